@@ -1,0 +1,165 @@
+//! The law: *when* to signal. It decides about one queue and never holds a packet.
+
+use crate::packet::{Backlog, Head};
+use crate::params::Params;
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+use crate::units::Limit;
+
+/// What becomes of the packet in hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Nothing happens to it.
+    Pass,
+    /// It is marked CE and goes on. A law says so only where [`crate::Ecn::can_mark`] holds.
+    Mark(Cause),
+    /// It is dropped.
+    Drop(Cause),
+}
+
+/// Why a packet was dropped or marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// No room.
+    Overflow,
+    /// A random draw.
+    Random,
+    /// A rule without chance (CoDel's schedule, RED above its maximum, MADPIE's flag).
+    Deterministic,
+}
+
+/// Where a packet was dropped or marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Stage {
+    /// On arrival.
+    Enqueue,
+    /// Evicted while it waited.
+    Queued,
+    /// At the head, about to leave.
+    Dequeue,
+}
+
+impl Cause {
+    /// The word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Cause::Overflow => "overflow",
+            Cause::Random => "random",
+            Cause::Deterministic => "deterministic",
+        }
+    }
+}
+
+impl Stage {
+    /// The word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Stage::Enqueue => "enqueue",
+            Stage::Queued => "queued",
+            Stage::Dequeue => "dequeue",
+        }
+    }
+}
+
+/// A state variable that a law or a discipline shows to the outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Var {
+    /// Name in tables, such as `drop_prob`.
+    pub name: &'static str,
+    /// Unit: `1` for pure numbers, `s`, `bytes`, `packets`, `bytes/s`.
+    pub unit: &'static str,
+    /// One line.
+    pub doc: &'static str,
+}
+
+/// What a law is told of its place when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Env {
+    /// How much may wait in the discipline.
+    pub limit: Limit,
+    /// Largest packet, as the link accounts it.
+    pub mtu_bytes: u32,
+    /// Rate of the link at the start, where it is known.
+    pub rate: Option<Rate>,
+    /// Salt for flow hashing.
+    pub salt: u64,
+}
+
+/// A law of active queue management. Every hook has a default that does nothing.
+///
+/// The host (a discipline) calls the hooks in the order of time, and within one instant in the order
+/// in which things happen. Backlogs do not contain the packet in hand.
+pub trait Aqm: Send {
+    /// Whether the discipline tests its limit before it asks [`Aqm::on_enqueue`] (PIE and most
+    /// others), or after (RED, whose average sees every arrival).
+    const LIMIT_FIRST: bool = true;
+
+    /// A packet arrives.
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let _ = (now, head, queue, rng);
+        Verdict::Pass
+    }
+
+    /// An arrival found no room and was dropped, or a waiting packet was evicted to make room.
+    fn on_overflow(&mut self, now: Time, queue: Backlog) {
+        let _ = (now, queue);
+    }
+
+    /// A packet is at the head and about to leave. After [`Verdict::Drop`] the discipline asks again
+    /// for the next head within the same call, at the same `now`; after `Drop` of the last packet it
+    /// calls [`Aqm::on_empty`].
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let _ = (now, head, queue, rng);
+        Verdict::Pass
+    }
+
+    /// The link asked for a packet and there was none, or none was left after drops at the head.
+    fn on_empty(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// When the law wants [`Aqm::on_timer`]; always later than the last call of it.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// The timer announced by [`Aqm::next_timer`] is due.
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        let _ = (now, queue);
+    }
+
+    /// The queue has been empty: catch up on all timers due at or before `now`. The result must equal
+    /// calling [`Aqm::on_timer`] for each of them with an empty backlog; a law that comes to rest may
+    /// jump.
+    fn on_idle_timers(&mut self, now: Time) {
+        while let Some(due) = self.next_timer().filter(|&due| due <= now) {
+            self.on_timer(due, Backlog::EMPTY);
+        }
+    }
+
+    /// The rate of the link has changed.
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        let _ = (now, rate);
+    }
+
+    /// Writes one value for each of [`Law::VARS`], in their order.
+    fn observe(&self, out: &mut [f64]) {
+        debug_assert!(out.is_empty(), "a law with variables must write them");
+    }
+}
+
+/// What the registry knows of a law beside its behaviour.
+pub trait Law: Aqm + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+    /// Its name: `codel`.
+    const NAME: &'static str;
+    /// One line: what it does and where it comes from.
+    const DOC: &'static str;
+    /// The state variables written by [`Aqm::observe`].
+    const VARS: &'static [Var];
+    /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
+    fn new(params: &Self::Params, env: &Env) -> Self;
+}

@@ -1,0 +1,32 @@
+//! Tail drop: no law at all. The queue's limit alone decides; the baseline of every comparison.
+//!
+//! Source: Linux `sch_fifo.c`; RFC 7928 §3.2 for the size of the buffer.
+//! Deviations from Linux and ns-3: none known.
+
+use crate::law::{Aqm, Env, Law, Var};
+use crate::params;
+
+params! {
+    /// Tail drop has no parameters of its own: the limit belongs to the discipline.
+    pub struct TailDropParams {
+        dialects: "packets" = "Linux pfifo and bfifo; the limit says which";
+    }
+}
+
+/// The law that never signals.
+#[derive(Clone, Debug)]
+pub struct TailDrop;
+
+impl Aqm for TailDrop {}
+
+impl Law for TailDrop {
+    type Params = TailDropParams;
+    const NAME: &'static str = "taildrop";
+    const DOC: &'static str =
+        "First in, first out, with a hard limit; arrivals that find no room are dropped";
+    const VARS: &'static [Var] = &[];
+
+    fn new(_params: &TailDropParams, _env: &Env) -> Self {
+        TailDrop
+    }
+}

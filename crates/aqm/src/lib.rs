@@ -1,0 +1,49 @@
+//! Active queue management: the algorithms that keep queues short.
+//!
+//! Two questions, two traits. *When to signal* is the law of one queue, [`Aqm`]: it decides and never
+//! holds a packet. *Which queue, which order, who is evicted* is the discipline, [`Qdisc`]: packets go
+//! in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline.
+//!
+//! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are
+//! arguments, and a [`Packet`] is anything that answers five questions. It needs `alloc` only, and
+//! computes with + - * / sqrt and `libm`, so that the same seed gives the same bytes everywhere.
+//!
+//! ```
+//! use sojourn_aqm::{Backlog, Env, Limit, QdiscSpec, registry};
+//!
+//! let spec = QdiscSpec::parse("taildrop:limit=100p").unwrap();
+//! assert_eq!(registry::settings(&spec).unwrap()[0].1, "100p");
+//! ```
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod law;
+pub mod laws;
+pub mod nearest;
+pub mod packet;
+pub mod params;
+pub mod qdisc;
+pub mod qdiscs;
+pub mod registry;
+pub mod rng;
+pub mod spec;
+pub mod time;
+pub mod units;
+
+pub use law::{Aqm, Cause, Env, Law, Stage, Var, Verdict};
+pub use packet::{Backlog, Ecn, Head, Packet};
+pub use qdisc::{Departure, Qdisc, Sink};
+pub use rng::Rng;
+pub use spec::{QdiscSpec, SpecError};
+pub use time::{Rate, Span, Time};
+pub use units::Limit;
+
+/// What the macros need of `alloc`, so that other crates may use them.
+#[doc(hidden)]
+pub mod __private {
+    pub use alloc::format;
+    pub use alloc::string::String;
+}

@@ -1,0 +1,43 @@
+//! "Did you mean": the known word nearest to a mistyped one.
+
+use alloc::vec::Vec;
+
+/// The word of `known` nearest to `typed`, if it is near enough to be a slip of the finger.
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (typed.chars().count() / 3).max(2);
+    known
+        .into_iter()
+        .map(|word| (distance(typed, word), word))
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// Levenshtein's distance, by rows.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_slip_and_no_more() {
+        let known = ["codel", "pie", "fq_codel", "madpie"];
+        assert_eq!(nearest("coddel", known), Some("codel"));
+        assert_eq!(nearest("madpi", known), Some("madpie"));
+        assert_eq!(nearest("bottleneck", known), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! What a law and a discipline may know of a packet.
+
+use crate::time::{Span, Time};
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand marks.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable; also the identifier of L4S (RFC 9331).
+    Ect1 = 1,
+    /// ECN-capable.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a mark reaches the sender: ECT(0), ECT(1) or already CE.
+    ///
+    /// A packet that is marked already counts as "marked" once more, never as dropped, by every
+    /// "mark, else drop" rule (Linux `INET_ECN_set_ce`, spec aqm.md §1).
+    pub const fn can_mark(self) -> bool {
+        !matches!(self, Ecn::NotEct)
+    }
+}
+
+/// What a packet must tell of itself. Everything else about it is the host's affair.
+pub trait Packet {
+    /// Size in bytes as the link accounts it.
+    fn bytes(&self) -> u32;
+    /// The ECN field.
+    fn ecn(&self) -> Ecn;
+    /// Sets the ECN field to CE; called only where [`Ecn::can_mark`] holds.
+    fn set_ce(&mut self);
+    /// A number equal for all packets of one flow (a 5-tuple hash or an index).
+    fn flow(&self) -> u64;
+    /// The differentiated services code point, 0..=63.
+    fn dscp(&self) -> u8 {
+        0
+    }
+}
+
+/// The packet in hand, as a law sees it: on arrival, or at the head when it is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Size in bytes.
+    pub bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// When it was accepted into the queue; on arrival: now.
+    pub enqueued: Time,
+}
+
+impl Head {
+    /// Sojourn time: how long the packet has waited.
+    pub const fn sojourn(&self, now: Time) -> Span {
+        now.since(self.enqueued)
+    }
+}
+
+/// What waits besides the packet in hand: before adding it on arrival, after removing it on
+/// departure (all sources agree on this, spec aqm.md §1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets in this law's queue.
+    pub packets: u32,
+    /// Bytes in this law's queue.
+    pub bytes: u64,
+    /// Bytes waiting for the same link in all queues of the discipline. RFC 8289 §4.4 wants CoDel's
+    /// MTU test made against this one; with a single queue it equals `bytes`.
+    pub link_bytes: u64,
+}
+
+impl Backlog {
+    /// Nothing waits.
+    pub const EMPTY: Backlog = Backlog { packets: 0, bytes: 0, link_bytes: 0 };
+}

@@ -1,0 +1,379 @@
+//! Parameters: each stated once, with name, unit (in the type), meaning, source, rule and default.
+//!
+//! From one [`params!`](crate::params!) declaration follow the text form with unknown names refused,
+//! the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the documentation page.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::time::{Rate, Span};
+use crate::units::{self, Limit};
+
+/// A dialect: one published way to build a law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dialect {
+    /// Its name after the `@`: `rfc8033`.
+    pub name: &'static str,
+    /// What it follows, with source.
+    pub doc: &'static str,
+}
+
+/// The kind of value a parameter takes, as documentation and schema need it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A time such as `15ms`.
+    Span,
+    /// A frequency such as `0.125hz`.
+    Hertz,
+    /// A pure number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// A size such as `1514B`.
+    Bytes,
+    /// A queue limit such as `1000p` or `250kB`.
+    Limit,
+    /// A rate such as `10mbit`.
+    Rate,
+    /// `true` or `false`.
+    Bool,
+    /// One word of a list.
+    Word,
+}
+
+/// A declared parameter, for documentation and schema.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// Its meaning.
+    pub doc: &'static str,
+    /// The kind of value, with its unit.
+    pub kind: Kind,
+    /// Whether `off` (or `auto`) is a value as well, and which of the two words it is.
+    pub absent: Option<&'static str>,
+    /// The words, where the kind is [`Kind::Word`].
+    pub words: &'static [&'static str],
+    /// The rule a value must obey: `must be positive`.
+    pub rule: &'static str,
+    /// Where the default of each dialect comes from: (dialect, source). The first row is the default
+    /// dialect's; a dialect without a row takes that one.
+    pub sources: &'static [(&'static str, &'static str)],
+}
+
+/// Why a parameter was refused. The caller adds where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ParamError {
+    /// There is no such parameter.
+    Unknown,
+    /// The text is not a value of this kind, or breaks the rule. A sentence says what would be right.
+    Invalid(String),
+}
+
+/// A set of parameters. Implemented by [`params!`](crate::params!).
+pub trait Params: Clone + Send + 'static {
+    /// The dialects; the first is the default.
+    const DIALECTS: &'static [Dialect];
+    /// The declared parameters, in the order of declaration.
+    fn specs() -> &'static [ParamSpec];
+    /// The defaults of a dialect, or none if there is no such dialect.
+    fn of_dialect(dialect: &str) -> Option<Self>;
+    /// Sets one parameter from text.
+    ///
+    /// # Errors
+    /// [`ParamError`], when there is no such parameter or the value is not legal.
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
+    /// The value of a parameter as text that [`Params::set`] reads back.
+    fn get(&self, name: &str) -> Option<String>;
+    /// Checks rules between parameters.
+    ///
+    /// # Errors
+    /// A sentence that names the contradictory pair and the rule.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// A type of parameter values.
+pub trait Quantity: Sized {
+    /// The kind, as documentation and schema need it.
+    const KIND: Kind;
+    /// The word for "no value", where that is legal.
+    const ABSENT: Option<&'static str> = None;
+    /// The words, where the kind is [`Kind::Word`].
+    const WORDS: &'static [&'static str] = &[];
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// A sentence that says what would be right.
+    fn parse(text: &str) -> Result<Self, String>;
+    /// Text that [`Quantity::parse`] reads back.
+    fn show(&self) -> String;
+    /// The value as a number in base units, for the rules; none where it is absent or not a number.
+    fn magnitude(&self) -> Option<f64>;
+}
+
+macro_rules! quantity {
+    ($ty:ty, $kind:ident, $parse:expr, $show:expr, $magnitude:expr) => {
+        impl Quantity for $ty {
+            const KIND: Kind = Kind::$kind;
+            fn parse(text: &str) -> Result<Self, String> {
+                $parse(text)
+            }
+            fn show(&self) -> String {
+                $show(self)
+            }
+            fn magnitude(&self) -> Option<f64> {
+                $magnitude(self)
+            }
+        }
+    };
+}
+
+/// A frequency in 1/s: the gain of a controller.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Hertz(pub f64);
+
+/// A size in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Bytes(pub u64);
+
+quantity!(Span, Span, units::span, |v: &Span| v.to_string(), |v: &Span| Some(v.as_secs()));
+quantity!(Rate, Rate, units::rate, |v: &Rate| v.to_string(), |v: &Rate| Some(v.as_bps() as f64));
+quantity!(Limit, Limit, units::limit, |v: &Limit| v.to_string(), |v: &Limit| match v {
+    Limit::Packets(n) | Limit::Bytes(n) => Some(*n as f64),
+});
+quantity!(f64, Number, units::number, |v: &f64| format!("{v}"), |v: &f64| Some(*v));
+quantity!(u64, Whole, units::whole, |v: &u64| format!("{v}"), |v: &u64| Some(*v as f64));
+quantity!(
+    Hertz,
+    Hertz,
+    |t| units::hertz(t).map(Hertz),
+    |v: &Hertz| format!("{}hz", v.0),
+    |v: &Hertz| Some(v.0)
+);
+quantity!(
+    Bytes,
+    Bytes,
+    |t| units::bytes(t).map(Bytes),
+    |v: &Bytes| units::show_bytes(v.0),
+    |v: &Bytes| Some(v.0 as f64)
+);
+quantity!(
+    bool,
+    Bool,
+    |text: &str| match text.trim() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(format!("`{other}` is neither `true` nor `false`")),
+    },
+    |v: &bool| v.to_string(),
+    |_: &bool| None
+);
+
+/// A value or the word `off`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OrOff<T>(pub Option<T>);
+
+/// A value or the word `auto`: computed from the link when the law is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OrAuto<T>(pub Option<T>);
+
+macro_rules! optional {
+    ($wrapper:ident, $word:literal) => {
+        impl<T: Quantity> Quantity for $wrapper<T> {
+            const KIND: Kind = T::KIND;
+            const ABSENT: Option<&'static str> = Some($word);
+            const WORDS: &'static [&'static str] = T::WORDS;
+            fn parse(text: &str) -> Result<Self, String> {
+                match text.trim() {
+                    $word => Ok($wrapper(None)),
+                    text => T::parse(text)
+                        .map(|v| $wrapper(Some(v)))
+                        .map_err(|e| format!(concat!("{}, or `", $word, "`"), e)),
+                }
+            }
+            fn show(&self) -> String {
+                self.0.as_ref().map_or_else(|| $word.to_string(), Quantity::show)
+            }
+            fn magnitude(&self) -> Option<f64> {
+                self.0.as_ref().and_then(Quantity::magnitude)
+            }
+        }
+    };
+}
+optional!(OrOff, "off");
+optional!(OrAuto, "auto");
+
+/// A rule for one value: its words for people, and the test of a magnitude in base units.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// `must be positive`
+    pub text: &'static str,
+    /// Whether a magnitude obeys it.
+    pub holds: fn(f64) -> bool,
+}
+
+/// The rules that parameters use.
+pub mod rules {
+    use super::Rule;
+    /// Every value of the type is legal.
+    pub const ANY: Rule = Rule { text: "any value", holds: |_| true };
+    /// Greater than zero.
+    pub const POSITIVE: Rule = Rule { text: "must be positive", holds: |x| x > 0.0 };
+    /// Zero or more.
+    pub const NOT_NEGATIVE: Rule = Rule { text: "must not be negative", holds: |x| x >= 0.0 };
+    /// A probability.
+    pub const PROBABILITY: Rule =
+        Rule { text: "must be a probability from 0 to 1", holds: |x| (0.0..=1.0).contains(&x) };
+    /// Greater than zero, at most one.
+    pub const FRACTION: Rule =
+        Rule { text: "must be greater than 0 and at most 1", holds: |x| x > 0.0 && x <= 1.0 };
+    /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.4).
+    pub const QUEUES: Rule =
+        Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
+}
+
+/// Reads a value and tests its rule. Used by [`params!`](crate::params!).
+///
+/// # Errors
+/// [`ParamError::Invalid`] with a sentence.
+pub fn read<T: Quantity>(text: &str, rule: Rule) -> Result<T, ParamError> {
+    let value = T::parse(text).map_err(ParamError::Invalid)?;
+    match value.magnitude() {
+        Some(x) if !(rule.holds)(x) => {
+            Err(ParamError::Invalid(format!("`{}` {}", text.trim(), rule.text)))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// Declares an enum whose values are written as words.
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
+        $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $name { $($(#[$vmeta])* $variant),+ }
+
+        impl $crate::params::Quantity for $name {
+            const KIND: $crate::params::Kind = $crate::params::Kind::Word;
+            const WORDS: &'static [&'static str] = &[$($word),+];
+            fn parse(text: &str) -> Result<Self, $crate::__private::String> {
+                match text.trim() {
+                    $($word => Ok(Self::$variant),)+
+                    other => Err($crate::__private::format!(
+                        "`{other}` is none of {}", [$($word),+].join(", ")
+                    )),
+                }
+            }
+            fn show(&self) -> $crate::__private::String {
+                $crate::__private::String::from(match self { $(Self::$variant => $word),+ })
+            }
+            fn magnitude(&self) -> Option<f64> { None }
+        }
+    };
+}
+
+/// Declares the parameters of a law or a discipline.
+///
+/// ```
+/// use sojourn_aqm::params::{Params, Hertz};
+/// use sojourn_aqm::{params, Span};
+///
+/// params! {
+///     /// Parameters of an example.
+///     pub struct ExampleParams {
+///         dialects: "rfc0000" = "the standard", "linux" = "the kernel";
+///         /// Queue delay aimed at.
+///         target: Span, POSITIVE, "RFC 0000 §5.1" => Span::from_millis(15),
+///             "linux": "sch_example.c" => Span::from_millis(20);
+///         /// Integral gain.
+///         alpha: Hertz, POSITIVE, "RFC 0000 §4.2" => Hertz(0.125);
+///     }
+/// }
+///
+/// let mut p = ExampleParams::of_dialect("linux").unwrap();
+/// assert_eq!(p.get("target").unwrap(), "20ms");
+/// p.set("target", "5ms").unwrap();
+/// assert!(p.set("target", "5").is_err());
+/// ```
+#[macro_export]
+macro_rules! params {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        dialects: $($dialect:literal = $dialect_doc:literal),+;
+        $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $rule:ident, $source:literal => $default:expr
+          $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
+    } $(check: $check:expr;)?) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        $vis struct $name {
+            /// The dialect these parameters belong to.
+            pub dialect: &'static str,
+            $($(#[doc = $doc])+ pub $field: $ty,)*
+        }
+
+        impl $crate::params::Params for $name {
+            const DIALECTS: &'static [$crate::params::Dialect] =
+                &[$($crate::params::Dialect { name: $dialect, doc: $dialect_doc }),+];
+
+            fn specs() -> &'static [$crate::params::ParamSpec] {
+                const DEFAULT: &str = $crate::params::first(&[$($dialect),+]);
+                const SPECS: &[$crate::params::ParamSpec] = &[$($crate::params::ParamSpec {
+                    name: stringify!($field),
+                    doc: concat!($($doc),+),
+                    kind: <$ty as $crate::params::Quantity>::KIND,
+                    absent: <$ty as $crate::params::Quantity>::ABSENT,
+                    words: <$ty as $crate::params::Quantity>::WORDS,
+                    rule: $crate::params::rules::$rule.text,
+                    sources: &[(DEFAULT, $source) $(, $(($other, $other_source)),+)*],
+                }),*];
+                SPECS
+            }
+
+            #[allow(unused_mut, unused_variables, clippy::needless_update)]
+            fn of_dialect(dialect: &str) -> Option<Self> {
+                let found = Self::DIALECTS.iter().find(|d| d.name == dialect)?;
+                let mut params = $name { dialect: found.name, $($field: $default),* };
+                $($(if [$($other),+].contains(&dialect) {
+                    params.$field = $other_default;
+                })*)*
+                Some(params)
+            }
+
+            fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::params::ParamError> {
+                match name {
+                    $(stringify!($field) => {
+                        self.$field = $crate::params::read(text, $crate::params::rules::$rule)?;
+                        Ok(())
+                    })*
+                    _ => {
+                        let _ = text;
+                        Err($crate::params::ParamError::Unknown)
+                    }
+                }
+            }
+
+            fn get(&self, name: &str) -> Option<$crate::__private::String> {
+                match name {
+                    $(stringify!($field) => {
+                        Some($crate::params::Quantity::show(&self.$field))
+                    })*
+                    _ => None,
+                }
+            }
+
+            fn check(&self) -> Result<(), $crate::__private::String> {
+                $(let check: fn(&$name) -> Result<(), $crate::__private::String> = $check;
+                return check(self);)?
+                #[allow(unreachable_code)]
+                Ok(())
+            }
+        }
+    };
+}
+
+/// The first of a list that is known not to be empty. Used by [`params!`](crate::params!).
+pub const fn first(words: &'static [&'static str]) -> &'static str {
+    words[0]
+}

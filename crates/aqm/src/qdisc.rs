@@ -1,0 +1,53 @@
+//! The discipline: *which* queue, *which* order, *who* is evicted. Packets go in and come out.
+
+use crate::law::{Cause, Stage, Var};
+use crate::packet::{Backlog, Packet};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+
+/// The host's ear: it is handed every dropped packet and told of every mark.
+pub trait Sink<P> {
+    /// `packet` is gone. `enqueued` is when it had been accepted (now, if it never was).
+    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
+    /// `packet` was just marked CE and stays in the queue or is about to leave.
+    fn marked(&mut self, packet: &P, stage: Stage, cause: Cause);
+}
+
+/// A packet that leaves, with the time at which it had been accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure<P> {
+    /// The packet, marked or not.
+    pub packet: P,
+    /// When it was accepted; the sojourn time is now minus this.
+    pub enqueued: Time,
+}
+
+/// A queueing discipline. Object-safe: a host holds `Box<dyn Qdisc<P>>`.
+///
+/// Every packet offered leaves exactly once: as a departure or through [`Sink::dropped`].
+pub trait Qdisc<P: Packet>: Send {
+    /// Offers a packet.
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>);
+    /// Takes the next packet to send, or none. Packets may be dropped on the way.
+    fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
+    -> Option<Departure<P>>;
+    /// When the discipline wants [`Qdisc::on_timer`]. It changes only in `on_timer`, and in `enqueue`
+    /// when nothing was waiting: a host need ask again only then.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+    /// The announced timer is due.
+    fn on_timer(&mut self, now: Time) {
+        let _ = now;
+    }
+    /// The rate of the link has changed.
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        let _ = (now, rate);
+    }
+    /// What waits now.
+    fn backlog(&self) -> Backlog;
+    /// The state variables that [`Qdisc::observe`] writes.
+    fn vars(&self) -> &'static [Var];
+    /// Writes one value for each of [`Qdisc::vars`].
+    fn observe(&self, out: &mut [f64]);
+}

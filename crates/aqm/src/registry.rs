@@ -1,0 +1,193 @@
+//! Every law and discipline by name: one line each.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::law::{Env, Law, Var};
+use crate::laws;
+use crate::nearest::nearest;
+use crate::packet::Packet;
+use crate::params::{Dialect, ParamError, ParamSpec, Params};
+use crate::qdisc::Qdisc;
+use crate::qdiscs::fifo;
+use crate::spec::{Discipline, QdiscSpec, SpecError};
+
+/// What the registry tells of a law without making one.
+#[derive(Clone, Copy)]
+pub struct LawEntry {
+    /// Its name: `codel`.
+    pub name: &'static str,
+    /// One line.
+    pub doc: &'static str,
+    /// Its dialects, the default first.
+    pub dialects: &'static [Dialect],
+    /// Its parameters.
+    pub params: fn() -> &'static [ParamSpec],
+    /// The default of a parameter in a dialect, as text.
+    pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
+    /// Its state variables.
+    pub vars: &'static [Var],
+}
+
+/// A name for a discipline and a law that are often used together, with the defaults that belong to
+/// the pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name: `fq_codel`.
+    pub name: &'static str,
+    /// One line.
+    pub doc: &'static str,
+    /// The law under flow queues.
+    pub law: &'static str,
+    /// Defaults that differ from the law's own, each with its source: (name, value, source).
+    pub settings: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// The disciplines with a name of their own.
+pub const PRESETS: &[Preset] = &[];
+
+fn entry<L: Law>() -> LawEntry {
+    LawEntry {
+        name: L::NAME,
+        doc: L::DOC,
+        dialects: L::Params::DIALECTS,
+        params: L::Params::specs,
+        default_of: |dialect, param| L::Params::of_dialect(dialect)?.get(param),
+        vars: L::VARS,
+    }
+}
+
+macro_rules! registry {
+    ($($law:ty;)*) => {
+        /// Every law, in the order in which lists show them.
+        pub fn laws() -> Vec<LawEntry> {
+            alloc::vec![$(entry::<$law>()),*]
+        }
+
+        /// Makes a discipline.
+        ///
+        /// # Errors
+        /// [`SpecError`] when a parameter is unknown or not legal.
+        pub fn build<P: Packet + Send + 'static>(
+            spec: &QdiscSpec,
+            env: &Env,
+        ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME {
+                return build_law::<P, $law>(spec, env);
+            })*
+            Err(unknown_law(&spec.law))
+        }
+
+        /// Every parameter of a discipline with its value, defaults filled in.
+        ///
+        /// # Errors
+        /// [`SpecError`] when a parameter is unknown or not legal.
+        pub fn settings(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME {
+                return settings_of::<$law>(spec);
+            })*
+            Err(unknown_law(&spec.law))
+        }
+    };
+}
+
+registry! {
+    laws::taildrop::TailDrop;
+}
+
+/// The law of that name.
+pub fn law(name: &str) -> Option<LawEntry> {
+    laws().into_iter().find(|law| law.name == name)
+}
+
+/// The parameters of a discipline, beside those of its law.
+pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
+    match discipline {
+        Discipline::Fifo => fifo::FifoParams::specs(),
+    }
+}
+
+/// The error for a law that does not exist, nearest name first.
+pub fn unknown_law(name: &str) -> SpecError {
+    let laws = laws();
+    let known: Vec<&str> =
+        laws.iter().map(|l| l.name).chain(PRESETS.iter().map(|p| p.name)).collect();
+    SpecError::new("kind", format!("there is no AQM `{name}`{}", hint(name, &known)))
+}
+
+/// ", did you mean `codel`? Known: codel, pie."
+pub fn hint(typed: &str, known: &[&str]) -> String {
+    let known_list = known.join(", ");
+    match nearest(typed, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`? Known: {known_list}"),
+        None => format!("; known: {known_list}"),
+    }
+}
+
+fn build_law<P: Packet + Send + 'static, L: Law>(
+    spec: &QdiscSpec,
+    env: &Env,
+) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+    match spec.discipline {
+        Discipline::Fifo => {
+            let (discipline, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
+            Ok(fifo::build::<P, L>(&discipline, &law, env))
+        }
+    }
+}
+
+fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, SpecError> {
+    match spec.discipline {
+        Discipline::Fifo => {
+            configure::<fifo::FifoParams, L::Params>(spec).map(|(d, l)| all_settings(&d, &l))
+        }
+    }
+}
+
+fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static str, String)> {
+    let of = |name: &str| discipline.get(name).or_else(|| law.get(name)).unwrap_or_default();
+    D::specs().iter().chain(L::specs()).map(|spec| (spec.name, of(spec.name))).collect()
+}
+
+/// The parameters of discipline and law: defaults of the dialect, then of the preset, then what the
+/// user set.
+fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
+    let dialect = spec.dialect.as_deref().unwrap_or(L::DIALECTS[0].name);
+    let mut discipline = D::of_dialect(D::DIALECTS[0].name).expect("the first dialect exists");
+    let mut law = L::of_dialect(dialect).ok_or_else(|| {
+        let known: Vec<&str> = L::DIALECTS.iter().map(|d| d.name).collect();
+        let law = &spec.law;
+        SpecError::new(
+            "dialect",
+            format!("{law} has no dialect `{dialect}`{}", hint(dialect, &known)),
+        )
+    })?;
+    for (name, text) in spec.preset_settings().chain(spec.set_by_user()) {
+        let result = match discipline.set(name, text) {
+            Err(ParamError::Unknown) => law.set(name, text),
+            result => result,
+        };
+        result.map_err(|error| refused::<D, L>(spec, name, error))?;
+    }
+    discipline.check().and_then(|()| law.check()).map_err(|why| SpecError::new("", why))?;
+    Ok((discipline, law))
+}
+
+fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError) -> SpecError {
+    match error {
+        ParamError::Invalid(why) => {
+            let specs = L::specs().iter().chain(D::specs());
+            let source =
+                specs.filter(|s| s.name == name).map(|s| s.sources[0].1).next().unwrap_or_default();
+            SpecError::new(name, format!("{why} ({name}: {source})"))
+        }
+        ParamError::Unknown => {
+            let known: Vec<&str> = L::specs().iter().chain(D::specs()).map(|s| s.name).collect();
+            let kind = spec.kind();
+            let hint = hint(name, &known);
+            SpecError::new(name, format!("{kind} has no parameter `{name}`{hint}").to_string())
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! An AQM as people write it, the same everywhere: `kind[@dialect][:param=value,...]`, and `fq(kind)`
+//! for any law under flow queues.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::registry::{self, PRESETS, Preset};
+
+/// How queues are arranged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discipline {
+    /// One queue.
+    Fifo,
+}
+
+/// A discipline with its law and the parameters that were set; names are checked, values are not yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QdiscSpec {
+    /// How queues are arranged.
+    pub discipline: Discipline,
+    /// The preset it was named by, if any: `fq_codel`.
+    pub preset: Option<&'static str>,
+    /// The law's name.
+    pub law: String,
+    /// The dialect, where one was named.
+    pub dialect: Option<String>,
+    /// The parameters that were set, in their order.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What is wrong with a description of an AQM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SpecError {
+    /// The part it is about: `kind`, `dialect`, a parameter's name, or nothing for the whole.
+    pub part: String,
+    /// A sentence: what, and what would be right.
+    pub message: String,
+}
+
+impl SpecError {
+    /// An error about a part.
+    pub fn new(part: &str, message: String) -> SpecError {
+        SpecError { part: part.to_owned(), message }
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for SpecError {}
+
+impl QdiscSpec {
+    /// Reads `kind[@dialect][:param=value,...]` and checks kind, dialect and every value.
+    ///
+    /// # Errors
+    /// [`SpecError`] with what would be right.
+    pub fn parse(text: &str) -> Result<QdiscSpec, SpecError> {
+        let (head, settings) = match text.split_once(':') {
+            Some((head, settings)) => (head, parse_settings(settings)?),
+            None => (text, Vec::new()),
+        };
+        let (kind, dialect) = split_dialect(head.trim());
+        QdiscSpec::new(&kind, dialect.as_deref(), settings)
+    }
+
+    /// From parts, as a scenario file gives them. `kind` is `codel`, `fq_codel` or `fq(codel)`.
+    ///
+    /// # Errors
+    /// [`SpecError`] with what would be right.
+    pub fn new(
+        kind: &str,
+        dialect: Option<&str>,
+        settings: Vec<(String, String)>,
+    ) -> Result<QdiscSpec, SpecError> {
+        let (discipline, preset, law) = read_kind(kind)?;
+        let dialect = dialect.map(str::to_owned);
+        let spec = QdiscSpec { discipline, preset, law, dialect, settings };
+        registry::settings(&spec)?;
+        Ok(spec)
+    }
+
+    /// The kind as it is written: `codel`, `fq_codel`, `fq(madpie)`.
+    pub fn kind(&self) -> String {
+        match (self.preset, self.discipline) {
+            (Some(preset), _) => preset.to_owned(),
+            (None, Discipline::Fifo) => self.law.clone(),
+        }
+    }
+
+    /// Sets a parameter the user left alone; returns false, changing nothing, if the user had set it.
+    pub fn set_default(&mut self, name: &str, text: &str) -> bool {
+        let free = self.settings.iter().all(|(set, _)| set != name);
+        if free {
+            self.settings.push((name.to_owned(), text.to_owned()));
+        }
+        free
+    }
+
+    pub(crate) fn preset_settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let preset = self.preset.and_then(|name| PRESETS.iter().find(|p| p.name == name));
+        preset.into_iter().flat_map(|p: &Preset| p.settings).map(|&(name, text, _)| (name, text))
+    }
+
+    pub(crate) fn set_by_user(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+}
+
+impl fmt::Display for QdiscSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind())?;
+        if let Some(dialect) = &self.dialect {
+            write!(f, "@{dialect}")?;
+        }
+        for (i, (name, text)) in self.settings.iter().enumerate() {
+            write!(f, "{}{name}={text}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+/// `pie@linux` and `fq(pie@linux)` alike give the kind and the dialect.
+fn split_dialect(head: &str) -> (String, Option<String>) {
+    match head.split_once('@') {
+        None => (head.to_owned(), None),
+        Some((kind, rest)) => match rest.strip_suffix(')') {
+            Some(dialect) if kind.contains('(') => (format!("{kind})"), Some(dialect.to_owned())),
+            _ => (kind.to_owned(), Some(rest.to_owned())),
+        },
+    }
+}
+
+fn parse_settings(text: &str) -> Result<Vec<(String, String)>, SpecError> {
+    let mut settings: Vec<(String, String)> = Vec::new();
+    for item in text.split(',') {
+        let (name, value) = item.split_once('=').ok_or_else(|| {
+            SpecError::new("", format!("`{item}` is not `name=value`; separate them with commas"))
+        })?;
+        let (name, value) = (name.trim(), value.trim());
+        if settings.iter().any(|(set, _)| set == name) {
+            return Err(SpecError::new(name, format!("`{name}` is set twice")));
+        }
+        settings.push((name.to_owned(), value.to_owned()));
+    }
+    Ok(settings)
+}
+
+fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
+    if let Some(preset) = PRESETS.iter().find(|p| p.name == kind) {
+        let _ = preset;
+    }
+    match registry::law(kind) {
+        Some(law) => Ok((Discipline::Fifo, None, law.name.to_owned())),
+        None => Err(registry::unknown_law(kind)),
+    }
+}

@@ -1,0 +1,252 @@
+//! Quantities as people write them: `15ms`, `10mbit`, `1000p`, `250kB`, `0.125hz`.
+//!
+//! The words are those of tc, minus its traps: `mbps` (bits or bytes?) and `kb` (tc reads kilobytes)
+//! are refused with both readings shown, and a bare number is refused where a unit is due.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::time::{Rate, Span};
+
+/// How much may wait in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// At most this many packets.
+    Packets(u64),
+    /// At most this many bytes.
+    Bytes(u64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Limit::Packets(n) => write!(f, "{n}p"),
+            Limit::Bytes(n) => f.write_str(&show_bytes(n)),
+        }
+    }
+}
+
+/// A number of bytes as text that [`bytes`] reads back: `250kB`, `1514B`.
+pub fn show_bytes(n: u64) -> String {
+    match n {
+        0 => "0B".to_string(),
+        n if n % 1_000_000 == 0 => format!("{}MB", n / 1_000_000),
+        n if n % 1_000 == 0 => format!("{}kB", n / 1_000),
+        n => format!("{n}B"),
+    }
+}
+
+/// Reads a span such as `15ms`, `1.5s`, `100us`, `20ns`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn span(text: &str) -> Result<Span, String> {
+    let (number, unit) = split(text);
+    let scale = match unit {
+        "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "" => return Err(format!("a time needs a unit: `{number}ms` or `{number}s`")),
+        _ => return Err(format!("`{unit}` is no unit of time; write ns, us, ms or s")),
+    };
+    scaled(number, scale).map(Span::from_nanos).map_err(|e| e.describe(text, "a nanosecond"))
+}
+
+/// Reads a rate such as `10mbit`, `1.5gbit`, `64kbit`; zero is refused.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    let (number, unit) = split(text);
+    let scale = match unit {
+        "bit" => 1,
+        "kbit" => 1_000,
+        "mbit" => 1_000_000,
+        "gbit" => 1_000_000_000,
+        "" => return Err(format!("a rate needs a unit: `{number}mbit` or `{number}kbit`")),
+        _ => return Err(rate_unit_advice(number, unit)),
+    };
+    match scaled(number, scale).map_err(|e| e.describe(text, "one bit per second"))? {
+        0 => Err("a rate must be positive".to_string()),
+        bps => Ok(Rate::from_bps(bps)),
+    }
+}
+
+fn rate_unit_advice(number: &str, unit: &str) -> String {
+    let lower = unit.to_ascii_lowercase();
+    match lower.strip_suffix("bps").or(lower.strip_suffix("b/s")) {
+        Some(prefix) if matches!(prefix, "" | "k" | "m" | "g") => format!(
+            "`{unit}` is ambiguous (people mean bits, tc reads bytes); write `{number}{prefix}bit` \
+             for bits per second, or eight times the number in {prefix}bit for bytes per second"
+        ),
+        _ => format!("`{unit}` is no unit of rate; write bit, kbit, mbit or gbit"),
+    }
+}
+
+/// Reads a number of bytes such as `1514B`, `250kB`, `2MB`, `32MiB`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text);
+    let scale = match unit {
+        "B" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "" => return Err(format!("a size needs a unit: `{number}B` or `{number}kB`")),
+        "b" | "kb" | "KB" | "Kb" | "mb" | "Mb" => {
+            return Err(format!(
+                "`{unit}` is ambiguous (bits or bytes?); write B, kB or MB for bytes"
+            ));
+        }
+        _ => return Err(format!("`{unit}` is no unit of size; write B, kB, MB, KiB or MiB")),
+    };
+    scaled(number, scale).map_err(|e| e.describe(text, "one byte"))
+}
+
+/// Reads a queue limit: packets (`1000p`) or bytes (`250kB`).
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn limit(text: &str) -> Result<Limit, String> {
+    let (number, unit) = split(text);
+    match unit {
+        "p" => whole(number).map(Limit::Packets),
+        "" => {
+            Err(format!("a limit needs a unit: `{number}p` for packets or `{number}kB` for bytes"))
+        }
+        _ => bytes(text).map(Limit::Bytes),
+    }
+}
+
+/// Reads a frequency such as `0.125hz`: the gain of a controller, per second.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn hertz(text: &str) -> Result<f64, String> {
+    let (value, unit) = split(text);
+    match unit.to_ascii_lowercase().as_str() {
+        "hz" => number(value),
+        "" => Err(format!(
+            "a gain needs its unit: `{value}hz` (tc counts in sixteenths: its 2 is 0.125hz)"
+        )),
+        _ => Err(format!("`{unit}` is no unit of a gain; write hz")),
+    }
+}
+
+/// Reads a plain number without a unit.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn number(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() => Ok(x),
+        _ => Err(format!("`{text}` is not a number")),
+    }
+}
+
+/// Reads a whole number without a unit.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.trim().parse::<u64>().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+/// Splits `15ms` into `15` and `ms`.
+pub fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
+        .unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+enum NotScaled {
+    Malformed,
+    Negative,
+    TooFine,
+    TooLarge,
+}
+
+impl NotScaled {
+    fn describe(&self, text: &str, grain: &str) -> String {
+        match self {
+            NotScaled::Malformed => format!("`{text}` does not start with a decimal number"),
+            NotScaled::Negative => format!("`{text}` is negative"),
+            NotScaled::TooFine => format!("`{text}` is finer than {grain}"),
+            NotScaled::TooLarge => format!("`{text}` is too large"),
+        }
+    }
+}
+
+/// The exact product of a decimal number and a scale; nothing is rounded.
+fn scaled(number: &str, scale: u64) -> Result<u64, NotScaled> {
+    if number.starts_with('-') {
+        return Err(NotScaled::Negative);
+    }
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !digits_only(whole) || !digits_only(fraction) {
+        return Err(NotScaled::Malformed);
+    }
+    if fraction.len() > 18 || whole.len() > 20 {
+        return Err(if whole.len() > 20 { NotScaled::TooLarge } else { NotScaled::TooFine });
+    }
+    let parse = |s: &str| if s.is_empty() { 0 } else { s.parse::<u128>().unwrap_or(u128::MAX) };
+    let power = 10u128.pow(fraction.len() as u32);
+    let total = (parse(whole) * power + parse(fraction)).checked_mul(u128::from(scale));
+    let total = total.ok_or(NotScaled::TooLarge)?;
+    if total % power != 0 {
+        return Err(NotScaled::TooFine);
+    }
+    u64::try_from(total / power).map_err(|_| NotScaled::TooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_tc_users_write() {
+        assert_eq!(span("15ms"), Ok(Span::from_millis(15)));
+        assert_eq!(span("0.1 ms"), Ok(Span::from_micros(100)));
+        assert_eq!(rate("10mbit"), Ok(Rate::from_bps(10_000_000)));
+        assert_eq!(bytes("250kB"), Ok(250_000));
+        assert_eq!(limit("1000p"), Ok(Limit::Packets(1000)));
+        assert_eq!(limit("32MiB"), Ok(Limit::Bytes(32 << 20)));
+        assert_eq!(hertz("0.125hz"), Ok(0.125));
+    }
+
+    #[test]
+    fn refuses_mbps_and_shows_both_readings() {
+        let error = rate("10mbps").unwrap_err();
+        assert!(error.contains("ambiguous") && error.contains("10mbit"), "{error}");
+    }
+
+    #[test]
+    fn refuses_bare_negative_and_too_fine_numbers() {
+        assert!(span("15").unwrap_err().contains("15ms"));
+        assert!(span("-1ms").unwrap_err().contains("negative"));
+        assert!(rate("0mbit").unwrap_err().contains("positive"));
+        assert!(span("0.1ns").unwrap_err().contains("finer"));
+        assert!(bytes("10kb").unwrap_err().contains("ambiguous"));
+        assert!(limit("1000").unwrap_err().contains("1000p"));
+        assert!(hertz("2").unwrap_err().contains("0.125hz"));
+    }
+
+    #[test]
+    fn text_is_read_back_exactly() {
+        for nanos in [0, 1, 999, 1_500, 15_000_000, 123_456_789, 10_000_000_001, 300_000_000_000] {
+            let span_in = Span::from_nanos(nanos);
+            assert_eq!(span(&span_in.to_string()), Ok(span_in));
+        }
+    }
+}
