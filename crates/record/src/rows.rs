@@ -1,0 +1,185 @@
+//! The rows an engine hands over.
+
+use sojourn_aqm::{Cause, Ecn, Span, Stage, Time, Var};
+
+use crate::histogram::Histogram;
+
+/// Everything one run has to say.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Queue names; rows name a queue by its place in this list.
+    pub queues: Vec<String>,
+    /// The state variables of each queue, by queue; rows name a variable by its place.
+    pub vars: Vec<Vec<Var>>,
+    /// Flow names; rows name a flow by its place in this list.
+    pub flows: Vec<String>,
+    /// The class of each flow.
+    pub classes: Vec<String>,
+    /// One packet at one queue.
+    pub packets: Vec<PacketRow>,
+    /// One flow at one sample.
+    pub flow_samples: Vec<FlowRow>,
+    /// One variable of one queue at one sample.
+    pub states: Vec<StateRow>,
+    /// One finished short transfer.
+    pub transfers: Vec<TransferRow>,
+    /// One number of the run.
+    pub summary: Vec<SummaryRow>,
+    /// Distributions, for quantiles and plots without per-packet rows.
+    pub histograms: Vec<HistogramOf>,
+    /// Fingerprint of the stream of events.
+    pub digest: u64,
+    /// Packets through all queues, and events handled.
+    pub packets_handled: u64,
+    /// Events handled.
+    pub events: u64,
+    /// What was legal but probably not meant.
+    pub warnings: Vec<String>,
+}
+
+/// What became of a packet at a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It left towards the link.
+    Sent,
+    /// It was dropped.
+    Dropped(Stage, Cause),
+    /// It was still waiting when the run ended.
+    Waiting,
+}
+
+impl Fate {
+    /// The word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Fate::Sent => "sent",
+            Fate::Dropped(..) => "dropped",
+            Fate::Waiting => "waiting",
+        }
+    }
+}
+
+/// Table `packets`: one packet at one queue, in the order of their fates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketRow {
+    /// The queue.
+    pub queue: u16,
+    /// The flow.
+    pub flow: u32,
+    /// Sequence number within the flow, in packets; for an ACK the number acknowledged.
+    pub seq: u32,
+    /// Size as the link accounts it.
+    pub bytes: u32,
+    /// When it arrived.
+    pub arrived: Time,
+    /// When it left or was dropped; none while it waits.
+    pub left: Option<Time>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Where and why it was marked here, if it was.
+    pub marked: Option<(Stage, Cause)>,
+    /// Its ECN field on arrival.
+    pub ecn_in: Ecn,
+}
+
+/// Table `flows`: one flow at one sample. Bytes are payload; sums since the start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowRow {
+    /// The flow.
+    pub flow: u32,
+    /// The sample's time.
+    pub t: Time,
+    /// Sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Delivered in order to the receiver's application.
+    pub delivered_bytes: u64,
+    /// Sent again.
+    pub retransmitted_bytes: u64,
+    /// Believed to be in the network.
+    pub inflight_bytes: u64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+    /// Received with CE.
+    pub ce_bytes: u64,
+}
+
+/// Table `states`: one variable of one queue at one sample, in long form.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StateRow {
+    /// The queue.
+    pub queue: u16,
+    /// The sample's time.
+    pub t: Time,
+    /// The variable's place in [`Run::vars`].
+    pub var: u16,
+    /// Its value, in the variable's unit.
+    pub value: f64,
+}
+
+/// Table `transfers`: one finished short transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TransferRow {
+    /// The flow.
+    pub flow: u32,
+    /// When the user asked for it.
+    pub start: Time,
+    /// Its size.
+    pub bytes: u64,
+    /// Time until the last byte had arrived.
+    pub completion: Span,
+}
+
+/// What a number is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// One queue.
+    Queue,
+    /// One traffic class.
+    Class,
+    /// One flow.
+    Flow,
+    /// The whole run.
+    Run,
+}
+
+impl Scope {
+    /// The word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Scope::Queue => "queue",
+            Scope::Class => "class",
+            Scope::Flow => "flow",
+            Scope::Run => "run",
+        }
+    }
+}
+
+/// Table `summary`: one number of the run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SummaryRow {
+    /// What it is about.
+    pub scope: Scope,
+    /// The name of that queue, class or flow; empty for the run.
+    pub name: String,
+    /// The metric, such as `delay_p95`.
+    pub metric: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Its unit: `s`, `bit/s`, `1` for fractions, `packets`.
+    pub unit: &'static str,
+}
+
+/// Table `histograms`: a distribution, in rows of (upper edge of the bin, count).
+#[derive(Clone, Debug)]
+pub struct HistogramOf {
+    /// What it is about.
+    pub scope: Scope,
+    /// The name of that queue or class.
+    pub name: String,
+    /// The metric, such as `delay`; values are nanoseconds.
+    pub metric: &'static str,
+    /// The distribution.
+    pub histogram: Histogram,
+}

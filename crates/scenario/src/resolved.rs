@@ -1,0 +1,207 @@
+//! The resolved scenario: every default filled in, every `2bdp` a number. Engines read only this.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
+
+/// A whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Resolved {
+    /// Its name.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time.
+    pub duration: Span,
+    /// Time at the start that no summary counts; less than the duration.
+    pub warmup: Span,
+    /// What is recorded beside the summary.
+    pub record: Record,
+    /// The links; flows name them by their place in this list.
+    pub links: Vec<Link>,
+    /// The groups of flows.
+    pub flows: Vec<FlowGroup>,
+    /// What is legal but probably not meant, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// What is recorded beside the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// One row per packet per queue.
+    pub packets: bool,
+    /// Samples of every flow.
+    pub flows: bool,
+    /// Samples of every queue.
+    pub states: bool,
+    /// Time between samples.
+    pub sample: Span,
+}
+
+/// A link in one direction: queue, transmitter, wire.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// How fast it sends.
+    pub capacity: Capacity,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Bytes of framing added to every packet; rates, limits and laws count them.
+    pub framing_bytes: u32,
+    /// The queue, its `limit` filled in from the scenario's `buffer`.
+    pub queue: QdiscSpec,
+    /// The limit of that queue.
+    pub limit: Limit,
+    /// Largest packet that any flow sends through it, framing included.
+    pub mtu_bytes: u32,
+}
+
+/// How fast a link sends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Capacity {
+    /// Always the same rate.
+    Constant(Rate),
+    /// Rates from given times on; the first entry is at time zero, times increase strictly. The packet
+    /// in service finishes at its old rate.
+    Schedule(Vec<(Time, Rate)>),
+    /// Delivery opportunities recorded on a real link.
+    Trace(Arc<Trace>),
+}
+
+impl Capacity {
+    /// The rate at time zero; for a trace its mean rate.
+    pub fn initial_rate(&self) -> Rate {
+        match self {
+            Capacity::Constant(rate) => *rate,
+            Capacity::Schedule(steps) => steps[0].1,
+            Capacity::Trace(trace) => trace.mean_rate(),
+        }
+    }
+}
+
+/// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity. An
+/// opportunity carries up to `opportunity_bytes`, spread over waiting packets; what it cannot carry is
+/// lost; the trace repeats for ever with the period of its last timestamp.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// The file as the scenario names it.
+    pub file: String,
+    /// SHA-256 of the file's content, in hexadecimal.
+    pub sha256: String,
+    /// Milliseconds since the start, not decreasing; the last is positive.
+    pub opportunities_ms: Vec<u32>,
+    /// Bytes per opportunity.
+    pub opportunity_bytes: u32,
+}
+
+impl Trace {
+    /// The period after which it repeats.
+    pub fn period(&self) -> Span {
+        Span::from_millis(u64::from(self.opportunities_ms.last().copied().unwrap_or(0)))
+    }
+
+    /// The mean rate over one period.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.opportunities_ms.len() as u128 * u128::from(self.opportunity_bytes) * 8;
+        let nanos = u128::from(self.period().as_nanos()).max(1);
+        Rate::from_bps((bits * 1_000_000_000 / nanos).max(1) as u64)
+    }
+}
+
+/// A number of flows that are alike but for their random streams.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowGroup {
+    /// Its name, unique.
+    pub name: String,
+    /// The traffic class that summaries pool it under.
+    pub class: String,
+    /// How many flows.
+    pub count: u32,
+    /// Links from sender to receiver, by index.
+    pub path: Vec<usize>,
+    /// Links from receiver to sender, by index; empty: an uncongested wire.
+    pub reverse: Vec<usize>,
+    /// Rate of each sender's own access link.
+    pub access_rate: Rate,
+    /// Propagation delay from sender to the first link.
+    pub access_delay: Span,
+    /// Propagation delay from the last link to the receiver.
+    pub egress_delay: Span,
+    /// Propagation delay from receiver to the first reverse link (or to the sender, without one).
+    pub return_delay: Span,
+    /// Propagation delay from the last reverse link to the sender; zero without one.
+    pub return_egress_delay: Span,
+    /// Base round-trip time: the sum of all propagation delays.
+    pub rtt: Span,
+    /// When a flow starts: uniform between the two (equal: at that time).
+    pub start: (Span, Span),
+    /// When its application stops, if before the end.
+    pub stop: Option<Span>,
+    /// The application.
+    pub app: App,
+}
+
+/// What a flow carries.
+#[derive(Clone, PartialEq, Debug)]
+pub enum App {
+    /// Unlimited data over TCP, or `bytes` of it.
+    Bulk {
+        /// The transport.
+        tcp: Tcp,
+        /// How much, if not unlimited.
+        bytes: Option<u64>,
+    },
+    /// A user who fetches files one after the other, each over a new connection, with exponential
+    /// think time in between.
+    Files {
+        /// The transport.
+        tcp: Tcp,
+        /// Sizes in bytes, drawn uniformly.
+        sizes: Vec<u64>,
+        /// Mean of the think time.
+        think: Span,
+    },
+    /// Datagrams at a constant rate.
+    Cbr {
+        /// The datagrams.
+        datagrams: Datagrams,
+    },
+    /// Datagrams at a constant rate during exponential on periods, silence during off periods.
+    OnOff {
+        /// The datagrams during on periods.
+        datagrams: Datagrams,
+        /// Mean length of on periods.
+        on: Span,
+        /// Mean length of off periods.
+        off: Span,
+    },
+}
+
+/// Datagrams of one size at one rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagrams {
+    /// Bytes of a datagram with its headers.
+    pub packet_bytes: u32,
+    /// Rate, headers included.
+    pub rate: Rate,
+    /// Whether they are ECN-capable.
+    pub ecn: bool,
+}
+
+/// The transport of a TCP flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tcp {
+    /// The congestion control, as text: `cubic`, `cubic:hystart=false`. The simulator reads it.
+    pub cc: String,
+    /// Whether ECN is negotiated (RFC 3168).
+    pub ecn: bool,
+    /// Payload of a full segment, bytes.
+    pub payload_bytes: u32,
+    /// IP and TCP headers of a data segment, bytes; also the size of a pure ACK.
+    pub header_bytes: u32,
+    /// Initial window, packets.
+    pub initial_window: u32,
+    /// Packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
+    pub ack_every: u32,
+}

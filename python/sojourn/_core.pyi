@@ -1,0 +1,130 @@
+"""The compiled core of Sojourn: scenarios, the packet simulator, result tables."""
+
+from typing import Any
+
+class ScenarioError(ValueError):
+    """A scenario, a parameter or a trace is not what it should be.
+
+    Attributes:
+        place: where, such as ``links.bottleneck.queue.target`` or ``file.toml:12``; may be empty.
+        message: what is wrong and what would be right.
+    """
+
+    place: str
+    message: str
+
+class Cancelled(Exception):
+    """The run was cancelled through its `Cancel`."""
+
+class Cancel:
+    """A switch shared with runs in other threads, and their progress meter."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Make every run that holds this switch stop soon and raise `Cancelled`."""
+    def simulated_s(self) -> float:
+        """Simulated seconds so far, summed over all runs that hold this switch."""
+
+class Scenario:
+    """A scenario that has been read, checked and resolved. Immutable."""
+
+    @staticmethod
+    def load(
+        text: str,
+        *,
+        format: str = "toml",
+        origin: str = "",
+        folder: str = ".",
+        sets: list[tuple[str, str]] = ...,
+    ) -> Scenario:
+        """Read a scenario from TOML or JSON text.
+
+        Args:
+            text: the scenario.
+            format: ``"toml"`` or ``"json"``.
+            origin: name of the file, for error messages.
+            folder: folder that trace files are relative to.
+            sets: dotted keys and TOML values that override the text, in order.
+
+        Raises:
+            ScenarioError: with place and remedy.
+            OSError: a trace file cannot be read.
+        """
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def duration_s(self) -> float: ...
+    @property
+    def links(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def queue(self, link: str) -> str:
+        """The AQM of a link in its text form, such as ``pie:target=5ms``."""
+    def with_queue(self, link: str, aqm: str) -> Scenario:
+        """The same scenario with another AQM on `link`; the link's buffer stays."""
+    def with_seed(self, seed: int) -> Scenario:
+        """The same scenario under another seed."""
+    def resolved_json(self) -> str:
+        """The resolved scenario as JSON: every default filled in, every number with its unit."""
+
+class Table:
+    """A result table; any Arrow library reads it through ``__arrow_c_stream__`` without a copy."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+
+class Run:
+    """The results of one run."""
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of the event stream, 16 hexadecimal digits."""
+    @property
+    def packets_handled(self) -> int: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def wall_s(self) -> float: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def table(self, name: str) -> Table:
+        """One of ``packets, flows, states, transfers, summary, histograms``."""
+    def summary(self) -> list[tuple[str, str, str, float, str]]:
+        """The summary as rows of (scope, name, metric, value, unit)."""
+    def manifest_json(self) -> str:
+        """Resolved scenario, seed, engine, versions, wall time, digest, warnings."""
+    def write(self, folder: str) -> list[str]:
+        """Write all tables that have rows as Parquet, then ``manifest.json``, into `folder`.
+
+        Each file is written under a temporary name and renamed when whole; the manifest comes last,
+        so a folder with a manifest is complete. Returns the file names.
+
+        Raises:
+            OSError: the folder cannot be written, or the disk is full.
+        """
+
+def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
+    """Simulate a scenario; releases the GIL.
+
+    Raises:
+        ScenarioError: the simulator cannot build it (unknown congestion control, ...).
+        Cancelled: `cancel` was used.
+    """
+
+def aqms() -> list[dict[str, Any]]:
+    """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], and params [{name, doc,
+    kind, rule, words, defaults: {dialect: text}, sources: {dialect: text}, of: "law"|"discipline"}],
+    and vars [{name, unit, doc}]."""
+
+def ccs() -> list[dict[str, Any]]:
+    """Every congestion control, in the same form."""
+
+def check_aqm(text: str) -> str:
+    """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""
+
+def schema_json() -> str:
+    """The JSON Schema of a scenario."""
+
+__version__: str
