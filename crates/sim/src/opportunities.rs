@@ -65,8 +65,9 @@ impl Opportunities {
     /// Opportunities from time zero until before `end`.
     pub fn count_until(&self, end: Time) -> u64 {
         let period = self.trace.period().as_nanos();
-        let passes = end.as_nanos() / period;
-        let into_pass = end.as_nanos() % period;
+        // The last opportunity of a pass is at its very end: a whole pass counts one moment later.
+        let passes = end.as_nanos().saturating_sub(1) / period;
+        let into_pass = end.as_nanos() - passes * period;
         let per_pass = self.trace.opportunities_ms.len() as u64;
         let last = self
             .trace

@@ -232,7 +232,7 @@ mod tests {
     fn t14_fast_convergence() {
         let mut cubic = cubic();
         cubic.last_max = 100;
-        assert_eq!((cubic.reduce(&Window::new(80)), cubic.last_max), (56, 67)); // 68 in real numbers
+        assert_eq!((cubic.reduce(&Window::new(80)), cubic.last_max), (56, 68));
         assert_eq!((cubic.reduce(&Window::new(60)), cubic.last_max), (42, 51));
     }
 

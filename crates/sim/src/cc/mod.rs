@@ -121,7 +121,7 @@ pub struct Entry {
 }
 
 /// Makes congestion controls of one kind.
-pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send>;
+pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 macro_rules! registry {
     ($($control:ty;)*) => {

@@ -197,7 +197,9 @@ mod tests {
     #[test]
     fn a_filled_hole_is_acknowledged_at_once_and_whole() {
         let mut receiver = Receiver::new(2);
-        (0..20).for_each(|seq| drop(receive(&mut receiver, &data(seq))));
+        for seq in 0..20 {
+            receive(&mut receiver, &data(seq));
+        }
         assert_eq!(receive(&mut receiver, &data(21)).unwrap().seq, 20);
         let ack = receive(&mut receiver, &data(20)).unwrap();
         assert_eq!((ack.seq, ack.sack[0].is_empty()), (22, true));
