@@ -59,7 +59,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
                 Verdict::Mark(cause) => {
                     debug_assert!(head.ecn.can_mark(), "a law marks only what can be marked");
                     packet.set_ce();
-                    sink.marked(&packet, Stage::Enqueue, cause);
+                    sink.marked(&mut packet, Stage::Enqueue, cause);
                 }
                 Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
             }
@@ -86,7 +86,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
                 Verdict::Mark(cause) => {
                     debug_assert!(head.ecn.can_mark(), "a law marks only what can be marked");
                     packet.set_ce();
-                    sink.marked(&packet, Stage::Dequeue, cause);
+                    sink.marked(&mut packet, Stage::Dequeue, cause);
                 }
                 Verdict::Drop(cause) => {
                     sink.dropped(packet, enqueued, Stage::Dequeue, cause);

@@ -1,0 +1,49 @@
+//! The one error of this crate: where, what, and what would be right.
+
+use std::fmt;
+use std::io;
+
+/// What is wrong with a scenario, a parameter or a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioError {
+    /// Where: `links.bottleneck.queue.target`, with the line before it where the text is a file:
+    /// `demo.toml:12: links.bottleneck.queue.target`. May be empty.
+    pub place: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+    /// What kind of failure it is.
+    pub kind: ErrorKind,
+}
+
+/// What kind of failure a [`ScenarioError`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// The words are wrong.
+    Invalid,
+    /// A trace file could not be read.
+    Unreadable(io::ErrorKind),
+}
+
+impl ScenarioError {
+    /// Wrong words at a place.
+    pub fn new(place: impl Into<String>, message: impl Into<String>) -> ScenarioError {
+        ScenarioError { place: place.into(), message: message.into(), kind: ErrorKind::Invalid }
+    }
+
+    /// A trace file that could not be read.
+    pub(crate) fn unreadable(place: String, file: &str, error: &io::Error) -> ScenarioError {
+        let message = format!("cannot read the trace `{file}`: {error}");
+        ScenarioError { place, message, kind: ErrorKind::Unreadable(error.kind()) }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}

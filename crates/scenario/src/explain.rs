@@ -1,0 +1,87 @@
+//! Turns what serde says about a wrong tree into place, what, and what would be right.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sojourn_aqm::registry;
+
+use crate::error::ScenarioError;
+use crate::tree::{Places, join};
+
+/// Reads a typed value from a tree.
+pub(crate) fn typed<T: DeserializeOwned>(tree: Value, places: &Places) -> Result<T, ScenarioError> {
+    serde_path_to_error::deserialize(tree).map_err(|error| {
+        let path = match error.path().to_string() {
+            path if path == "." => String::new(),
+            path => path,
+        };
+        let (path, message) = explain(&path, &error.inner().to_string());
+        ScenarioError::new(places.locate(&path), message)
+    })
+}
+
+/// The path and the message in our words.
+fn explain(path: &str, message: &str) -> (String, String) {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        let typed = quoted.next().unwrap_or_default();
+        let known: Vec<&str> = quoted.collect();
+        let hint = registry::hint(typed, &known);
+        return match message.starts_with("unknown field") {
+            true => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
+            false => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
+        };
+    }
+    if let (true, Some(key)) = (message.starts_with("missing field"), quoted.next()) {
+        let example = example(path, key);
+        return (join(path, key), format!("this key is missing; write for example {example}"));
+    }
+    (path.to_owned(), in_plain_words(message))
+}
+
+/// The path of an unknown key; serde may have counted it in already.
+fn with_key(path: &str, key: &str) -> String {
+    match path == key || path.ends_with(&format!(".{key}")) {
+        true => path.to_owned(),
+        false => join(path, key),
+    }
+}
+
+fn in_plain_words(message: &str) -> String {
+    let plain = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
+    plain
+        .unwrap_or(message)
+        .replace("string ", "text ")
+        .replace("a string", "a text")
+        .replace("a sequence", "a list")
+        .replace("a map", "a table")
+        .replace("expected u32", "expected a whole number from 0 to 4294967295")
+        .replace("expected u64", "expected a whole number from 0")
+        .replace("expected a boolean", "expected `true` or `false`")
+        .replace("expected struct ", "expected a table ")
+}
+
+/// What a required key looks like.
+fn example(path: &str, key: &str) -> &'static str {
+    match key {
+        "kind" if path.ends_with("app") => "kind = \"bulk\"",
+        "kind" if path.ends_with("rate") => "kind = \"schedule\"",
+        "kind" if path.ends_with("cc") => "kind = \"cubic\"",
+        "kind" => "kind = \"taildrop\"",
+        "name" => "name = \"demo\"",
+        "duration" => "duration = \"60s\"",
+        "links" => "[links.bottleneck] with rate = \"10mbit\"",
+        "flows" => "[[flows]] with path, rtt and app",
+        "rate" => "rate = \"10mbit\"",
+        "path" => "path = [\"bottleneck\"]",
+        "rtt" => "rtt = \"100ms\"",
+        "app" => "app = { kind = \"bulk\" }",
+        "packet" => "packet = \"218B\"",
+        "sizes" => "sizes = [\"15kB\", \"44kB\"]",
+        "think" => "think = \"9.5s\"",
+        "on" => "on = \"500ms\"",
+        "off" => "off = \"500ms\"",
+        "steps" => "steps = [[\"0s\", \"100mbit\"], [\"50s\", \"20mbit\"]]",
+        "file" => "file = \"cellular.down\"",
+        _ => "the key with a value",
+    }
+}

@@ -1,0 +1,174 @@
+//! Flows as they are written: who talks, over which path, with which application.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::choice::{Choice, tagged};
+use crate::schema;
+use crate::text::{RateText, SizeText, SpanText, StartText};
+
+/// A number of flows that are alike but for their random streams.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowGroup {
+    /// Name of the group; without it the kind of its application, numbered where that is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The traffic class that summaries pool the group under; without it the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// How many flows.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// Names of the links from sender to receiver.
+    #[schemars(length(min = 1))]
+    pub path: Vec<String>,
+    /// Names of the links from receiver to sender. Without them ACKs return over a wire that never
+    /// queues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverse: Vec<String>,
+    /// Base round-trip time: the sum of all propagation delays. What the links do not account for is
+    /// shared between the access links of both ends.
+    pub rtt: SpanText,
+    /// Rate of each sender's own access link; without it ten times the fastest initial rate on the
+    /// path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<RateText>,
+    /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
+    /// `kind` and its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::congestion_control", extend("default" = "cubic"))]
+    pub cc: Option<Choice>,
+    /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
+    #[serde(default)]
+    pub ecn: bool,
+    /// TCP: size of a full segment at IP level, headers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "1500B"))]
+    pub packet: Option<SizeText>,
+    /// TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP with
+    /// timestamps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "52B"))]
+    pub header: Option<SizeText>,
+    /// TCP: initial window in packets (RFC 6928: 10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("default" = 10))]
+    pub initial_window: Option<u32>,
+    /// TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("default" = 2))]
+    pub ack_every: Option<u32>,
+    /// When the flows start: `0s`, or each at a random time within `0s..1s`.
+    #[serde(default = "at_once")]
+    pub start: StartText,
+    /// When their applications stop, if before the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<SpanText>,
+    /// What the flows carry.
+    pub app: App,
+}
+
+/// What a flow carries: a table of kind `bulk`, `files`, `cbr` or `onoff`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum App {
+    /// Unlimited data over TCP.
+    Bulk(Bulk),
+    /// Files over TCP, one after the other.
+    Files(Files),
+    /// Datagrams at a constant rate.
+    Cbr(Cbr),
+    /// Datagrams in bursts.
+    OnOff(OnOff),
+}
+
+/// Unlimited data over TCP, or a given amount of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// How much to send; without it there is always more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<SizeText>,
+}
+
+/// A user who fetches files one after the other over TCP, each over a new connection, and thinks in
+/// between.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    /// The sizes a file can have; each is as likely as the others.
+    #[schemars(length(min = 1))]
+    pub sizes: Vec<SizeText>,
+    /// Mean of the exponential time between the end of one file and the start of the next.
+    pub think: SpanText,
+}
+
+/// Datagrams at a constant rate, such as voice.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cbr {
+    /// Rate of each flow, headers included.
+    pub rate: RateText,
+    /// Size of a datagram, headers included.
+    pub packet: SizeText,
+}
+
+/// Datagrams at a constant rate during exponential on periods, silence in between.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Rate of each flow while it is on, headers included.
+    pub rate: RateText,
+    /// Size of a datagram, headers included.
+    pub packet: SizeText,
+    /// Mean length of on periods.
+    pub on: SpanText,
+    /// Mean length of off periods.
+    pub off: SpanText,
+}
+
+tagged!(App, "a table with `kind`: bulk, files, cbr or onoff", {
+    "bulk" => Bulk(Bulk),
+    "files" => Files(Files),
+    "cbr" => Cbr(Cbr),
+    "onoff" => OnOff(OnOff)
+});
+
+impl App {
+    /// The word after `kind`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            App::Bulk(_) => "bulk",
+            App::Files(_) => "files",
+            App::Cbr(_) => "cbr",
+            App::OnOff(_) => "onoff",
+        }
+    }
+}
+
+impl FlowGroup {
+    /// The keys that were written and mean something to TCP only.
+    pub(crate) fn tcp_keys(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
+            ("cc", self.cc.is_some()),
+            ("packet", self.packet.is_some()),
+            ("header", self.header.is_some()),
+            ("initial_window", self.initial_window.is_some()),
+            ("ack_every", self.ack_every.is_some()),
+        ];
+        keys.into_iter().filter(|&(_, written)| written).map(|(key, _)| key)
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn at_once() -> StartText {
+    StartText(crate::text::Start {
+        earliest: sojourn_aqm::Span::ZERO,
+        latest: sojourn_aqm::Span::ZERO,
+    })
+}

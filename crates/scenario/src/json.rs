@@ -1,0 +1,140 @@
+//! The resolved scenario as JSON: keys in a fixed order, quantities as texts with units.
+
+use serde_json::{Map, Value, json};
+use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
+
+use crate::resolved::{App, Capacity, FlowGroup, Link, Resolved, Tcp, Trace};
+
+/// The resolved scenario. Traces appear by file and hash, not by content.
+pub fn resolved(resolved: &Resolved) -> Value {
+    json!({
+        "name": resolved.name,
+        "seed": resolved.seed,
+        "duration": text(resolved.duration),
+        "warmup": text(resolved.warmup),
+        "record": {
+            "packets": resolved.record.packets,
+            "flows": resolved.record.flows,
+            "states": resolved.record.states,
+            "sample": text(resolved.record.sample),
+        },
+        "links": resolved.links.iter().map(link).collect::<Vec<_>>(),
+        "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),
+        "warnings": resolved.warnings,
+    })
+}
+
+fn link(link: &Link) -> Value {
+    json!({
+        "name": link.name,
+        "rate": capacity(&link.capacity),
+        "delay": text(link.delay),
+        "framing": size(link.framing_bytes),
+        "limit": text(link.limit),
+        "mtu": size(link.mtu_bytes),
+        "queue": queue(&link.queue),
+    })
+}
+
+fn capacity(capacity: &Capacity) -> Value {
+    match capacity {
+        Capacity::Constant(rate) => json!(text(rate)),
+        Capacity::Schedule(steps) => {
+            let steps = steps.iter().map(|(at, rate)| [text(at.since(Time::ZERO)), text(rate)]);
+            json!({ "kind": "schedule", "steps": steps.collect::<Vec<_>>() })
+        }
+        Capacity::Trace(recorded) => trace(recorded),
+    }
+}
+
+fn trace(trace: &Trace) -> Value {
+    json!({
+        "kind": "trace",
+        "file": trace.file,
+        "sha256": trace.sha256,
+        "opportunity": size(trace.opportunity_bytes),
+        "opportunities": trace.opportunities_ms.len(),
+        "period": text(trace.period()),
+        "mean_rate": text(trace.mean_rate()),
+    })
+}
+
+/// Kind, dialect and every parameter with its value.
+fn queue(spec: &QdiscSpec) -> Value {
+    let law = registry::law(&spec.law).expect("a checked spec names a law");
+    let settings = registry::settings(spec).expect("a checked spec has legal settings");
+    let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
+    json!({
+        "kind": spec.kind(),
+        "dialect": spec.dialect.as_deref().unwrap_or(law.dialects[0].name),
+        "settings": settings.collect::<Map<_, _>>(),
+    })
+}
+
+fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
+    let route = |route: &[usize]| route.iter().map(|&l| links[l].name.as_str()).collect::<Vec<_>>();
+    json!({
+        "name": flow.name,
+        "class": flow.class,
+        "count": flow.count,
+        "path": route(&flow.path),
+        "reverse": route(&flow.reverse),
+        "rtt": text(flow.rtt),
+        "access_rate": text(flow.access_rate),
+        "access_delay": text(flow.access_delay),
+        "egress_delay": text(flow.egress_delay),
+        "return_delay": text(flow.return_delay),
+        "return_egress_delay": text(flow.return_egress_delay),
+        "start": [text(flow.start.0), text(flow.start.1)],
+        "stop": flow.stop.map(|stop: Span| text(stop)),
+        "app": app(&flow.app),
+    })
+}
+
+fn app(app: &App) -> Value {
+    match app {
+        App::Bulk { tcp, bytes } => {
+            json!({ "kind": "bulk", "bytes": bytes.map(units::show_bytes), "tcp": transport(tcp) })
+        }
+        App::Files { tcp, sizes, think } => json!({
+            "kind": "files",
+            "sizes": sizes.iter().map(|&bytes| units::show_bytes(bytes)).collect::<Vec<_>>(),
+            "think": text(think),
+            "tcp": transport(tcp),
+        }),
+        App::Cbr { datagrams } => json!({
+            "kind": "cbr",
+            "rate": text(datagrams.rate),
+            "packet": size(datagrams.packet_bytes),
+            "ecn": datagrams.ecn,
+        }),
+        App::OnOff { datagrams, on, off } => json!({
+            "kind": "onoff",
+            "rate": text(datagrams.rate),
+            "packet": size(datagrams.packet_bytes),
+            "ecn": datagrams.ecn,
+            "on": text(on),
+            "off": text(off),
+        }),
+    }
+}
+
+fn transport(tcp: &Tcp) -> Value {
+    json!({
+        "cc": tcp.cc,
+        "ecn": tcp.ecn,
+        "packet": size(tcp.payload_bytes + tcp.header_bytes),
+        "payload": size(tcp.payload_bytes),
+        "header": size(tcp.header_bytes),
+        "initial_window": tcp.initial_window,
+        "ack_every": tcp.ack_every,
+    })
+}
+
+fn text(value: impl ToString) -> String {
+    value.to_string()
+}
+
+fn size(bytes: u32) -> String {
+    units::show_bytes(u64::from(bytes))
+}

@@ -1,0 +1,298 @@
+//! Flows: path, propagation, transport, application.
+
+use std::collections::BTreeSet;
+
+use sojourn_aqm::{Rate, Span, registry};
+
+use super::link::{data_packet_bytes, packet_bytes};
+use super::{Checked, check_word, link_numbers, refuse};
+use crate::choice::Choice;
+use crate::document::Document;
+use crate::flows::{self, Files, OnOff};
+use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, Tcp};
+use crate::text::{RateText, SizeText, SpanText};
+
+/// All groups of flows.
+pub(super) fn all(document: &Document, capacities: &[Capacity]) -> Checked<Vec<FlowGroup>> {
+    let names = names(&document.flows)?;
+    let mut groups = Vec::new();
+    for (index, (written, name)) in document.flows.iter().zip(names).enumerate() {
+        let place = format!("flows[{index}]");
+        groups.push(group(&place, name, written, document, capacities)?);
+    }
+    Ok(groups)
+}
+
+/// Written names, and for the others the kind of the application, numbered where that is taken.
+fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
+    let mut taken = BTreeSet::new();
+    for (index, flow) in written.iter().enumerate() {
+        let Some(name) = &flow.name else { continue };
+        let place = format!("flows[{index}].name");
+        check_word(&place, "a name of flows", name)?;
+        if !taken.insert(name.clone()) {
+            return refuse(&place, format!("`{name}` names other flows already; names are unique"));
+        }
+    }
+    let mut name_of = |flow: &flows::FlowGroup| match &flow.name {
+        Some(name) => name.clone(),
+        None => {
+            let kind = flow.app.kind();
+            let numbered = (2..).map(|number| format!("{kind}-{number}"));
+            let mut candidates = std::iter::once(kind.to_owned()).chain(numbered);
+            candidates.find(|name| taken.insert(name.clone())).expect("numbers do not run out")
+        }
+    };
+    Ok(written.iter().map(&mut name_of).collect())
+}
+
+fn group(
+    place: &str,
+    name: String,
+    written: &flows::FlowGroup,
+    document: &Document,
+    capacities: &[Capacity],
+) -> Checked<FlowGroup> {
+    if written.count == 0 {
+        return refuse(&format!("{place}.count"), "must be at least 1");
+    }
+    let class = written.class.clone().unwrap_or_else(|| name.clone());
+    check_word(&format!("{place}.class"), "a class", &class)?;
+    if written.path.is_empty() {
+        let message = "the path is empty; name at least one link, from sender to receiver";
+        return refuse(&format!("{place}.path"), message);
+    }
+    let path = route(&format!("{place}.path"), &written.path, document)?;
+    let reverse = route(&format!("{place}.reverse"), &written.reverse, document)?;
+    let delays = split(&format!("{place}.rtt"), written, document)?;
+    let start = (written.start.0.earliest, written.start.0.latest);
+    Ok(FlowGroup {
+        class,
+        count: written.count,
+        access_rate: written.access_rate.map_or_else(|| access_rate(&path, capacities), |r| r.0),
+        access_delay: delays.access,
+        egress_delay: delays.egress,
+        return_delay: delays.back,
+        return_egress_delay: delays.back_egress,
+        rtt: written.rtt.0,
+        start,
+        stop: stop(place, written, document.duration.0)?,
+        app: app(place, written)?,
+        name,
+        path,
+        reverse,
+    })
+}
+
+/// Names of links to their numbers.
+fn route(place: &str, names: &[String], document: &Document) -> Checked<Vec<usize>> {
+    let numbers = link_numbers(document);
+    let mut route = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        match numbers.get(name.as_str()) {
+            None => {
+                let known: Vec<&str> = numbers.keys().copied().collect();
+                let hint = registry::hint(name, &known);
+                return refuse(&place, format!("there is no link `{name}`{hint}"));
+            }
+            Some(number) if route.contains(number) => {
+                return refuse(&place, format!("`{name}` comes twice; a path passes a link once"));
+            }
+            Some(number) => route.push(*number),
+        }
+    }
+    Ok(route)
+}
+
+/// Ten times the fastest initial rate on the path: fast enough never to be the bottleneck, slow
+/// enough to space the packets of a burst.
+fn access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
+    let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
+    Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
+}
+
+/// Propagation delays beside those of the links.
+struct Delays {
+    access: Span,
+    egress: Span,
+    back: Span,
+    back_egress: Span,
+}
+
+/// Shares what the links leave of the base RTT in quarters: sender's side and receiver's side, there
+/// and back. Without reverse links the way back mirrors the links as far as the RTT allows.
+fn split(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<Delays> {
+    let rtt = written.rtt.0;
+    let sum = |names: &[String]| {
+        names.iter().map(|name| document.links[name].delay.0).fold(Span::ZERO, |a, b| a + b)
+    };
+    let forward = sum(&written.path);
+    let on_links = forward + sum(&written.reverse);
+    if rtt == Span::ZERO {
+        return refuse(place, "must be positive");
+    }
+    if on_links > rtt {
+        let message = format!("{rtt} is shorter than the {on_links} that the links alone delay");
+        return refuse(place, message + "; raise the rtt or lower the delays");
+    }
+    let mirrored = forward.as_nanos().min((rtt - forward).as_nanos());
+    let mirrored = if written.reverse.is_empty() { Span::from_nanos(mirrored) } else { Span::ZERO };
+    let rest = rtt - on_links - mirrored;
+    let quarter = Span::from_nanos(rest.as_nanos() / 4);
+    let last = rest - quarter.times(3);
+    Ok(match written.reverse.is_empty() {
+        true => Delays {
+            access: quarter,
+            egress: quarter,
+            back: mirrored + quarter + last,
+            back_egress: Span::ZERO,
+        },
+        false => Delays { access: quarter, egress: quarter, back: quarter, back_egress: last },
+    })
+}
+
+fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Option<Span>> {
+    let Some(SpanText(stop)) = written.stop else { return Ok(None) };
+    let latest = written.start.0.latest;
+    if stop <= latest {
+        let message = format!("{stop} is not after the latest start, {latest}");
+        return refuse(&format!("{place}.stop"), message + "; stop later or start earlier");
+    }
+    Ok(Some(stop).filter(|&stop| stop < duration))
+}
+
+fn app(place: &str, written: &flows::FlowGroup) -> Checked<App> {
+    let in_app = |key: &str| format!("{place}.app.{key}");
+    match &written.app {
+        flows::App::Bulk(bulk) => {
+            let bytes = bulk.bytes.map(|size| size.0);
+            if bytes == Some(0) {
+                return refuse(&in_app("bytes"), "must be positive; leave it out for no limit");
+            }
+            Ok(App::Bulk { tcp: tcp(place, written)?, bytes })
+        }
+        flows::App::Files(files) => {
+            let sizes = sizes(&in_app("sizes"), files)?;
+            Ok(App::Files { tcp: tcp(place, written)?, sizes, think: files.think.0 })
+        }
+        flows::App::Cbr(cbr) => {
+            Ok(App::Cbr { datagrams: datagrams(place, written, cbr.rate, cbr.packet)? })
+        }
+        flows::App::OnOff(OnOff { rate, packet, on, off }) => {
+            for (key, period) in [("on", on), ("off", off)] {
+                if period.0 == Span::ZERO {
+                    return refuse(&in_app(key), "must be positive; kind `cbr` never pauses");
+                }
+            }
+            let datagrams = datagrams(place, written, *rate, *packet)?;
+            Ok(App::OnOff { datagrams, on: on.0, off: off.0 })
+        }
+    }
+}
+
+fn sizes(place: &str, files: &Files) -> Checked<Vec<u64>> {
+    if files.sizes.is_empty() {
+        return refuse(place, "there is no size; write for example [\"15kB\", \"44kB\"]");
+    }
+    if let Some(index) = files.sizes.iter().position(|size| size.0 == 0) {
+        return refuse(&format!("{place}[{index}]"), "must be positive");
+    }
+    Ok(files.sizes.iter().map(|size| size.0).collect())
+}
+
+fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
+    let packet = written.packet.unwrap_or(SizeText(1500));
+    let header = written.header.unwrap_or(SizeText(52));
+    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
+    if header.0 == 0 {
+        return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
+    }
+    if packet.0 <= header.0 {
+        let message = format!("{packet} leaves no room for data after a header of {header}");
+        return refuse(&format!("{place}.packet"), message + "; write a larger packet");
+    }
+    let header_bytes = header.0 as u32; // less than the packet
+    Ok(Tcp {
+        cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
+        ecn: written.ecn,
+        payload_bytes: packet_bytes - header_bytes,
+        header_bytes,
+        initial_window: at_least_one(place, "initial_window", written.initial_window, 10)?,
+        ack_every: at_least_one(place, "ack_every", written.ack_every, 2)?,
+    })
+}
+
+fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<String> {
+    let text = written.map_or_else(|| "cubic".to_owned(), Choice::to_string);
+    match text.trim() {
+        "" => refuse(place, "no congestion control is named; write for example \"cubic\""),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn at_least_one(place: &str, key: &str, written: Option<u32>, default: u32) -> Checked<u32> {
+    match written.unwrap_or(default) {
+        0 => refuse(&format!("{place}.{key}"), "must be at least 1"),
+        n => Ok(n),
+    }
+}
+
+fn datagrams(
+    place: &str,
+    written: &flows::FlowGroup,
+    rate: RateText,
+    packet: SizeText,
+) -> Checked<Datagrams> {
+    if let Some(key) = written.tcp_keys().next() {
+        let kind = written.app.kind();
+        let remedy = match key {
+            "packet" => "write it inside `app`",
+            _ => "remove it",
+        };
+        let message = format!("`{key}` belongs to TCP, and kind `{kind}` sends datagrams");
+        return refuse(&format!("{place}.{key}"), format!("{message}; {remedy}"));
+    }
+    let packet_bytes = packet_bytes(&format!("{place}.app.packet"), packet)?;
+    Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
+}
+
+/// Engines number the packets of a flow with 32 bits.
+pub(super) fn check_packet_numbers(
+    index: usize,
+    group: &FlowGroup,
+    links: &[Link],
+    duration: Span,
+) -> Checked<()> {
+    let rate = match &group.app {
+        App::Cbr { datagrams } | App::OnOff { datagrams, .. } => datagrams.rate,
+        App::Bulk { .. } | App::Files { .. } => fastest_delivery(group, links),
+    };
+    let packets = rate.bytes_in(duration) / u64::from(smallest_packet(&group.app));
+    if packets <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    let place = format!("flows[{index}].app");
+    let message = format!("each flow may send {packets} packets, and {} can be numbered", u32::MAX);
+    refuse(&place, message + "; shorten the duration, lower the rate or send larger packets")
+}
+
+/// The rate that the slowest part of the path delivers at its best.
+fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
+    let best = |capacity: &Capacity| match capacity {
+        Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
+        Capacity::Constant(_) | Capacity::Trace(_) => capacity.initial_rate(),
+    };
+    let on_links = group.path.iter().map(|&link| best(&links[link].capacity));
+    on_links.chain([group.access_rate]).min().expect("the access link at least")
+}
+
+fn smallest_packet(app: &App) -> u32 {
+    match app {
+        App::Files { tcp, sizes, .. } => {
+            let smallest = sizes.iter().min().copied().unwrap_or(1);
+            tcp.header_bytes + smallest.min(u64::from(tcp.payload_bytes)) as u32
+        }
+        _ => data_packet_bytes(app),
+    }
+}

@@ -1,0 +1,119 @@
+//! From the written scenario to the resolved one: every default filled in, every rule checked.
+
+mod flow;
+mod link;
+mod warn;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use sojourn_aqm::Span;
+
+use crate::document::{Document, Sample};
+use crate::error::ScenarioError;
+use crate::resolved::{Capacity, Record, Resolved};
+
+pub(crate) use link::queue;
+
+/// How the text of a trace file is obtained; this crate opens no file.
+pub type ReadTrace<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
+
+/// A result of this crate.
+type Checked<T> = Result<T, ScenarioError>;
+
+/// Fills in every default and checks every rule.
+///
+/// # Errors
+/// The first rule that is broken, with the dotted path as place; a trace that `read` cannot deliver.
+pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
+    let mut capacities = Vec::new();
+    for (name, link) in &document.links {
+        check_word(&format!("links.{name}"), "a link's name", name)?;
+        capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, read)?);
+    }
+    resolve_over(document, capacities)
+}
+
+/// The same with capacities that are known already, in the order of the links.
+pub(crate) fn resolve_over(document: &Document, capacities: Vec<Capacity>) -> Checked<Resolved> {
+    check_run(document)?;
+    let flows = flow::all(document, &capacities)?;
+    let mut links = Vec::new();
+    for (index, ((name, link), capacity)) in document.links.iter().zip(capacities).enumerate() {
+        links.push(link::link(index, name, link, capacity, &flows)?);
+    }
+    for (index, group) in flows.iter().enumerate() {
+        flow::check_packet_numbers(index, group, &links, document.duration.0)?;
+    }
+    let mut resolved = Resolved {
+        name: document.name.clone(),
+        seed: document.seed,
+        duration: document.duration.0,
+        warmup: document.warmup.0,
+        record: record(document),
+        links,
+        flows,
+        warnings: Vec::new(),
+    };
+    resolved.warnings = warn::all(&resolved);
+    Ok(resolved)
+}
+
+fn check_run(document: &Document) -> Checked<()> {
+    let (duration, warmup) = (document.duration.0, document.warmup.0);
+    if document.name.trim().is_empty() {
+        return refuse("name", "the name is empty; write a word or two");
+    }
+    if duration == Span::ZERO {
+        return refuse("duration", "must be positive");
+    }
+    if warmup >= duration {
+        let what = format!("{warmup} leaves nothing to count of a duration of {duration}");
+        return refuse("warmup", what + "; it must be shorter");
+    }
+    if document.record.sample == Sample::Every(Span::ZERO) {
+        return refuse("record.sample", "must be positive, or `auto`");
+    }
+    if document.links.is_empty() {
+        return refuse("links", "there is no link; write [links.bottleneck] with a rate");
+    }
+    if document.flows.is_empty() {
+        return refuse("flows", "there is no flow; write [[flows]] with path, rtt and app");
+    }
+    Ok(())
+}
+
+fn record(document: &Document) -> Record {
+    let written = &document.record;
+    let sample = match written.sample {
+        Sample::Every(span) => span,
+        Sample::Auto => thousandth(document.duration.0),
+    };
+    Record { packets: written.packets, flows: written.flows, states: written.states, sample }
+}
+
+/// A thousandth, rounded up to a millisecond.
+fn thousandth(duration: Span) -> Span {
+    Span::from_millis(duration.as_nanos().div_ceil(1_000 * 1_000_000))
+}
+
+/// The place of every link in the list, by name.
+fn link_numbers(document: &Document) -> BTreeMap<&str, usize> {
+    document.links.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
+}
+
+/// Names go into dotted paths, tables and file names; they are words.
+fn check_word(place: &str, what: &str, word: &str) -> Checked<()> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match !word.is_empty() && word.chars().all(legal) {
+        true => Ok(()),
+        false => refuse(
+            place,
+            format!("{what} is a word of letters, digits, `_` and `-`; `{word}` is not"),
+        ),
+    }
+}
+
+fn refuse<T>(place: &str, message: impl Into<String>) -> Checked<T> {
+    Err(ScenarioError::new(place, message))
+}

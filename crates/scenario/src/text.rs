@@ -1,0 +1,232 @@
+//! Quantities as they are written: a text with its unit, read when the scenario is read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sojourn_aqm::{Limit, Rate, Span, units};
+
+/// A quantity that is written as text with a unit.
+trait Written: Sized {
+    /// What a value looks like, for error messages.
+    const EXAMPLE: &'static str;
+    /// Reads a value; the error is a sentence that says what would be right.
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+/// Accepts a text; refuses a bare number with the advice of the unit it lacks.
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a text such as \"{}\"", T::EXAMPLE)
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        T::read(text).map_err(E::custom)
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+macro_rules! written {
+    ($(#[doc = $doc:literal])+ $name:ident($value:ty) as $title:literal,
+     $example:literal, $pattern:literal, $read:expr;) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub struct $name(
+            /// The value.
+            pub $value,
+        );
+
+        impl Written for $name {
+            const EXAMPLE: &'static str = $example;
+            fn read(text: &str) -> Result<Self, String> {
+                $read(text).map($name)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(TextVisitor(PhantomData))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed($title)
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let description = concat!($($doc),+).trim();
+                json_schema!({
+                    "type": "string",
+                    "description": description,
+                    "pattern": $pattern,
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+written! {
+    /// A time with its unit: `15ms`, `1.5s`, `100us`, `20ns`.
+    SpanText(Span) as "Time", "15ms", r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)$", units::span;
+}
+written! {
+    /// A rate with its unit: `10mbit`, `1.5gbit`, `64kbit`.
+    RateText(Rate) as "Rate", "10mbit", r"^[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit)$", units::rate;
+}
+written! {
+    /// A number of bytes with its unit: `1500B`, `250kB`, `2MB`, `32MiB`.
+    SizeText(u64) as "Size", "1500B",
+    r"^[0-9]+(\.[0-9]*)? *(B|kB|MB|GB|KiB|MiB|GiB)$", units::bytes;
+}
+written! {
+    /// How much may wait in a queue: bandwidth-delay products (`2bdp`), packets (`1000p`) or bytes
+    /// (`250kB`).
+    BufferText(Buffer) as "Buffer", "1bdp",
+    r"^[0-9]+(\.[0-9]*)? *(bdp|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
+}
+written! {
+    /// When flows start: at one time (`"0s"`), or each at a random time between two, drawn uniformly
+    /// (`"0s..1s"`).
+    StartText(Start) as "Start", "0s..1s",
+    r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
+}
+
+/// How much may wait in a queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Buffer {
+    /// This many bandwidth-delay products.
+    Bdp(f64),
+    /// Packets or bytes.
+    Limit(Limit),
+}
+
+/// The two ends of the time in which flows start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Start {
+    /// The earliest start.
+    pub earliest: Span,
+    /// The latest start; not before the earliest.
+    pub latest: Span,
+}
+
+fn buffer(text: &str) -> Result<Buffer, String> {
+    let read = match units::split(text) {
+        (number, "bdp") => units::number(number).map(Buffer::Bdp),
+        (number, "") => {
+            Err(format!("a buffer needs a unit: `{number}bdp`, `{number}p` or `{number}kB`"))
+        }
+        _ => units::limit(text).map(Buffer::Limit),
+    }?;
+    match read {
+        Buffer::Bdp(factor) if factor <= 0.0 => Err(format!("`{text}` must be positive")),
+        Buffer::Limit(Limit::Bytes(0) | Limit::Packets(0)) => {
+            Err(format!("`{text}` must be positive"))
+        }
+        positive => Ok(positive),
+    }
+}
+
+fn start(text: &str) -> Result<Start, String> {
+    let (earliest, latest) = text.split_once("..").unwrap_or((text, text));
+    let (earliest, latest) = (units::span(earliest)?, units::span(latest)?);
+    if earliest > latest {
+        return Err(format!("`{text}` ends before it begins; write `{latest}..{earliest}`"));
+    }
+    Ok(Start { earliest, latest })
+}
+
+impl fmt::Display for SpanText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for RateText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for SizeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&units::show_bytes(self.0))
+    }
+}
+
+impl fmt::Display for BufferText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Buffer::Bdp(factor) => write!(f, "{factor}bdp"),
+            Buffer::Limit(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for StartText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.earliest == self.0.latest {
+            return self.0.earliest.fmt(f);
+        }
+        write!(f, "{}..{}", self.0.earliest, self.0.latest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_buffers_in_bdp_packets_and_bytes() {
+        assert_eq!(buffer("1.5bdp"), Ok(Buffer::Bdp(1.5)));
+        assert_eq!(buffer("1000p"), Ok(Buffer::Limit(Limit::Packets(1000))));
+        assert_eq!(buffer("250kB"), Ok(Buffer::Limit(Limit::Bytes(250_000))));
+    }
+
+    #[test]
+    fn refuses_buffers_without_unit_or_room() {
+        assert!(buffer("2").unwrap_err().contains("`2bdp`, `2p` or `2kB`"));
+        assert!(buffer("0bdp").unwrap_err().contains("positive"));
+        assert!(buffer("-1bdp").unwrap_err().contains("positive"));
+        assert!(buffer("0p").unwrap_err().contains("positive"));
+    }
+
+    #[test]
+    fn refuses_a_start_that_runs_backwards() {
+        assert!(start("1s..0s").unwrap_err().contains("write `0s..1s`"));
+        assert_eq!(start("0s .. 1s").unwrap().latest, Span::from_secs(1));
+    }
+
+    #[test]
+    fn a_bare_number_is_told_its_unit() {
+        let error = serde_json::from_str::<SpanText>("15").unwrap_err().to_string();
+        assert!(error.contains("`15ms` or `15s`"), "{error}");
+    }
+
+    #[test]
+    fn is_written_back_as_it_is_read() {
+        for text in ["\"0s..1s\"", "\"250ms\""] {
+            let read: StartText = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Every way to be wrong is told where, what, and what would be right.
+
+use std::io;
+
+use sojourn_scenario::{ErrorKind, Format, Scenario, ScenarioError, Source};
+
+const GOOD: &str = r#"name = "demo"
+duration = "10s"
+[links.bottleneck]
+rate = "10mbit"
+delay = "48ms"
+buffer = "1bdp"
+[[flows]]
+path = ["bottleneck"]
+rtt = "100ms"
+app = { kind = "bulk" }
+"#;
+
+fn load(text: &str, sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let sets: Vec<_> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let source = Source { format: Format::Toml, origin: "demo.toml", sets: &sets };
+    Scenario::load(text, &source, &|file| match file {
+        "good.down" => Ok("0\n1\n2\n".to_owned()),
+        "empty.down" => Ok(String::new()),
+        "backwards.down" => Ok("5\n3\n".to_owned()),
+        "zero.down" => Ok("0\n0\n".to_owned()),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
+    })
+}
+
+/// Replaces a line of the good scenario.
+fn edited(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    GOOD.replacen(from, to, 1)
+}
+
+#[track_caller]
+fn refused(text: &str, place: &str, remedy: &str) {
+    let error = load(text, &[]).unwrap_err();
+    assert_eq!(error.place, place, "{error}");
+    assert!(error.message.contains(remedy), "{error}");
+}
+
+#[track_caller]
+fn set_refused(sets: &[(&str, &str)], place: &str, remedy: &str) {
+    let error = load(GOOD, sets).unwrap_err();
+    assert_eq!(error.place, place, "{error}");
+    assert!(error.message.contains(remedy), "{error}");
+}
+
+#[test]
+fn the_good_scenario_is_good() {
+    assert!(load(GOOD, &[]).unwrap().resolved().warnings.is_empty());
+}
+
+#[test]
+fn unknown_keys_are_told_the_nearest_one() {
+    refused(
+        &edited("delay", "dealy"),
+        "demo.toml:5: links.bottleneck.dealy",
+        "there is no key `dealy` here; did you mean `delay`?",
+    );
+    refused(
+        &edited("kind = \"bulk\"", "kind = \"bulk\", bytse = \"1kB\""),
+        "demo.toml:10: flows[0].app.bytse",
+        "did you mean `bytes`?",
+    );
+    refused(&edited("duration", "durations"), "demo.toml:2: durations", "did you mean `duration`?");
+}
+
+#[test]
+fn unknown_kinds_are_told_the_nearest_one() {
+    refused(
+        &edited("\"bulk\"", "\"bulkk\""),
+        "demo.toml:10: flows[0].app.kind",
+        "there is no kind `bulkk`; did you mean `bulk`?",
+    );
+    refused(
+        &edited("\"10mbit\"", "{ kind = \"scedule\", steps = [] }"),
+        "demo.toml:4: links.bottleneck.rate.kind",
+        "did you mean `schedule`? Known: schedule, trace",
+    );
+}
+
+#[test]
+fn missing_keys_are_shown_an_example() {
+    refused(&edited("duration = \"10s\"", ""), "demo.toml: duration", "duration = \"60s\"");
+    refused(
+        &edited("kind = \"bulk\"", ""),
+        "demo.toml:10: flows[0].app.kind",
+        "missing; write for example kind = \"bulk\"",
+    );
+    refused(
+        &edited("kind = \"bulk\"", "kind = \"files\", sizes = [\"1kB\"]"),
+        "demo.toml:10: flows[0].app.think",
+        "think = \"9.5s\"",
+    );
+}
+
+#[test]
+fn values_of_the_wrong_type_are_told_the_right_one() {
+    let app = "demo.toml:10: flows[0].app";
+    refused(&edited("{ kind = \"bulk\" }", "\"bulk\""), app, "expected a table with `kind`");
+    let path = "demo.toml:8: flows[0].path";
+    refused(&edited("[\"bottleneck\"]", "\"bottleneck\""), path, "expected a list");
+    let count = "demo.toml:10: flows[0].count";
+    refused(&edited("rtt = \"100ms\"", "rtt = \"100ms\"\ncount = -1"), count, "whole number");
+    let delay = "demo.toml:5: links.bottleneck.delay";
+    refused(&edited("\"48ms\"", "2024-01-01"), delay, "write a text such as \"10s\"");
+    refused(&edited("\"48ms\"", "nan"), delay, "must be finite");
+}
+
+#[test]
+fn quantities_need_a_unit_that_has_one_reading() {
+    let rate = "demo.toml:4: links.bottleneck.rate";
+    refused(&edited("\"10mbit\"", "\"10mbps\""), rate, "write `10mbit`");
+    refused(&edited("\"10mbit\"", "10"), rate, "a rate needs a unit: `10mbit`");
+    refused(&edited("\"10s\"", "10"), "demo.toml:2: duration", "`10ms` or `10s`");
+    refused(&edited("\"1bdp\"", "2"), "demo.toml:6: links.bottleneck.buffer", "`2bdp`, `2p`");
+}
+
+#[test]
+fn rates_and_times_that_must_be_positive_are() {
+    let rate = "demo.toml:4: links.bottleneck.rate";
+    refused(&edited("\"10mbit\"", "\"0mbit\""), rate, "must be positive");
+    refused(&edited("\"10mbit\"", "\"-1mbit\""), rate, "negative");
+    refused(&edited("\"10s\"", "\"0s\""), "demo.toml:2: duration", "must be positive");
+    refused(&edited("\"100ms\"", "\"0ms\""), "demo.toml:9: flows[0].rtt", "must be positive");
+    refused(&edited("\"1bdp\"", "\"0bdp\""), "demo.toml:6: links.bottleneck.buffer", "positive");
+    refused(&edited("\"1bdp\"", "\"0p\""), "demo.toml:6: links.bottleneck.buffer", "positive");
+    set_refused(&[("record.sample", "0s")], "--set record.sample", "must be positive");
+}
+
+#[test]
+fn syntax_errors_name_the_line() {
+    refused(&edited("\"48ms\"", "\"48ms"), "demo.toml:5", "not TOML");
+    let source = Source { format: Format::Json, origin: "demo.json", sets: &[] };
+    let error = Scenario::load("{\n\"name\": }", &source, &no_trace).unwrap_err();
+    assert_eq!(error.place, "demo.json:2");
+    assert!(error.message.contains("not JSON"), "{error}");
+}
+
+fn no_trace(_: &str) -> io::Result<String> {
+    Err(io::ErrorKind::NotFound.into())
+}
+
+#[test]
+fn links_of_a_path_exist_and_come_once() {
+    refused(
+        &edited("[\"bottleneck\"]", "[\"botleneck\"]"),
+        "demo.toml:8: flows[0].path[0]",
+        "there is no link `botleneck`; did you mean `bottleneck`?",
+    );
+    refused(
+        &edited("[\"bottleneck\"]", "[\"bottleneck\", \"bottleneck\"]"),
+        "demo.toml:8: flows[0].path[1]",
+        "a path passes a link once",
+    );
+    refused(&edited("[\"bottleneck\"]", "[]"), "demo.toml:8: flows[0].path", "at least one link");
+}
+
+#[test]
+fn names_are_unique_words() {
+    let two = GOOD.to_owned()
+        + "name = \"a\"\n[[flows]]\nname = \"a\"\npath = [\"bottleneck\"]\nrtt = \"100ms\"\n"
+        + "app = { kind = \"bulk\" }\n";
+    refused(&two, "demo.toml:13: flows[1].name", "names are unique");
+    let link = edited("[links.bottleneck]", "[links.\"a b\"]");
+    refused(&link, "demo.toml:3: links.a b", "letters, digits");
+    set_refused(&[("flows[0].class", "\"\"")], "--set flows[0].class", "letters, digits");
+    refused(&edited("\"demo\"", "\" \""), "demo.toml:1: name", "write a word or two");
+}
+
+#[test]
+fn a_run_has_links_and_flows() {
+    let no_flows = GOOD.split("[[flows]]").next().unwrap().to_owned();
+    refused(&no_flows, "demo.toml: flows", "[[flows]] with path, rtt and app");
+    let empty = "name = \"x\"\nduration = \"1s\"\nflows = []\nlinks = {}";
+    refused(empty, "demo.toml:4: links", "[links.bottleneck] with a rate");
+    set_refused(&[("flows", "[]")], "--set flows", "there is no flow");
+}
+
+#[test]
+fn times_are_in_order() {
+    set_refused(&[("warmup", "10s")], "--set warmup", "it must be shorter");
+    set_refused(&[("flows[0].start", "2s..1s")], "--set flows[0].start", "write `1s..2s`");
+    let start_and_stop = [("flows[0].start", "0s..3s"), ("flows[0].stop", "3s")];
+    set_refused(&start_and_stop, "--set flows[0].stop", "stop later or start earlier");
+}
+
+#[test]
+fn an_rtt_covers_the_delays_of_its_links() {
+    refused(
+        &edited("\"100ms\"", "\"40ms\""),
+        "demo.toml:9: flows[0].rtt",
+        "40ms is shorter than the 48ms that the links alone delay",
+    );
+}
+
+#[test]
+fn numbers_that_must_be_at_least_one_are() {
+    for key in ["count", "initial_window", "ack_every"] {
+        let key = format!("flows[0].{key}");
+        set_refused(&[(&key, "0")], &format!("--set {key}"), "must be at least 1");
+    }
+}
+
+#[test]
+fn packets_have_room_for_data_and_fit_into_ip() {
+    let packet = [("flows[0].packet", "52B")];
+    set_refused(&packet, "--set flows[0].packet", "no room for data after a header of 52B");
+    set_refused(&[("flows[0].packet", "64KiB")], "--set flows[0].packet", "1B to 65535B");
+    set_refused(&[("flows[0].header", "0B")], "--set flows[0].header", "size of an ACK");
+    let framing = [("links.bottleneck.framing", "1MB")];
+    set_refused(&framing, "--set links.bottleneck.framing", "0B to 65535B");
+}
+
+#[test]
+fn applications_have_something_to_send() {
+    let set = |app: &str| [("flows[0].app", app.to_owned())];
+    let check = |app: &str, place: &str, remedy: &str| {
+        let set = set(app);
+        set_refused(&[(set[0].0, &set[0].1)], &format!("--set flows[0].app.{place}"), remedy);
+    };
+    check("{ kind = \"files\", sizes = [], think = \"1s\" }", "sizes", "there is no size");
+    check("{ kind = \"files\", sizes = [\"0B\"], think = \"1s\" }", "sizes[0]", "positive");
+    check("{ kind = \"bulk\", bytes = \"0B\" }", "bytes", "leave it out for no limit");
+    check("{ kind = \"cbr\", rate = \"1mbit\", packet = \"0B\" }", "packet", "1B to 65535B");
+    let onoff =
+        "{ kind = \"onoff\", rate = \"1mbit\", packet = \"1kB\", on = \"1s\", off = \"0s\" }";
+    check(onoff, "off", "kind `cbr` never pauses");
+}
+
+#[test]
+fn tcp_keys_on_datagrams_say_so() {
+    let cbr = ("flows[0].app", "{ kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }");
+    for (key, value, remedy) in [
+        ("cc", "cubic", "`cc` belongs to TCP, and kind `cbr` sends datagrams; remove it"),
+        ("packet", "1500B", "write it inside `app`"),
+        ("header", "52B", "remove it"),
+        ("initial_window", "10", "remove it"),
+        ("ack_every", "2", "remove it"),
+    ] {
+        let key = format!("flows[0].{key}");
+        set_refused(&[cbr, (&key, value)], &format!("--set {key}"), remedy);
+    }
+}
+
+#[test]
+fn schedules_start_at_zero_and_increase() {
+    let check = |steps: &str, place: &str, remedy: &str| {
+        let rate = format!("{{ kind = \"schedule\", steps = {steps} }}");
+        let place = format!("demo.toml:4: links.bottleneck.rate.steps{place}");
+        refused(&edited("\"10mbit\"", &rate), &place, remedy);
+    };
+    check("[]", "", "there is no step");
+    check("[[\"1s\", \"1mbit\"]]", "[0]", "it must be at 0s");
+    check("[[\"0s\", \"1mbit\"], [\"0s\", \"2mbit\"]]", "[1]", "times must increase");
+    check("[[\"0s\", \"1mbps\"]]", "[0][1]", "ambiguous");
+}
+
+#[test]
+fn traces_are_read_and_not_decreasing() {
+    let with =
+        |file: &str| edited("\"10mbit\"", &format!("{{ kind = \"trace\", file = \"{file}\" }}"));
+    let place = "demo.toml:4: links.bottleneck.rate.file";
+    let error = load(&with("missing.down"), &[]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unreadable(io::ErrorKind::NotFound));
+    refused(&with("missing.down"), place, "cannot read the trace `missing.down`: no such file");
+    refused(&with(""), place, "write its path");
+    refused(&with("empty.down"), place, "`empty.down` is empty");
+    refused(&with("backwards.down"), place, "line 2: 3 ms comes after 5 ms");
+    refused(&with("zero.down"), place, "ends at 0 ms");
+    assert!(load(&with("good.down"), &[]).is_ok());
+}
+
+#[test]
+fn queues_are_checked_against_the_registry() {
+    let with = |queue: &str| edited("buffer = \"1bdp\"", &format!("queue = {queue}"));
+    let place = |part: &str| format!("demo.toml:6: links.bottleneck.queue.{part}");
+    refused(&with("\"taildorp\""), &place("kind"), "did you mean `taildrop`?");
+    refused(&with("\"taildrop@linx\""), &place("dialect"), "no dialect `linx`");
+    refused(&with("{ kind = \"taildrop\", target = 1 }"), &place("target"), "known: limit");
+    refused(&with("{ kind = \"taildrop\", limit = 100 }"), &place("limit"), "`100p` for packets");
+    refused(&with("{ limit = \"100p\" }"), &place("kind"), "kind = \"taildrop\"");
+    refused(&with("\"taildrop:limit=100\""), &place("limit"), "`100p` for packets");
+}
+
+#[test]
+fn a_limit_is_set_once() {
+    let both = [("links.bottleneck.queue", "taildrop:limit=10p")];
+    let error = load(GOOD, &both).unwrap_err();
+    assert_eq!(error.place, "demo.toml:6: links.bottleneck.buffer");
+    assert!(error.message.contains("remove one of the two"), "{error}");
+}
+
+#[test]
+fn a_bdp_needs_a_flow_and_a_size() {
+    let unused = GOOD
+        .to_owned()
+        .replace("[[flows]]", "[links.spare]\nrate = \"1mbit\"\nbuffer = \"1bdp\"\n[[flows]]");
+    refused(&unused, "demo.toml:9: links.spare.buffer", "write the buffer in packets or bytes");
+    let tiny = edited("\"1bdp\"", "\"0.000001bdp\"");
+    refused(&tiny, "demo.toml:6: links.bottleneck.buffer", "write another size");
+}
+
+#[test]
+fn packets_of_a_flow_can_be_numbered() {
+    let sets = [("links.bottleneck.rate", "100gbit"), ("duration", "3600s")];
+    let place = "demo.toml:10: flows[0].app";
+    set_refused(&sets, place, "shorten the duration, lower the rate or send larger packets");
+}
+
+#[test]
+fn overrides_name_what_they_cannot_set() {
+    set_refused(&[("links.botleneck.rate", "1mbit")], "--set links.botleneck.rate", "did you mean");
+    set_refused(&[("flows[3].count", "1")], "--set flows[3].count", "places are 0 to 0");
+    set_refused(&[("name.x", "1")], "--set name.x", "`name` is a text, not a table");
+    set_refused(&[("links..rate", "1mbit")], "--set links..rate", "not a dotted key");
+    set_refused(&[("flows", "[1")], "--set flows", "not a TOML value");
+    set_refused(&[("seeed", "1")], "--set seeed", "did you mean `seed`?");
+}
+
+#[test]
+fn doubts_are_warnings() {
+    let sets = [("links.spare", "{ rate = \"1mbit\" }"), ("flows[0].start", "0s..20s")];
+    let error = load(GOOD, &sets[..1]).unwrap_err();
+    assert!(error.message.contains("there is no link `spare`"), "{error}");
+    let text = GOOD.replace("[[flows]]", "[links.spare]\nrate = \"1mbit\"\n[[flows]]");
+    let scenario = load(&text, &sets[1..]).unwrap();
+    let [unused, late] = scenario.resolved().warnings.as_slice() else { panic!() };
+    assert!(unused.contains("links.spare: no flow uses this link"));
+    assert!(late.contains("flows[0].start") && late.contains("20s"));
+    let small = load(GOOD, &[("links.bottleneck.buffer", "1kB")]).unwrap();
+    assert!(small.resolved().warnings[0].contains("no room for a packet of 1500 bytes"));
+}
