@@ -11,7 +11,8 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.errors import InputError
 
-Sets = Mapping[str, object] | Iterable[tuple[str, object]]
+# Dotted keys with Python values, or with TOML values as text (bare words may go without quotes).
+Sets = Mapping[str, object] | Iterable[tuple[str, str]]
 
 _FOLDER = Path(__file__).parent / "scenarios"
 
@@ -55,7 +56,7 @@ def load(source: str | Path | _core.Scenario, sets: Sets | None = None) -> _core
         format="json" if path.suffix == ".json" else "toml",
         origin=str(source),
         folder=str(path.parent),
-        sets=_toml_pairs(sets or {}),
+        sets=_pairs(sets or {}),
     )
 
 
@@ -73,7 +74,8 @@ def find(source: str | Path) -> Path:
     named = shipped()
     if str(source) in named:
         return named[str(source)]
-    raise InputError(f"{source}: there is no such file and no shipped scenario of that name{_hint(str(source), named)}")
+    hint = _hint(str(source), named)
+    raise InputError(f"{source}: there is no such file and no shipped scenario of that name{hint}")
 
 
 def _hint(name: str, named: Iterable[str]) -> str:
@@ -89,10 +91,8 @@ def _text(path: Path) -> str:
         raise InputError(f"{path}: is not UTF-8 text; a scenario is TOML or JSON") from error
 
 
-def parse_set(text: str) -> tuple[str, object]:
+def parse_set(text: str) -> tuple[str, str]:
     """Read ``links.bottleneck.rate=20mbit`` as key and value.
-
-    The value is TOML where it can be read as such (``3``, ``true``, ``{kind="pie"}``), else a string.
 
     Raises:
         InputError: there is no ``=`` or nothing before it.
@@ -100,15 +100,13 @@ def parse_set(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise InputError(f"--set {text}: write KEY=VALUE, such as links.bottleneck.rate=20mbit")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
+    return key.strip(), value.strip()
 
 
-def _toml_pairs(sets: Sets) -> list[tuple[str, str]]:
-    pairs = sets.items() if isinstance(sets, Mapping) else sets
-    return [(key, _toml(value)) for key, value in pairs]
+def _pairs(sets: Sets) -> list[tuple[str, str]]:
+    if isinstance(sets, Mapping):
+        return [(key, _toml(value)) for key, value in sets.items()]
+    return list(sets)
 
 
 def _toml(value: object) -> str:

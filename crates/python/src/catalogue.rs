@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
-use sojourn_aqm::registry::{self, LawEntry, PRESETS};
-use sojourn_aqm::spec::QdiscSpec;
+use sojourn_scenario::kinds;
+use sojourn_sim::cc;
 
 use crate::engine;
 use crate::errors::Refusal;
@@ -13,12 +13,8 @@ use crate::errors::Refusal;
 #[pyfunction]
 pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for law in registry::laws() {
-        list.append(aqm(py, "law", law.name, law.doc, &law, &[])?)?;
-    }
-    for preset in PRESETS {
-        let law = registry::law(preset.law).expect("a preset names a registered law");
-        list.append(aqm(py, "preset", preset.name, preset.doc, &law, preset.settings)?)?;
+    for kind in kinds::all() {
+        list.append(aqm(py, &kind)?)?;
     }
     Ok(list)
 }
@@ -26,7 +22,20 @@ pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// Every congestion control, in the same form.
 #[pyfunction]
 pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    engine::ccs(py)
+    let list = PyList::empty(py);
+    for entry in cc::controls() {
+        let dict = head(py, "cc", entry.name, entry.doc, entry.dialects)?;
+        let params = PyList::empty(py);
+        for spec in (entry.params)() {
+            let default = |dialect: &str| (entry.default_of)(dialect, spec.name);
+            let source = |dialect: &str| source_of(spec, dialect);
+            params.append(param(py, spec, entry.dialects, default, source, "cc")?)?;
+        }
+        dict.set_item("params", params)?;
+        dict.set_item("vars", PyList::empty(py))?;
+        list.append(dict)?;
+    }
+    Ok(list)
 }
 
 /// Checks an AQM in its text form and returns it in canonical form.
@@ -39,38 +48,23 @@ pub fn check_aqm(text: &str) -> Result<String, Refusal> {
 /// The JSON Schema of a scenario.
 #[pyfunction]
 pub fn schema_json() -> String {
-    engine::schema_json()
+    sojourn_scenario::schema_json()
 }
 
-type Settings = [(&'static str, &'static str, &'static str)];
-
-fn aqm<'py>(
-    py: Python<'py>,
-    kind: &str,
-    name: &str,
-    doc: &str,
-    law: &LawEntry,
-    preset: &Settings,
-) -> PyResult<Bound<'py, PyDict>> {
-    let spec = QdiscSpec::parse(name).expect("a registered name is a legal AQM");
-    let defaults = defaults_of(name, law.dialects);
+fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>> {
+    let role = if kind.is_preset { "preset" } else { "law" };
+    let dict = head(py, role, kind.name, kind.doc, kind.dialects)?;
     let params = PyList::empty(py);
-    let of_law = (law.params)().iter().map(|p| (p, "law"));
-    let of_discipline =
-        registry::discipline_params(spec.discipline).iter().map(|p| (p, "discipline"));
-    for (param, of) in of_law.chain(of_discipline) {
-        let dict = describe(py, param, &defaults, preset)?;
-        dict.set_item("of", of)?;
-        params.append(dict)?;
+    let of_law = kind.law_params.iter().map(|spec| (spec, "law"));
+    let of_discipline = kind.discipline_params.iter().map(|spec| (spec, "discipline"));
+    for (spec, of) in of_law.chain(of_discipline) {
+        let default = |dialect: &str| Some(kind.default_of(dialect, spec.name));
+        let source = |dialect: &str| kind.source_of(dialect, spec);
+        params.append(param(py, spec, kind.dialects, default, source, of)?)?;
     }
-    let dict = PyDict::new(py);
-    dict.set_item("kind", kind)?;
-    dict.set_item("name", name)?;
-    dict.set_item("doc", doc)?;
-    dict.set_item("dialects", dialects(py, law.dialects)?)?;
     dict.set_item("params", params)?;
     let vars = PyList::empty(py);
-    for var in law.vars {
+    for var in kind.vars {
         let row = PyDict::new(py);
         row.set_item("name", var.name)?;
         row.set_item("unit", var.unit)?;
@@ -81,55 +75,60 @@ fn aqm<'py>(
     Ok(dict)
 }
 
-/// Every dialect with all its settings.
-type Defaults = Vec<(&'static str, Vec<(&'static str, String)>)>;
-
-fn defaults_of(name: &str, dialects: &'static [Dialect]) -> Defaults {
-    let of = |dialect: &Dialect| {
-        let spec = QdiscSpec::new(name, Some(dialect.name), Vec::new()).expect("a known dialect");
-        (dialect.name, registry::settings(&spec).expect("defaults are legal"))
-    };
-    dialects.iter().map(of).collect()
-}
-
-/// A parameter: meaning, kind, rule, and the default of every dialect with its source.
-pub fn describe<'py>(
+/// Name, meaning and dialects.
+fn head<'py>(
     py: Python<'py>,
-    param: &ParamSpec,
-    defaults: &Defaults,
-    preset: &Settings,
+    kind: &str,
+    name: &str,
+    doc: &str,
+    dialects: &[Dialect],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (texts, sources) = (PyDict::new(py), PyDict::new(py));
-    for (dialect, settings) in defaults {
-        let text = settings.iter().find(|(name, _)| *name == param.name).map(|(_, text)| text);
-        texts.set_item(dialect, text)?;
-        let of_preset = preset.iter().find(|(name, ..)| *name == param.name).map(|s| s.2);
-        let of_dialect = param.sources.iter().find(|(name, _)| name == dialect);
-        let source = of_preset.or(of_dialect.or(param.sources.first()).map(|s| s.1));
-        sources.set_item(dialect, source)?;
+    let list = PyList::empty(py);
+    for dialect in dialects {
+        let row = PyDict::new(py);
+        row.set_item("name", dialect.name)?;
+        row.set_item("doc", dialect.doc)?;
+        list.append(row)?;
     }
     let dict = PyDict::new(py);
-    dict.set_item("name", param.name)?;
-    dict.set_item("doc", param.doc.trim())?;
-    dict.set_item("kind", kind_word(param.kind))?;
-    dict.set_item("absent", param.absent)?;
-    dict.set_item("rule", param.rule)?;
-    dict.set_item("words", param.words.to_vec())?;
-    dict.set_item("defaults", texts)?;
-    dict.set_item("sources", sources)?;
+    dict.set_item("kind", kind)?;
+    dict.set_item("name", name)?;
+    dict.set_item("doc", doc)?;
+    dict.set_item("dialects", list)?;
     Ok(dict)
 }
 
-/// Dialects as dictionaries.
-pub fn dialects<'py>(py: Python<'py>, dialects: &[Dialect]) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
+/// A parameter: meaning, kind, rule, and the default of every dialect with its source.
+fn param<'py>(
+    py: Python<'py>,
+    spec: &ParamSpec,
+    dialects: &[Dialect],
+    default: impl Fn(&str) -> Option<String>,
+    source: impl Fn(&str) -> &'static str,
+    of: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (defaults, sources) = (PyDict::new(py), PyDict::new(py));
     for dialect in dialects {
-        let dict = PyDict::new(py);
-        dict.set_item("name", dialect.name)?;
-        dict.set_item("doc", dialect.doc)?;
-        list.append(dict)?;
+        defaults.set_item(dialect.name, default(dialect.name))?;
+        sources.set_item(dialect.name, source(dialect.name))?;
     }
-    Ok(list)
+    let dict = PyDict::new(py);
+    dict.set_item("name", spec.name)?;
+    dict.set_item("doc", spec.doc.trim())?;
+    dict.set_item("kind", kind_word(spec.kind))?;
+    dict.set_item("absent", spec.absent)?;
+    dict.set_item("rule", spec.rule)?;
+    dict.set_item("words", spec.words.to_vec())?;
+    dict.set_item("defaults", defaults)?;
+    dict.set_item("sources", sources)?;
+    dict.set_item("of", of)?;
+    Ok(dict)
+}
+
+/// The source of a default; a dialect without one of its own takes the first dialect's.
+fn source_of(spec: &ParamSpec, dialect: &str) -> &'static str {
+    let own = spec.sources.iter().find(|(name, _)| *name == dialect);
+    own.or(spec.sources.first()).map_or("", |(_, source)| source)
 }
 
 const fn kind_word(kind: Kind) -> &'static str {

@@ -1,12 +1,11 @@
 //! The one place that knows how scenarios are read and run.
 
+use std::fs;
 use std::path::Path;
 
-use pyo3::prelude::*;
-use pyo3::types::PyList;
-use sojourn_aqm::nearest::nearest;
 use sojourn_aqm::{QdiscSpec, Time};
-use sojourn_scenario::Resolved;
+use sojourn_scenario::{Format, Scenario};
+use sojourn_sim::SimError;
 
 use crate::errors::Refusal;
 
@@ -24,41 +23,37 @@ pub struct Source {
     pub sets: Vec<(String, String)>,
 }
 
-/// A resolved scenario with its source.
+/// A scenario with its source.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Where it came from.
     pub source: Source,
-    /// What engines read.
-    pub resolved: Resolved,
+    /// What it says.
+    pub scenario: Scenario,
 }
 
-/// Reads, checks and resolves a scenario.
+/// Reads, checks and resolves a scenario; checks too what only the simulator knows.
 pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refusal> {
-    let _ = (format, folder);
-    Err(Refusal::new(source.origin, "scenarios cannot be read yet"))
+    let format = match format {
+        "toml" => Format::Toml,
+        "json" => Format::Json,
+        other => return Err(Refusal::new("format", format!("`{other}` is not toml or json"))),
+    };
+    let read = |file: &str| fs::read_to_string(folder.join(file));
+    let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
+    let scenario = Scenario::load(&source.text, &words, &read)?;
+    sojourn_sim::check(scenario.resolved()).map_err(|error| in_file(&source.origin, error))?;
+    Ok(Loaded { source, scenario })
 }
 
-/// The place of a link, or a refusal with the nearest name.
-pub fn link_index(resolved: &Resolved, link: &str) -> Result<usize, Refusal> {
-    let names: Vec<&str> = resolved.links.iter().map(|link| link.name.as_str()).collect();
-    names.iter().position(|name| *name == link).ok_or_else(|| {
-        let near = nearest(link, names.iter().copied());
-        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        let known = names.join(", ");
-        Refusal::new("links", format!("there is no link `{link}`{hint} Known: {known}"))
+/// The AQM of a link.
+pub fn queue<'a>(scenario: &'a Scenario, link: &str) -> Result<&'a QdiscSpec, Refusal> {
+    let links = &scenario.resolved().links;
+    links.iter().find(|l| l.name == link).map(|l| &l.queue).ok_or_else(|| {
+        let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
+        let hint = sojourn_aqm::registry::hint(link, &names);
+        Refusal::new("links", format!("there is no link `{link}`{hint}"))
     })
-}
-
-/// Another AQM on a link; its buffer stays unless the AQM sets its own limit.
-pub fn with_queue(loaded: &Loaded, link: &str, aqm: &str) -> Result<Loaded, Refusal> {
-    let index = link_index(&loaded.resolved, link)?;
-    let mut spec = parse_aqm(aqm)?;
-    let mut changed = loaded.clone();
-    let link = &mut changed.resolved.links[index];
-    spec.set_default("limit", &link.limit.to_string());
-    link.queue = spec;
-    Ok(changed)
 }
 
 /// Reads an AQM in its text form.
@@ -67,25 +62,26 @@ pub fn parse_aqm(text: &str) -> Result<QdiscSpec, Refusal> {
 }
 
 /// The resolved scenario as JSON.
-pub fn resolved_json(resolved: &Resolved) -> serde_json::Value {
-    serde_json::json!({ "name": resolved.name })
+pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
+    sojourn_scenario::json::resolved(scenario.resolved())
 }
 
-/// Simulates.
+/// Simulates; nothing if `keep_going` said no.
 pub fn run(
-    resolved: &Resolved,
+    scenario: &Scenario,
     keep_going: &dyn Fn(Time) -> bool,
-) -> Result<sojourn_record::Run, Refusal> {
-    keep_going(Time::ZERO);
-    Err(Refusal::new(resolved.name.clone(), "the simulator is not there yet"))
+) -> Result<Option<sojourn_record::Run>, Refusal> {
+    match sojourn_sim::run(scenario.resolved(), keep_going) {
+        Ok(run) => Ok(Some(run)),
+        Err(SimError::Cancelled) => Ok(None),
+        Err(error @ SimError::Invalid { .. }) => Err(in_file("", error)),
+    }
 }
 
-/// Every congestion control.
-pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    Ok(PyList::empty(py))
-}
-
-/// The JSON Schema of a scenario.
-pub fn schema_json() -> String {
-    "{}".to_owned()
+fn in_file(origin: &str, error: SimError) -> Refusal {
+    match error {
+        SimError::Invalid { place, message } if origin.is_empty() => Refusal::new(place, message),
+        SimError::Invalid { place, message } => Refusal::new(format!("{origin}: {place}"), message),
+        SimError::Cancelled => Refusal::new("", error.to_string()),
+    }
 }

@@ -70,12 +70,10 @@ pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyRe
             switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
             !switch.cancelled.load(Ordering::Relaxed)
         };
-        engine::run(&loaded.resolved, &keep_going)
+        engine::run(&loaded.scenario, &keep_going)
     });
-    if switch.cancelled.load(Ordering::Relaxed) {
-        return Err(Cancelled::new_err("the run was cancelled"));
-    }
-    Ok(Run { run: Arc::new(result?), loaded, wall_s: started.elapsed().as_secs_f64() })
+    let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    Ok(Run { run: Arc::new(run), loaded, wall_s: started.elapsed().as_secs_f64() })
 }
 
 #[pymethods]
@@ -133,9 +131,9 @@ impl Run {
 
 impl Run {
     fn manifest(&self) -> serde_json::Value {
-        let resolved = &self.loaded.resolved;
+        let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
-            scenario: engine::resolved_json(resolved),
+            scenario: engine::resolved_json(&self.loaded.scenario),
             name: resolved.name.clone(),
             seed: resolved.seed,
             engine: "sim",

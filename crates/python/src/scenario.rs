@@ -40,27 +40,27 @@ impl Scenario {
 
     #[getter]
     fn name(&self) -> &str {
-        &self.loaded.resolved.name
+        &self.loaded.scenario.resolved().name
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.loaded.resolved.seed
+        self.loaded.scenario.resolved().seed
     }
 
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.loaded.resolved.duration.as_secs()
+        self.loaded.scenario.resolved().duration.as_secs()
     }
 
     #[getter]
     fn links(&self) -> Vec<&str> {
-        self.loaded.resolved.links.iter().map(|link| link.name.as_str()).collect()
+        self.loaded.scenario.resolved().links.iter().map(|link| link.name.as_str()).collect()
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.loaded.resolved.warnings.clone()
+        self.loaded.scenario.resolved().warnings.clone()
     }
 
     /// The text it was read from.
@@ -83,32 +83,40 @@ impl Scenario {
 
     /// The AQM of a link in its text form.
     fn queue(&self, link: &str) -> Result<String, Refusal> {
-        let index = engine::link_index(&self.loaded.resolved, link)?;
-        Ok(self.loaded.resolved.links[index].queue.to_string())
+        Ok(engine::queue(&self.loaded.scenario, link)?.to_string())
     }
 
     /// The same scenario with another AQM on `link`; the link's buffer stays.
     fn with_queue(&self, link: &str, aqm: &str) -> Result<Scenario, Refusal> {
-        engine::with_queue(&self.loaded, link, aqm).map(Scenario::from)
+        Ok(self.varied(self.loaded.scenario.with_queue(link, aqm)?))
     }
 
     /// The same scenario under another seed.
     fn with_seed(&self, seed: u64) -> Scenario {
-        let mut loaded = (*self.loaded).clone();
-        loaded.resolved.seed = seed;
-        loaded.into()
+        self.varied(self.loaded.scenario.with_seed(seed))
     }
 
     /// The resolved scenario as JSON.
     fn resolved_json(&self) -> String {
-        engine::resolved_json(&self.loaded.resolved).to_string()
+        self.loaded.scenario.resolved_json()
+    }
+
+    /// The scenario as it was written, overrides included, as JSON that `load` reads.
+    fn document_json(&self) -> String {
+        self.loaded.scenario.document_json()
     }
 
     fn __repr__(&self) -> String {
-        let resolved = &self.loaded.resolved;
+        let resolved = &self.loaded.scenario.resolved();
         format!(
             "<sojourn scenario {}, {}, seed {}>",
             resolved.name, resolved.duration, resolved.seed
         )
+    }
+}
+
+impl Scenario {
+    fn varied(&self, scenario: sojourn_scenario::Scenario) -> Scenario {
+        Loaded { source: self.loaded.source.clone(), scenario }.into()
     }
 }
