@@ -154,6 +154,9 @@ fn summarise_queue(
     let all = &stats.total;
     let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
     row("waiting", waiting as f64, "packets");
+    if counts.arrived == 0 {
+        return; // rates of nothing are not numbers
+    }
     let rate = |count: u64| count as f64 / counts.arrived as f64;
     row("drop_rate", rate(counts.dropped.iter().sum()), "1");
     row("mark_rate", rate(counts.marked.iter().sum()), "1");
@@ -197,7 +200,7 @@ fn summarise_class(
     row("flows", counts.len() as f64, "1");
     row("goodput", goodputs.iter().sum(), "bit/s");
     let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
-    if bulk && goodputs.len() > 1 {
+    if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row("jain", jain(&goodputs), "1");
     }
     let stats = &world.probe.classes[class];
