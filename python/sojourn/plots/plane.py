@@ -1,8 +1,8 @@
 """The plane of delay and goodput: up and to the right is better.
 
-One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the left,
-the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off between
-latency and goodput.
+One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the
+left, the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off
+between latency and goodput.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 
 _FLOOR_MS = 0.01
+_HALF_LETTER = 3.2  # points, of bold type of 9 points
 
 
 @style.figure
@@ -105,21 +106,24 @@ def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
 
 
 def _name(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:
-    """Write every AQM above its points, pushed up where names would overlap."""
+    """Write every AQM above its points, within the axes, pushed up where names would overlap."""
     anchors = {
         aqm: np.array([np.median(cloud[:, 0]), cloud[:, 1].max()]) for aqm, cloud in points.items()
     }
-    dots_per_point = axes.figure.dpi / 72.0
-    line = 13.0 * dots_per_point
-    taken: list[tuple[float, float]] = []
     pixels = {aqm: axes.transData.transform(anchor) for aqm, anchor in anchors.items()}
+    point = axes.figure.dpi / 72.0
+    line = 13.0 * point
+    left, right = axes.bbox.x0, axes.bbox.x1
+    taken: list[tuple[float, float, float]] = []
     for aqm in sorted(anchors, key=lambda aqm: tuple(pixels[aqm])):
         x, y = pixels[aqm]
-        label_y = y + 0.9 * line
-        while any(abs(x - tx) < 6 * line and abs(label_y - ty) < line for tx, ty in taken):
-            label_y += line / 4
-        taken.append((x, label_y))
+        half = len(aqm) * _HALF_LETTER * point
+        name_x, name_y = min(max(x, left + half), right - half), y + 0.9 * line
+        while any(abs(name_x - tx) < half + th and abs(name_y - ty) < line for tx, ty, th in taken):
+            name_y += line / 4
+        taken.append((name_x, name_y, half))
+        offset = ((name_x - x) / point, (name_y - y) / point)
         axes.annotate(
-            aqm, anchors[aqm], (0, (label_y - y) / dots_per_point), textcoords="offset points",
-            ha="center", va="center", color=colours[aqm], fontweight="bold",
+            aqm, tuple(anchors[aqm]), offset, textcoords="offset points", ha="center", va="center",
+            color=colours[aqm], fontweight="bold",
         )  # fmt: skip
