@@ -101,7 +101,7 @@ impl Sink<TestPacket> for Ledger {
         *self.drops.entry((stage, cause)).or_default() += 1;
         self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
     }
-    fn marked(&mut self, packet: &TestPacket, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut TestPacket, stage: Stage, cause: Cause) {
         assert_eq!(packet.ecn, Ecn::Ce);
         self.marks += 1;
         self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
