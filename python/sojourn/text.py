@@ -57,9 +57,11 @@ def decimals_for(half_width: float, value: float) -> int:
         half_width: in the unit of display; NaN or zero if unknown.
         value: in the unit of display.
     """
-    leading = math.floor(math.log10(abs(value))) if value else 0
+    if not abs(value) > 0:
+        return 0
+    leading = math.floor(math.log10(abs(value)))
     if not half_width > 0:
-        return min(4, max(0, 2 - leading)) if value else 0
+        return min(4, max(0, 2 - leading))
     of_half = -math.floor(math.log10(half_width))
     return min(4, max(0, of_half, min(of_half + 1, 3 - max(leading, 0))))
 

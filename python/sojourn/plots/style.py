@@ -68,12 +68,18 @@ def styled() -> Iterator[None]:
 
 
 def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a function draw its figure with the settings of this module."""
+    """Make a function draw its figure with the settings of this module.
+
+    The layout is made once and then stands: made anew for every file it would differ by a hair.
+    """
 
     @functools.wraps(draw)
     def with_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with styled():
-            return draw(*args, **kwargs)
+            drawing = draw(*args, **kwargs)
+            drawing.draw_without_rendering()
+            drawing.set_layout_engine("none")
+            return drawing
 
     return with_style
 
