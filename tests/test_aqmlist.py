@@ -38,7 +38,10 @@ def test_any_text_is_split_or_refused_in_words(text):
     [
         ("taildrop,codel", ["taildrop", "codel"]),
         ("pie:target=5ms,tupdate=5ms,codel", ["pie:target=5ms,tupdate=5ms", "codel"]),
-        ("fq(pie@linux):quantum=300B,limit=10p,pie", ["fq(pie@linux):quantum=300B,limit=10p", "pie"]),
+        (
+            "fq(pie@linux):quantum=300B,limit=10p,pie",
+            ["fq(pie@linux):quantum=300B,limit=10p", "pie"],
+        ),
         ("fq(a,b),codel", ["fq(a,b)", "codel"]),
         (" pie , codel ", ["pie", "codel"]),
         ("pie,target=5ms", ["pie:target=5ms"]),

@@ -3,12 +3,12 @@
 import math
 
 import pytest
-from synthetic import AQMS, comparison
 
 from sojourn.comparison import choose_link, choose_seeds, run_folder
 from sojourn.errors import InputError
 from sojourn.grid import grid
 from sojourn.metrics import bulk_classes, select
+from synthetic import AQMS, comparison
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """Figures: the same results give the same bytes; what is missing is said."""
 
 import pytest
-from synthetic import AQMS, comparison, result
 
 from sojourn import plots
 from sojourn.errors import NothingToPlot
 from sojourn.plots import style
 from sojourn.result import Result
+from synthetic import AQMS, comparison, result
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,14 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+
 from synthetic import AQMS, comparison
 
 
 class Page(HTMLParser):
     """Tags, ids and addresses of a page; fails on tags that do not match."""
 
-    VOID = {"meta", "link", "br", "img"}
+    VOID = ("meta", "link", "br", "img")
 
     def __init__(self, text):
         super().__init__()
@@ -79,7 +80,9 @@ def test_figures_follow_light_and_dark(text):
 
 
 def test_figures_come_first_then_words_and_tables(text):
-    places = [text.index(part) for part in ("<svg", "In words", "<table", ">Scenario<", ">Manifest<")]
+    places = [
+        text.index(part) for part in ("<svg", "In words", "<table", ">Scenario<", ">Manifest<")
+    ]
     assert places == sorted(places)
     for aqm in AQMS:
         assert f"</span>{aqm}</th>" in text

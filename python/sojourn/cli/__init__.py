@@ -63,8 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ScenarioError, InputError) as error:
         return _refuse(error)
     except BrokenPipeError:
-        # The reader of stdout has seen enough (`| head`).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _unheard()
+    except SystemExit:
+        # So click ends when it met the broken pipe itself, and after answering a shell's <Tab>.
         return OK
     except OSError as error:
         return _refuse(error)
@@ -73,6 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         console.say("sojourn: interrupted")
         return INTERRUPTED
+
+
+def _unheard() -> int:
+    """The reader of stdout has seen enough (`| head`): be silent."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
 
 
 def _refuse(error: Exception) -> int:

@@ -1,0 +1,62 @@
+"""What several tests share: a small scenario, and the command as a user calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """\
+name = "small"
+duration = "4s"
+
+[links.bottleneck]
+rate = "5mbit"
+delay = "10ms"
+buffer = "1bdp"
+
+[[flows]]
+name = "bulk"
+count = 2
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "bulk" }
+
+[[flows]]
+name = "voip"
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "cbr", rate = "87kbit", packet = "218B" }
+"""
+
+
+class Command:
+    """Calls ``sojourn`` in a process of its own, in a folder with ``small.toml``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "small.toml").write_text(SCENARIO)
+
+    def __call__(self, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "sojourn", *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
+            **options,
+        )  # fmt: skip
+
+    def refused(self, *arguments: str, **options) -> str:
+        """The message of a call that must be refused: one line, exit code 2, nothing on stdout."""
+        done = self(*arguments, **options)
+        assert done.returncode == 2, done
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
+        lines = [line for line in done.stderr.splitlines() if line.startswith("sojourn: error: ")]
+        assert len(lines) == 1, done.stderr
+        return lines[0]
+
+
+@pytest.fixture
+def command(tmp_path):
+    return Command(tmp_path)

@@ -1,0 +1,179 @@
+"""What a user can get wrong: one sentence, exit code 2, nothing half-written."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("colour=red", ["colour", "no key", "known"]),
+        ("links.bottleneck.rat=5mbit", ["rat", "did you mean `rate`"]),
+        ("links.bottelneck.rate=5mbit", ["bottelneck", "did you mean `bottleneck`"]),
+        ("links.bottleneck.rate=10", ["links.bottleneck.rate", "unit", "10mbit"]),
+        ("links.bottleneck.rate=10mbps", ["links.bottleneck.rate", "mbps", "10mbit"]),
+        ("links.bottleneck.rate=-1mbit", ["links.bottleneck.rate", "negative"]),
+        ("links.bottleneck.rate=0mbit", ["links.bottleneck.rate", "positive"]),
+        ("links.bottleneck.delay=10", ["links.bottleneck.delay", "unit"]),
+        ("links.bottleneck.delay=10mins", ["links.bottleneck.delay", "mins", "ms"]),
+        ("links.bottleneck.queue.kind=coddel", ["queue", "did you mean `codel`"]),
+        ("links.bottleneck.queue.tarjet=5ms", ["queue"]),
+        ("flows.0.cc=cubik", ["flows[0].cc", "did you mean `cubic`"]),
+        ('flows.0.path=["bottlenek"]', ["path", "bottleneck"]),
+        ("duration=0s", ["duration"]),
+        ("nonsense", ["--set nonsense", "KEY=VALUE"]),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "validate"])
+def test_a_wrong_value_is_named_with_place_and_remedy(command, verb, override, words):
+    message = command.refused(verb, "small.toml", "--set", override)
+    for word in words:
+        assert word in message, message
+
+
+def test_an_error_in_a_file_has_file_and_line(command):
+    text = (command.folder / "small.toml").read_text()
+    (command.folder / "wrong.toml").write_text(text.replace('"10ms"', '"10"'))
+    message = command.refused("run", "wrong.toml")
+    assert "wrong.toml:6: links.bottleneck.delay" in message
+
+
+def test_text_that_is_no_toml_is_refused_with_the_line(command):
+    (command.folder / "wrong.toml").write_text("name = \n")
+    assert "wrong.toml:1" in command.refused("run", "wrong.toml")
+
+
+def test_bytes_that_are_no_text_are_refused(command):
+    (command.folder / "wrong.toml").write_bytes(b"\xff\xfe\x00")
+    assert "UTF-8" in command.refused("run", "wrong.toml")
+
+
+@pytest.mark.parametrize("content", [None, "", "5\n3\n", "1\n\n3\n", "0\n0\n", "1.5\n"])
+def test_a_trace_that_is_missing_empty_or_wrong_is_refused(command, content):
+    if content is not None:
+        (command.folder / "link.down").write_text(content)
+    trace = 'links.bottleneck.rate={kind="trace", file="link.down"}'
+    arguments = ("--set", trace, "--set", "links.bottleneck.buffer=100p")
+    message = command.refused("run", "small.toml", *arguments)
+    assert "link.down" in message
+    assert "links.bottleneck.rate" in message
+
+
+def test_a_name_that_is_neither_file_nor_scenario_names_the_nearest(command):
+    assert "did you mean `traffic-mix`" in command.refused("run", "trafic-mix")
+    assert "sojourn list scenarios" in command.refused("run", "qqq.toml")
+    assert "is a folder" in command.refused("run", ".")
+
+
+@pytest.mark.parametrize(
+    ("aqms", "words"),
+    [
+        ("coddel", ["did you mean `codel`"]),
+        ("pie@rfc9999", ["dialect", "rfc9999"]),
+        ("pie:target=5", ["target", "5ms"]),
+        ("pie:tarjet=5ms", ["did you mean `target`"]),
+        ("taildrop,taildrop", ["twice"]),
+        ("taildrop,,pie", ["--aqm"]),
+        ("fq(pie", ["`)`"]),
+        ("target=5ms", ["which AQM"]),
+    ],
+)
+def test_a_wrong_aqm_is_refused_before_anything_is_written(command, aqms, words):
+    message = command.refused("compare", "small.toml", "--aqm", aqms, "--out", "out")
+    for word in words:
+        assert word in message, message
+    assert not (command.folder / "out").exists()
+
+
+def test_a_wrong_link_is_refused(command):
+    message = command.refused("compare", "small.toml", "--aqm", "pie", "--link", "uplink")
+    assert "it has bottleneck" in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["run"],
+        ["run", "small.toml", "--seed", "-1"],
+        ["run", "small.toml", "--seed", "one"],
+        ["compare", "small.toml"],
+        ["compare", "small.toml", "--aqm", "pie", "--seeds", "0"],
+        ["compare", "small.toml", "--aqm", "pie", "--jobs", "0"],
+        ["list", "queues"],
+    ],
+)
+def test_a_wrong_call_shows_the_usage(command, arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage: sojourn")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "pie"]])
+def test_an_output_folder_that_cannot_be_written_is_refused_before_work(command, verb):
+    (command.folder / "taken").write_text("")
+    long = ["--set", "duration=100000s"]
+    for out in ("taken", "taken/inside", "/proc/sojourn"):
+        message = command.refused(*verb, "small.toml", *long, "--out", out)
+        assert f"--out {out}" in message
+
+
+@pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie", "--seeds", "2"]])
+def test_a_full_disk_is_said_and_leaves_nothing_half_written(command, verb):
+    # A limit on the size of files is a disk that is full after so many bytes.
+    code = (
+        "import resource, sys; from sojourn.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = [*verb, "small.toml", "--out", "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=command.folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done
+    assert "Traceback" not in done.stderr
+    assert "sojourn: error: out/" in done.stderr
+    assert done.stdout == ""
+    files = [path for path in (command.folder / "out").rglob("*") if path.is_file()]
+    assert files == []
+    assert resource.getrlimit(resource.RLIMIT_FSIZE) != (3000, 3000)
+
+
+def test_a_full_disk_leaves_the_earlier_result_whole(command):
+    assert command("run", "small.toml", "--out", "out").returncode == 0
+    before = contents(command.folder / "out")
+    code = (
+        "import resource, sys; from sojourn.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["run", "small.toml", "--seed", "2", "--out", "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=command.folder,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert contents(command.folder / "out") == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(command):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "sojourn", "list", "aqms"],
+        cwd=command.folder, stdout=write, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert done.returncode == 0
+    assert done.stderr == ""

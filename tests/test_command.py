@@ -1,0 +1,226 @@
+"""The command as a user sees it."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import sojourn
+
+AQMS = "taildrop,codel,pie:target=10ms,tupdate=10ms"
+
+
+def test_run_shows_the_summary_and_says_the_rest_on_stderr(command):
+    done = command("run", "small.toml")
+    assert done.returncode == 0
+    assert "delay_p95" in done.stdout
+    assert "digest" in done.stdout
+    assert "1 of 1 runs" in done.stderr
+
+
+def test_run_as_json_is_json_and_nothing_else(command):
+    done = command("run", "small.toml", "--seed", "7", "--json")
+    facts = json.loads(done.stdout)
+    assert facts["seed"] == 7
+    assert {"scope", "name", "metric", "value", "unit"} == set(facts["summary"][0])
+
+
+def test_run_saves_tables_and_a_manifest(command):
+    done = command("run", "small.toml", "--out", "out", "--json")
+    there = {path.name for path in (command.folder / "out").iterdir()}
+    assert there == {"histograms.parquet", "manifest.json", "states.parquet", "summary.parquet"}
+    manifest = json.loads((command.folder / "out" / "manifest.json").read_text())
+    assert manifest["digest"] == json.loads(done.stdout)["digest"]
+    assert manifest["scenario"]["links"][0]["rate"] == "5mbit"
+
+
+def test_a_second_result_replaces_the_first_and_says_so(command):
+    first = command("run", "small.toml", "--set", "record.packets=true", "--out", "out")
+    assert "earlier result" not in first.stderr
+    (command.folder / "out" / "notes.txt").write_text("mine")
+    second = command("run", "small.toml", "--out", "out")
+    assert "earlier result" in second.stderr
+    there = {path.name for path in (command.folder / "out").iterdir()}
+    assert "packets.parquet" not in there
+    assert "notes.txt" in there
+
+
+def test_compare_shows_a_table_of_at_most_120_columns_and_words(command):
+    done = command("compare", "small.toml", "--aqm", AQMS, "--seeds", "3")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 120
+    for word in ("queue delay p95 [ms]", "Jain's index bulk", "one-way delay p95 voip", "Holm",
+                 "Against taildrop, codel"):  # fmt: skip
+        assert word in done.stdout
+
+
+def test_compare_saves_report_figures_numbers_and_every_run(command):
+    done = command("compare", "small.toml", "--aqm", AQMS, "--seeds", "2", "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    out = command.folder / "out"
+    data = json.loads((out / "comparison.json").read_text())
+    assert data == json.loads(done.stdout) | {"files": data["files"]}
+    assert data["aqms"] == ["taildrop", "codel", "pie:target=10ms,tupdate=10ms"]
+    for name in data["files"]:
+        assert (out / name).exists()
+    for run in data["runs"]:
+        manifest = json.loads((out / run["folder"] / "manifest.json").read_text())
+        assert (manifest["digest"], manifest["seed"]) == (run["digest"], run["seed"])
+
+
+def test_aqm_may_be_repeated(command):
+    done = command(
+        "compare", "small.toml", "--aqm", "taildrop", "--aqm", "pie", "--seeds", "1", "--json"
+    )
+    assert json.loads(done.stdout)["aqms"] == ["taildrop", "pie"]
+
+
+def test_any_number_of_jobs_gives_the_same_bytes(command):
+    calls = [
+        command("compare", "small.toml", "--aqm", AQMS, "--seeds", "3", "--jobs", jobs, "--json")
+        for jobs in ("1", "2", "7")
+    ]
+    assert calls[0].stdout == calls[1].stdout == calls[2].stdout
+
+
+def test_command_and_python_agree_on_the_digest(command):
+    done = command("run", "small.toml", "--seed", "5", "--json")
+    result = sojourn.run(command.folder / "small.toml", seed=5)
+    assert json.loads(done.stdout)["digest"] == result.digest
+
+
+def test_a_shipped_scenario_runs_by_name(command):
+    done = command("run", "traffic-mix", "--set", "duration=2s", "--json")
+    assert json.loads(done.stdout)["name"] == "traffic-mix"
+
+
+def test_every_shipped_scenario_but_the_template_is_valid(command):
+    names = [row["name"] for row in json.loads(command("list", "scenarios", "--json").stdout)]
+    assert "traffic-mix" in names
+    for name in set(names) - {"cellular"}:
+        assert command("validate", name).returncode == 0
+
+
+def test_lists_are_lines_or_json(command):
+    for what in ("aqms", "ccs", "scenarios", "plots"):
+        lines = command("list", what).stdout.splitlines()
+        rows = json.loads(command("list", what, "--json").stdout)
+        assert [line.split()[0] for line in lines] == [row["name"] for row in rows]
+        assert all(row["doc"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    "topic", ["pie", "pie.target", "target", "cubic", "cubic.beta", "fq_codel"]
+)
+def test_explain_tells_defaults_and_sources(command, topic):
+    done = command("explain", topic)
+    assert done.returncode == 0
+    assert "default" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert json.loads(command("explain", topic, "--json").stdout)
+
+
+def test_explain_names_the_nearest_on_a_miss(command):
+    assert "did you mean `pie.target`" in command.refused("explain", "pie.tarjet")
+    assert "did you mean `cubic`" in command.refused("explain", "cubik")
+
+
+def test_every_aqm_and_control_can_be_explained():
+    from sojourn.explain import explain
+
+    for entry in [*sojourn._core.aqms(), *sojourn._core.ccs()]:
+        assert entry["name"] in explain(entry["name"])
+        for param in entry["params"]:
+            assert param["doc"] in " ".join(explain(f"{entry['name']}.{param['name']}").split())
+
+
+def test_doctor_tells_engines_and_libraries(command):
+    done = command("doctor")
+    assert done.returncode == 0
+    for word in ("engine sim", "engine linux", "arrives in a later release", "numpy", "cores"):
+        assert word in done.stdout
+    assert json.loads(command("doctor", "--json").stdout)[0]["name"] == "sojourn"
+
+
+def test_help_has_examples_and_exit_codes(command):
+    top = command("--help").stdout
+    for code in ("0 ", "1 ", "2 ", "130 "):
+        assert f"\n    {code}" in top
+    for verb in ("run", "compare", "list", "explain", "validate", "doctor", "completion"):
+        assert verb in top
+        assert "Example" in command(verb, "--help").stdout
+
+
+def test_version(command):
+    assert command("--version").stdout == f"sojourn {sojourn.__version__}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(command, shell):
+    script = command("completion", shell).stdout
+    assert "_SOJOURN_COMPLETE" in script
+
+
+def test_completion_knows_scenarios_and_aqms(command):
+    import os
+
+    def complete(words, index):
+        env = os.environ | {
+            "_SOJOURN_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(index)
+        }  # fmt: skip
+        return command(env=env).stdout
+
+    assert "traffic-mix" in complete("sojourn run traf", 2)
+    assert "pie,madpie" in complete("sojourn compare x --aqm pie,mad", 4)
+
+
+@pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie"]])
+def test_help_and_import_are_fast(command, verb):
+    code = "import sys, sojourn.cli; print([m for m in sys.modules if '.' not in m])"
+    modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    for heavy in ("matplotlib", "pyarrow", "scipy", "numpy", "jinja2", "rich"):
+        assert f"'{heavy}'" not in modules.stdout
+    began = time.monotonic()
+    command(*verb, "--help")
+    assert time.monotonic() - began < 2.0
+
+
+def test_ctrl_c_keeps_and_lists_finished_runs(command):
+    arguments = ["compare", "small.toml", "--aqm", "taildrop,pie", "--seeds", "2", "--jobs", "1"]
+    # The first run is short; the others would last for hours.
+    text = (command.folder / "small.toml").read_text().replace('"4s"', '"2000000s"')
+    (command.folder / "long.toml").write_text(text)
+    arguments[1] = "long.toml"
+    code = (
+        "import sys; from sojourn import _core, replicas; from sojourn.cli import main\n"
+        "inner = _core.run\n"
+        "def run(scenario, switch):\n"
+        "    first = scenario.seed == 1 and scenario.queue('bottleneck').startswith('taildrop')\n"
+        "    short = _core.Scenario.load(scenario.source, sets=[('duration', '1s')])\n"
+        "    return inner(short if first else scenario, switch)\n"
+        "replicas._core.run = run\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments, "--out", "out"],
+        cwd=command.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    finished = command.folder / "out" / "runs" / "taildrop" / "seed-1" / "manifest.json"
+    deadline = time.monotonic() + 30
+    while not finished.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "finished: taildrop, seed 1" in err
+    assert "Traceback" not in err
+    assert out == ""
+    kept = [p for p in (command.folder / "out").rglob("*") if p.is_file()]
+    assert {p.parent for p in kept} == {finished.parent}
+    assert finished in kept

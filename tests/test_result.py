@@ -1,0 +1,107 @@
+"""Results: tables in memory and on disk."""
+
+import math
+
+import pyarrow as pa
+import pytest
+
+import sojourn
+from sojourn.errors import InputError
+from sojourn.result import TABLES, Result
+
+SHORT = {"duration": "1s", "warmup": "0s"}
+RECORD = {"record.packets": True, "record.flows": True, "duration": "3s"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sojourn.run("traffic-mix", sets=RECORD)
+
+
+def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
+    columns = {
+        "packets": ["queue", "flow", "seq", "bytes", "arrived_ns", "left_ns", "fate", "stage",
+                    "cause", "marked", "mark_stage", "mark_cause", "ecn_in"],
+        "flows": ["flow", "class", "t_ns", "sent_bytes", "delivered_bytes", "retransmitted_bytes",
+                  "inflight_bytes", "cwnd_bytes", "srtt_ns", "ce_bytes"],
+        "states": ["queue", "t_ns", "var", "value"],
+        "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
+        "summary": ["scope", "name", "metric", "value", "unit"],
+        "histograms": ["scope", "name", "metric", "upper_ns", "count"],
+    }  # fmt: skip
+    for name in TABLES:
+        table = result.table(name)
+        assert isinstance(table, pa.Table)
+        assert table.column_names == columns[name]
+
+
+def test_repeated_words_are_dictionaries(result):
+    for column in ("queue", "flow", "fate", "cause"):
+        assert pa.types.is_dictionary(result.packets.schema.field(column).type)
+
+
+def test_packets_agree_with_the_summary(result):
+    fates = result.packets["fate"].cast("string").to_pylist()
+    summary = result.summary
+    assert len(fates) == summary["queue/bottleneck/arrived"]
+    assert fates.count("sent") == summary["queue/bottleneck/sent"]
+    dropped = fates.count("dropped") / len(fates)
+    assert dropped == pytest.approx(summary["queue/bottleneck/drop_rate"])
+
+
+def test_histograms_agree_with_the_summary(result):
+    rows = [row for row in result.histograms.to_pylist() if row["metric"] == "delay"]
+    assert sum(row["count"] for row in rows) == result.summary["queue/bottleneck/sent"]
+    edges = [row["upper_ns"] for row in rows]
+    assert edges == sorted(edges)
+
+
+def test_a_table_can_be_read_twice_and_outlives_the_run():
+    table = sojourn.run("dumbbell-reno", sets=SHORT)._run.table("states")
+    first, second = pa.table(table), pa.table(table)
+    assert repr(first.to_pydict()) == repr(second.to_pydict())
+    assert len(table) == first.num_rows > 0
+
+
+def test_a_saved_result_reads_back(result, tmp_path):
+    names = result.save(tmp_path / "deep" / "er")
+    back = Result.open(tmp_path / "deep" / "er")
+    assert names[-1] == "manifest.json"
+    assert back.digest == result.digest
+    assert back.summary == result.summary
+    assert back.manifest == result.manifest
+    for name in TABLES:
+        assert back.table(name).schema == result.table(name).schema
+        assert repr(back.table(name).to_pydict()) == repr(result.table(name).to_pydict())
+
+
+def test_a_table_without_rows_has_its_columns():
+    result = sojourn.run("dumbbell-reno", sets=SHORT)
+    assert result.packets.num_rows == 0
+    assert "arrived_ns" in result.packets.column_names
+
+
+def test_a_folder_without_manifest_is_no_result(tmp_path):
+    with pytest.raises(InputError, match="no manifest"):
+        Result.open(tmp_path)
+
+
+def test_an_unknown_table_names_the_known_ones(result, tmp_path):
+    with pytest.raises(KeyError, match="histograms"):
+        result.table("drops")
+
+
+def test_the_manifest_holds_every_default(result):
+    manifest = result.manifest
+    assert manifest["engine"] == "sim"
+    assert manifest["versions"]["sojourn"] == sojourn.__version__
+    assert manifest["scenario"]["flows"][0]["app"]["tcp"]["ack_every"] == 2
+
+
+def test_a_notebook_shows_the_summary(result):
+    assert "delay_p95" in result._repr_html_()
+    assert result.digest in repr(result)
+
+
+def test_values_are_finite_where_packets_left(result):
+    assert all(math.isfinite(value) for value in result.summary.values())
