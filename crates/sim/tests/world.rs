@@ -229,3 +229,18 @@ fn a_run_can_be_cancelled() {
     let until = Time::from_nanos(5_000_000_000);
     assert_eq!(sojourn_sim::run(&plan, &|now| now < until).err(), Some(SimError::Cancelled));
 }
+
+#[test]
+fn every_aqm_keeps_a_link_with_ten_flows_busy() {
+    let laws = sojourn_aqm::registry::laws();
+    let presets = sojourn_aqm::registry::PRESETS.iter().map(|preset| preset.name);
+    for aqm in laws.iter().map(|law| law.name).chain(presets) {
+        for limit in ["250kB", "1000p"] {
+            let bottleneck = link("b", &format!("{aqm}:limit={limit}"), 0);
+            let mut plan = scenario(200, vec![bottleneck], vec![bulk(10, "reno")]);
+            plan.warmup = Span::from_secs(20);
+            let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+            assert!(utilisation > 0.9, "{aqm} with {limit}: {utilisation}");
+        }
+    }
+}

@@ -231,6 +231,15 @@ impl Detector {
         let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
         self.average.sample(now, backlog);
         let can_mark = self.setup.ecn && head.ecn.can_mark();
+        let verdict = self.verdict(can_mark, rng);
+        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // The queue stays empty and no dequeue will say so: it goes on being idle.
+            self.average.idle_since = Some(now);
+        }
+        verdict
+    }
+
+    fn verdict(&mut self, can_mark: bool, rng: &mut Rng) -> Verdict {
         match self.curve.region(self.average.value) {
             Region::Below => {
                 self.since_signal = None;
