@@ -53,8 +53,10 @@ params! {
         gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform;
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
-        /// Mean packet size, by which the link's rate becomes packets per second.
-        mean_packet_bytes: Bytes, POSITIVE, "ns-2 red.cc: mean_pktsize" => Bytes(500);
+        /// Mean packet size, by which rates become packets per second and automatic thresholds become
+        /// bytes; `auto` is the largest packet of the link.
+        mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
+            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None);
     }
     check: |params| check_thresholds(params.min_th, params.max_th);
 }
@@ -140,10 +142,15 @@ impl Law for Red {
             hard_drop: p.hard_drop,
             gap_mode: p.gap_mode,
             target_delay: p.target_delay.as_secs(),
-            mean_packet_bytes: p.mean_packet_bytes.0 as f64,
+            mean_packet_bytes: mean_packet(p.mean_packet_bytes, env),
         };
         Red { detector: Detector::new(setup, p.max_p, p.gentle, env) }
     }
+}
+
+/// The mean packet size, as set or from the link.
+pub(super) fn mean_packet(set: OrAuto<Bytes>, env: &Env) -> f64 {
+    set.0.map_or(f64::from(env.mtu_bytes), |bytes| bytes.0 as f64)
 }
 
 /// What the detector is told once; `None` means automatic.
