@@ -201,7 +201,7 @@ impl Sender {
         let marked = if odd { self.detect_losses(now) } else { 0 };
         self.enter_episode(ack.signal);
         self.adjust_window(&delivery, &news, marked);
-        if delivery.advanced || delivery.packets > 0 {
+        if delivery.advanced || self.confirms_head(&delivery) {
             self.restart_timer(now);
         }
         self.send(now, emit);
@@ -313,6 +313,14 @@ impl Sender {
     fn is_window_limited(&self) -> bool {
         let starting = self.window.in_slow_start();
         self.usage.limited || starting && self.window.cwnd < 2 * self.usage.most_outstanding
+    }
+
+    /// SACK of what was sent before the head was last sent: the head may still be on its way. SACK of
+    /// later data must not restart the timer, or it would never expire in a long recovery (Linux
+    /// `tcp_clean_rtx_queue`).
+    fn confirms_head(&mut self, delivery: &Delivery) -> bool {
+        delivery.sacked > 0
+            && delivery.oldest_sent.is_some_and(|sent| sent < self.board.head_sent())
     }
 
     fn restart_timer(&mut self, now: Time) {
