@@ -108,9 +108,12 @@ pub enum Capacity {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Varying {
-    /// Given rates from given times on.
+    /// Given rates from given times on. The packet in service finishes at its old rate.
+    #[schemars(title = "Schedule")]
     Schedule(Schedule),
-    /// Delivery opportunities recorded on a real link.
+    /// Delivery opportunities recorded on a real link, in Mahimahi's format: one line is the
+    /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+    #[schemars(title = "Trace")]
     Trace(Trace),
 }
 

@@ -38,7 +38,7 @@ pub struct FlowGroup {
     /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
     /// `kind` and its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::congestion_control", extend("default" = "cubic"))]
+    #[schemars(schema_with = "schema::congestion_control")]
     pub cc: Option<Choice>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
@@ -74,13 +74,18 @@ pub struct FlowGroup {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
-    /// Unlimited data over TCP.
+    /// Unlimited data over TCP, or a given amount of it.
+    #[schemars(title = "Bulk")]
     Bulk(Bulk),
-    /// Files over TCP, one after the other.
+    /// A user who fetches files one after the other over TCP, each over a new connection, and thinks
+    /// in between.
+    #[schemars(title = "Files")]
     Files(Files),
-    /// Datagrams at a constant rate.
+    /// Datagrams at a constant rate, such as voice.
+    #[schemars(title = "Cbr")]
     Cbr(Cbr),
-    /// Datagrams in bursts.
+    /// Datagrams at a constant rate during exponential on periods, silence in between.
+    #[schemars(title = "OnOff")]
     OnOff(OnOff),
 }
 

@@ -75,7 +75,28 @@ pub(crate) fn from_json(text: &str, origin: &str) -> Result<(Value, Places), Sce
     let root = serde_json::from_str(text).map_err(|error| {
         ScenarioError::new(places.line(error.line()), format!("not JSON: {error}"))
     })?;
-    Ok((root, places))
+    match first_null(&root, "") {
+        None => Ok((root, places)),
+        Some(path) => {
+            let message = "`null` is no value; leave the key out for its default";
+            Err(ScenarioError::new(places.locate(&path), message))
+        }
+    }
+}
+
+/// The path of the first `null`.
+fn first_null(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::Null => Some(path.to_owned()),
+        Value::Object(table) => {
+            table.iter().find_map(|(key, value)| first_null(value, &join(path, key)))
+        }
+        Value::Array(items) => {
+            let mut numbered = items.iter().enumerate();
+            numbered.find_map(|(i, value)| first_null(value, &format!("{path}[{i}]")))
+        }
+        _ => None,
+    }
 }
 
 /// Reads one TOML value, such as an override gives.

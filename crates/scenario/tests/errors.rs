@@ -138,6 +138,9 @@ fn syntax_errors_name_the_line() {
     let error = Scenario::load("{\n\"name\": }", &source, &no_trace).unwrap_err();
     assert_eq!(error.place, "demo.json:2");
     assert!(error.message.contains("not JSON"), "{error}");
+    let error = Scenario::load("{\"flows\": [{\"stop\": null}]}", &source, &no_trace).unwrap_err();
+    assert_eq!(error.place, "demo.json: flows[0].stop");
+    assert!(error.message.contains("leave the key out"), "{error}");
 }
 
 fn no_trace(_: &str) -> io::Result<String> {
