@@ -60,6 +60,15 @@ class Scenario:
     def links(self) -> list[str]: ...
     @property
     def warnings(self) -> list[str]: ...
+    @property
+    def source(self) -> str:
+        """The text it was read from."""
+    @property
+    def origin(self) -> str:
+        """The file it was read from, as error messages name it."""
+    @property
+    def sets(self) -> list[tuple[str, str]]:
+        """Dotted keys and TOML values that override the text, in order."""
     def queue(self, link: str) -> str:
         """The AQM of a link in its text form, such as ``pie:target=5ms``."""
     def with_queue(self, link: str, aqm: str) -> Scenario:
@@ -68,6 +77,8 @@ class Scenario:
         """The same scenario under another seed."""
     def resolved_json(self) -> str:
         """The resolved scenario as JSON: every default filled in, every number with its unit."""
+    def document_json(self) -> str:
+        """The scenario as it was written, overrides included, as JSON that `load` reads."""
 
 class Table:
     """A result table; any Arrow library reads it through ``__arrow_c_stream__`` without a copy."""
@@ -115,7 +126,7 @@ def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
 
 def aqms() -> list[dict[str, Any]]:
     """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], and params [{name, doc,
-    kind, rule, words, defaults: {dialect: text}, sources: {dialect: text}, of: "law"|"discipline"}],
+    kind, absent, rule, words, defaults: {dialect: text}, sources: {dialect: text}, of: "law"|"discipline"}],
     and vars [{name, unit, doc}]."""
 
 def ccs() -> list[dict[str, Any]]:

@@ -16,16 +16,24 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 __all__ = [
     "App",
+    "Ared",
     "Bulk",
     "Capacity",
     "Cbr",
+    "Codel",
     "CongestionControl",
     "Files",
     "FlowGroup",
+    "FqCodel",
+    "FqPie",
     "Link",
+    "Madpie",
     "OnOff",
+    "Pi2",
+    "Pie",
     "Queue",
     "Record",
+    "Red",
     "Scenario",
     "Schedule",
     "Taildrop",
@@ -202,8 +210,428 @@ class Taildrop(_Aqm):
     limit: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Red(_Aqm):
+    """Random early detection on the average backlog (Floyd and Jacobson 1993).
+
+    Attributes:
+        dialect: Which published way to build it. ``floyd``: Floyd and Jacobson 1993 with the
+            arithmetic of ns-2's red.cc. Default: ``"floyd"``.
+        min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
+            of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
+            that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay * C / 2).
+            Default: ``"auto"``.
+        max_th: Average backlog from which every arrival is signalled (``gentle``: from twice this);
+            ``auto`` is three times ``min_th``. It must be positive. Source: ns-2 red.cc: 3 *
+            thresh. Default: ``"auto"``.
+        max_p: Signal probability where the average reaches ``max_th``. It must be greater than 0
+            and at most 1. Source: ns-2 red.cc: linterm 10. Default: ``0.1``.
+        w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
+            second. It must be greater than 0 and at most 1. Source: Floyd and Jacobson 1993: 0.002.
+            Default: ``0.002``.
+        gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
+            ``max_th``. Source: Floyd and Jacobson 1993: no gentle region. Default: ``False``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
+            setbit off. Default: ``False``.
+        hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
+            UseHardDrop. Default: ``True``.
+        gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
+            method 2. Default: ``"uniform"``.
+        target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
+            red.cc: targetdelay. Default: ``"5ms"``.
+        mean_packet_bytes: Mean packet size, by which the link's rate becomes packets per second. It
+            must be positive. Source: ns-2 red.cc: mean_pktsize. Default: ``"500B"``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "red"
+
+    dialect: Literal["floyd"] | None = None
+    min_th: str | None = None
+    max_th: str | None = None
+    max_p: float | None = None
+    w_q: float | Literal["auto"] | None = None
+    gentle: bool | None = None
+    ecn: bool | None = None
+    hard_drop: bool | None = None
+    gap_mode: Literal["uniform", "wait", "geometric"] | None = None
+    target_delay: str | None = None
+    mean_packet_bytes: str | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ared(_Aqm):
+    """Adaptive RED: max_p follows the average backlog (Floyd, Gummadi and Shenker 2001).
+
+    Attributes:
+        dialect: Which published way to build it. ``floyd2001``: Floyd, Gummadi and Shenker 2001:
+            timer, gentle, automatic thresholds. Default: ``"floyd2001"``.
+        target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
+            red.cc: targetdelay. Default: ``"5ms"``.
+        adapt_interval: Time between two adaptations of ``max_p``. It must be positive. Source:
+            Floyd et al. 2001: 0.5 s. Default: ``"500ms"``.
+        adapt_alpha: Largest step by which ``max_p`` grows; a quarter of ``max_p`` if that is less.
+            It must be greater than 0 and at most 1. Source: Floyd et al. 2001: min(0.01, max_p /
+            4). Default: ``0.01``.
+        adapt_beta: Factor by which ``max_p`` shrinks. It must be greater than 0 and at most 1.
+            Source: Floyd et al. 2001: 0.9. Default: ``0.9``.
+        max_p_top: ``max_p`` does not grow when it is above this. It must be greater than 0 and at
+            most 1. Source: Floyd et al. 2001: 0.5. Default: ``0.5``.
+        max_p_bottom: ``max_p`` does not shrink when it is below this. It must be a probability from
+            0 to 1. Source: Floyd et al. 2001: 0.01. Default: ``0.01``.
+        max_p: ``max_p`` at the start. It must be greater than 0 and at most 1. Source: ns-2 red.cc:
+            linterm 10. Default: ``0.1``.
+        min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
+            of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
+            that is set. It must be positive. Source: Floyd et al. 2001: max(5, target * C / 2).
+            Default: ``"auto"``.
+        max_th: Average backlog where the probability reaches ``max_p``; ``auto`` is three times
+            ``min_th``. It must be positive. Source: Floyd et al. 2001: 3 min_th. Default:
+            ``"auto"``.
+        w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
+            second. It must be greater than 0 and at most 1. Source: Floyd et al. 2001: 1 -
+            exp(-1/C). Default: ``"auto"``.
+        gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
+            ``max_th``. Source: Floyd et al. 2001: recommended. Default: ``True``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
+            setbit off. Default: ``False``.
+        hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
+            UseHardDrop. Default: ``True``.
+        gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
+            method 2. Default: ``"uniform"``.
+        mean_packet_bytes: Mean packet size, by which the link's rate becomes packets per second. It
+            must be positive. Source: ns-2 red.cc: mean_pktsize. Default: ``"500B"``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "ared"
+
+    dialect: Literal["floyd2001"] | None = None
+    target_delay: str | None = None
+    adapt_interval: str | None = None
+    adapt_alpha: float | None = None
+    adapt_beta: float | None = None
+    max_p_top: float | None = None
+    max_p_bottom: float | None = None
+    max_p: float | None = None
+    min_th: str | None = None
+    max_th: str | None = None
+    w_q: float | Literal["auto"] | None = None
+    gentle: bool | None = None
+    ecn: bool | None = None
+    hard_drop: bool | None = None
+    gap_mode: Literal["uniform", "wait", "geometric"] | None = None
+    mean_packet_bytes: str | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codel(_Aqm):
+    """Controlled delay: drops at the head once sojourn times stay above a target (RFC 8289).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
+            root; ECN as Linux. Default: ``"rfc8289"``.
+        target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
+            RFC 8289 §4.3. Default: ``"5ms"``.
+        interval: How long sojourn times must stay above target before the first drop; a worst-case
+            RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
+        mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
+            of the link. It must be positive. Source: RFC 8289 §5.4: SHOULD be the interface MTU.
+            Default: ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8289 has
+            no ECN; Linux sch_codel.c: off. Default: ``False``.
+        ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
+            else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "codel"
+
+    dialect: Literal["rfc8289"] | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu_bytes: str | None = None
+    ecn: bool | None = None
+    ce_threshold: str | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pie(_Aqm):
+    """Drops arrivals with a probability from a PI controller of queue delay (RFC 8033).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
+            delays from time stamps. Default: ``"rfc8033"``.
+        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF.
+            Default: ``"15ms"``.
+        tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
+            8033 §4.2: T_UPDATE. Default: ``"15ms"``.
+        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. Default:
+            ``"0.125hz"``.
+        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. Default:
+            ``"1.25hz"``.
+        max_burst: How long a burst may last, after a time without congestion, before packets are
+            dropped. Source: RFC 8033 §4.4: MAX_BURST. Default: ``"150ms"``.
+        mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
+            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. Default:
+            ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
+            §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
+        ecn_mark_limit: Drop probability from which packets are dropped even if they could be
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            ``0.1``.
+        derandomise: Whether signals are kept from coming too soon or too late after one another.
+            Source: RFC 8033 §5.4. Default: ``True``.
+        cap_step: Whether the probability grows by at most 2 percentage points per update once it is
+            10 %. Source: RFC 8033 §5.5. Default: ``True``.
+        idle_decay: Factor on the probability at each update with no delay, now and before. It must
+            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. Default: ``0.98``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "pie"
+
+    dialect: Literal["rfc8033"] | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    max_burst: str | None = None
+    mtu_bytes: str | None = None
+    ecn: bool | None = None
+    ecn_mark_limit: float | None = None
+    derandomise: bool | None = None
+    cap_step: bool | None = None
+    idle_decay: float | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pi2(_Aqm):
+    """A PI controller of queue delay whose output is squared (Tahiliani and Tewari 2017).
+
+    Attributes:
+        dialect: Which published way to build it. ``classic``: Tahiliani and Tewari 2017: classic
+            traffic, gains on p'. Default: ``"classic"``.
+        target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
+            II. Default: ``"20ms"``.
+        tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
+            and Tewari 2017, Table II. Default: ``"30ms"``.
+        alpha: Integral gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
+            Table II. Default: ``"0.3125hz"``.
+        beta: Proportional gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
+            Table II. Default: ``"3.125hz"``.
+        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
+            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
+            Default: ``"10kB"``.
+        rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
+            and at most 1. Source: Tahiliani and Tewari 2017, Table II. Default: ``0.5``.
+        mtu_bytes: Less than twice this backlog is never too much; ``auto`` is the largest packet of
+            the link. It must be positive. Source: Linux sch_pi2.c: psched_mtu. Default: ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
+            sch_pi2.c: off. Default: ``False``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "pi2"
+
+    dialect: Literal["classic"] | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    dq_threshold: str | None = None
+    rate_weight: float | None = None
+    mtu_bytes: str | None = None
+    ecn: bool | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Madpie(_Aqm):
+    """PIE plus one certain drop per update above a delay bound (Kuhn and Ros 2016).
+
+    Attributes:
+        dialect: Which published way to build it. ``ns2``: Kuhn and Ros 2016 on the PIE of its
+            authors' ns-2 code. Default: ``"ns2"``.
+        target: Queue delay aimed at. It must be positive. Source: Kuhn and Ros 2016 §III. Default:
+            ``"20ms"``.
+        deterministic_target: Queue delay above which one packet per update is dropped for certain.
+            It must be positive. Source: Kuhn and Ros 2016 §IV (§III: 30 ms). Default: ``"25ms"``.
+        deterministic_clear: Whether a deterministic drop that is due is forgotten when the delay
+            has fallen meanwhile. Source: Kuhn and Ros 2016 §II tells of no reset. Default:
+            ``False``.
+        tupdate: Time between two updates. It must be positive. Source: Kuhn and Ros 2016 §III.
+            Default: ``"30ms"``.
+        alpha: Integral gain. It must not be negative. Source: PIE's authors' ns-2 code. Default:
+            ``"0.125hz"``.
+        beta: Proportional gain. It must not be negative. Source: PIE's authors' ns-2 code. Default:
+            ``"1.25hz"``.
+        max_burst: How long a burst may last before packets are dropped. Source: Kuhn and Ros 2016
+            §III; PIE's authors' ns-2 code. Default: ``"100ms"``.
+        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
+            departure rate. It must be positive. Source: PIE's authors' ns-2 code. Default:
+            ``"10kB"``.
+        mean_packet_bytes: Twice this backlog is never too much. It must be positive. Source: PIE's
+            authors' ns-2 code. Default: ``"1kB"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: Kuhn and Ros
+            2016 §II: drop or mark; off in its study. Default: ``False``.
+        ecn_mark_limit: Drop probability from which random signals drop even what could be marked.
+            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default: ``0.1``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "madpie"
+
+    dialect: Literal["ns2"] | None = None
+    target: str | None = None
+    deterministic_target: str | None = None
+    deterministic_clear: bool | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    max_burst: str | None = None
+    dq_threshold: str | None = None
+    mean_packet_bytes: str | None = None
+    ecn: bool | None = None
+    ecn_mark_limit: float | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FqCodel(_Aqm):
+    """Flow queues, each under CoDel, with ECN (RFC 8290).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
+            root; ECN as Linux. Default: ``"rfc8289"``.
+        target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
+            RFC 8289 §4.3. Default: ``"5ms"``.
+        interval: How long sojourn times must stay above target before the first drop; a worst-case
+            RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
+        mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
+            of the link. It must be positive. Source: RFC 8289 §5.4: SHOULD be the interface MTU.
+            Default: ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
+            sch_fq_codel.c; RFC 8290 §5.2.7. Default: ``True``.
+        ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
+            else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
+            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
+            8290 §5.2.4. Default: ``1024``.
+        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
+            must be at least 256B (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.2; Linux:
+            psched_mtu. Default: ``"auto"``.
+        drop_batch: At most this many packets are dropped at once on overload. It must be positive.
+            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+    """
+
+    _kind: ClassVar[str | None] = "fq_codel"
+
+    dialect: Literal["rfc8289"] | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu_bytes: str | None = None
+    ecn: bool | None = None
+    ce_threshold: str | None = None
+    limit: str | None = None
+    flows: int | None = None
+    quantum: str | None = None
+    drop_batch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FqPie(_Aqm):
+    """Flow queues, each under PIE (Linux sch_fq_pie.c; RFC 8033 §6).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
+            delays from time stamps. Default: ``"rfc8033"``.
+        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF.
+            Default: ``"15ms"``.
+        tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
+            8033 §4.2: T_UPDATE. Default: ``"15ms"``.
+        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. Default:
+            ``"0.125hz"``.
+        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. Default:
+            ``"1.25hz"``.
+        max_burst: How long a burst may last, after a time without congestion, before packets are
+            dropped. Source: RFC 8033 §4.4: MAX_BURST. Default: ``"150ms"``.
+        mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
+            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. Default:
+            ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
+            §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
+        ecn_mark_limit: Drop probability from which packets are dropped even if they could be
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            ``0.1``.
+        derandomise: Whether signals are kept from coming too soon or too late after one another.
+            Source: RFC 8033 §5.4. Default: ``True``.
+        cap_step: Whether the probability grows by at most 2 percentage points per update once it is
+            10 %. Source: RFC 8033 §5.5. Default: ``True``.
+        idle_decay: Factor on the probability at each update with no delay, now and before. It must
+            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. Default: ``0.98``.
+        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
+            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
+            8290 §5.2.4. Default: ``1024``.
+        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
+            must be at least 256B (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.2; Linux:
+            psched_mtu. Default: ``"auto"``.
+        drop_batch: At most this many packets are dropped at once on overload. It must be positive.
+            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+    """
+
+    _kind: ClassVar[str | None] = "fq_pie"
+
+    dialect: Literal["rfc8033"] | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    max_burst: str | None = None
+    mtu_bytes: str | None = None
+    ecn: bool | None = None
+    ecn_mark_limit: float | None = None
+    derandomise: bool | None = None
+    cap_step: bool | None = None
+    idle_decay: float | None = None
+    limit: str | None = None
+    flows: int | None = None
+    quantum: str | None = None
+    drop_batch: int | None = None
+
+
 # An AQM: a text such as `pie@linux:target=5ms`, or a table.
-Queue: TypeAlias = str | Taildrop | Mapping[str, str | float | bool]
+Queue: TypeAlias = (
+    str
+    | Taildrop
+    | Red
+    | Ared
+    | Codel
+    | Pie
+    | Pi2
+    | Madpie
+    | FqCodel
+    | FqPie
+    | Mapping[str, str | float | bool]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,13 @@ pub enum Verdict {
     Drop(Cause),
 }
 
+impl Verdict {
+    /// The congestion signal: a mark if `mark`, else a drop.
+    pub const fn signal(mark: bool, cause: Cause) -> Verdict {
+        if mark { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
+    }
+}
+
 /// Why a packet was dropped or marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]

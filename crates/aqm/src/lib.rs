@@ -2,7 +2,8 @@
 //!
 //! Two questions, two traits. *When to signal* is the law of one queue, [`Aqm`]: it decides and never
 //! holds a packet. *Which queue, which order, who is evicted* is the discipline, [`Qdisc`]: packets go
-//! in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline.
+//! in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
+//! [`Fq`](qdiscs::fq::Fq) puts one under every flow queue.
 //!
 //! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are
 //! arguments, and a [`Packet`] is anything that answers five questions. It needs `alloc` only, and
@@ -25,6 +26,7 @@ pub mod laws;
 pub mod nearest;
 pub mod packet;
 pub mod params;
+pub mod parts;
 pub mod qdisc;
 pub mod qdiscs;
 pub mod registry;

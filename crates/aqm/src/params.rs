@@ -230,6 +230,9 @@ pub mod rules {
     /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.4).
     pub const QUEUES: Rule =
         Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
+    /// Bytes a flow queue may send per round; Linux raises smaller values silently, we refuse them.
+    pub const QUANTUM: Rule =
+        Rule { text: "must be at least 256B (Linux sch_fq_codel.c)", holds: |x| x >= 256.0 };
 }
 
 /// Reads a value and tests its rule. Used by [`params!`](crate::params!).
@@ -318,7 +321,6 @@ macro_rules! params {
                 &[$($crate::params::Dialect { name: $dialect, doc: $dialect_doc }),+];
 
             fn specs() -> &'static [$crate::params::ParamSpec] {
-                const DEFAULT: &str = $crate::params::first(&[$($dialect),+]);
                 const SPECS: &[$crate::params::ParamSpec] = &[$($crate::params::ParamSpec {
                     name: stringify!($field),
                     doc: concat!($($doc),+),
@@ -326,7 +328,10 @@ macro_rules! params {
                     absent: <$ty as $crate::params::Quantity>::ABSENT,
                     words: <$ty as $crate::params::Quantity>::WORDS,
                     rule: $crate::params::rules::$rule.text,
-                    sources: &[(DEFAULT, $source) $(, $(($other, $other_source)),+)*],
+                    sources: &[
+                        (<$name as $crate::params::Params>::DIALECTS[0].name, $source)
+                        $(, $(($other, $other_source)),+)*
+                    ],
                 }),*];
                 SPECS
             }
@@ -371,9 +376,4 @@ macro_rules! params {
             }
         }
     };
-}
-
-/// The first of a list that is known not to be empty. Used by [`params!`](crate::params!).
-pub const fn first(words: &'static [&'static str]) -> &'static str {
-    words[0]
 }

@@ -9,8 +9,9 @@ use crate::time::{Rate, Time};
 pub trait Sink<P> {
     /// `packet` is gone. `enqueued` is when it had been accepted (now, if it never was).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
-    /// `packet` was just marked CE and stays in the queue or is about to leave.
-    fn marked(&mut self, packet: &P, stage: Stage, cause: Cause);
+    /// `packet` was just marked CE and stays in the queue or is about to leave; the host may note that
+    /// on it.
+    fn marked(&mut self, packet: &mut P, stage: Stage, cause: Cause);
 }
 
 /// A packet that leaves, with the time at which it had been accepted.

@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 use crate::packet::Packet;
 use crate::params::{Dialect, ParamError, ParamSpec, Params};
 use crate::qdisc::Qdisc;
-use crate::qdiscs::fifo;
+use crate::qdiscs::{fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
 
 /// What the registry tells of a law without making one.
@@ -46,7 +46,20 @@ pub struct Preset {
 }
 
 /// The disciplines with a name of their own.
-pub const PRESETS: &[Preset] = &[];
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "fq_codel",
+        doc: "Flow queues, each under CoDel, with ECN (RFC 8290)",
+        law: "codel",
+        settings: &[("ecn", "true", "Linux sch_fq_codel.c; RFC 8290 §5.2.7")],
+    },
+    Preset {
+        name: "fq_pie",
+        doc: "Flow queues, each under PIE (Linux sch_fq_pie.c; RFC 8033 §6)",
+        law: "pie",
+        settings: &[],
+    },
+];
 
 fn entry<L: Law>() -> LawEntry {
     LawEntry {
@@ -95,6 +108,12 @@ macro_rules! registry {
 
 registry! {
     laws::taildrop::TailDrop;
+    laws::red::Red;
+    laws::ared::Ared;
+    laws::codel::CoDel;
+    laws::pie::Pie;
+    laws::pi2::Pi2;
+    laws::madpie::Madpie;
 }
 
 /// The law of that name.
@@ -102,10 +121,16 @@ pub fn law(name: &str) -> Option<LawEntry> {
     laws().into_iter().find(|law| law.name == name)
 }
 
+/// The preset of that name.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
 /// The parameters of a discipline, beside those of its law.
 pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::specs(),
+        Discipline::Fq => fq::FqParams::specs(),
     }
 }
 
@@ -135,6 +160,10 @@ fn build_law<P: Packet + Send + 'static, L: Law>(
             let (discipline, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
             Ok(fifo::build::<P, L>(&discipline, &law, env))
         }
+        Discipline::Fq => {
+            let (discipline, law) = configure::<fq::FqParams, L::Params>(spec)?;
+            Ok(fq::build::<P, L>(&discipline, &law, env))
+        }
     }
 }
 
@@ -142,6 +171,9 @@ fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, 
     match spec.discipline {
         Discipline::Fifo => {
             configure::<fifo::FifoParams, L::Params>(spec).map(|(d, l)| all_settings(&d, &l))
+        }
+        Discipline::Fq => {
+            configure::<fq::FqParams, L::Params>(spec).map(|(d, l)| all_settings(&d, &l))
         }
     }
 }
@@ -188,6 +220,47 @@ fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError
             let kind = spec.kind();
             let hint = hint(name, &known);
             SpecError::new(name, format!("{kind} has no parameter `{name}`{hint}").to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_never_shares_a_parameter_name_with_a_discipline() {
+        for discipline in [Discipline::Fifo, Discipline::Fq] {
+            let taken: Vec<&str> = discipline_params(discipline).iter().map(|p| p.name).collect();
+            for law in laws() {
+                for param in (law.params)() {
+                    let name = param.name;
+                    assert!(!taken.contains(&name), "{}.{name} and {discipline:?}", law.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_law_and_preset_has_a_name_of_its_own_and_legal_defaults() {
+        let mut names: Vec<&str> = laws().iter().map(|law| law.name).collect();
+        names.extend(PRESETS.iter().map(|preset| preset.name));
+        for &name in &names {
+            assert_eq!(names.iter().filter(|&&other| other == name).count(), 1, "{name}");
+            let spec = QdiscSpec::parse(name).expect("a name alone is a whole description");
+            assert!(!settings(&spec).expect("defaults are legal").is_empty());
+        }
+    }
+
+    #[test]
+    fn defaults_are_text_that_is_read_back() {
+        for law in laws() {
+            let default = law.dialects[0].name;
+            for param in (law.params)() {
+                let text = (law.default_of)(default, param.name).expect("every parameter has one");
+                let spec = format!("{}:{}={text}", law.name, param.name);
+                assert!(QdiscSpec::parse(&spec).is_ok(), "{spec}");
+            }
         }
     }
 }

@@ -26,6 +26,13 @@ impl Rng {
         Rng { state }
     }
 
+    /// A generator whose next uniform number is `u` (to 53 bits), for scripted tests.
+    #[cfg(test)]
+    pub(crate) fn scripted(u: f64) -> Rng {
+        let bits = ((u * (1u64 << 53) as f64) as u64) << 11;
+        Rng { state: [bits, 0, 0, bits.wrapping_neg()] }
+    }
+
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -80,6 +87,13 @@ mod tests {
                 .iter()
                 .all(|&other| other != base)
         );
+    }
+
+    #[test]
+    fn a_scripted_generator_says_its_line() {
+        assert_eq!(Rng::scripted(0.0).uniform(), 0.0);
+        assert_eq!(Rng::scripted(0.5).uniform(), 0.5);
+        assert!((Rng::scripted(0.999).uniform() - 0.999).abs() < 1e-15);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::registry::{self, PRESETS, Preset};
 pub enum Discipline {
     /// One queue.
     Fifo,
+    /// Flow queues served in rounds.
+    Fq,
 }
 
 /// A discipline with its law and the parameters that were set; names are checked, values are not yet.
@@ -90,6 +92,7 @@ impl QdiscSpec {
         match (self.preset, self.discipline) {
             (Some(preset), _) => preset.to_owned(),
             (None, Discipline::Fifo) => self.law.clone(),
+            (None, Discipline::Fq) => format!("fq({})", self.law),
         }
     }
 
@@ -151,12 +154,85 @@ fn parse_settings(text: &str) -> Result<Vec<(String, String)>, SpecError> {
     Ok(settings)
 }
 
+/// `codel` is a law in one queue, `fq(codel)` under flow queues, `fq_codel` a preset of the latter.
 fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
-    if let Some(preset) = PRESETS.iter().find(|p| p.name == kind) {
-        let _ = preset;
+    if let Some(preset) = registry::preset(kind) {
+        return Ok((Discipline::Fq, Some(preset.name), preset.law.to_owned()));
     }
-    match registry::law(kind) {
-        Some(law) => Ok((Discipline::Fifo, None, law.name.to_owned())),
-        None => Err(registry::unknown_law(kind)),
+    let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
+    let (discipline, name) =
+        within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()));
+    match (registry::law(name), registry::preset(name)) {
+        (Some(law), _) => Ok((discipline, None, law.name.to_owned())),
+        (None, Some(Preset { name, law, .. })) => {
+            let why = format!("`{name}` has flow queues already; write `{name}` or `fq({law})`");
+            Err(SpecError::new("kind", why))
+        }
+        (None, None) => Err(registry::unknown_law(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn refusal(text: &str) -> String {
+        QdiscSpec::parse(text).unwrap_err().message
+    }
+
+    #[test]
+    fn a_law_in_one_queue_under_flow_queues_and_a_preset_are_three_things() {
+        let kinds = |text| {
+            let spec = QdiscSpec::parse(text).unwrap();
+            (spec.discipline, spec.preset, spec.law.clone(), spec.kind())
+        };
+        let codel = || "codel".to_owned();
+        assert_eq!(kinds("codel"), (Discipline::Fifo, None, codel(), codel()));
+        assert_eq!(kinds("fq(codel)"), (Discipline::Fq, None, codel(), "fq(codel)".to_owned()));
+        let preset = (Discipline::Fq, Some("fq_codel"), codel(), "fq_codel".to_owned());
+        assert_eq!(kinds("fq_codel"), preset);
+    }
+
+    #[test]
+    fn the_dialect_may_stand_inside_or_behind_the_parentheses() {
+        let inside = QdiscSpec::parse("fq(pie@rfc8033):target=5ms").unwrap();
+        let behind = QdiscSpec::parse("fq(pie)@rfc8033:target=5ms").unwrap();
+        assert_eq!(inside, behind);
+        assert_eq!(inside.to_string(), "fq(pie)@rfc8033:target=5ms");
+    }
+
+    #[test]
+    fn text_is_read_back_as_the_same_spec() {
+        for text in ["pie", "fq(madpie)", "fq_codel:target=7ms,flows=32", "codel@rfc8289:ecn=true"]
+        {
+            let spec = QdiscSpec::parse(text).unwrap();
+            assert_eq!(spec.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_known_one() {
+        assert!(refusal("coddel").contains("did you mean `codel`"));
+        assert!(refusal("fq(madpi)").contains("did you mean `madpie`"));
+        assert!(refusal("fq_codle").contains("did you mean `fq_codel`"));
+        assert!(refusal("pie:targt=5ms").contains("did you mean `target`"));
+        assert!(refusal("pie@rfc8O33").contains("did you mean `rfc8033`"));
+    }
+
+    #[test]
+    fn flow_queues_under_flow_queues_are_refused() {
+        assert!(refusal("fq(fq_codel)").contains("has flow queues already"));
+    }
+
+    #[test]
+    fn presets_bring_their_own_defaults_and_the_user_has_the_last_word() {
+        let ecn = |text| {
+            let settings = registry::settings(&QdiscSpec::parse(text).unwrap()).unwrap();
+            settings.into_iter().find(|(name, _)| *name == "ecn").unwrap().1
+        };
+        assert_eq!(ecn("fq(codel)"), "false");
+        assert_eq!(ecn("fq_codel"), "true");
+        assert_eq!(ecn("fq_codel:ecn=false"), "false");
     }
 }

@@ -1,7 +1,17 @@
 //! The notebook of Sojourn: tables of results. A new AQM never changes a table.
+//!
+//! [`rows`] are what an engine hands over. With feature `arrow`, [`tables`] turns them into Arrow
+//! record batches and [`files`] writes them as Parquet with a [`manifest`].
 
 pub mod histogram;
 pub mod rows;
+
+#[cfg(feature = "arrow")]
+pub mod files;
+#[cfg(feature = "arrow")]
+pub mod manifest;
+#[cfg(feature = "arrow")]
+pub mod tables;
 
 pub use histogram::Histogram;
 pub use rows::Run;

@@ -64,13 +64,3 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
     };
     Ok(paths.lines().filter_map(read).collect())
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_house_is_tidy() {
-        if let Err(complaints) = super::check(&crate::root()) {
-            panic!("{complaints}");
-        }
-    }
-}

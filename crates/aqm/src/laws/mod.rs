@@ -1,3 +1,9 @@
 //! The laws, one file each. A new law is one file here and one line in [`crate::registry`].
 
+pub mod ared;
+pub mod codel;
+pub mod madpie;
+pub mod pi2;
+pub mod pie;
+pub mod red;
 pub mod taildrop;

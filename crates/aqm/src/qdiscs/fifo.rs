@@ -1,11 +1,12 @@
-//! `Fifo<L>`: one queue, first in, first out, under the law `L`.
+//! `Fifo<P, L>`: one queue, first in, first out, under the law `L`.
 
-use alloc::collections::VecDeque;
+use alloc::boxed::Box;
 
-use crate::law::{Aqm, Cause, Env, Law, Stage, Var, Verdict};
-use crate::packet::{Backlog, Head, Packet};
+use crate::law::{Aqm, Env, Law, Var};
+use crate::packet::{Backlog, Packet};
 use crate::params;
 use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdiscs::queue::LawQueue;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -22,54 +23,33 @@ params! {
 /// One queue under one law.
 #[derive(Debug)]
 pub struct Fifo<P, L> {
-    law: L,
+    queue: LawQueue<P, L>,
     limit: Limit,
-    waiting: VecDeque<(Time, P)>,
-    bytes: u64,
 }
 
 impl<P: Packet, L: Aqm> Fifo<P, L> {
     /// An empty queue.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { law, limit, waiting: VecDeque::new(), bytes: 0 }
+        Fifo { queue: LawQueue::new(law), limit }
     }
 
     /// The law, for tests.
     pub fn law(&self) -> &L {
-        &self.law
+        &self.queue.law
     }
 
     fn is_full_for(&self, bytes: u32) -> bool {
         match self.limit {
-            Limit::Packets(n) => self.waiting.len() as u64 >= n,
-            Limit::Bytes(n) => self.bytes + u64::from(bytes) > n,
+            Limit::Packets(n) => u64::from(self.queue.packets()) >= n,
+            Limit::Bytes(n) => self.queue.bytes() + u64::from(bytes) > n,
         }
     }
 }
 
 impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
-    fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let full = self.is_full_for(packet.bytes());
-        let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
-        let queue = self.backlog();
-        if !(full && L::LIMIT_FIRST) {
-            match self.law.on_enqueue(now, head, queue, rng) {
-                Verdict::Pass => {}
-                Verdict::Mark(_) if full => {} // dropped below: a mark would be lost with the packet
-                Verdict::Mark(cause) => {
-                    debug_assert!(head.ecn.can_mark(), "a law marks only what can be marked");
-                    packet.set_ce();
-                    sink.marked(&packet, Stage::Enqueue, cause);
-                }
-                Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
-            }
-        }
-        if full {
-            self.law.on_overflow(now, queue);
-            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
-        }
-        self.bytes += u64::from(head.bytes);
-        self.waiting.push_back((now, packet));
+        self.queue.offer(now, packet, full, 0, rng, sink);
     }
 
     fn dequeue(
@@ -78,42 +58,24 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        while let Some((enqueued, mut packet)) = self.waiting.pop_front() {
-            self.bytes -= u64::from(packet.bytes());
-            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
-            match self.law.on_dequeue(now, head, self.backlog(), rng) {
-                Verdict::Pass => {}
-                Verdict::Mark(cause) => {
-                    debug_assert!(head.ecn.can_mark(), "a law marks only what can be marked");
-                    packet.set_ce();
-                    sink.marked(&packet, Stage::Dequeue, cause);
-                }
-                Verdict::Drop(cause) => {
-                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
-                    continue;
-                }
-            }
-            return Some(Departure { packet, enqueued });
-        }
-        self.law.on_empty(now);
-        None
+        self.queue.take(now, 0, rng, sink)
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.law.next_timer()
+        self.queue.law.next_timer()
     }
 
     fn on_timer(&mut self, now: Time) {
-        let queue = self.backlog();
-        self.law.on_timer(now, queue);
+        let backlog = self.backlog();
+        self.queue.law.on_timer(now, backlog);
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
-        self.law.on_rate(now, rate);
+        self.queue.law.on_rate(now, rate);
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.waiting.len() as u32, bytes: self.bytes, link_bytes: self.bytes }
+        self.queue.backlog(0)
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -121,7 +83,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        self.law.observe(out);
+        self.queue.law.observe(out);
     }
 }
 
@@ -130,7 +92,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     params: &FifoParams,
     law: &L::Params,
     env: &Env,
-) -> alloc::boxed::Box<dyn Qdisc<P>> {
+) -> Box<dyn Qdisc<P>> {
     let env = Env { limit: params.limit, ..*env };
-    alloc::boxed::Box::new(Fifo::<P, L>::new(L::new(law, &env), params.limit))
+    Box::new(Fifo::<P, L>::new(L::new(law, &env), params.limit))
 }

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs the benches and keeps their tables, with the machine in words, in benches/RESULTS.md.
+set -eu
+cd "$(dirname "$0")/.."
+program=target/release/sojourn-benches
+[ -x "$program" ] || program="${CARGO_TARGET_DIR:?}/release/sojourn-benches"
+cores=$(nproc)
+model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -1)
+memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
+{
+    echo "# What a packet costs"
+    echo
+    echo "Written by \`make bench\`; do not edit. Measured on $(date -u +%Y-%m-%d) with $(rustc --version | cut -d' ' -f1,2)"
+    echo "on a shared virtual machine: $cores cores of \"$model\", $memory GiB of memory, Linux. Times there"
+    echo "drift; each figure is the best of five runs, instruction counts do not drift. CUBIC with SACK and"
+    echo "delayed acknowledgements, access links, base RTT 100 ms, buffer of two bandwidth-delay products,"
+    echo "the summary recorder on."
+    echo
+    "$program"
+} | tee benches/RESULTS.new
+mv benches/RESULTS.new benches/RESULTS.md

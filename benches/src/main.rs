@@ -1,0 +1,229 @@
+//! What a packet costs. `sojourn-benches` measures and prints tables in Markdown; `sojourn-benches
+//! once AQM FLOWS MBIT SECONDS` runs one scenario and nothing else, for profilers.
+//!
+//! Times on a shared machine drift: every figure is the best of several runs, and what is compared is
+//! measured in turns.
+
+mod dumbbell;
+
+use std::process::Command;
+use std::time::Instant;
+
+use dumbbell::Dumbbell;
+
+/// Runs of each scenario; the fastest counts.
+const RUNS: usize = 5;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        ["once", aqm, flows, mbit, seconds] => once(aqm, flows, mbit, seconds),
+        [] => {
+            throughput();
+            recording();
+            curve();
+            replicas();
+            memory();
+            instructions();
+        }
+        _ => {
+            eprintln!("usage: sojourn-benches [once AQM FLOWS MBIT SECONDS]");
+            std::process::exit(2);
+        }
+    }
+}
+
+fn dumbbell(aqm: &str, flows: u32, mbit: u64, seconds: u64) -> Dumbbell {
+    Dumbbell { aqm: aqm.into(), flows, mbit, seconds, packets: false, seed: 1 }
+}
+
+/// Packets through the bottleneck, and the wall time of one run.
+fn run(bench: &Dumbbell) -> (u64, f64) {
+    let plan = bench.plan();
+    let start = Instant::now();
+    let run = sojourn_sim::run(&plan, &|_| true).expect("the bench is a valid scenario");
+    (run.packets_handled, start.elapsed().as_secs_f64())
+}
+
+/// Nanoseconds of wall time per packet through the bottleneck, the best of several runs.
+fn nanos_per_packet(bench: &Dumbbell) -> f64 {
+    let once = || {
+        let (packets, wall) = run(bench);
+        wall * 1e9 / packets as f64
+    };
+    (0..RUNS).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+fn throughput() {
+    println!("### Packets through the bottleneck per second of wall time, one core\n");
+    println!("| scenario | million packets/s | ns per packet | to reach |\n|---|---:|---:|---:|");
+    let rows = [
+        ("pie", 5, 10, 2_000, "3"),
+        ("pie", 16, 10, 2_000, "3"),
+        ("codel", 5, 10, 2_000, "3"),
+        ("codel", 16, 10, 2_000, "3"),
+        ("taildrop", 10, 10, 2_000, "-"),
+        ("red", 10, 10, 2_000, "-"),
+        ("pi2", 10, 10, 2_000, "-"),
+        ("madpie", 10, 10, 2_000, "-"),
+        ("fq_codel", 10, 10, 2_000, "-"),
+        ("pie", 100, 100, 200, "2"),
+        ("codel", 100, 100, 200, "2"),
+        ("fq_codel", 100, 1_000, 20, "1.5"),
+    ];
+    for (aqm, flows, mbit, seconds, goal) in rows {
+        let bench = dumbbell(aqm, flows, mbit, seconds);
+        let nanos = nanos_per_packet(&bench);
+        println!("| {} | {:.2} | {nanos:.0} | {goal} |", bench.name(), 1e3 / nanos);
+    }
+}
+
+fn recording() {
+    println!("\n### Recording every packet\n");
+    println!(
+        "| scenario | ns per packet without | with | ratio (at most 2) |\n|---|---:|---:|---:|"
+    );
+    for (aqm, flows, mbit, seconds) in [("pie", 10, 10, 1_000), ("fq_codel", 100, 100, 100)] {
+        let without = dumbbell(aqm, flows, mbit, seconds);
+        let with = Dumbbell { packets: true, ..without.clone() };
+        let (base, full) = (nanos_per_packet(&without), nanos_per_packet(&with));
+        println!("| {} | {base:.0} | {full:.0} | {:.2} |", without.name(), full / base);
+    }
+}
+
+/// Cost per packet when every flow has 1 Mbit/s, so that only their number changes.
+fn curve() {
+    println!("\n### Cost per packet from 1 to 10,000 flows, 1 Mbit/s each (codel)\n");
+    println!("| flows | ns per packet | against 1 flow | log2(2 x flows) |\n|---:|---:|---:|---:|");
+    let mut first = None;
+    for flows in [1u32, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000] {
+        let seconds = (1_000_000 / u64::from(flows) / 83).clamp(20, 5_000);
+        let nanos = nanos_per_packet(&dumbbell("codel", flows, u64::from(flows), seconds));
+        let ratio = nanos / *first.get_or_insert(nanos);
+        let log = f64::from(2 * flows).log2();
+        println!("| {flows} | {nanos:.0} | {ratio:.2} | {log:.1} |");
+    }
+}
+
+fn replicas() {
+    const REPLICAS: u64 = 8;
+    let bench = |seed| Dumbbell { seed, ..dumbbell("pie", 10, 10, 2_000) };
+    let one_after_the_other = || {
+        (1..=REPLICAS).for_each(|seed| {
+            run(&bench(seed));
+        });
+    };
+    let side_by_side = || {
+        std::thread::scope(|scope| {
+            for half in 0..2 {
+                scope.spawn(move || {
+                    (1..=REPLICAS).filter(|seed| seed % 2 == half).for_each(|seed| {
+                        run(&bench(seed));
+                    });
+                });
+            }
+        });
+    };
+    let time = |work: &dyn Fn()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    let ratios = (0..RUNS).map(|_| time(&side_by_side) / time(&one_after_the_other));
+    let mut ratios: Vec<f64> = ratios.collect();
+    ratios.sort_by(f64::total_cmp);
+    println!("\n### Replicas\n");
+    println!(
+        "{REPLICAS} replicas on two threads take {:.2} of the time on one (median of {RUNS} pairs, \
+         {:.2} to {:.2}; at most 0.55).",
+        ratios[RUNS / 2],
+        ratios[0],
+        ratios[RUNS - 1]
+    );
+}
+
+/// Peak memory of a process that runs one scenario, for two lengths of simulated time.
+fn memory() {
+    println!("\n### Memory\n");
+    println!("| scenario | simulated | peak resident |\n|---|---:|---:|");
+    for (aqm, flows, mbit, seconds) in [
+        ("pie", 10, 10, 100),
+        ("pie", 10, 10, 10_000),
+        ("codel", 10_000, 10_000, 2),
+        ("codel", 10_000, 10_000, 8),
+    ] {
+        let bench = dumbbell(aqm, flows, mbit, seconds);
+        let output = child(&bench).output().expect("this program can start itself");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
+        println!("| {} | {seconds} s | {} |", bench.name(), peak.unwrap_or("not known"));
+    }
+}
+
+/// Instructions per packet: the difference between a long and a short run under callgrind, so that
+/// start-up does not count. They are the same on a noisy machine.
+fn instructions() {
+    println!("\n### Instructions per packet (callgrind)\n");
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("valgrind is not installed (`apt-get install valgrind`).");
+        return;
+    }
+    println!("| scenario | instructions per packet |\n|---|---:|");
+    for (aqm, flows, mbit) in [
+        ("taildrop", 10, 10),
+        ("codel", 10, 10),
+        ("pie", 10, 10),
+        ("fq_codel", 10, 10),
+        ("codel", 100, 100),
+    ] {
+        let count = |seconds| {
+            let bench = dumbbell(aqm, flows, mbit, seconds);
+            let (packets, _) = run(&bench);
+            (packets, callgrind(&bench))
+        };
+        let scale = 10 / mbit.min(10);
+        let (few, short) = count(20 * scale * 10 / mbit.min(100));
+        let (many, long) = count(60 * scale * 10 / mbit.min(100));
+        let name = dumbbell(aqm, flows, mbit, 1).name();
+        match (short, long) {
+            (Some(short), Some(long)) => {
+                let per_packet = (long - short) as f64 / (many - few) as f64;
+                println!("| {name} | {per_packet:.0} |");
+            }
+            _ => println!("| {name} | callgrind failed |"),
+        }
+    }
+}
+
+fn callgrind(bench: &Dumbbell) -> Option<u64> {
+    let this = child(bench);
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(this.get_program())
+        .args(this.get_args())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = text.lines().find(|line| line.contains("Collected"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+fn child(bench: &Dumbbell) -> Command {
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new(program);
+    command.args(["once", &bench.aqm]);
+    command.args([u64::from(bench.flows), bench.mbit, bench.seconds].map(|n| n.to_string()));
+    command
+}
+
+fn once(aqm: &str, flows: &str, mbit: &str, seconds: &str) {
+    let number = |text: &str| text.parse().expect("a whole number");
+    let bench = dumbbell(aqm, number(flows) as u32, number(mbit), number(seconds));
+    let (packets, wall) = run(&bench);
+    println!("packets {packets}\nwall {wall:.3} s");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(peak) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+        println!("peak {}", peak.trim());
+    }
+}

@@ -1,0 +1,161 @@
+//! MADPIE, maximum and average queuing delay with PIE: PIE, and one packet dropped for certain per
+//! update interval while the queue delay exceeds a second, higher bound.
+//!
+//! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE below it
+//! is the one of the study, the authors' ns-2 code ([`super::pie`], dialect `ns2`).
+//!
+//! Where the paper is silent (lab decisions, spec aqm.md §16): alpha and beta are PIE's; a flag that is
+//! set stays set until it is used (`deterministic_clear` changes that); neither kind of drop happens
+//! while a burst is forgiven or two packets or less wait; the deterministic drop becomes a mark like a
+//! random one, but without its 10 % limit. The probability has no upper bound, as in the ns-2 code.
+//!
+//! Deviations from Linux and ns-3: none known; neither has MADPIE.
+
+use alloc::string::String;
+
+use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
+use crate::laws::pie::{Ns2Pie, Ns2Setup};
+use crate::packet::{Backlog, Head};
+use crate::params;
+use crate::params::{Bytes, Hertz};
+use crate::parts::gains::Gains;
+use crate::parts::periodic::Periodic;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+params! {
+    /// Parameters of MADPIE.
+    pub struct MadpieParams {
+        dialects: "ns2" = "Kuhn and Ros 2016 on the PIE of its authors' ns-2 code";
+        /// Queue delay aimed at.
+        target: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(20);
+        /// Queue delay above which one packet per update is dropped for certain.
+        deterministic_target: Span, POSITIVE, "Kuhn and Ros 2016 §IV (§III: 30 ms)"
+            => Span::from_millis(25);
+        /// Whether a deterministic drop that is due is forgotten when the delay has fallen meanwhile.
+        deterministic_clear: bool, ANY, "Kuhn and Ros 2016 §II tells of no reset" => false;
+        /// Time between two updates.
+        tupdate: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(30);
+        /// Integral gain.
+        alpha: Hertz, NOT_NEGATIVE, "PIE's authors' ns-2 code" => Hertz(0.125);
+        /// Proportional gain.
+        beta: Hertz, NOT_NEGATIVE, "PIE's authors' ns-2 code" => Hertz(1.25);
+        /// How long a burst may last before packets are dropped.
+        max_burst: Span, ANY, "Kuhn and Ros 2016 §III; PIE's authors' ns-2 code"
+            => Span::from_millis(100);
+        /// How much must wait to start, and leave to finish, a measurement of the departure rate.
+        dq_threshold: Bytes, POSITIVE, "PIE's authors' ns-2 code" => Bytes(10_000);
+        /// Twice this backlog is never too much.
+        mean_packet_bytes: Bytes, POSITIVE, "PIE's authors' ns-2 code" => Bytes(1_000);
+        /// Whether packets that can be marked are marked instead of dropped.
+        ecn: bool, ANY, "Kuhn and Ros 2016 §II: drop or mark; off in its study" => false;
+        /// Drop probability from which random signals drop even what could be marked.
+        ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1;
+    }
+    check: |params| check_targets(params);
+}
+
+fn check_targets(params: &MadpieParams) -> Result<(), String> {
+    if params.deterministic_target > params.target {
+        Ok(())
+    } else {
+        Err("deterministic_target must be greater than target (Kuhn and Ros 2016 §II)".into())
+    }
+}
+
+/// The law.
+#[derive(Clone, Debug)]
+pub struct Madpie {
+    pie: Ns2Pie,
+    timer: Periodic,
+    ecn: bool,
+    deterministic_target: f64,
+    deterministic_clear: bool,
+    /// Whether the next packet that PIE spares is dropped.
+    is_drop_due: bool,
+}
+
+impl Aqm for Madpie {
+    fn on_enqueue(&mut self, _now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let verdict = self.pie.on_enqueue(head, queue, rng);
+        if verdict == Verdict::Pass && self.is_drop_due && !self.pie.is_protected(queue) {
+            self.is_drop_due = false;
+            return Verdict::signal(self.ecn && head.ecn.can_mark(), Cause::Deterministic);
+        }
+        verdict
+    }
+
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
+        self.pie.on_dequeue(now, head, queue);
+        Verdict::Pass
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.timer.next())
+    }
+
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        self.pie.update(queue);
+        if self.pie.delay() > self.deterministic_target {
+            self.is_drop_due = true;
+        } else if self.deterministic_clear {
+            self.is_drop_due = false;
+        }
+        self.timer.advance(now);
+    }
+
+    fn on_idle_timers(&mut self, now: Time) {
+        while self.timer.next() <= now {
+            let rests = self.pie.is_at_rest() && !(self.is_drop_due && self.deterministic_clear);
+            if rests {
+                self.timer.advance(now);
+            } else {
+                self.on_timer(self.timer.next(), Backlog::EMPTY);
+            }
+        }
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[0] = self.pie.drop_prob();
+        out[1] = self.pie.delay();
+        out[2] = self.pie.burst_allowance().as_secs();
+        out[3] = f64::from(u8::from(self.is_drop_due));
+    }
+}
+
+impl Law for Madpie {
+    type Params = MadpieParams;
+    const NAME: &'static str = "madpie";
+    const DOC: &'static str =
+        "PIE plus one certain drop per update above a delay bound (Kuhn and Ros 2016)";
+    const VARS: &'static [Var] = &[
+        Var { name: "drop_prob", unit: "1", doc: "Probability in the controller; may exceed 1" },
+        Var { name: "delay", unit: "s", doc: "Queue delay at the last update" },
+        Var { name: "burst_allowance", unit: "s", doc: "Time for which nothing is dropped yet" },
+        Var { name: "drop_due", unit: "1", doc: "1 while a deterministic drop is due, else 0" },
+    ];
+
+    fn new(params: &MadpieParams, _env: &Env) -> Self {
+        let p = params;
+        Madpie {
+            pie: Ns2Pie::new(Ns2Setup {
+                gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
+                tupdate: p.tupdate,
+                max_burst: p.max_burst,
+                dq_threshold: p.dq_threshold.0,
+                mean_packet_bytes: p.mean_packet_bytes.0,
+                ecn: p.ecn,
+                ecn_mark_limit: p.ecn_mark_limit,
+            }),
+            timer: Periodic::new(p.tupdate),
+            ecn: p.ecn,
+            deterministic_target: p.deterministic_target.as_secs(),
+            deterministic_clear: p.deterministic_clear,
+            is_drop_due: false,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "madpie_tests.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+//! Queue delay by Little's law: the backlog over the measured departure rate.
+//!
+//! This is the cycle of the PIE authors' ns-2 code (2013-2014), taken over by the ns-3 model of PI2
+//! (Tahiliani and Tewari 2017). It differs from RFC 8033 Appendix B, which counts from the packet
+//! after the one that starts a cycle and averages times instead of rates.
+
+use crate::time::Time;
+
+/// Estimates the rate at which a queue is served.
+#[derive(Clone, Debug)]
+pub struct DepartureRate {
+    threshold: u64,
+    weight: f64,
+    bytes_per_sec: Option<f64>,
+    cycle: Option<Cycle>,
+}
+
+/// One measurement: it runs only while enough waits to keep the link busy.
+#[derive(Clone, Copy, Debug)]
+struct Cycle {
+    start: Time,
+    bytes: i64,
+}
+
+impl DepartureRate {
+    /// `threshold_bytes`: how much must wait to start, and leave to finish, a measurement.
+    /// `weight`: of a new sample in the average, in (0, 1].
+    pub fn new(threshold_bytes: u64, weight: f64) -> DepartureRate {
+        debug_assert!(weight > 0.0 && weight <= 1.0, "a weight lies in (0, 1]");
+        DepartureRate { threshold: threshold_bytes, weight, bytes_per_sec: None, cycle: None }
+    }
+
+    /// A packet leaves; `backlog_bytes` stay.
+    pub fn on_dequeue(&mut self, now: Time, bytes: u32, backlog_bytes: u64) {
+        let may_start = self.cycle.is_none() && backlog_bytes >= self.threshold;
+        if may_start {
+            self.cycle = Some(Cycle { start: now, bytes: 0 });
+        }
+        let Some(cycle) = &mut self.cycle else { return };
+        cycle.bytes += i64::from(bytes);
+        if cycle.bytes >= self.threshold as i64 {
+            let done = *cycle;
+            self.learn(now, done);
+            let goes_on = backlog_bytes > self.threshold;
+            self.cycle = goes_on.then_some(Cycle { start: now, bytes: 0 });
+        }
+    }
+
+    fn learn(&mut self, now: Time, cycle: Cycle) {
+        let seconds = now.since(cycle.start).as_secs();
+        if seconds > 0.0 {
+            let sample = cycle.bytes as f64 / seconds;
+            self.bytes_per_sec = Some(match self.bytes_per_sec {
+                None => sample,
+                Some(average) => (1.0 - self.weight) * average + self.weight * sample,
+            });
+        }
+    }
+
+    /// How long `backlog_bytes` will take, in seconds; 0 before the first sample.
+    pub fn delay(&self, backlog_bytes: u64) -> f64 {
+        self.bytes_per_sec.map_or(0.0, |rate| backlog_bytes as f64 / rate)
+    }
+
+    /// The average, in bytes per second.
+    pub const fn bytes_per_sec(&self) -> Option<f64> {
+        self.bytes_per_sec
+    }
+
+    /// Forgets the average. A cycle that runs goes on with its old start and a count of -1, as the
+    /// authors' code leaves it (spec aqm.md §13.4 E: "the measuring flag stays").
+    pub fn forget(&mut self) {
+        self.bytes_per_sec = None;
+        if let Some(cycle) = &mut self.cycle {
+            cycle.bytes = -1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One packet of 1000 bytes every millisecond, so 1 MB/s; `left` bytes stay each time.
+    fn serve(rate: &mut DepartureRate, from_ms: u64, count: u64, left: u64) {
+        for i in 0..count {
+            rate.on_dequeue(Time::from_nanos((from_ms + i) * 1_000_000), 1000, left);
+        }
+    }
+
+    #[test]
+    fn measures_nothing_while_less_than_the_threshold_waits() {
+        let mut rate = DepartureRate::new(10_000, 0.5);
+        serve(&mut rate, 0, 100, 9_999);
+        assert_eq!((rate.bytes_per_sec(), rate.delay(5_000)), (None, 0.0));
+    }
+
+    #[test]
+    fn first_sample_counts_the_packet_in_hand_and_later_ones_are_averaged() {
+        let mut rate = DepartureRate::new(10_000, 0.5);
+        serve(&mut rate, 0, 10, 20_000);
+        // Ten packets over nine service times: spec aqm.md §13.6 item 7 tells the same of Linux.
+        assert!((rate.bytes_per_sec().unwrap() - 10_000.0 / 0.009).abs() < 1e-6);
+        serve(&mut rate, 10, 10, 20_000);
+        let expected = 0.5 * 10_000.0 / 0.009 + 0.5 * 1_000_000.0;
+        assert!((rate.bytes_per_sec().unwrap() - expected).abs() < 1e-6);
+        assert!((rate.delay(20_000) - 20_000.0 / expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cycle_within_one_instant_gives_no_sample() {
+        let mut rate = DepartureRate::new(1_000, 0.5);
+        rate.on_dequeue(Time::ZERO, 1_500, 5_000);
+        assert_eq!(rate.bytes_per_sec(), None);
+    }
+
+    #[test]
+    fn forgetting_leaves_a_running_cycle_one_byte_short() {
+        let mut rate = DepartureRate::new(10_000, 0.5);
+        serve(&mut rate, 0, 15, 20_000);
+        rate.forget();
+        serve(&mut rate, 15, 10, 20_000);
+        assert_eq!(rate.bytes_per_sec(), None, "9 999 of 10 000 bytes");
+        serve(&mut rate, 25, 1, 20_000);
+        assert!((rate.bytes_per_sec().unwrap() - 10_999.0 / 0.016).abs() < 1e-6);
+    }
+}

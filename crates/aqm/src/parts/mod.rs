@@ -1,0 +1,6 @@
+//! The parts that laws are made of: what two or more of them share.
+
+pub mod accumulator;
+pub mod departure_rate;
+pub mod gains;
+pub mod periodic;

@@ -1,0 +1,125 @@
+//! One queue under one law: the piece that every discipline here is built of.
+
+use alloc::collections::VecDeque;
+
+use crate::law::{Aqm, Cause, Stage, Verdict};
+use crate::packet::{Backlog, Head, Packet};
+use crate::qdisc::{Departure, Sink};
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// Packets in the order of their arrival, and the law that watches them.
+#[derive(Debug)]
+pub(crate) struct LawQueue<P, L> {
+    pub(crate) law: L,
+    waiting: VecDeque<(Time, P)>,
+    bytes: u64,
+}
+
+impl<P: Packet, L: Aqm> LawQueue<P, L> {
+    pub(crate) fn new(law: L) -> Self {
+        LawQueue { law, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(crate) fn packets(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    /// What waits here, while `elsewhere` bytes wait for the same link in other queues.
+    pub(crate) fn backlog(&self, elsewhere: u64) -> Backlog {
+        let bytes = self.bytes;
+        Backlog { packets: self.packets(), bytes, link_bytes: bytes + elsewhere }
+    }
+
+    /// Offers a packet to the law and, unless it is dropped, appends it. Returns whether it stays.
+    /// `full`: the discipline has no room for it.
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        mut packet: P,
+        full: bool,
+        elsewhere: u64,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> bool {
+        let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
+        let queue = self.backlog(elsewhere);
+        if !(full && L::LIMIT_FIRST) {
+            match self.law.on_enqueue(now, head, queue, rng) {
+                Verdict::Pass => {}
+                Verdict::Mark(_) if full => {} // dropped below: a mark would be lost with the packet
+                Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
+                Verdict::Drop(cause) => {
+                    sink.dropped(packet, now, Stage::Enqueue, cause);
+                    return false;
+                }
+            }
+        }
+        if full {
+            self.law.on_overflow(now, queue);
+            sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+            return false;
+        }
+        self.bytes += u64::from(head.bytes);
+        self.waiting.push_back((now, packet));
+        true
+    }
+
+    /// Takes the next packet that the law lets pass, or none.
+    pub(crate) fn take(
+        &mut self,
+        now: Time,
+        elsewhere: u64,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        while let Some((enqueued, mut packet)) = self.pop() {
+            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
+            match self.law.on_dequeue(now, head, self.backlog(elsewhere), rng) {
+                Verdict::Pass => {}
+                Verdict::Mark(cause) => mark(&mut packet, Stage::Dequeue, cause, sink),
+                Verdict::Drop(cause) => {
+                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
+                    continue;
+                }
+            }
+            return Some(Departure { packet, enqueued });
+        }
+        self.law.on_empty(now);
+        None
+    }
+
+    /// Drops the head to make room. Returns its size, or none if nothing waits.
+    pub(crate) fn evict(
+        &mut self,
+        now: Time,
+        elsewhere: u64,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<u32> {
+        let (enqueued, packet) = self.pop()?;
+        let bytes = packet.bytes();
+        self.law.on_overflow(now, self.backlog(elsewhere));
+        sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
+        Some(bytes)
+    }
+
+    fn pop(&mut self) -> Option<(Time, P)> {
+        let (enqueued, packet) = self.waiting.pop_front()?;
+        self.bytes -= u64::from(packet.bytes());
+        Some((enqueued, packet))
+    }
+}
+
+fn mark<P: Packet>(packet: &mut P, stage: Stage, cause: Cause, sink: &mut dyn Sink<P>) {
+    debug_assert!(packet.ecn().can_mark(), "a law marks only what can be marked");
+    packet.set_ce();
+    sink.marked(packet, stage, cause);
+}

@@ -1,0 +1,301 @@
+//! What every entry of the registry owes its host, tested for each of them without being asked: a new
+//! law is covered by being registered.
+//!
+//! Random hosts offer and take packets through fat times, lean times and silence, and check after every
+//! single operation what `Aqm` and `Qdisc` promise.
+
+use std::collections::BTreeMap;
+
+use sojourn_aqm::registry::{self, PRESETS};
+use sojourn_aqm::{
+    Backlog, Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time,
+};
+
+/// Operations per entry and limit kind; every entry runs under a limit in packets and one in bytes.
+const OPERATIONS: u64 = 1_000_000;
+const FLOWS: u64 = 40;
+const LIMIT_PACKETS: u64 = 400;
+const LIMIT_BYTES: u64 = 400_000;
+
+/// Probabilities that may exceed 1, with the reason.
+const UNBOUNDED: &[(&str, &str)] = &[
+    ("madpie", "drop_prob"), // the PIE of the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
+];
+
+#[derive(Clone, Copy, Debug)]
+struct TestPacket {
+    id: usize,
+    flow: u64,
+    bytes: u32,
+    ecn: Ecn,
+}
+
+impl Packet for TestPacket {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        assert!(self.ecn.can_mark(), "only what can be marked is marked");
+        self.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+}
+
+/// Everything a host knows of its packets.
+#[derive(Default)]
+struct Ledger {
+    now: Time,
+    /// By packet number: when it was offered, until it is gone.
+    offered: Vec<Option<Time>>,
+    inside_packets: u32,
+    inside_bytes: u64,
+    last_of_flow: BTreeMap<u64, usize>,
+    drops: BTreeMap<(Stage, Cause), u64>,
+    marks: u64,
+    /// FNV-1a over everything that happened.
+    digest: u64,
+}
+
+impl Ledger {
+    fn offer(&mut self, packet: &TestPacket) {
+        assert_eq!(packet.id, self.offered.len());
+        self.offered.push(Some(self.now));
+        self.inside_packets += 1;
+        self.inside_bytes += u64::from(packet.bytes);
+    }
+
+    fn gone(&mut self, packet: &TestPacket, enqueued: Time, what: u64) {
+        let offered = self.offered[packet.id].take();
+        assert_eq!(offered, Some(enqueued), "a packet leaves once, with the time it came");
+        self.inside_packets -= 1;
+        self.inside_bytes -= u64::from(packet.bytes);
+        self.note(packet, what);
+    }
+
+    fn departed(&mut self, packet: &TestPacket, enqueued: Time) {
+        self.gone(packet, enqueued, 1);
+        let before = self.last_of_flow.insert(packet.flow, packet.id);
+        assert!(before.is_none_or(|id| id < packet.id), "a flow keeps its order");
+    }
+
+    fn note(&mut self, packet: &TestPacket, what: u64) {
+        for word in [self.now.as_nanos(), packet.id as u64, what] {
+            self.digest = (self.digest ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn signals(&self) -> u64 {
+        let by_law = |cause: &Cause| *cause != Cause::Overflow;
+        self.drops.iter().filter(|((_, cause), _)| by_law(cause)).map(|(_, n)| n).sum()
+    }
+}
+
+impl Sink<TestPacket> for Ledger {
+    fn dropped(&mut self, packet: TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is dropped now");
+        *self.drops.entry((stage, cause)).or_default() += 1;
+        self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
+    }
+    fn marked(&mut self, packet: &mut TestPacket, stage: Stage, cause: Cause) {
+        assert_eq!(packet.ecn, Ecn::Ce);
+        self.marks += 1;
+        self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
+    }
+}
+
+/// A host that follows the contract to the letter: it asks for the timer only when it may have changed.
+struct Host {
+    name: String,
+    qdisc: Box<dyn Qdisc<TestPacket>>,
+    limit: Limit,
+    chance: Rng,
+    law_chance: Rng,
+    ledger: Ledger,
+    alarm: Option<Time>,
+    vars: Vec<f64>,
+}
+
+impl Host {
+    fn new(spec: &QdiscSpec, limit: Limit, seed: u64) -> Host {
+        let rate = Some(Rate::from_bps(10_000_000));
+        let env = Env { limit, mtu_bytes: 1514, rate, salt: seed };
+        let qdisc = registry::build::<TestPacket>(spec, &env).expect("the entry builds");
+        Host {
+            name: spec.to_string(),
+            alarm: qdisc.next_timer(),
+            vars: vec![f64::NAN; qdisc.vars().len()],
+            qdisc,
+            limit,
+            chance: Rng::stream(seed, "host", 0),
+            law_chance: Rng::stream(seed, "law", 0),
+            ledger: Ledger { digest: 0xcbf2_9ce4_8422_2325, ..Ledger::default() },
+        }
+    }
+
+    /// One phase of traffic: how likely an operation is an arrival, and the silence before it.
+    fn phase(&mut self, arrivals: f64, silence_ns: u64, operations: u64) {
+        self.pass(silence_ns);
+        let rate = Rate::from_bps(1_000_000 * (1 + self.chance.below(20)));
+        self.qdisc.on_rate(self.ledger.now, rate);
+        for _ in 0..operations {
+            let step = self.chance.below(1_200_000);
+            self.pass(step);
+            if self.chance.uniform() < arrivals {
+                self.offer()
+            } else {
+                self.take()
+            }
+            self.check();
+        }
+    }
+
+    fn pass(&mut self, nanos: u64) {
+        let then = Time::from_nanos(self.ledger.now.as_nanos() + nanos);
+        while let Some(due) = self.alarm.filter(|&due| due <= then) {
+            self.ledger.now = due;
+            self.qdisc.on_timer(due);
+            self.alarm = self.qdisc.next_timer();
+            assert!(self.alarm.is_none_or(|next| next > due), "{}: a timer moves on", self.name);
+        }
+        self.ledger.now = then;
+    }
+
+    fn offer(&mut self) {
+        let sizes = [64, 350, 1000, 1514, 1514, 1514];
+        let ecns = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+        let packet = TestPacket {
+            id: self.ledger.offered.len(),
+            flow: self.chance.below(FLOWS).pow(2) / FLOWS, // some flows are fatter
+            bytes: sizes[self.chance.below(6) as usize],
+            ecn: ecns[self.chance.below(5) as usize],
+        };
+        let nothing_waited = self.qdisc.backlog() == Backlog::EMPTY;
+        self.ledger.offer(&packet);
+        self.qdisc.enqueue(self.ledger.now, packet, &mut self.law_chance, &mut self.ledger);
+        if nothing_waited {
+            self.alarm = self.qdisc.next_timer();
+        }
+    }
+
+    fn take(&mut self) {
+        let now = self.ledger.now;
+        let departure = self.qdisc.dequeue(now, &mut self.law_chance, &mut self.ledger);
+        match departure {
+            Some(departure) => self.ledger.departed(&departure.packet, departure.enqueued),
+            None => assert_eq!(self.qdisc.backlog(), Backlog::EMPTY, "{}: it works", self.name),
+        }
+    }
+
+    fn check(&mut self) {
+        let (name, ledger) = (&self.name, &self.ledger);
+        let backlog = self.qdisc.backlog();
+        assert_eq!(backlog.packets, ledger.inside_packets, "{name}: packets are conserved");
+        assert_eq!(backlog.bytes, ledger.inside_bytes, "{name}: bytes are conserved");
+        assert_eq!(backlog.link_bytes, backlog.bytes, "{name}: one discipline feeds the link");
+        let within = match self.limit {
+            Limit::Packets(n) => u64::from(backlog.packets) <= n,
+            Limit::Bytes(n) => backlog.bytes <= n,
+        };
+        assert!(within, "{name}: never above the limit");
+        assert_eq!(self.qdisc.next_timer(), self.alarm, "{name}: the timer changes as promised");
+        if ledger.offered.len() % 16 == 0 {
+            self.check_vars();
+        }
+    }
+
+    fn check_vars(&mut self) {
+        self.vars.fill(f64::NAN);
+        self.qdisc.observe(&mut self.vars);
+        for (var, &value) in self.qdisc.vars().iter().zip(&self.vars) {
+            let name = &self.name;
+            assert!(value.is_finite() && value >= 0.0, "{name}: {} = {value}", var.name);
+            let exempt = UNBOUNDED.iter().any(|&(law, v)| name.contains(law) && v == var.name);
+            let is_prob = var.name.ends_with("_prob") || var.name == "max_p";
+            assert!(!is_prob || exempt || value <= 1.0, "{name}: {} = {value}", var.name);
+        }
+    }
+
+    /// Fat times, lean times, balance and silence, over and over.
+    fn live(&mut self, operations: u64) {
+        let phases =
+            [(0.7, 0), (0.5, 0), (0.3, 0), (0.52, 7_000_000), (0.9, 0), (0.1, 0), (0.5, 3 << 30)];
+        let length = 2500;
+        for round in 0..operations / length {
+            let (arrivals, silence) = phases[round as usize % phases.len()];
+            self.phase(arrivals, silence, length);
+        }
+    }
+}
+
+fn has_ecn(law: &str) -> bool {
+    let law = registry::law(law).expect("it comes from the registry");
+    (law.params)().iter().any(|param| param.name == "ecn")
+}
+
+/// Every entry of the registry, as kinds: `pie`, `fq(pie)`, `fq_pie`.
+fn kinds() -> Vec<(String, &'static str)> {
+    let laws = registry::laws();
+    let plain = laws.iter().map(|law| (law.name.to_string(), law.name));
+    let queued = laws.iter().map(|law| (format!("fq({})", law.name), law.name));
+    let presets = PRESETS.iter().map(|preset| (preset.name.to_string(), preset.law));
+    plain.chain(queued).chain(presets).collect()
+}
+
+fn spec(kind: &str, law: &str, limit: Limit, ecn: bool) -> QdiscSpec {
+    let flows = if kind.contains("fq") { ",flows=16" } else { "" };
+    let ecn = if has_ecn(law) { format!(",ecn={ecn}") } else { String::new() };
+    QdiscSpec::parse(&format!("{kind}:limit={limit}{flows}{ecn}")).expect("a legal description")
+}
+
+fn run(kind: &str, law: &str, limit: Limit, ecn: bool, seed: u64, operations: u64) -> Ledger {
+    let mut host = Host::new(&spec(kind, law, limit, ecn), limit, seed);
+    host.live(operations);
+    host.ledger
+}
+
+#[test]
+fn every_entry_keeps_its_promises_under_a_limit_in_packets() {
+    let limit = Limit::Packets(LIMIT_PACKETS);
+    for (kind, law) in kinds() {
+        let ledger = run(&kind, law, limit, false, 1, OPERATIONS);
+        assert_eq!(ledger.signals() > 0, law != "taildrop", "{kind}: {:?}", ledger.drops);
+        assert_eq!(ledger.marks, 0, "{kind}: nothing is marked with ecn off");
+    }
+}
+
+#[test]
+fn every_entry_keeps_its_promises_under_a_limit_in_bytes_and_marks_with_ecn() {
+    let limit = Limit::Bytes(LIMIT_BYTES);
+    for (kind, law) in kinds() {
+        let ledger = run(&kind, law, limit, true, 2, OPERATIONS);
+        assert_eq!(ledger.marks > 0, has_ecn(law), "{kind}: {} marks", ledger.marks);
+    }
+}
+
+#[test]
+fn every_entry_gives_the_same_events_for_the_same_seed() {
+    let limit = Limit::Packets(LIMIT_PACKETS);
+    for (kind, law) in kinds() {
+        let digest = |seed| run(&kind, law, limit, false, seed, 50_000).digest;
+        assert_eq!(digest(3), digest(3), "{kind}");
+        assert_ne!(digest(3), digest(4), "{kind}: the digest would notice");
+    }
+}
+
+/// The tests above would prove little if nothing overflowed.
+#[test]
+fn the_hosts_of_these_tests_meet_every_kind_of_loss() {
+    let limit = Limit::Packets(LIMIT_PACKETS);
+    let fifo = run("taildrop", "taildrop", limit, false, 5, 50_000);
+    assert!(fifo.drops[&(Stage::Enqueue, Cause::Overflow)] > 1000);
+    let fq = run("fq_codel", "codel", limit, false, 5, 50_000);
+    assert!(fq.drops[&(Stage::Queued, Cause::Overflow)] > 100);
+    assert!(fq.drops[&(Stage::Dequeue, Cause::Deterministic)] > 100);
+    let pie = run("pie", "pie", limit, false, 5, 50_000);
+    assert!(pie.drops[&(Stage::Enqueue, Cause::Random)] > 100);
+}

@@ -1,0 +1,146 @@
+//! What can be built, for lists and explanations.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
+use sojourn_scenario::kinds;
+use sojourn_sim::cc;
+
+use crate::engine;
+use crate::errors::Refusal;
+
+/// Every AQM, as the stub describes.
+#[pyfunction]
+pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for kind in kinds::all() {
+        list.append(aqm(py, &kind)?)?;
+    }
+    Ok(list)
+}
+
+/// Every congestion control, in the same form.
+#[pyfunction]
+pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for entry in cc::controls() {
+        let dict = head(py, "cc", entry.name, entry.doc, entry.dialects)?;
+        let params = PyList::empty(py);
+        for spec in (entry.params)() {
+            let default = |dialect: &str| (entry.default_of)(dialect, spec.name);
+            let source = |dialect: &str| source_of(spec, dialect);
+            params.append(param(py, spec, entry.dialects, default, source, "cc")?)?;
+        }
+        dict.set_item("params", params)?;
+        dict.set_item("vars", PyList::empty(py))?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+/// Checks an AQM in its text form and returns it in canonical form.
+#[pyfunction]
+pub fn check_aqm(text: &str) -> Result<String, Refusal> {
+    let spec = engine::parse_aqm(text)?;
+    Ok(spec.to_string())
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+pub fn schema_json() -> String {
+    sojourn_scenario::schema_json()
+}
+
+fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>> {
+    let role = if kind.is_preset { "preset" } else { "law" };
+    let dict = head(py, role, kind.name, kind.doc, kind.dialects)?;
+    let params = PyList::empty(py);
+    let of_law = kind.law_params.iter().map(|spec| (spec, "law"));
+    let of_discipline = kind.discipline_params.iter().map(|spec| (spec, "discipline"));
+    for (spec, of) in of_law.chain(of_discipline) {
+        let default = |dialect: &str| Some(kind.default_of(dialect, spec.name));
+        let source = |dialect: &str| kind.source_of(dialect, spec);
+        params.append(param(py, spec, kind.dialects, default, source, of)?)?;
+    }
+    dict.set_item("params", params)?;
+    let vars = PyList::empty(py);
+    for var in kind.vars {
+        let row = PyDict::new(py);
+        row.set_item("name", var.name)?;
+        row.set_item("unit", var.unit)?;
+        row.set_item("doc", var.doc)?;
+        vars.append(row)?;
+    }
+    dict.set_item("vars", vars)?;
+    Ok(dict)
+}
+
+/// Name, meaning and dialects.
+fn head<'py>(
+    py: Python<'py>,
+    kind: &str,
+    name: &str,
+    doc: &str,
+    dialects: &[Dialect],
+) -> PyResult<Bound<'py, PyDict>> {
+    let list = PyList::empty(py);
+    for dialect in dialects {
+        let row = PyDict::new(py);
+        row.set_item("name", dialect.name)?;
+        row.set_item("doc", dialect.doc)?;
+        list.append(row)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("kind", kind)?;
+    dict.set_item("name", name)?;
+    dict.set_item("doc", doc)?;
+    dict.set_item("dialects", list)?;
+    Ok(dict)
+}
+
+/// A parameter: meaning, kind, rule, and the default of every dialect with its source.
+fn param<'py>(
+    py: Python<'py>,
+    spec: &ParamSpec,
+    dialects: &[Dialect],
+    default: impl Fn(&str) -> Option<String>,
+    source: impl Fn(&str) -> &'static str,
+    of: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (defaults, sources) = (PyDict::new(py), PyDict::new(py));
+    for dialect in dialects {
+        defaults.set_item(dialect.name, default(dialect.name))?;
+        sources.set_item(dialect.name, source(dialect.name))?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("name", spec.name)?;
+    dict.set_item("doc", spec.doc.trim())?;
+    dict.set_item("kind", kind_word(spec.kind))?;
+    dict.set_item("absent", spec.absent)?;
+    dict.set_item("rule", spec.rule)?;
+    dict.set_item("words", spec.words.to_vec())?;
+    dict.set_item("defaults", defaults)?;
+    dict.set_item("sources", sources)?;
+    dict.set_item("of", of)?;
+    Ok(dict)
+}
+
+/// The source of a default; a dialect without one of its own takes the first dialect's.
+fn source_of(spec: &ParamSpec, dialect: &str) -> &'static str {
+    let own = spec.sources.iter().find(|(name, _)| *name == dialect);
+    own.or(spec.sources.first()).map_or("", |(_, source)| source)
+}
+
+const fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Span => "time",
+        Kind::Hertz => "frequency",
+        Kind::Number => "number",
+        Kind::Whole => "whole number",
+        Kind::Bytes => "bytes",
+        Kind::Limit => "limit",
+        Kind::Rate => "rate",
+        Kind::Bool => "bool",
+        Kind::Word => "word",
+    }
+}

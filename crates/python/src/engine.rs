@@ -1,0 +1,87 @@
+//! The one place that knows how scenarios are read and run.
+
+use std::fs;
+use std::path::Path;
+
+use sojourn_aqm::{QdiscSpec, Time};
+use sojourn_scenario::{Format, Scenario};
+use sojourn_sim::SimError;
+
+use crate::errors::Refusal;
+
+/// The version of everything in this repository.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a scenario was read from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// The file, as messages name it.
+    pub origin: String,
+    /// Dotted keys and TOML values that override the text.
+    pub sets: Vec<(String, String)>,
+}
+
+/// A scenario with its source.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Where it came from.
+    pub source: Source,
+    /// What it says.
+    pub scenario: Scenario,
+}
+
+/// Reads, checks and resolves a scenario; checks too what only the simulator knows.
+pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refusal> {
+    let format = match format {
+        "toml" => Format::Toml,
+        "json" => Format::Json,
+        other => return Err(Refusal::new("format", format!("`{other}` is not toml or json"))),
+    };
+    let read = |file: &str| fs::read_to_string(folder.join(file));
+    let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
+    let scenario = Scenario::load(&source.text, &words, &read)?;
+    sojourn_sim::check(scenario.resolved()).map_err(|error| in_file(&source.origin, error))?;
+    Ok(Loaded { source, scenario })
+}
+
+/// The AQM of a link.
+pub fn queue<'a>(scenario: &'a Scenario, link: &str) -> Result<&'a QdiscSpec, Refusal> {
+    let links = &scenario.resolved().links;
+    links.iter().find(|l| l.name == link).map(|l| &l.queue).ok_or_else(|| {
+        let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
+        let hint = sojourn_aqm::registry::hint(link, &names);
+        Refusal::new("links", format!("there is no link `{link}`{hint}"))
+    })
+}
+
+/// Reads an AQM in its text form.
+pub fn parse_aqm(text: &str) -> Result<QdiscSpec, Refusal> {
+    QdiscSpec::parse(text).map_err(|error| Refusal::new(text, error.message))
+}
+
+/// The resolved scenario as JSON.
+pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
+    sojourn_scenario::json::resolved(scenario.resolved())
+}
+
+/// Simulates; nothing if `keep_going` said no.
+pub fn run(
+    scenario: &Scenario,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<Option<sojourn_record::Run>, Refusal> {
+    match sojourn_sim::run(scenario.resolved(), keep_going) {
+        Ok(run) => Ok(Some(run)),
+        Err(SimError::Cancelled) => Ok(None),
+        Err(error @ SimError::Invalid { .. }) => Err(in_file("", error)),
+    }
+}
+
+fn in_file(origin: &str, error: SimError) -> Refusal {
+    match error {
+        SimError::Invalid { place, message } if origin.is_empty() => Refusal::new(place, message),
+        SimError::Invalid { place, message } => Refusal::new(format!("{origin}: {place}"), message),
+        SimError::Cancelled => Refusal::new("", error.to_string()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Errors as Python sees them.
+
+use std::io;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use sojourn_scenario::ErrorKind;
+
+create_exception!(
+    sojourn._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario, a parameter or a trace is not what it should be."
+);
+create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.");
+
+/// What is wrong with what the user gave, and where.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    place: String,
+    message: String,
+    kind: ErrorKind,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(place: impl Into<String>, message: impl Into<String>) -> Refusal {
+        let (place, message) = (place.into(), message.into());
+        Refusal { place, message, kind: ErrorKind::Invalid }
+    }
+}
+
+impl From<sojourn_scenario::ScenarioError> for Refusal {
+    fn from(error: sojourn_scenario::ScenarioError) -> Refusal {
+        Refusal { place: error.place, message: error.message, kind: error.kind }
+    }
+}
+
+impl From<Refusal> for PyErr {
+    /// `ScenarioError` with `place` and `message`; where a file cannot be read, the `OSError` that
+    /// Python has for the reason.
+    fn from(refusal: Refusal) -> PyErr {
+        let Refusal { place, message, kind } = refusal;
+        let text = if place.is_empty() { message.clone() } else { format!("{place}: {message}") };
+        if let ErrorKind::Unreadable(reason) = kind {
+            return io::Error::new(reason, text).into();
+        }
+        let error = ScenarioError::new_err(text);
+        let set = Python::attach(|py| {
+            let value = error.value(py);
+            value.setattr("place", place)?;
+            value.setattr("message", message)
+        });
+        set.err().unwrap_or(error)
+    }
+}

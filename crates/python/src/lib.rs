@@ -1,0 +1,29 @@
+//! The door of Sojourn to Python: the module `sojourn._core`. Conversion only; its face is described
+//! in `python/sojourn/_core.pyi`.
+
+mod catalogue;
+mod engine;
+mod errors;
+mod run;
+mod scenario;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", engine::VERSION)?;
+    module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
+    module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<run::Cancel>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
+}

@@ -1,0 +1,145 @@
+//! Running a scenario, and its results.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use sojourn_aqm::Time;
+use sojourn_record::manifest::{self, Manifest};
+use sojourn_record::{files, tables};
+
+use crate::engine::{self, Loaded};
+use crate::errors::Cancelled;
+use crate::scenario::Scenario;
+use crate::table::Table;
+
+/// A switch shared with runs in other threads, and their progress meter.
+#[pyclass(frozen, module = "sojourn._core")]
+#[derive(Clone, Default)]
+pub struct Cancel {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    simulated_ns: AtomicU64,
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Makes every run that holds this switch stop soon.
+    fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Simulated seconds so far, summed over all runs that hold this switch.
+    fn simulated_s(&self) -> f64 {
+        self.shared.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
+    }
+}
+
+/// The results of one run.
+#[pyclass(frozen, module = "sojourn._core")]
+pub struct Run {
+    run: Arc<sojourn_record::Run>,
+    loaded: Arc<Loaded>,
+    wall_s: f64,
+}
+
+/// Simulates a scenario; releases the GIL.
+#[pyfunction]
+#[pyo3(signature = (scenario, cancel=None))]
+pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyResult<Run> {
+    let loaded = Arc::clone(&scenario.loaded);
+    let switch = cancel.cloned().unwrap_or_default().shared;
+    let started = Instant::now();
+    let result = py.detach(|| {
+        let counted = Cell::new(0);
+        let keep_going = |now: Time| {
+            let now_ns = now.as_nanos();
+            switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
+            !switch.cancelled.load(Ordering::Relaxed)
+        };
+        engine::run(&loaded.scenario, &keep_going)
+    });
+    let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    Ok(Run { run: Arc::new(run), loaded, wall_s: started.elapsed().as_secs_f64() })
+}
+
+#[pymethods]
+impl Run {
+    #[getter]
+    fn digest(&self) -> String {
+        manifest::digest(&self.run)
+    }
+
+    #[getter]
+    fn packets_handled(&self) -> u64 {
+        self.run.packets_handled
+    }
+
+    #[getter]
+    fn events(&self) -> u64 {
+        self.run.events
+    }
+
+    #[getter]
+    fn wall_s(&self) -> f64 {
+        self.wall_s
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.run.warnings.clone()
+    }
+
+    /// One of the result tables.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let table = tables::Table::named(name).ok_or_else(|| {
+            let known: Vec<&str> = tables::Table::ALL.iter().map(|t| t.name()).collect();
+            PyKeyError::new_err(format!("there is no table `{name}`; known: {}", known.join(", ")))
+        })?;
+        Ok(Table { run: Arc::clone(&self.run), table })
+    }
+
+    /// The summary as rows of (scope, name, metric, value, unit).
+    fn summary(&self) -> Vec<(&str, &str, &str, f64, &str)> {
+        let rows = self.run.summary.iter();
+        rows.map(|r| (r.scope.word(), r.name.as_str(), r.metric, r.value, r.unit)).collect()
+    }
+
+    /// Resolved scenario, seed, engine, versions, wall time, digest, warnings.
+    fn manifest_json(&self) -> String {
+        self.manifest().to_string()
+    }
+
+    /// Writes all tables that have rows as Parquet, then the manifest.
+    fn write(&self, py: Python<'_>, folder: &str) -> PyResult<Vec<String>> {
+        Ok(py.detach(|| files::write(&self.run, &self.manifest(), Path::new(folder)))?)
+    }
+}
+
+impl Run {
+    fn manifest(&self) -> serde_json::Value {
+        let resolved = self.loaded.scenario.resolved();
+        let facts = Manifest {
+            scenario: engine::resolved_json(&self.loaded.scenario),
+            name: resolved.name.clone(),
+            seed: resolved.seed,
+            engine: "sim",
+            version: engine::VERSION,
+            wall_s: self.wall_s,
+        };
+        facts.of(&self.run)
+    }
+}

@@ -1,0 +1,122 @@
+//! Scenarios: reading, checking, and the few changes a comparison makes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::engine::{self, Loaded, Source};
+use crate::errors::Refusal;
+
+/// A scenario that has been read, checked and resolved. Immutable.
+#[pyclass(frozen, module = "sojourn._core")]
+pub struct Scenario {
+    pub(crate) loaded: Arc<Loaded>,
+}
+
+impl From<Loaded> for Scenario {
+    fn from(loaded: Loaded) -> Scenario {
+        Scenario { loaded: Arc::new(loaded) }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario from TOML or JSON text.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, format="toml", origin="", folder=".", sets=Vec::new()))]
+    fn load(
+        py: Python<'_>,
+        text: String,
+        format: &str,
+        origin: &str,
+        folder: &str,
+        sets: Vec<(String, String)>,
+    ) -> PyResult<Scenario> {
+        let source = Source { text, origin: origin.to_owned(), sets };
+        let loaded = py.detach(|| engine::load(source, format, Path::new(folder)))?;
+        Ok(loaded.into())
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.loaded.scenario.resolved().name
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.loaded.scenario.resolved().seed
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.loaded.scenario.resolved().duration.as_secs()
+    }
+
+    #[getter]
+    fn links(&self) -> Vec<&str> {
+        self.loaded.scenario.resolved().links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.loaded.scenario.resolved().warnings.clone()
+    }
+
+    /// The text it was read from.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.loaded.source.text
+    }
+
+    /// The file it was read from, as error messages name it.
+    #[getter]
+    fn origin(&self) -> &str {
+        &self.loaded.source.origin
+    }
+
+    /// Dotted keys and values that override the text.
+    #[getter]
+    fn sets(&self) -> Vec<(String, String)> {
+        self.loaded.source.sets.clone()
+    }
+
+    /// The AQM of a link in its text form.
+    fn queue(&self, link: &str) -> Result<String, Refusal> {
+        Ok(engine::queue(&self.loaded.scenario, link)?.to_string())
+    }
+
+    /// The same scenario with another AQM on `link`; the link's buffer stays.
+    fn with_queue(&self, link: &str, aqm: &str) -> Result<Scenario, Refusal> {
+        Ok(self.varied(self.loaded.scenario.with_queue(link, aqm)?))
+    }
+
+    /// The same scenario under another seed.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        self.varied(self.loaded.scenario.with_seed(seed))
+    }
+
+    /// The resolved scenario as JSON.
+    fn resolved_json(&self) -> String {
+        self.loaded.scenario.resolved_json()
+    }
+
+    /// The scenario as it was written, overrides included, as JSON that `load` reads.
+    fn document_json(&self) -> String {
+        self.loaded.scenario.document_json()
+    }
+
+    fn __repr__(&self) -> String {
+        let resolved = &self.loaded.scenario.resolved();
+        format!(
+            "<sojourn scenario {}, {}, seed {}>",
+            resolved.name, resolved.duration, resolved.seed
+        )
+    }
+}
+
+impl Scenario {
+    fn varied(&self, scenario: sojourn_scenario::Scenario) -> Scenario {
+        Loaded { source: self.loaded.source.clone(), scenario }.into()
+    }
+}

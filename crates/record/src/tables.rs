@@ -1,0 +1,306 @@
+//! Rows as Arrow record batches: column names carry the unit, repeated words are dictionaries.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array,
+    RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+
+use sojourn_aqm::{Cause, Stage};
+
+use crate::rows::{Fate, Run, Scope};
+
+/// Rows that become one record batch, so that a large table is never in memory twice.
+const ROWS_PER_BATCH: usize = 1 << 16;
+
+/// The words of [`Fate`], [`Stage`], [`Cause`] and [`Ecn`], in the order of their keys.
+const FATES: [&str; 3] = [
+    Fate::Sent.word(),
+    Fate::Dropped(Stage::Enqueue, Cause::Overflow).word(),
+    Fate::Waiting.word(),
+];
+const STAGES: [&str; 3] = [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
+const CAUSES: [&str; 3] =
+    [Cause::Overflow.word(), Cause::Random.word(), Cause::Deterministic.word()];
+const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
+
+/// A result table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    /// One packet at one queue.
+    Packets,
+    /// One flow at one sample.
+    Flows,
+    /// One variable of one queue at one sample.
+    States,
+    /// One finished short transfer.
+    Transfers,
+    /// One number of the run.
+    Summary,
+    /// One bin of a distribution.
+    Histograms,
+}
+
+impl Table {
+    /// Every table.
+    pub const ALL: [Table; 6] = [
+        Table::Packets,
+        Table::Flows,
+        Table::States,
+        Table::Transfers,
+        Table::Summary,
+        Table::Histograms,
+    ];
+
+    /// Its name, also that of its file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Table::Packets => "packets",
+            Table::Flows => "flows",
+            Table::States => "states",
+            Table::Transfers => "transfers",
+            Table::Summary => "summary",
+            Table::Histograms => "histograms",
+        }
+    }
+
+    /// The table of that name.
+    pub fn named(name: &str) -> Option<Table> {
+        Table::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// How many rows a run has in it.
+    pub fn rows(self, run: &Run) -> usize {
+        match self {
+            Table::Packets => run.packets.len(),
+            Table::Flows => run.flow_samples.len(),
+            Table::States => run.states.len(),
+            Table::Transfers => run.transfers.len(),
+            Table::Summary => run.summary.len(),
+            Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
+        }
+    }
+
+    /// Its columns, the same for every run.
+    pub fn schema(self) -> SchemaRef {
+        self.batch(&Run::default(), 0..0).schema()
+    }
+
+    /// The rows of a run as record batches.
+    pub fn read(self, run: Arc<Run>) -> Reader {
+        let rows = self.rows(&run);
+        Reader { table: self, schema: self.schema(), run, rows, next: 0 }
+    }
+
+    /// Some rows as one batch. Summary and histograms are small and always whole.
+    fn batch(self, run: &Run, rows: Range<usize>) -> RecordBatch {
+        let columns = match self {
+            Table::Packets => packets(run, rows),
+            Table::Flows => flows(run, rows),
+            Table::States => states(run, rows),
+            Table::Transfers => transfers(run, rows),
+            Table::Summary => summary(run),
+            Table::Histograms => histograms(run),
+        };
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|(name, array, nullable)| Field::new(*name, array.data_type().clone(), *nullable))
+            .collect();
+        let arrays = columns.into_iter().map(|(_, array, _)| array).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+            .expect("columns are equally long and fields are made from them")
+    }
+}
+
+/// The rows of one table, batch by batch; made when asked for.
+pub struct Reader {
+    table: Table,
+    schema: SchemaRef,
+    run: Arc<Run>,
+    rows: usize,
+    next: usize,
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.rows {
+            return None;
+        }
+        let whole = matches!(self.table, Table::Summary | Table::Histograms);
+        let step = if whole { self.rows } else { ROWS_PER_BATCH };
+        let end = (self.next + step).min(self.rows);
+        let batch = self.table.batch(&self.run, self.next..end);
+        self.next = end;
+        Some(Ok(batch))
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+/// Name, values, and whether values may be missing.
+type Column = (&'static str, ArrayRef, bool);
+
+fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.packets[range];
+    let dropped = |fate: Fate| match fate {
+        Fate::Dropped(stage, cause) => Some((stage, cause)),
+        Fate::Sent | Fate::Waiting => None,
+    };
+    vec![
+        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("seq", u32s(rows.iter().map(|r| r.seq)), false),
+        ("bytes", u32s(rows.iter().map(|r| r.bytes)), false),
+        ("arrived_ns", u64s(rows.iter().map(|r| r.arrived.as_nanos())), false),
+        ("left_ns", left(rows.iter().map(|r| r.left.map(|t| t.as_nanos()))), true),
+        ("fate", words(rows.iter().map(|r| Some(fate_key(r.fate))), &FATES), false),
+        ("stage", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.0 as i8)), &STAGES), true),
+        ("cause", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1 as i8)), &CAUSES), true),
+        ("marked", bools(rows.iter().map(|r| r.marked.is_some())), false),
+        ("mark_stage", words(rows.iter().map(|r| r.marked.map(|m| m.0 as i8)), &STAGES), true),
+        ("mark_cause", words(rows.iter().map(|r| r.marked.map(|m| m.1 as i8)), &CAUSES), true),
+        ("ecn_in", words(rows.iter().map(|r| Some(r.ecn_in as i8)), &ECNS), false),
+    ]
+}
+
+fn flows(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.flow_samples[range];
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("class", names(rows.iter().map(|r| r.flow as usize), &run.classes), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("sent_bytes", u64s(rows.iter().map(|r| r.sent_bytes)), false),
+        ("delivered_bytes", u64s(rows.iter().map(|r| r.delivered_bytes)), false),
+        ("retransmitted_bytes", u64s(rows.iter().map(|r| r.retransmitted_bytes)), false),
+        ("inflight_bytes", u64s(rows.iter().map(|r| r.inflight_bytes)), false),
+        ("cwnd_bytes", u64s(rows.iter().map(|r| r.cwnd_bytes)), false),
+        ("srtt_ns", u64s(rows.iter().map(|r| r.srtt.as_nanos())), false),
+        ("ce_bytes", u64s(rows.iter().map(|r| r.ce_bytes)), false),
+    ]
+}
+
+fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.states[range];
+    // Every queue has its own list of variables; the dictionary is all lists one after the other.
+    let starts: Vec<usize> = run
+        .vars
+        .iter()
+        .scan(0, |sum, vars| Some(std::mem::replace(sum, *sum + vars.len())))
+        .collect();
+    let vars: Vec<&str> = run.vars.iter().flatten().map(|var| var.name).collect();
+    let var = |queue: u16, var: u16| starts[usize::from(queue)] + usize::from(var);
+    vec![
+        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("var", names(rows.iter().map(|r| var(r.queue, r.var)), &vars), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+    ]
+}
+
+fn transfers(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.transfers[range];
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("class", names(rows.iter().map(|r| r.flow as usize), &run.classes), false),
+        ("start_ns", u64s(rows.iter().map(|r| r.start.as_nanos())), false),
+        ("bytes", u64s(rows.iter().map(|r| r.bytes)), false),
+        ("completion_ns", u64s(rows.iter().map(|r| r.completion.as_nanos())), false),
+    ]
+}
+
+fn summary(run: &Run) -> Vec<Column> {
+    let rows = &run.summary;
+    vec![
+        ("scope", strings(rows.iter().map(|r| r.scope.word())), false),
+        ("name", strings(rows.iter().map(|r| r.name.as_str())), false),
+        ("metric", strings(rows.iter().map(|r| r.metric)), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+        ("unit", strings(rows.iter().map(|r| r.unit)), false),
+    ]
+}
+
+fn histograms(run: &Run) -> Vec<Column> {
+    let scopes: Vec<&str> = run.histograms.iter().map(|h| Scope::word(h.scope)).collect();
+    let of: Vec<&str> = run.histograms.iter().map(|h| h.name.as_str()).collect();
+    let metrics: Vec<&str> = run.histograms.iter().map(|h| h.metric).collect();
+    let bins: Vec<(usize, u64, u64)> = run
+        .histograms
+        .iter()
+        .enumerate()
+        .flat_map(|(i, h)| h.histogram.bins().map(move |(upper, count)| (i, upper, count)))
+        .collect();
+    vec![
+        ("scope", names(bins.iter().map(|b| b.0), &scopes), false),
+        ("name", names(bins.iter().map(|b| b.0), &of), false),
+        ("metric", names(bins.iter().map(|b| b.0), &metrics), false),
+        ("upper_ns", u64s(bins.iter().map(|b| b.1)), false),
+        ("count", u64s(bins.iter().map(|b| b.2)), false),
+    ]
+}
+
+const fn fate_key(fate: Fate) -> i8 {
+    match fate {
+        Fate::Sent => 0,
+        Fate::Dropped(..) => 1,
+        Fate::Waiting => 2,
+    }
+}
+
+fn u32s(values: impl Iterator<Item = u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(values))
+}
+
+fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(values))
+}
+
+fn left(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter(values))
+}
+
+fn f64s(values: impl Iterator<Item = f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values))
+}
+
+fn bools(values: impl Iterator<Item = bool>) -> ArrayRef {
+    Arc::new(values.map(Some).collect::<BooleanArray>())
+}
+
+fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+/// A word of a fixed list per row, or none.
+fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> ArrayRef {
+    let keys = Int8Array::from_iter(keys);
+    let values = Arc::new(StringArray::from_iter_values(words));
+    Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are places in words"))
+}
+
+/// A name per row, given by its place in a list in which names may repeat.
+fn names<N: AsRef<str>>(places: impl Iterator<Item = usize>, names: &[N]) -> ArrayRef {
+    let mut distinct: Vec<&str> = Vec::new();
+    let mut keys = std::collections::HashMap::new();
+    let key_of: Vec<i32> = names
+        .iter()
+        .map(|name| {
+            *keys.entry(name.as_ref()).or_insert_with(|| {
+                distinct.push(name.as_ref());
+                distinct.len() as i32 - 1
+            })
+        })
+        .collect();
+    let keys = Int32Array::from_iter_values(places.map(|place| key_of[place]));
+    let values = Arc::new(StringArray::from_iter_values(distinct));
+    Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values).expect("keys are places in names"))
+}

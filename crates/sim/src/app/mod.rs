@@ -1,0 +1,68 @@
+//! What flows carry: streams over TCP and datagrams.
+
+pub mod datagrams;
+pub mod stream;
+
+use sojourn_aqm::{Span, Time};
+
+use crate::agenda::Agenda;
+use crate::packet::Packet;
+use crate::transmitter::Transmitter;
+use crate::wire::Wire;
+
+/// A sender's own link to the first queue. Nothing else uses it, so its queue is arithmetic: a packet
+/// starts when the one before it has left.
+#[derive(Debug)]
+pub struct Access {
+    transmitter: Transmitter,
+    free_at: Time,
+    wire: Wire,
+    delay: Span,
+}
+
+impl Access {
+    /// An idle access link; `wire` has no delay of its own.
+    pub fn new(transmitter: Transmitter, delay: Span, wire: Wire) -> Access {
+        debug_assert_eq!(wire.delay(), Span::ZERO);
+        Access { transmitter, free_at: Time::ZERO, wire, delay }
+    }
+
+    /// Sends a packet towards the first queue.
+    #[inline]
+    pub fn send(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
+        self.free_at = self.free_at.max(now) + self.transmitter.next(packet.ip_bytes);
+        self.wire.push_at(self.free_at + self.delay, packet, agenda);
+    }
+
+    /// Takes the packet that reaches the first queue now.
+    #[inline]
+    pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
+        self.wire.pop(now, agenda)
+    }
+}
+
+/// Where the two ends of a flow put what they send.
+pub struct Outbox<'a> {
+    /// Now.
+    pub now: Time,
+    /// The sender's access link.
+    pub access: &'a mut Access,
+    /// The receiver's wire back.
+    pub back: &'a mut Wire,
+    /// The agenda.
+    pub agenda: &'a mut Agenda,
+}
+
+impl Outbox<'_> {
+    /// From the sender towards the receiver.
+    #[inline]
+    pub fn send(&mut self, packet: Packet) {
+        self.access.send(self.now, packet, self.agenda);
+    }
+
+    /// From the receiver towards the sender.
+    #[inline]
+    pub fn reply(&mut self, packet: Packet) {
+        self.back.push(self.now, packet, self.agenda);
+    }
+}

@@ -1,0 +1,261 @@
+//! Streams over TCP: unlimited or given data, and users who fetch short files (endpoints sheet §4.1).
+//!
+//! A connection opens with a SYN through the queues; its round trip gives the first sample. The sender
+//! opens it, as in ns-2. A user of files opens a new connection per file.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Ecn, Rng, Span, Time};
+
+use super::Outbox;
+use crate::cc::Factory;
+use crate::packet::{Kind, Packet};
+use crate::tcp::{Answer, Receiver, Segments, Sender};
+
+/// First timeout of a SYN; it doubles (RFC 6298 §2.1).
+const SYN_TIMEOUT: Span = Span::from_secs(1);
+
+/// What a user does.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// Data without end, or so many bytes.
+    Bulk(Option<u64>),
+    /// One file after the other.
+    Files {
+        /// Sizes in bytes, drawn uniformly.
+        sizes: Vec<u64>,
+        /// Mean think time.
+        think: Span,
+    },
+}
+
+/// What the connections of a flow have in common.
+pub struct Profile {
+    /// Makes the congestion control of each connection.
+    pub factory: Arc<Factory>,
+    /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
+    pub segments: Segments,
+    /// Segments that one acknowledgement covers.
+    pub ack_every: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    since: Time,
+    due: Time,
+    timeout: Span,
+}
+
+/// A finished transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished {
+    /// When the user asked for it.
+    pub start: Time,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Both ends of one flow.
+pub struct Stream {
+    profile: Profile,
+    plan: Plan,
+    rng: Rng,
+    next_start: Time,
+    stop: Time,
+    opening: Option<Opening>,
+    sender: Option<Sender>,
+    receiver: Receiver,
+    /// The transfer under way: when it was asked for and its size.
+    transfer: Option<Finished>,
+    /// Payload and repeated payload of former connections.
+    past_bytes: (u64, u64),
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Payload received with CE.
+    pub ce_bytes: u64,
+}
+
+impl Stream {
+    /// A flow that opens its first connection at `start` and stops at `stop`.
+    pub fn new(profile: Profile, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
+        let receiver = Receiver::new(profile.ack_every);
+        Stream {
+            profile,
+            plan,
+            rng,
+            next_start: if start < stop { start } else { Time::NEVER },
+            stop,
+            opening: None,
+            sender: None,
+            receiver,
+            transfer: None,
+            past_bytes: (0, 0),
+            delivered_bytes: 0,
+            ce_bytes: 0,
+        }
+    }
+
+    /// The next of its timers.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        let sender = self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer);
+        let opening = self.opening.map_or(Time::NEVER, |opening| opening.due);
+        let rare = self.next_start.min(self.stop).min(opening);
+        sender.min(self.receiver.delayed_ack()).min(rare)
+    }
+
+    /// One of its timers is due.
+    pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
+        if self.stop <= now {
+            self.finish();
+        }
+        if self.next_start <= now {
+            self.next_start = Time::NEVER;
+            self.open(out);
+        }
+        if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
+            opening.timeout = opening.timeout + opening.timeout;
+            opening.due = now + opening.timeout;
+            out.send(self.control_packet(Kind::Syn, now));
+        }
+        if self.receiver.delayed_ack() <= now {
+            self.acknowledge(out);
+        }
+        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
+            sender.on_timer(now, &mut |packet| out.send(packet));
+        }
+    }
+
+    /// The application stops: what is under way is abandoned.
+    fn finish(&mut self) {
+        self.close();
+        self.opening = None;
+        self.transfer = None;
+        self.next_start = Time::NEVER;
+        self.stop = Time::NEVER;
+        let segments = &mut self.profile.segments;
+        segments.connection = segments.connection.wrapping_add(1); // what is still under way belongs to no one
+    }
+
+    fn close(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            let (sent, again) = sender.bytes_sent();
+            self.past_bytes.0 += sent;
+            self.past_bytes.1 += again;
+        }
+    }
+
+    fn open(&mut self, out: &mut Outbox<'_>) {
+        self.close();
+        let now = out.now;
+        let segments = &mut self.profile.segments;
+        segments.connection = segments.connection.wrapping_add(1);
+        let bytes = match &self.plan {
+            Plan::Bulk(bytes) => *bytes,
+            Plan::Files { sizes, .. } => Some(sizes[self.rng.below(sizes.len() as u64) as usize]),
+        };
+        let payload = u64::from(segments.payload_bytes);
+        (segments.count, segments.last_payload_bytes) = match bytes {
+            None => (u32::MAX, segments.payload_bytes),
+            Some(bytes) => {
+                let count = bytes.div_ceil(payload);
+                (count as u32, (bytes - (count - 1) * payload) as u32)
+            }
+        };
+        self.receiver = Receiver::new(self.profile.ack_every);
+        self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
+        self.opening = Some(Opening { since: now, due: now + SYN_TIMEOUT, timeout: SYN_TIMEOUT });
+        out.send(self.control_packet(Kind::Syn, now));
+    }
+
+    fn control_packet(&self, kind: Kind, now: Time) -> Packet {
+        let Segments { flow, connection, header_bytes, .. } = self.profile.segments;
+        Packet::new(kind, flow, connection, 0, header_bytes, now)
+    }
+
+    /// Whether a packet belongs to a connection that is over.
+    fn is_stale(&self, packet: &Packet) -> bool {
+        packet.connection != self.profile.segments.connection
+    }
+
+    /// A packet reaches the receiver. Returns the transfer that it completed, if it did.
+    pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Finished> {
+        if self.is_stale(packet) {
+            return None;
+        }
+        if packet.kind == Kind::Syn {
+            out.reply(self.control_packet(Kind::SynAck, out.now));
+            return None;
+        }
+        let segments = &self.profile.segments;
+        if packet.ecn == Ecn::Ce {
+            self.ce_bytes += u64::from(segments.payload(packet.seq));
+        }
+        let before = self.receiver.next();
+        let answer = self.receiver.on_data(out.now, packet);
+        let after = self.receiver.next();
+        if after > before {
+            let full = u64::from(after - before - 1) * u64::from(segments.payload_bytes);
+            self.delivered_bytes += full + u64::from(segments.payload(after - 1));
+        }
+        let complete = after == segments.count;
+        if answer == Answer::Now || complete {
+            self.acknowledge(out);
+        }
+        if complete { self.complete(out.now) } else { None }
+    }
+
+    fn complete(&mut self, now: Time) -> Option<Finished> {
+        let finished = self.transfer.take()?;
+        if let Plan::Files { think, .. } = &self.plan {
+            let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
+            self.next_start = now + think;
+        }
+        Some(finished)
+    }
+
+    fn acknowledge(&mut self, out: &mut Outbox<'_>) {
+        let Segments { flow, connection, header_bytes, .. } = self.profile.segments;
+        out.reply(self.receiver.acknowledge(flow, connection, header_bytes));
+    }
+
+    /// A packet reaches the sender.
+    pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
+        if self.is_stale(packet) {
+            return;
+        }
+        let now = out.now;
+        let mut emit = |packet| out.send(packet);
+        match (packet.kind, self.opening, &mut self.sender) {
+            (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
+            (Kind::SynAck, Some(opening), _) => {
+                let mut sender = Sender::new(self.profile.segments, (self.profile.factory)());
+                // Karn: no sample where the SYN was sent more than once.
+                if opening.timeout == SYN_TIMEOUT {
+                    sender.on_established(now.since(opening.since));
+                }
+                sender.send(now, &mut emit);
+                self.opening = None;
+                self.sender = Some(sender);
+            }
+            _ => {} // an answer that comes twice
+        }
+    }
+
+    /// The sender, while a connection is open.
+    pub fn sender(&self) -> Option<&Sender> {
+        self.sender.as_ref()
+    }
+
+    /// Payload sent, and of that sent again.
+    pub fn bytes_sent(&self) -> (u64, u64) {
+        let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
+        (self.past_bytes.0 + sent, self.past_bytes.1 + again)
+    }
+
+    /// Payload of a full segment.
+    pub fn payload_bytes(&self) -> u32 {
+        self.profile.segments.payload_bytes
+    }
+}

@@ -1,0 +1,268 @@
+//! CUBIC (RFC 9438) in the integer arithmetic of Linux 6.1 (endpoints sheet §2.1).
+//!
+//! Deviations from the RFC are those of Linux: the reduction starts from the window, growth is at most
+//! one packet per two delivered, the Reno-friendly estimate grows by 8/15 per window and never by 1.
+//! Deviation from Linux: time is not rounded to jiffies.
+
+use sojourn_aqm::params;
+use sojourn_aqm::{Span, Time};
+
+use super::hystart::HyStart;
+use super::{Ack, CongestionControl, Control, Window};
+
+params! {
+    /// Parameters of CUBIC.
+    pub struct CubicParams {
+        dialects: "linux" = "Linux 6.1 tcp_cubic.c: integer arithmetic";
+        /// Part of the window kept on congestion, rounded to 1/1024.
+        beta: f64, FRACTION, "Linux: 717/1024; RFC 9438 §4.6: 0.7" => 717.0 / 1024.0;
+        /// Whether a loss below the former maximum releases bandwidth (RFC 9438 §4.7).
+        fast_convergence: bool, ANY, "RFC 9438 §4.7" => true;
+        /// Whether growth is at least that of Reno (RFC 9438 §4.3).
+        reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
+        /// Whether slow start ends early, by delay or by the length of ACK trains.
+        hystart: bool, ANY, "Linux 6.1" => true;
+    }
+}
+
+/// Fractions are in 1/1024, times in 1/1024 s.
+const SCALE: u64 = 1024;
+/// C = 0.4 packets/s^3, as 410/1024 (RFC 9438 §4.6).
+const C: u64 = 410;
+/// 2^40 / C: from packets to the cube of 1/1024 s.
+const CUBE_FACTOR: u64 = (1 << 40) / C;
+/// Growth where no maximum is known: at most one packet per 20, 5 % per round trip.
+const UNKNOWN_MAX_COUNT: u32 = 20;
+/// While the window stands still the curve is evaluated this often.
+const EVALUATE_EVERY: Span = Span::from_nanos(1_000_000_000 / 32);
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    params: CubicParams,
+    beta: u64,
+    hystart: HyStart,
+    delay_min: Option<Span>,
+    last_max: u32,
+    epoch: Option<Epoch>,
+    /// Packets to deliver per increment.
+    count: u32,
+}
+
+/// Growth since the last reduction.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Where the curve is flat: window and time after the start in 1/1024 s.
+    origin: u32,
+    k: u64,
+    reno_window: u32,
+    reno_credit: u32,
+    evaluated: Option<(Time, u32)>,
+}
+
+impl Cubic {
+    fn update(&mut self, ack: &Ack, window: &Window) {
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, window, self.last_max));
+        epoch.reno_credit += ack.delivered;
+        let stands = epoch
+            .evaluated
+            .is_some_and(|(at, cwnd)| cwnd == window.cwnd && ack.now.since(at) <= EVALUATE_EVERY);
+        if stands {
+            return;
+        }
+        epoch.evaluated = Some((ack.now, window.cwnd));
+        let elapsed = ack.now.since(epoch.start) + self.delay_min.unwrap_or(Span::ZERO);
+        self.count = epoch.count(elapsed, window.cwnd, self.last_max == 0);
+        if self.params.reno_friendly {
+            let friendly = epoch.reno_count(window.cwnd, self.beta);
+            self.count = self.count.min(friendly);
+        }
+        self.count = self.count.max(2);
+    }
+}
+
+impl Epoch {
+    fn new(now: Time, window: &Window, last_max: u32) -> Epoch {
+        let below = last_max.saturating_sub(window.cwnd);
+        Epoch {
+            start: now,
+            origin: last_max.max(window.cwnd),
+            k: cube_root(CUBE_FACTOR * u64::from(below)),
+            reno_window: window.cwnd,
+            reno_credit: 0,
+            evaluated: None,
+        }
+    }
+
+    /// How many packets must be delivered per increment to be on the curve one round trip from now.
+    fn count(&self, elapsed: Span, cwnd: u32, max_unknown: bool) -> u32 {
+        let t = (u128::from(elapsed.as_nanos()) * u128::from(SCALE) / 1_000_000_000) as u64;
+        let offset = u128::from(t.abs_diff(self.k));
+        let delta = ((u128::from(C) * offset * offset * offset) >> 40).min(1 << 30) as u32;
+        let target =
+            if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if max_unknown { count.min(UNKNOWN_MAX_COUNT) } else { count }
+    }
+
+    /// The same for the window that Reno would have.
+    fn reno_count(&mut self, cwnd: u32, beta: u64) -> u32 {
+        let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta).max(1);
+        let per = ((u64::from(cwnd) * scale) >> 3).max(1) as u32;
+        while self.reno_credit > per {
+            self.reno_credit -= per;
+            self.reno_window += 1;
+        }
+        match self.reno_window.checked_sub(cwnd) {
+            Some(ahead) if ahead > 0 => cwnd / ahead,
+            _ => u32::MAX,
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn reduce(&mut self, window: &Window) -> u32 {
+        self.epoch = None;
+        let cwnd = u64::from(window.cwnd);
+        self.last_max = if window.cwnd < self.last_max && self.params.fast_convergence {
+            (cwnd * (SCALE + self.beta) / (2 * SCALE)) as u32
+        } else {
+            window.cwnd
+        };
+        ((cwnd * self.beta / SCALE) as u32).max(2)
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        let mut ack = *ack;
+        if window.in_slow_start() {
+            ack.delivered = window.slow_start(ack.delivered);
+        }
+        if ack.delivered > 0 {
+            self.update(&ack, window);
+            window.additive(self.count, ack.delivered);
+        }
+    }
+
+    fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+        let Some(rtt) = ack.rtt else { return };
+        let delay_min = self.delay_min.map_or(rtt, |min| min.min(rtt));
+        self.delay_min = Some(delay_min);
+        if self.params.hystart {
+            self.hystart.on_rtt(ack, rtt, delay_min, window);
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        // Linux resets everything, the known maximum and the base delay too.
+        *self = Cubic::new(&self.params);
+    }
+
+    fn on_idle(&mut self, now: Time, idle: Span) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + idle).min(now);
+        }
+    }
+}
+
+impl Control for Cubic {
+    type Params = CubicParams;
+    const NAME: &'static str = "cubic";
+    const DOC: &'static str =
+        "Window along a cubic curve around the last maximum (RFC 9438, Linux)";
+
+    fn new(params: &CubicParams) -> Cubic {
+        Cubic {
+            params: params.clone(),
+            beta: (params.beta * SCALE as f64) as u64,
+            hystart: HyStart::default(),
+            delay_min: None,
+            last_max: 0,
+            epoch: None,
+            count: 2,
+        }
+    }
+}
+
+/// The integer part of a cube root, by Newton's method from above.
+fn cube_root(x: u64) -> u64 {
+    if x == 0 {
+        return 0;
+    }
+    let mut root = 1u64 << (u64::BITS - x.leading_zeros()).div_ceil(3);
+    loop {
+        let next = (2 * root + x / (root * root)) / 3;
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_aqm::params::Params;
+
+    fn cubic() -> Cubic {
+        Cubic::new(&CubicParams::of_dialect("linux").unwrap())
+    }
+
+    #[test]
+    fn cube_roots_are_exact() {
+        for root in [0u64, 1, 2, 3, 10, 4316, 1_000_000] {
+            assert_eq!(cube_root(root.pow(3)), root);
+            assert_eq!(cube_root(root.pow(3) + root), root);
+        }
+        assert_eq!(cube_root(26), 2);
+    }
+
+    #[test]
+    fn t12_time_to_the_plateau() {
+        // Linux's table-driven root is within 0.2 % of the exact one.
+        for (max, cwnd, k) in
+            [(100, 70, 4316.0), (10, 7, 2003.0), (500, 350, 7380.0), (1000, 700, 9294.0)]
+        {
+            let found = Epoch::new(Time::ZERO, &Window::new(cwnd), max).k as f64;
+            assert!((found / k - 1.0).abs() < 2e-3, "{found} for {k}");
+        }
+    }
+
+    #[test]
+    fn t14_fast_convergence() {
+        let mut cubic = cubic();
+        cubic.last_max = 100;
+        assert_eq!((cubic.reduce(&Window::new(80)), cubic.last_max), (56, 68));
+        assert_eq!((cubic.reduce(&Window::new(60)), cubic.last_max), (42, 51));
+    }
+
+    #[test]
+    fn t17_keeps_seven_tenths_and_at_least_two() {
+        let reduced = |cwnd| cubic().reduce(&Window::new(cwnd));
+        assert_eq!([100, 50, 20, 10, 5, 3, 2, 1].map(reduced), [70, 35, 14, 7, 3, 2, 2, 2]);
+    }
+
+    #[test]
+    fn t18_reno_friendly_quantum() {
+        for (cwnd, quantum) in [(10, 18), (50, 93), (100, 187)] {
+            let mut epoch = Epoch::new(Time::ZERO, &Window::new(cwnd), 0);
+            epoch.reno_credit = quantum + 1;
+            epoch.reno_count(cwnd, 717);
+            assert_eq!((epoch.reno_window, epoch.reno_credit), (cwnd + 1, 1));
+        }
+    }
+
+    #[test]
+    fn t19_first_growth_after_a_reduction() {
+        let mut cubic = cubic();
+        cubic.last_max = 100;
+        cubic.delay_min = Some(Span::from_millis(100));
+        let window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70 };
+        cubic.update(&ack, &window);
+        assert_eq!(cubic.count, 23);
+        let mut fresh = super::Cubic::new(&CubicParams::of_dialect("linux").unwrap());
+        fresh.update(&ack, &window);
+        assert!((2..=UNKNOWN_MAX_COUNT).contains(&fresh.count));
+    }
+}

@@ -1,0 +1,99 @@
+//! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011, as in Linux 6.1;
+//! endpoints sheet §2.2).
+
+use sojourn_aqm::{Span, Time};
+
+use super::{Ack, Window};
+
+/// Active from this window on.
+const LOW_WINDOW: u32 = 16;
+/// Samples that a round takes its minimum from.
+const MIN_SAMPLES: u32 = 8;
+/// Acknowledgements further apart than this break a train.
+const TRAIN_GAP: Span = Span::from_millis(2);
+const MIN_THRESHOLD: Span = Span::from_millis(4);
+const MAX_THRESHOLD: Span = Span::from_millis(16);
+
+/// The detector of one slow start.
+#[derive(Clone, Debug, Default)]
+pub struct HyStart {
+    round: Option<Round>,
+    found: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    start: Time,
+    last_of_train: Time,
+    /// The round ends when this segment is acknowledged.
+    end: u32,
+    samples: u32,
+    min_rtt: Option<Span>,
+}
+
+impl HyStart {
+    /// Takes a sample; sets the threshold to the window when slow start should end.
+    pub fn on_rtt(&mut self, ack: &Ack, rtt: Span, delay_min: Span, window: &mut Window) {
+        if self.found || !window.in_slow_start() {
+            return;
+        }
+        let round = match &mut self.round {
+            Some(round) if ack.una <= round.end => round,
+            slot => slot.insert(Round {
+                start: ack.now,
+                last_of_train: ack.now,
+                end: ack.nxt,
+                samples: 0,
+                min_rtt: None,
+            }),
+        };
+        if window.cwnd < LOW_WINDOW {
+            return;
+        }
+        self.found = round.train_is_long(ack.now, delay_min) || round.delay_rose(rtt, delay_min);
+        if self.found {
+            window.ssthresh = window.cwnd;
+        }
+    }
+}
+
+impl Round {
+    /// The acknowledgements of this round have come back to back for half the base round trip.
+    fn train_is_long(&mut self, now: Time, delay_min: Span) -> bool {
+        if now.since(self.last_of_train) > TRAIN_GAP {
+            return false;
+        }
+        self.last_of_train = now;
+        // Linux adds up to 1 ms for offload bursts, which are not modelled; not paced: halved.
+        now.since(self.start) > delay_min.half()
+    }
+
+    /// The smallest of the first samples of this round lies clearly above the base round trip.
+    fn delay_rose(&mut self, rtt: Span, delay_min: Span) -> bool {
+        let min_rtt = self.min_rtt.map_or(rtt, |min| min.min(rtt));
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            self.min_rtt = Some(min_rtt);
+            return false;
+        }
+        self.min_rtt.is_some_and(|min| min > delay_min + threshold(delay_min))
+    }
+}
+
+/// How far the delay may rise: an eighth of the base round trip, 4 ms to 16 ms.
+fn threshold(delay_min: Span) -> Span {
+    Span::from_nanos(delay_min.as_nanos() / 8).clamp(MIN_THRESHOLD, MAX_THRESHOLD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t16_thresholds() {
+        let expected = [(10, 4.0), (32, 4.0), (40, 5.0), (100, 12.5), (128, 16.0), (200, 16.0)];
+        for (rtt_ms, threshold_ms) in expected {
+            assert_eq!(threshold(Span::from_millis(rtt_ms)).as_secs() * 1e3, threshold_ms);
+        }
+    }
+}

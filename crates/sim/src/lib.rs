@@ -1,0 +1,79 @@
+//! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
+//!
+//! Read [`world`] first: it tells the life of a packet. Then [`link`], [`wire`], [`app`], [`tcp`] and
+//! [`cc`]. [`probe`] is the only way out.
+
+pub mod agenda;
+pub mod app;
+pub mod build;
+pub mod cc;
+pub mod link;
+pub mod opportunities;
+pub mod packet;
+pub mod probe;
+pub mod summary;
+pub mod tcp;
+pub mod transmitter;
+pub mod wire;
+pub mod world;
+
+use std::fmt;
+
+use sojourn_aqm::Time;
+use sojourn_record::Run;
+use sojourn_scenario::Resolved;
+
+/// Why there is no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SimError {
+    /// The scenario asks for something that cannot be made.
+    Invalid {
+        /// Where in the scenario.
+        place: String,
+        /// What, and what would be right.
+        message: String,
+    },
+    /// The caller stopped the run.
+    Cancelled,
+}
+
+impl SimError {
+    fn invalid(place: &str, message: String) -> SimError {
+        SimError::Invalid { place: place.to_owned(), message }
+    }
+}
+
+impl fmt::Display for SimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimError::Invalid { place, message } => write!(f, "{place}: {message}"),
+            SimError::Cancelled => f.write_str("the run was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for SimError {}
+
+/// Checks what only the simulator knows: that every AQM and congestion control can be made.
+///
+/// # Errors
+/// [`SimError::Invalid`] with place and remedy.
+pub fn check(plan: &Resolved) -> Result<(), SimError> {
+    build::world(plan).map(drop)
+}
+
+/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says no
+/// the run stops.
+///
+/// # Errors
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
+/// said no.
+pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
+    let mut world = build::world(plan)?;
+    let finished = if plan.record.packets {
+        world.run::<true>(keep_going)
+    } else {
+        world.run::<false>(keep_going)
+    };
+    if finished { Ok(summary::collect(world, plan)) } else { Err(SimError::Cancelled) }
+}

@@ -1,0 +1,124 @@
+//! The packet of the simulator: small, copied through rings, the same for data and acknowledgements.
+
+use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
+
+/// What a packet is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A segment of data; `seq` is its number.
+    Data,
+    /// A pure acknowledgement; `seq` is the next number expected.
+    Ack,
+    /// The first packet of a connection.
+    Syn,
+    /// The answer to it.
+    SynAck,
+    /// A datagram; `seq` counts them.
+    Datagram,
+}
+
+/// A range of segment numbers, from the first to one past the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Block {
+    /// The first number.
+    pub start: u32,
+    /// One past the last; equal to `start` when the block is empty.
+    pub end: u32,
+}
+
+impl Block {
+    /// Whether it names no segment.
+    pub const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// SACK blocks in one acknowledgement: three beside timestamps (RFC 2018 §3).
+pub const SACK_BLOCKS: usize = 3;
+
+/// A packet on its way. Its direction follows from its kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// The flow it belongs to.
+    pub flow: u32,
+    /// Segment number, acknowledgement number or count, by kind.
+    pub seq: u32,
+    /// IP size in bytes.
+    pub ip_bytes: u32,
+    /// Size as the link it is on accounts it: IP size and that link's framing.
+    pub link_bytes: u32,
+    /// When the transport sent it; in an acknowledgement the echo of the segment that triggered it.
+    pub sent: Time,
+    /// What was received out of order, most recent first.
+    pub sack: [Block; SACK_BLOCKS],
+    /// The connection of the flow that it belongs to.
+    pub connection: u16,
+    /// What it is for.
+    pub kind: Kind,
+    /// The next link of its route, by place.
+    pub hop: u8,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The ECN field on arrival at the present queue.
+    pub ecn_in: Ecn,
+    /// Where and why the present queue marked it.
+    pub marked: Option<(Stage, Cause)>,
+    /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
+    pub signal: bool,
+}
+
+impl Packet {
+    /// A packet about to be sent.
+    pub fn new(kind: Kind, flow: u32, connection: u16, seq: u32, bytes: u32, now: Time) -> Packet {
+        Packet {
+            flow,
+            seq,
+            ip_bytes: bytes,
+            link_bytes: bytes,
+            sent: now,
+            sack: [Block::default(); SACK_BLOCKS],
+            connection,
+            kind,
+            hop: 0,
+            ecn: Ecn::NotEct,
+            ecn_in: Ecn::NotEct,
+            marked: None,
+            signal: false,
+        }
+    }
+
+    /// Whether it travels from receiver to sender.
+    pub const fn is_reverse(&self) -> bool {
+        matches!(self.kind, Kind::Ack | Kind::SynAck)
+    }
+}
+
+impl AqmPacket for Packet {
+    fn bytes(&self) -> u32 {
+        self.link_bytes
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+
+    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ.
+    fn flow(&self) -> u64 {
+        u64::from(self.flow) << 1 | u64::from(self.is_reverse())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_and_its_stamp_fit_a_cache_line_and_a_half() {
+        assert!(size_of::<Packet>() <= 72, "{}", size_of::<Packet>());
+    }
+}

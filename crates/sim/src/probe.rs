@@ -1,0 +1,270 @@
+//! The probe: told of every fate and sample, the only way out of a world.
+
+use sojourn_aqm::{Cause, Departure, Sink, Span, Stage, Time};
+use sojourn_record::Histogram;
+use sojourn_record::rows::{Fate, PacketRow, StateRow, TransferRow};
+
+use crate::packet::Packet;
+
+/// Sums since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that left towards the link.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets dropped, by cause.
+    pub dropped: [u64; 3],
+    /// Packets marked, by cause.
+    pub marked: [u64; 3],
+    /// Bytes carried by a recorded link.
+    pub carried_bytes: u64,
+}
+
+/// What happened since the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interval {
+    /// Packets that left.
+    pub departed: u64,
+    /// The sum of their sojourn times.
+    pub delay_sum_ns: u64,
+    /// The largest of them.
+    pub delay_max_ns: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Bytes that left.
+    pub bytes: u64,
+}
+
+/// What is counted at one link.
+#[derive(Clone, Debug)]
+pub struct LinkStats {
+    /// Since the start.
+    pub total: Counters,
+    /// The same at the end of the warm-up.
+    pub at_warmup: Counters,
+    /// Since the last sample.
+    pub interval: Interval,
+    /// Sojourn times after the warm-up.
+    pub delays: Histogram,
+    /// Time that the server was busy between warm-up and end.
+    pub busy: Span,
+    window: (Time, Time),
+}
+
+impl LinkStats {
+    /// Nothing counted yet; `window` is from the end of the warm-up to the end of the run.
+    pub fn new(window: (Time, Time)) -> LinkStats {
+        LinkStats {
+            total: Counters::default(),
+            at_warmup: Counters::default(),
+            interval: Interval::default(),
+            delays: Histogram::default(),
+            busy: Span::ZERO,
+            window,
+        }
+    }
+}
+
+/// What is counted for one class of traffic after the warm-up.
+#[derive(Clone, Debug, Default)]
+pub struct ClassStats {
+    /// One-way delays of datagrams.
+    pub one_way: Histogram,
+    /// Completion times of short transfers.
+    pub completion: Histogram,
+}
+
+/// A running fingerprint of the stream of events.
+#[derive(Clone, Copy, Debug)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// Mixes in one event. Every bit of the input reaches every bit of the digest.
+    #[inline]
+    pub fn mix(&mut self, now: Time, what: u64) {
+        let x = (self.0 ^ now.as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let x = (x ^ (x >> 29) ^ what).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.0 = x ^ (x >> 32);
+    }
+
+    /// The fingerprint so far.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}
+
+/// Everything a world writes down.
+#[derive(Debug)]
+pub struct Probe {
+    /// By link.
+    pub links: Vec<LinkStats>,
+    /// By class.
+    pub classes: Vec<ClassStats>,
+    /// Rows of the table `packets`, if wanted.
+    pub packets: Vec<PacketRow>,
+    /// Rows of the table `states`, if wanted.
+    pub states: Vec<StateRow>,
+    /// Rows of the table `transfers`.
+    pub transfers: Vec<TransferRow>,
+    /// The fingerprint.
+    pub digest: Digest,
+    /// Whether the warm-up is over.
+    pub counting: bool,
+}
+
+impl Probe {
+    /// A probe for a number of links and classes.
+    pub fn new(links: usize, classes: usize, window: (Time, Time)) -> Probe {
+        Probe {
+            links: vec![LinkStats::new(window); links],
+            classes: vec![ClassStats::default(); classes],
+            packets: Vec::new(),
+            states: Vec::new(),
+            transfers: Vec::new(),
+            digest: Digest(0),
+            counting: false,
+        }
+    }
+
+    /// The ear for what happens at one link now.
+    #[inline]
+    pub fn ear<const PACKETS: bool>(&mut self, now: Time, link: usize) -> Ear<'_, PACKETS> {
+        Ear {
+            now,
+            link: link as u16,
+            counting: self.counting,
+            stats: &mut self.links[link],
+            rows: &mut self.packets,
+            digest: &mut self.digest,
+        }
+    }
+
+    /// The warm-up is over: summaries count from here on.
+    pub fn end_warmup(&mut self) {
+        self.counting = true;
+        for link in &mut self.links {
+            link.at_warmup = link.total;
+        }
+    }
+}
+
+/// Listens at one link. With `PACKETS` every fate becomes a row.
+pub struct Ear<'a, const PACKETS: bool> {
+    now: Time,
+    link: u16,
+    counting: bool,
+    stats: &'a mut LinkStats,
+    rows: &'a mut Vec<PacketRow>,
+    digest: &'a mut Digest,
+}
+
+impl<const PACKETS: bool> Ear<'_, PACKETS> {
+    /// A packet arrives.
+    #[inline]
+    pub fn arrived(&mut self, _packet: &Packet) {
+        self.stats.total.arrived += 1;
+    }
+
+    /// A packet leaves the queue.
+    #[inline]
+    pub fn departed(&mut self, departure: &Departure<Packet>) {
+        let Departure { packet, enqueued } = departure;
+        let sojourn = self.now.since(*enqueued).as_nanos();
+        let stats = &mut *self.stats;
+        stats.total.sent += 1;
+        stats.total.sent_bytes += u64::from(packet.link_bytes);
+        let interval = &mut stats.interval;
+        interval.departed += 1;
+        interval.delay_sum_ns += sojourn;
+        interval.delay_max_ns = interval.delay_max_ns.max(sojourn);
+        interval.bytes += u64::from(packet.link_bytes);
+        if self.counting {
+            stats.delays.add(sojourn);
+        }
+        self.digest.mix(self.now, event(self.link, packet, 0));
+        if PACKETS {
+            self.write(packet, *enqueued, Fate::Sent);
+        }
+    }
+
+    /// The server is busy for a while from now on.
+    #[inline]
+    pub fn busy(&mut self, span: Span) {
+        let (from, to) = self.stats.window;
+        self.stats.busy = self.stats.busy + (self.now + span).min(to).since(self.now.max(from));
+    }
+
+    /// A recorded link has carried bytes.
+    #[inline]
+    pub fn carried(&mut self, bytes: u32) {
+        self.stats.total.carried_bytes += u64::from(bytes);
+    }
+
+    /// A packet still waits at the end of the run.
+    pub fn waiting(&mut self, packet: &Packet, enqueued: Time) {
+        if PACKETS {
+            self.write(packet, enqueued, Fate::Waiting);
+        }
+    }
+
+    fn write(&mut self, packet: &Packet, arrived: Time, fate: Fate) {
+        self.rows.push(PacketRow {
+            queue: self.link,
+            flow: packet.flow,
+            seq: packet.seq,
+            bytes: packet.link_bytes,
+            arrived,
+            left: (fate != Fate::Waiting).then_some(self.now),
+            fate,
+            marked: packet.marked,
+            ecn_in: packet.ecn_in,
+        });
+    }
+}
+
+impl<const PACKETS: bool> Sink<Packet> for Ear<'_, PACKETS> {
+    fn dropped(&mut self, packet: Packet, enqueued: Time, stage: Stage, cause: Cause) {
+        self.stats.total.dropped[cause as usize] += 1;
+        self.stats.interval.drops += 1;
+        let code = 1 + 4 * (stage as u64) + (cause as u64);
+        self.digest.mix(self.now, event(self.link, &packet, code));
+        if PACKETS {
+            self.write(&packet, enqueued, Fate::Dropped(stage, cause));
+        }
+    }
+
+    fn marked(&mut self, packet: &mut Packet, stage: Stage, cause: Cause) {
+        self.stats.total.marked[cause as usize] += 1;
+        self.stats.interval.marks += 1;
+        packet.marked = Some((stage, cause));
+        let code = 16 + 4 * (stage as u64) + (cause as u64);
+        self.digest.mix(self.now, event(self.link, packet, code));
+    }
+}
+
+/// Listens at the end of the run, when queues are emptied: what the law would still drop counts as
+/// waiting.
+pub struct Remains(pub Vec<(Packet, Time)>);
+
+impl Sink<Packet> for Remains {
+    fn dropped(&mut self, packet: Packet, enqueued: Time, _stage: Stage, _cause: Cause) {
+        self.0.push((packet, enqueued));
+    }
+
+    fn marked(&mut self, _packet: &mut Packet, _stage: Stage, _cause: Cause) {}
+}
+
+/// What happened to which packet where, in 64 bits.
+#[inline]
+fn event(link: u16, packet: &Packet, code: u64) -> u64 {
+    u64::from(packet.seq)
+        ^ u64::from(packet.flow) << 32
+        ^ code << 52
+        ^ u64::from(link) << 58
+        ^ (packet.kind as u64) << 49
+}

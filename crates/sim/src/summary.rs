@@ -1,0 +1,251 @@
+//! The numbers of a run, and everything else it has to say.
+
+use sojourn_aqm::{Cause, Time, Var};
+use sojourn_record::Histogram;
+use sojourn_record::rows::{HistogramOf, Run, Scope, SummaryRow};
+use sojourn_scenario::resolved::{App, Resolved};
+
+use crate::build::classes;
+use crate::link::Server;
+use crate::probe::{Counters, LinkStats};
+use crate::world::{FlowCount, World};
+
+/// What every queue shows beside the variables of its discipline, in the order of the samples.
+pub const BUILTIN_VARS: [Var; 7] = [
+    Var { name: "backlog_packets", unit: "packets", doc: "packets waiting" },
+    Var { name: "backlog_bytes", unit: "bytes", doc: "bytes waiting" },
+    Var {
+        name: "delay_mean",
+        unit: "s",
+        doc: "mean sojourn time of departures since the last sample",
+    },
+    Var { name: "delay_max", unit: "s", doc: "largest of them" },
+    Var { name: "drops", unit: "packets", doc: "packets dropped since the last sample" },
+    Var { name: "marks", unit: "packets", doc: "packets marked since the last sample" },
+    Var { name: "rate", unit: "bit/s", doc: "rate of departures since the last sample" },
+];
+
+const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic];
+const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
+const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
+
+/// Takes everything out of a world that has run.
+pub fn collect(world: World, plan: &Resolved) -> Run {
+    let mut summary = Vec::new();
+    let mut histograms = Vec::new();
+    for (link, row) in plan.links.iter().enumerate() {
+        let stats = &world.probe.links[link];
+        let utilisation = utilisation(&world, link, stats);
+        summarise_queue(&mut summary, &row.name, stats, utilisation, seconds_counted(&world));
+        push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
+    }
+    for (class, name) in classes(plan).iter().enumerate() {
+        summarise_class(&mut summary, &world, plan, class, name);
+        let stats = &world.probe.classes[class];
+        push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
+        push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
+    }
+    let packets_handled = world.probe.links.iter().map(|link| link.total.arrived).sum();
+    let mut run_row = |metric, value| {
+        summary.push(SummaryRow {
+            scope: Scope::Run,
+            name: String::new(),
+            metric,
+            value,
+            unit: "1",
+        });
+    };
+    run_row("events", world.events as f64);
+    run_row("packets", packets_handled as f64);
+    let vars = world.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect();
+    let (flows, flow_classes) = flow_names(plan);
+    Run {
+        queues: plan.links.iter().map(|link| link.name.clone()).collect(),
+        vars,
+        flows,
+        classes: flow_classes,
+        packets: world.probe.packets,
+        flow_samples: world.flow_samples,
+        states: world.probe.states,
+        transfers: world.probe.transfers,
+        summary,
+        histograms,
+        digest: world.probe.digest.value(),
+        packets_handled,
+        events: world.events,
+        warnings: plan.warnings.clone(),
+    }
+}
+
+fn seconds_counted(world: &World) -> f64 {
+    world.end.since(world.warmup).as_secs()
+}
+
+fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
+    let names = plan.flows.iter().flat_map(|group| {
+        (0..group.count).map(move |i| match group.count {
+            1 => group.name.clone(),
+            _ => format!("{}.{}", group.name, i + 1),
+        })
+    });
+    let classes =
+        plan.flows.iter().flat_map(|g| std::iter::repeat_n(g.class.clone(), g.count as usize));
+    (names.collect(), classes.collect())
+}
+
+fn push_histogram(
+    rows: &mut Vec<HistogramOf>,
+    scope: Scope,
+    name: &str,
+    metric: &'static str,
+    histogram: &Histogram,
+) {
+    if histogram.count() > 0 {
+        rows.push(HistogramOf { scope, name: name.into(), metric, histogram: histogram.clone() });
+    }
+}
+
+/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one.
+fn utilisation(world: &World, link: usize, stats: &LinkStats) -> f64 {
+    match world.links[link].server() {
+        Server::Steady { .. } => stats.busy.as_secs() / seconds_counted(world),
+        Server::Recorded { opportunities, .. } => {
+            let count = |until: Time| opportunities.count_until(until);
+            let offered = count(world.end) - count(world.warmup);
+            let carried = stats.total.carried_bytes - stats.at_warmup.carried_bytes;
+            carried as f64 / (offered * u64::from(opportunities.bytes())) as f64
+        }
+    }
+}
+
+fn since_warmup(stats: &LinkStats) -> Counters {
+    let (now, then) = (&stats.total, &stats.at_warmup);
+    let less = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
+    Counters {
+        arrived: now.arrived - then.arrived,
+        sent: now.sent - then.sent,
+        sent_bytes: now.sent_bytes - then.sent_bytes,
+        dropped: less(now.dropped, then.dropped),
+        marked: less(now.marked, then.marked),
+        carried_bytes: now.carried_bytes - then.carried_bytes,
+    }
+}
+
+fn summarise_queue(
+    rows: &mut Vec<SummaryRow>,
+    name: &str,
+    stats: &LinkStats,
+    utilisation: f64,
+    seconds: f64,
+) {
+    let mut row = |metric, value, unit| {
+        rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
+    };
+    push_delays(
+        &mut row,
+        &stats.delays,
+        ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
+    );
+    let counts = since_warmup(stats);
+    row("utilisation", utilisation, "1");
+    row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
+    row("arrived", counts.arrived as f64, "packets");
+    row("sent", counts.sent as f64, "packets");
+    let all = &stats.total;
+    let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
+    row("waiting", waiting as f64, "packets");
+    if counts.arrived == 0 {
+        return; // rates of nothing are not numbers
+    }
+    let rate = |count: u64| count as f64 / counts.arrived as f64;
+    row("drop_rate", rate(counts.dropped.iter().sum()), "1");
+    row("mark_rate", rate(counts.marked.iter().sum()), "1");
+    for cause in CAUSES {
+        row(DROP_RATES[cause as usize], rate(counts.dropped[cause as usize]), "1");
+        if cause != Cause::Overflow {
+            row(MARK_RATES[cause as usize], rate(counts.marked[cause as usize]), "1");
+        }
+    }
+}
+
+/// Mean, three quantiles and maximum in seconds; nothing where there are no values.
+fn push_delays(
+    row: &mut impl FnMut(&'static str, f64, &'static str),
+    histogram: &Histogram,
+    [mean, p50, p95, p99, max]: [&'static str; 5],
+) {
+    let Some(mean_ns) = histogram.mean_ns() else { return };
+    row(mean, mean_ns / 1e9, "s");
+    for (metric, q) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
+        row(metric, histogram.quantile_ns(q).unwrap_or(0) as f64 / 1e9, "s");
+    }
+    row(max, histogram.max_ns().unwrap_or(0) as f64 / 1e9, "s");
+}
+
+fn summarise_class(
+    rows: &mut Vec<SummaryRow>,
+    world: &World,
+    plan: &Resolved,
+    class: usize,
+    name: &str,
+) {
+    let counts: Vec<FlowCount> = counts_of_class(world, class);
+    let mut row = |metric, value, unit| {
+        rows.push(SummaryRow { scope: Scope::Class, name: name.into(), metric, value, unit });
+    };
+    let goodputs: Vec<f64> = counts
+        .iter()
+        .map(|count| count.delivered_bytes as f64 * 8.0 / seconds_counted(world))
+        .collect();
+    row("flows", counts.len() as f64, "1");
+    row("goodput", goodputs.iter().sum(), "bit/s");
+    let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
+    if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
+        row("jain", jain(&goodputs), "1");
+    }
+    let stats = &world.probe.classes[class];
+    if stats.completion.count() > 0 {
+        row("transfers", stats.completion.count() as f64, "1");
+    }
+    let completion =
+        ["completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max"];
+    push_delays(&mut row, &stats.completion, completion);
+    push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
+    let sent: u64 = counts.iter().map(|count| count.sent).sum();
+    let received: u64 = counts.iter().map(|count| count.received).sum();
+    if sent > 0 {
+        // Datagrams in flight at either end of the counted time shift this by their small number.
+        row("loss_rate", sent.saturating_sub(received) as f64 / sent as f64, "1");
+    }
+}
+
+fn counts_of_class(world: &World, class: usize) -> Vec<FlowCount> {
+    let of_class = |flow: &usize| world.groups[world.group_of[*flow] as usize].class == class;
+    let counted = |flow: usize| {
+        let (now, then) = (world.flows[flow].count(), world.at_warmup[flow]);
+        FlowCount {
+            delivered_bytes: now.delivered_bytes - then.delivered_bytes,
+            sent: now.sent - then.sent,
+            received: now.received - then.received,
+        }
+    };
+    (0..world.flows.len()).filter(of_class).map(counted).collect()
+}
+
+/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe 1984).
+fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_of_equal_and_of_single_shares() {
+        assert_eq!(jain(&[3.0; 4]), 1.0);
+        assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
+    }
+}

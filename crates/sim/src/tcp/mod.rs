@@ -1,0 +1,11 @@
+//! TCP endpoints, one file per concern.
+
+pub mod prr;
+pub mod ranges;
+pub mod receiver;
+pub mod rtt;
+pub mod scoreboard;
+pub mod sender;
+
+pub use receiver::{Answer, Receiver};
+pub use sender::{Segments, Sender};

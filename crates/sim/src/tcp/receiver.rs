@@ -1,0 +1,207 @@
+//! The receiving side: reassembly, when to acknowledge, SACK blocks, the echo of marks (endpoints
+//! sheet §3).
+
+use sojourn_aqm::{Ecn, Span, Time};
+
+use super::ranges::Ranges;
+use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
+
+/// Linux's quick acknowledgements at the start of a connection.
+const QUICK_ACKS: u32 = 16;
+/// Linux's shortest delayed-acknowledgement timeout, the usual one for bulk traffic.
+const DELAYED_ACK: Span = Span::from_millis(40);
+/// A mark makes Linux acknowledge at once, twice.
+const QUICK_ACKS_ON_MARK: u32 = 2;
+
+/// The receiver of one connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u32,
+    beyond: Ranges,
+    /// Blocks for SACK, the most recently changed first; empty ones at the end.
+    recent: [Block; SACK_BLOCKS],
+    /// In-order segments that no acknowledgement has covered yet.
+    unacknowledged: u32,
+    ack_every: u32,
+    quick: u32,
+    /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
+    echo: bool,
+    delayed_ack: Time,
+    /// Stamp of the segment to echo in the next delayed acknowledgement.
+    stamp: Time,
+}
+
+/// What a segment calls for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// An acknowledgement now.
+    Now,
+    /// One later, when more segments or the timer come.
+    Later,
+}
+
+impl Receiver {
+    /// The receiver of a new connection; `ack_every` is how many segments one acknowledgement covers.
+    pub fn new(ack_every: u32) -> Receiver {
+        Receiver {
+            next: 0,
+            beyond: Ranges::default(),
+            recent: [Block::default(); SACK_BLOCKS],
+            unacknowledged: 0,
+            ack_every,
+            quick: QUICK_ACKS,
+            echo: false,
+            delayed_ack: Time::NEVER,
+            stamp: Time::ZERO,
+        }
+    }
+
+    /// The next segment expected: everything below has arrived.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// When a delayed acknowledgement is due.
+    pub fn delayed_ack(&self) -> Time {
+        self.delayed_ack
+    }
+
+    /// Takes in a segment.
+    pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        let reduced = packet.signal;
+        self.take_mark(packet);
+        if self.unacknowledged == 0 {
+            self.stamp = packet.sent;
+        }
+        let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
+        if duplicate || packet.seq > self.next {
+            if !duplicate {
+                self.store(packet.seq);
+            }
+            return Answer::Now;
+        }
+        let had_holes = !self.beyond.is_empty();
+        self.advance();
+        let many = self.unacknowledged >= self.ack_every;
+        if many || reduced || had_holes || self.quick > 0 {
+            return Answer::Now;
+        }
+        self.delayed_ack = self.delayed_ack.min(now + DELAYED_ACK);
+        Answer::Later
+    }
+
+    /// The reduction clears the echo before a mark on the same segment sets it again.
+    fn take_mark(&mut self, packet: &Packet) {
+        if packet.signal {
+            self.echo = false;
+        }
+        if packet.ecn == Ecn::Ce {
+            if !self.echo {
+                self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
+            }
+            self.echo = true;
+        }
+    }
+
+    fn store(&mut self, seq: u32) {
+        let merged = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+        let apart = |b: &Block| b.end < merged.start || b.start > merged.end;
+        let mut blocks = [Block::default(); SACK_BLOCKS];
+        blocks[0] = merged;
+        let others = self.recent.iter().filter(|b| !b.is_empty() && apart(b));
+        for (place, block) in blocks[1..].iter_mut().zip(others) {
+            *place = *block;
+        }
+        self.recent = blocks;
+    }
+
+    /// The next segment has arrived, and with it what had been stored beyond it.
+    fn advance(&mut self) {
+        let before = self.next;
+        self.next += 1;
+        if !self.beyond.is_empty() {
+            if let Some(block) = self.beyond.take_at(self.next) {
+                self.next = block.end;
+            }
+            let mut kept = [Block::default(); SACK_BLOCKS];
+            let waiting = self.recent.iter().filter(|b| b.end > self.next);
+            for (place, block) in kept.iter_mut().zip(waiting) {
+                *place = *block;
+            }
+            self.recent = kept;
+        }
+        self.unacknowledged += self.next - before;
+    }
+
+    /// The acknowledgement to send now. `bytes` is its IP size.
+    pub fn acknowledge(&mut self, flow: u32, connection: u16, bytes: u32) -> Packet {
+        let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
+        ack.sack = self.recent;
+        ack.signal = self.echo;
+        self.unacknowledged = 0;
+        self.quick = self.quick.saturating_sub(1);
+        self.delayed_ack = Time::NEVER;
+        ack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(seq: u32) -> Packet {
+        Packet::new(Kind::Data, 0, 0, seq, 1500, Time::ZERO)
+    }
+
+    fn receive(receiver: &mut Receiver, packet: &Packet) -> Option<Packet> {
+        let answer = receiver.on_data(Time::ZERO, packet);
+        (answer == Answer::Now).then(|| receiver.acknowledge(0, 0, 52))
+    }
+
+    #[test]
+    fn t74_sack_blocks_most_recent_first() {
+        let mut receiver = Receiver::new(2);
+        receive(&mut receiver, &data(0));
+        let ack = [2, 4, 6, 8].map(|seq| receive(&mut receiver, &data(seq)).unwrap())[3];
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(5)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 7), (8, 9), (0, 0)]);
+    }
+
+    #[test]
+    fn t75_delayed_acknowledgements_after_sixteen_quick_ones() {
+        let mut receiver = Receiver::new(2);
+        let acks = |receiver: &mut Receiver, segments: std::ops::Range<u32>| {
+            segments.filter(|&seq| receive(receiver, &data(seq)).is_some()).count()
+        };
+        assert_eq!(acks(&mut receiver, 0..16), 16);
+        assert_eq!(acks(&mut receiver, 16..26), 5);
+        assert_eq!(acks(&mut receiver, 26..37), 5);
+        assert_eq!(receiver.delayed_ack(), Time::ZERO + DELAYED_ACK);
+    }
+
+    #[test]
+    fn t76_echoes_marks_until_the_window_was_reduced() {
+        let mut receiver = Receiver::new(1);
+        let mut echoes = Vec::new();
+        for seq in 1..=22 {
+            let mut packet = data(seq - 1);
+            packet.ecn = if matches!(seq, 3 | 5) { Ecn::Ce } else { Ecn::Ect0 };
+            packet.signal = seq == 20;
+            echoes.push(receive(&mut receiver, &packet).unwrap().signal);
+        }
+        let expected: Vec<bool> = (1..=22).map(|seq| (3..20).contains(&seq)).collect();
+        assert_eq!(echoes, expected);
+    }
+
+    #[test]
+    fn a_filled_hole_is_acknowledged_at_once_and_whole() {
+        let mut receiver = Receiver::new(2);
+        for seq in 0..20 {
+            receive(&mut receiver, &data(seq));
+        }
+        assert_eq!(receive(&mut receiver, &data(21)).unwrap().seq, 20);
+        let ack = receive(&mut receiver, &data(20)).unwrap();
+        assert_eq!((ack.seq, ack.sack[0].is_empty()), (22, true));
+    }
+}

@@ -1,0 +1,387 @@
+//! What is known of every outstanding segment, and RACK's judgement of which are lost (endpoints sheet
+//! §1.2, §1.9; RFC 8985).
+//!
+//! Constant work per segment, whatever the window: a ring of records by segment number, SACKed ranges
+//! so that a repeated block costs nothing, and two cursors in the order of sending, one over first
+//! transmissions and one over retransmissions, which only move forward.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use sojourn_aqm::{Span, Time};
+
+use super::ranges::Ranges;
+use crate::packet::Block;
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// A retransmission of it is believed to be in the network.
+const RETRANSMITTED: u8 = 4;
+/// It has been retransmitted at some time.
+const EVER_RETRANSMITTED: u8 = 8;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    sent: Time,
+    flags: u8,
+}
+
+/// A transmission, in the order in which RACK compares them: by time, then by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Transmission {
+    /// When it left.
+    pub sent: Time,
+    /// Its number.
+    pub seq: u32,
+}
+
+/// What one acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// Segments newly delivered, cumulatively or by SACK, each counted once.
+    pub packets: u32,
+    /// Segments newly SACKed.
+    pub sacked: u32,
+    /// The acknowledgement number advanced.
+    pub advanced: bool,
+    /// When the oldest newly acknowledged segment that was never retransmitted had been sent; of
+    /// newly SACKed ones only if none was acknowledged cumulatively.
+    pub oldest_sent: Option<Time>,
+    /// When the newest such segment had been sent.
+    pub newest_sent: Option<Time>,
+    /// A segment sent before the last timeout and never retransmitted has arrived.
+    pub original: bool,
+}
+
+/// The outstanding segments of one connection.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    records: Vec<Record>,
+    una: u32,
+    nxt: u32,
+    sacked: u32,
+    lost: u32,
+    retransmitted: u32,
+    ranges: Ranges,
+    /// Marked lost and perhaps not yet sent again; entries are checked when they come up.
+    to_retransmit: BinaryHeap<Reverse<u32>>,
+    /// First transmissions below this number have been judged.
+    judged: u32,
+    retransmissions: VecDeque<Transmission>,
+    /// The most recent transmission that is known to have arrived.
+    newest: Transmission,
+    newest_rtt: Span,
+}
+
+impl Scoreboard {
+    /// No segment outstanding.
+    pub fn new() -> Scoreboard {
+        Scoreboard {
+            records: vec![Record::default(); 16],
+            una: 0,
+            nxt: 0,
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            ranges: Ranges::default(),
+            to_retransmit: BinaryHeap::new(),
+            judged: 0,
+            retransmissions: VecDeque::new(),
+            newest: Transmission::default(),
+            newest_rtt: Span::ZERO,
+        }
+    }
+
+    /// The lowest segment not acknowledged.
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// The lowest segment never sent.
+    #[inline]
+    pub fn nxt(&self) -> u32 {
+        self.nxt
+    }
+
+    /// Segments sent and not acknowledged.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// Segments believed to be in the network.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.outstanding() + self.retransmitted - self.sacked - self.lost
+    }
+
+    /// Segments SACKed beyond a hole.
+    #[inline]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments believed lost, retransmitted or not.
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    #[inline]
+    fn record(&mut self, seq: u32) -> &mut Record {
+        let mask = self.records.len() - 1;
+        &mut self.records[seq as usize & mask]
+    }
+
+    /// Counts a first transmission of the next segment and returns its number.
+    #[inline]
+    pub fn send_new(&mut self, now: Time) -> u32 {
+        if self.outstanding() as usize == self.records.len() {
+            self.grow();
+        }
+        let seq = self.nxt;
+        *self.record(seq) = Record { sent: now, flags: 0 };
+        self.nxt += 1;
+        seq
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.records);
+        self.records = vec![Record::default(); old.len() * 2];
+        for seq in self.una..self.nxt {
+            *self.record(seq) = old[seq as usize & (old.len() - 1)];
+        }
+    }
+
+    /// The lowest segment that is lost and has not been sent again since.
+    pub fn next_lost(&mut self) -> Option<u32> {
+        while let Some(&Reverse(seq)) = self.to_retransmit.peek() {
+            if seq >= self.una && self.record(seq).flags & (LOST | RETRANSMITTED) == LOST {
+                return Some(seq);
+            }
+            self.to_retransmit.pop();
+        }
+        None
+    }
+
+    /// Counts a retransmission.
+    pub fn retransmit(&mut self, now: Time, seq: u32) {
+        let record = self.record(seq);
+        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not sent again");
+        if record.flags & RETRANSMITTED == 0 {
+            self.retransmitted += 1;
+        }
+        let record = self.record(seq);
+        record.sent = now;
+        record.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
+        self.retransmissions.push_back(Transmission { sent: now, seq });
+    }
+
+    /// Takes in one acknowledgement. `point`: transmissions of numbers below it precede the last
+    /// timeout; `min_rtt` guards against acknowledgements of the original of a retransmitted segment.
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        ack: u32,
+        sack: &[Block],
+        point: u32,
+        min_rtt: Option<Span>,
+    ) -> Delivery {
+        let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
+        for seq in self.una..ack.max(self.una) {
+            let flags = self.record(seq).flags;
+            if flags & SACKED == 0 {
+                self.deliver(now, seq, point, min_rtt, &mut delivery);
+            } else {
+                self.sacked -= 1;
+            }
+        }
+        self.una = self.una.max(ack);
+        self.judged = self.judged.max(self.una);
+        if !sack.is_empty() || !self.ranges.is_empty() {
+            self.take_sack(now, sack, point, min_rtt, &mut delivery);
+        }
+        delivery
+    }
+
+    fn take_sack(
+        &mut self,
+        now: Time,
+        sack: &[Block],
+        point: u32,
+        min_rtt: Option<Span>,
+        delivery: &mut Delivery,
+    ) {
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.forget_below(self.una);
+        let cumulative = (delivery.oldest_sent, delivery.newest_sent);
+        for block in sack {
+            let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
+            if block.start >= block.end {
+                continue;
+            }
+            ranges.insert(block, |fresh| {
+                for seq in fresh.start..fresh.end {
+                    self.deliver(now, seq, point, min_rtt, delivery);
+                    self.record(seq).flags |= SACKED;
+                    self.sacked += 1;
+                    delivery.sacked += 1;
+                }
+            });
+        }
+        // Linux takes the sample of a SACKed segment only where none was acknowledged cumulatively.
+        if cumulative.0.is_some() {
+            (delivery.oldest_sent, delivery.newest_sent) = cumulative;
+        }
+        self.ranges = ranges;
+    }
+
+    /// Counts a segment as arrived, for the first time.
+    #[inline]
+    fn deliver(
+        &mut self,
+        now: Time,
+        seq: u32,
+        point: u32,
+        min_rtt: Option<Span>,
+        delivery: &mut Delivery,
+    ) {
+        let Record { sent, flags } = *self.record(seq);
+        delivery.packets += 1;
+        if flags & EVER_RETRANSMITTED == 0 {
+            delivery.original |= seq < point;
+            delivery.oldest_sent = Some(delivery.oldest_sent.map_or(sent, |t| t.min(sent)));
+            delivery.newest_sent = Some(delivery.newest_sent.map_or(sent, |t| t.max(sent)));
+        }
+        if flags & LOST != 0 {
+            self.lost -= 1;
+        }
+        if flags & RETRANSMITTED != 0 {
+            self.retransmitted -= 1;
+        }
+        if flags & (LOST | RETRANSMITTED) != 0 {
+            self.record(seq).flags &= !(LOST | RETRANSMITTED);
+        }
+        let transmission = Transmission { sent, seq };
+        // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
+        let too_early =
+            flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
+        if transmission > self.newest && !too_early {
+            self.newest = transmission;
+            self.newest_rtt = now.since(sent);
+        }
+    }
+
+    /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
+    /// many were marked, and when the last of those not yet due will be.
+    pub fn detect_lost(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+        let before = self.newest;
+        let patience = self.newest_rtt + window;
+        let mut marked = 0;
+        let mut last_due = None;
+        let mut all_due = true;
+        for seq in self.judged.max(self.una)..self.nxt {
+            let Record { sent, flags } = *self.record(seq);
+            if flags & EVER_RETRANSMITTED == 0 && (Transmission { sent, seq }) >= before {
+                break;
+            }
+            // Retransmitted segments are judged by their last transmission, below.
+            if flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
+                if now < sent + patience {
+                    all_due = false;
+                    last_due = last_due.max(Some(sent + patience));
+                    continue;
+                }
+                self.mark_lost(seq);
+                marked += 1;
+            }
+            if all_due {
+                self.judged = seq + 1;
+            }
+        }
+        while let Some(&retransmission) = self.retransmissions.front() {
+            let Transmission { sent, seq } = retransmission;
+            let current = seq >= self.una && {
+                let record = self.record(seq);
+                record.sent == sent && record.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED
+            };
+            if current && retransmission >= before {
+                break;
+            }
+            if current && now < sent + patience {
+                last_due = last_due.max(Some(sent + patience));
+                break;
+            }
+            self.retransmissions.pop_front();
+            if current {
+                self.mark_lost(seq);
+                marked += 1;
+            }
+        }
+        (marked, last_due)
+    }
+
+    /// Marks a segment lost; a retransmission of it is believed lost as well.
+    fn mark_lost(&mut self, seq: u32) {
+        let flags = self.record(seq).flags;
+        debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
+        if flags & LOST == 0 {
+            self.lost += 1;
+        }
+        if flags & RETRANSMITTED != 0 {
+            self.retransmitted -= 1;
+        }
+        let record = self.record(seq);
+        record.flags = (record.flags | LOST) & !RETRANSMITTED;
+        self.to_retransmit.push(Reverse(seq));
+    }
+
+    /// The retransmission timer has expired: marks the head lost, and every other segment whose last
+    /// transmission is older than RACK's round-trip time (Linux `tcp_timeout_mark_lost`).
+    pub fn mark_all_lost(&mut self, now: Time) {
+        for seq in self.una..self.nxt {
+            let Record { sent, flags } = *self.record(seq);
+            let in_flight = flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST;
+            if in_flight && (seq == self.una || now >= sent + self.newest_rtt) {
+                self.mark_lost(seq);
+            }
+        }
+        if self.una < self.nxt && self.record(self.una).flags & SACKED != 0 {
+            self.forget_sack();
+        }
+    }
+
+    /// The receiver has reneged: a timeout with the head SACKed clears all SACK marks.
+    fn forget_sack(&mut self) {
+        for seq in self.una..self.nxt {
+            if self.record(seq).flags & SACKED != 0 {
+                self.record(seq).flags &= !SACKED;
+                self.sacked -= 1;
+                self.mark_lost(seq);
+            }
+        }
+        self.ranges.clear();
+    }
+
+    /// The losses were imagined: forgets all marks but those of retransmissions in flight.
+    pub fn forget_losses(&mut self) {
+        for seq in self.una..self.nxt {
+            let flags = self.record(seq).flags;
+            if flags & LOST != 0 {
+                self.lost -= 1;
+                self.record(seq).flags &= !LOST;
+            }
+            if flags & RETRANSMITTED != 0 {
+                self.retransmitted -= 1;
+                self.record(seq).flags &= !RETRANSMITTED;
+            }
+        }
+        self.to_retransmit.clear();
+    }
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Scoreboard::new()
+    }
+}

@@ -1,0 +1,63 @@
+//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to the
+//! next, so that the long-run rate is exact.
+
+use sojourn_aqm::{Rate, Span};
+
+const BITS_TIMES_NANOS: u64 = 8 * 1_000_000_000;
+
+/// Serialises packets at a rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmitter {
+    rate: Rate,
+    /// Nanoseconds per byte where that is a whole number: saves a division per packet.
+    nanos_per_byte: Option<u64>,
+    remainder: u64,
+}
+
+impl Transmitter {
+    /// A transmitter at `rate`.
+    pub fn new(rate: Rate) -> Transmitter {
+        let exact = BITS_TIMES_NANOS.is_multiple_of(rate.as_bps());
+        let nanos_per_byte = exact.then(|| BITS_TIMES_NANOS / rate.as_bps());
+        Transmitter { rate, nanos_per_byte, remainder: 0 }
+    }
+
+    /// Its rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The time that the next packet, of `bytes`, takes.
+    #[inline]
+    pub fn next(&mut self, bytes: u32) -> Span {
+        if let Some(nanos) = self.nanos_per_byte {
+            return Span::from_nanos(u64::from(bytes) * nanos);
+        }
+        // Below 2^64 for every packet up to 2 GB.
+        let total = u64::from(bytes) * BITS_TIMES_NANOS + self.remainder;
+        self.remainder = total % self.rate.as_bps();
+        Span::from_nanos(total / self.rate.as_bps())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carries_the_remainder_so_that_the_long_run_rate_is_exact() {
+        let mut transmitter = Transmitter::new(Rate::from_bps(3_000_000));
+        let total: u64 = (0..3_000).map(|_| transmitter.next(1_000).as_nanos()).sum();
+        assert_eq!(total, 8_000_000_000); // 3 MB at 3 Mbit/s
+    }
+
+    #[test]
+    fn serialises_the_sizes_of_endpoints_fact_t43() {
+        let mut transmitter = Transmitter::new(Rate::from_bps(10_000_000));
+        let sizes = [40, 218, 1000, 1040, 1507, 1514, 1538];
+        let micros = [32_000, 174_400, 800_000, 832_000, 1_205_600, 1_211_200, 1_230_400];
+        for (bytes, nanos) in sizes.into_iter().zip(micros) {
+            assert_eq!(transmitter.next(bytes), Span::from_nanos(nanos));
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! The world: everything that happens between time zero and the end, one alarm after the other.
+//!
+//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives at
+//! a link's queue, waits, is served, and travels over wires and further links to the receiver, which
+//! answers over its own wires and links; the answer lets the flow send again.
+//!
+//! Alarms of one instant ring in this order: servers, queue timers, wires, access links, flows, the
+//! sampler; departures come before arrivals.
+
+use sojourn_aqm::{Span, Time};
+use sojourn_record::rows::{FlowRow, StateRow, TransferRow};
+
+use crate::agenda::{Agenda, Slot};
+use crate::app::datagrams::DatagramFlow;
+use crate::app::stream::Stream;
+use crate::app::{Access, Outbox};
+use crate::link::Link;
+use crate::packet::Packet;
+use crate::probe::{Probe, Remains};
+use crate::wire::Wire;
+
+/// Where a wire ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// At the next link of each packet's route.
+    Link,
+    /// At the receiver of each packet's flow.
+    Receiver,
+    /// At the sender of each packet's flow.
+    Sender,
+}
+
+/// The way of a group's packets in one direction.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Links in their order.
+    pub links: Vec<usize>,
+    /// The wire behind the last link.
+    pub exit: usize,
+}
+
+/// What the flows of a group share.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its class, by place.
+    pub class: usize,
+    /// From sender to receiver.
+    pub forward: Route,
+    /// From receiver to sender; without links the exit is never used.
+    pub backward: Route,
+    /// The wire that receivers answer into.
+    pub back: usize,
+}
+
+/// Both ends of a flow.
+pub enum Flow {
+    /// TCP.
+    Stream(Box<Stream>),
+    /// UDP.
+    Datagrams(Box<DatagramFlow>),
+}
+
+/// The number of the first slot of each kind of component.
+#[derive(Clone, Copy, Debug)]
+pub struct Slots {
+    /// Queue timers; servers come before, from zero.
+    pub timers: Slot,
+    /// Wires.
+    pub wires: Slot,
+    /// Access links.
+    pub accesses: Slot,
+    /// Flows.
+    pub flows: Slot,
+    /// The sampler, the only one of its kind and the last.
+    pub sampler: Slot,
+}
+
+/// What is sampled and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Samples of queues.
+    pub states: bool,
+    /// Samples of flows.
+    pub flows: bool,
+    /// Time between samples.
+    pub every: Span,
+}
+
+/// Everything there is. Built by [`crate::build`].
+pub struct World {
+    /// All alarms.
+    pub agenda: Agenda,
+    /// Their order.
+    pub slots: Slots,
+    /// The links.
+    pub links: Vec<Link>,
+    /// The wire from each link to the next link of a route.
+    pub link_wires: Vec<usize>,
+    /// All wires, with where they end.
+    pub wires: Vec<(Wire, End)>,
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// The group of each flow.
+    pub group_of: Vec<u32>,
+    /// The access link of each flow.
+    pub accesses: Vec<Access>,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// The probe.
+    pub probe: Probe,
+    /// Rows of the table `flows`.
+    pub flow_samples: Vec<FlowRow>,
+    /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
+    /// received).
+    pub at_warmup: Vec<FlowCount>,
+    /// Sampling.
+    pub sampling: Sampling,
+    /// When summaries begin to count.
+    pub warmup: Time,
+    /// When the run ends; what would happen then does not.
+    pub end: Time,
+    /// Alarms that rang.
+    pub events: u64,
+}
+
+/// What a flow has achieved so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowCount {
+    /// Bytes delivered: payload in order for streams, whole datagrams otherwise.
+    pub delivered_bytes: u64,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+}
+
+impl Flow {
+    /// What it has achieved so far.
+    pub fn count(&self) -> FlowCount {
+        match self {
+            Flow::Stream(stream) => {
+                FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
+            }
+            Flow::Datagrams(flow) => FlowCount {
+                delivered_bytes: u64::from(flow.received) * u64::from(flow.packet_bytes()),
+                sent: u64::from(flow.sent),
+                received: u64::from(flow.received),
+            },
+        }
+    }
+
+    /// The next of its timers.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        match self {
+            Flow::Stream(stream) => stream.next_timer(),
+            Flow::Datagrams(flow) => flow.next_timer(),
+        }
+    }
+}
+
+/// How often `keep_going` is asked.
+const EVENTS_PER_QUESTION: u64 = 1 << 14;
+
+impl World {
+    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then false.
+    pub fn run<const PACKETS: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
+        loop {
+            let (now, slot) = self.agenda.next();
+            if now >= self.warmup && !self.probe.counting {
+                self.end_warmup();
+            }
+            if now >= self.end {
+                break;
+            }
+            self.events += 1;
+            if self.events.is_multiple_of(EVENTS_PER_QUESTION) && !keep_going(now) {
+                return false;
+            }
+            self.ring::<PACKETS>(now, slot);
+        }
+        if self.sampling.states {
+            self.sample_links(self.end);
+        }
+        self.empty_queues::<PACKETS>();
+        true
+    }
+
+    fn end_warmup(&mut self) {
+        self.probe.end_warmup();
+        self.at_warmup = self.flows.iter().map(Flow::count).collect();
+    }
+
+    #[inline]
+    fn ring<const PACKETS: bool>(&mut self, now: Time, slot: Slot) {
+        let slots = self.slots;
+        if slot < slots.timers {
+            self.on_server::<PACKETS>(now, slot);
+        } else if slot < slots.wires {
+            self.links[slot - slots.timers].on_timer(now, &mut self.agenda);
+        } else if slot < slots.accesses {
+            let (wire, end) = &mut self.wires[slot - slots.wires];
+            let packet = wire.pop(now, &mut self.agenda);
+            match end {
+                End::Link => self.arrive::<PACKETS>(now, packet),
+                End::Receiver => self.receive(now, &packet),
+                End::Sender => self.answer(now, &packet),
+            }
+        } else if slot < slots.flows {
+            let packet = self.accesses[slot - slots.accesses].pop(now, &mut self.agenda);
+            self.arrive::<PACKETS>(now, packet);
+        } else if slot < slots.sampler {
+            self.on_flow_timer(now, slot - slots.flows);
+        } else {
+            self.sample(now);
+        }
+    }
+
+    /// A packet arrives at the next link of its route.
+    #[inline]
+    fn arrive<const PACKETS: bool>(&mut self, now: Time, packet: Packet) {
+        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
+        let link = route.links[usize::from(packet.hop)];
+        let mut ear = self.probe.ear::<PACKETS>(now, link);
+        self.links[link].arrive(now, packet, &mut self.agenda, &mut ear);
+    }
+
+    /// A server has finished: the packet goes on the wire.
+    #[inline]
+    fn on_server<const PACKETS: bool>(&mut self, now: Time, link: usize) {
+        let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
+        let mut ear = probe.ear::<PACKETS>(now, link);
+        links[link].on_done(now, agenda, &mut ear, |mut packet, agenda| {
+            let group = &groups[group_of[packet.flow as usize] as usize];
+            let route = if packet.is_reverse() { &group.backward } else { &group.forward };
+            packet.hop += 1;
+            let last = usize::from(packet.hop) == route.links.len();
+            let wire = if last { route.exit } else { link_wires[link] };
+            wires[wire].0.push(now, packet, agenda);
+        });
+    }
+
+    /// Lets a flow act with an outbox, and sets its alarm.
+    #[inline]
+    fn with_flow<T>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        act: impl FnOnce(&mut Flow, &mut Outbox<'_>, &mut Probe, usize) -> T,
+    ) -> T {
+        let World { flows, accesses, wires, groups, group_of, agenda, probe, slots, .. } = self;
+        let group = &groups[group_of[flow] as usize];
+        let mut out =
+            Outbox { now, access: &mut accesses[flow], back: &mut wires[group.back].0, agenda };
+        let result = act(&mut flows[flow], &mut out, probe, group.class);
+        agenda.advance(slots.flows + flow, flows[flow].next_timer());
+        result
+    }
+
+    /// A packet reaches its receiver.
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
+            Flow::Stream(stream) => {
+                if let Some(finished) = stream.on_data(packet, out) {
+                    let completion = now.since(finished.start);
+                    probe.transfers.push(TransferRow {
+                        flow: packet.flow,
+                        start: finished.start,
+                        bytes: finished.bytes,
+                        completion,
+                    });
+                    if probe.counting {
+                        probe.classes[class].completion.add(completion.as_nanos());
+                    }
+                }
+            }
+            Flow::Datagrams(flow) => {
+                let delay = flow.on_arrival(now, packet);
+                if probe.counting {
+                    probe.classes[class].one_way.add(delay.as_nanos());
+                }
+            }
+        });
+    }
+
+    /// An answer reaches the sender.
+    #[inline]
+    fn answer(&mut self, now: Time, packet: &Packet) {
+        self.with_flow(now, packet.flow as usize, |flow, out, _, _| match flow {
+            Flow::Stream(stream) => stream.on_ack(packet, out),
+            Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+        });
+    }
+
+    /// The alarm of a flow has rung. Its deadline may have moved away since it was set.
+    fn on_flow_timer(&mut self, now: Time, flow: usize) {
+        self.agenda.set(self.slots.flows + flow, Time::NEVER);
+        self.with_flow(now, flow, |flow, out, _, _| {
+            if flow.next_timer() <= now {
+                match flow {
+                    Flow::Stream(stream) => stream.on_timer(out),
+                    Flow::Datagrams(flow) => flow.on_timer(out),
+                }
+            }
+        });
+    }
+
+    fn sample(&mut self, now: Time) {
+        if self.sampling.states {
+            self.sample_links(now);
+        }
+        if self.sampling.flows {
+            for flow in 0..self.flows.len() {
+                self.flow_samples.push(sample_flow(&self.flows[flow], flow, now));
+            }
+        }
+        self.agenda.set(self.slots.sampler, now + self.sampling.every);
+    }
+
+    /// Writes what happened at every link since the last sample, then the state of its discipline.
+    fn sample_links(&mut self, now: Time) {
+        let mut values = Vec::new();
+        for (queue, link) in self.links.iter().enumerate() {
+            let interval = std::mem::take(&mut self.probe.links[queue].interval);
+            let backlog = link.backlog();
+            let mean_ns = interval.delay_sum_ns as f64 / interval.departed as f64;
+            values.clear();
+            values.extend([
+                f64::from(backlog.packets),
+                backlog.bytes as f64,
+                mean_ns / 1e9,
+                interval.delay_max_ns as f64 / 1e9,
+                interval.drops as f64,
+                interval.marks as f64,
+                interval.bytes as f64 * 8.0 / self.sampling.every.as_secs(),
+            ]);
+            let builtin = values.len();
+            values.resize(builtin + link.vars().len(), f64::NAN);
+            link.observe(&mut values[builtin..]);
+            let row = |(var, &value): (usize, &f64)| StateRow {
+                queue: queue as u16,
+                t: now,
+                var: var as u16,
+                value,
+            };
+            self.probe.states.extend(values.iter().enumerate().map(row));
+        }
+    }
+
+    /// What still waits at the end is counted, so that every packet has a fate.
+    fn empty_queues<const PACKETS: bool>(&mut self) {
+        for (queue, link) in self.links.iter_mut().enumerate() {
+            let counters = self.probe.links[queue].total;
+            let waiting = u64::from(link.backlog().packets);
+            let dropped: u64 = counters.dropped.iter().sum();
+            // Eviction and drops at the head included, every packet left exactly once.
+            assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
+            let mut remains = Remains(Vec::new());
+            let mut departures = Vec::new();
+            link.drain(self.end, &mut remains, |packet, enqueued| {
+                departures.push((packet, enqueued));
+            });
+            let mut ear = self.probe.ear::<PACKETS>(self.end, queue);
+            for (packet, enqueued) in remains.0.iter().chain(&departures) {
+                ear.waiting(packet, *enqueued);
+            }
+        }
+    }
+}
+
+fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
+    let row = FlowRow {
+        flow: index as u32,
+        t: now,
+        sent_bytes: 0,
+        delivered_bytes: flow.count().delivered_bytes,
+        retransmitted_bytes: 0,
+        inflight_bytes: 0,
+        cwnd_bytes: 0,
+        srtt: Span::ZERO,
+        ce_bytes: 0,
+    };
+    match flow {
+        Flow::Stream(stream) => {
+            let payload = u64::from(stream.payload_bytes());
+            let (sent_bytes, retransmitted_bytes) = stream.bytes_sent();
+            let row = FlowRow { sent_bytes, retransmitted_bytes, ce_bytes: stream.ce_bytes, ..row };
+            match stream.sender() {
+                None => row,
+                Some(sender) => FlowRow {
+                    inflight_bytes: u64::from(sender.in_flight()) * payload,
+                    cwnd_bytes: u64::from(sender.window().cwnd) * payload,
+                    srtt: sender.smoothed_rtt(),
+                    ..row
+                },
+            }
+        }
+        Flow::Datagrams(datagrams) => FlowRow {
+            sent_bytes: u64::from(datagrams.sent) * u64::from(datagrams.packet_bytes()),
+            ce_bytes: u64::from(datagrams.ce) * u64::from(datagrams.packet_bytes()),
+            ..row
+        },
+    }
+}

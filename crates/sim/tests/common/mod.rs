@@ -1,0 +1,98 @@
+//! Scenarios for tests, built by hand.
+#![allow(dead_code, reason = "every test file uses a part")]
+
+use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
+use sojourn_record::Run;
+use sojourn_record::rows::Scope;
+use sojourn_scenario::resolved::{
+    App, Capacity, Datagrams, FlowGroup, Link, Record, Resolved, Tcp,
+};
+
+pub fn ms(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+
+pub fn mbit(n: u64) -> Rate {
+    Rate::from_bps(n * 1_000_000)
+}
+
+/// A link of 10 Mbit/s and 48 ms under an AQM with a limit in bytes.
+pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
+    let mut queue = QdiscSpec::parse(aqm).unwrap();
+    queue.set_default("limit", &format!("{limit_bytes}B"));
+    Link {
+        name: name.into(),
+        capacity: Capacity::Constant(mbit(10)),
+        delay: ms(48),
+        framing_bytes: 0,
+        queue,
+        limit: Limit::Bytes(limit_bytes),
+        mtu_bytes: 1500,
+    }
+}
+
+pub fn tcp(cc: &str) -> Tcp {
+    Tcp {
+        cc: cc.into(),
+        ecn: false,
+        payload_bytes: 1448,
+        header_bytes: 52,
+        initial_window: 10,
+        ack_every: 2,
+    }
+}
+
+/// Flows over link 0 with a base RTT of 100 ms.
+pub fn group(name: &str, count: u32, app: App) -> FlowGroup {
+    FlowGroup {
+        name: name.into(),
+        class: name.into(),
+        count,
+        path: vec![0],
+        reverse: vec![],
+        access_rate: mbit(100),
+        access_delay: ms(1),
+        egress_delay: ms(1),
+        return_delay: ms(50),
+        return_egress_delay: Span::ZERO,
+        rtt: ms(100),
+        start: (Span::ZERO, Span::ZERO),
+        stop: None,
+        app,
+    }
+}
+
+pub fn bulk(count: u32, cc: &str) -> FlowGroup {
+    group("bulk", count, App::Bulk { tcp: tcp(cc), bytes: None })
+}
+
+pub fn cbr(name: &str, count: u32, rate: Rate, packet_bytes: u32) -> FlowGroup {
+    let datagrams = Datagrams { packet_bytes, rate, ecn: false };
+    group(name, count, App::Cbr { datagrams })
+}
+
+pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolved {
+    Resolved {
+        name: "test".into(),
+        seed: 1,
+        duration: Span::from_secs(seconds),
+        warmup: Span::ZERO,
+        record: Record { packets: false, flows: false, states: true, sample: ms(100) },
+        links,
+        flows,
+        warnings: vec![],
+    }
+}
+
+pub fn run(plan: &Resolved) -> Run {
+    sojourn_sim::run(plan, &|_| true).unwrap()
+}
+
+/// One number of the summary.
+pub fn metric(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
+    let found = run
+        .summary
+        .iter()
+        .find(|row| row.scope == scope && row.name == name && row.metric == metric);
+    found.unwrap_or_else(|| panic!("no {metric} of {name}")).value
+}

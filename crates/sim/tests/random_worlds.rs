@@ -1,0 +1,99 @@
+//! Random worlds: whatever the scenario, every packet has one fate, time and sequence numbers make
+//! sense, and the same run twice is the same run. The world itself asserts conservation at its end.
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use sojourn_aqm::{Rate, Span, registry};
+use sojourn_record::rows::Fate;
+use sojourn_scenario::resolved::{App, Datagrams, FlowGroup, Resolved};
+
+fn aqm() -> impl Strategy<Value = String> {
+    let laws: Vec<String> = registry::laws().iter().map(|law| law.name.to_owned()).collect();
+    let presets = registry::PRESETS.iter().map(|preset| preset.name.to_owned());
+    prop::sample::select(laws.into_iter().chain(presets).collect::<Vec<_>>())
+}
+
+fn app() -> impl Strategy<Value = App> {
+    let stream = (prop::sample::select(vec!["reno", "cubic"]), any::<bool>(), 1u32..3);
+    let bulk = stream.prop_map(|(cc, ecn, ack_every)| App::Bulk {
+        tcp: sojourn_scenario::resolved::Tcp { ecn, ack_every, ..tcp(cc) },
+        bytes: None,
+    });
+    let files = (1_000u64..200_000, 0u64..2_000).prop_map(|(size, think)| App::Files {
+        tcp: tcp("cubic"),
+        sizes: vec![size, 1],
+        think: ms(think),
+    });
+    let datagrams =
+        (50u32..1500, 10_000u64..8_000_000, any::<bool>()).prop_map(|(packet_bytes, bps, ecn)| {
+            Datagrams { packet_bytes, rate: Rate::from_bps(bps), ecn }
+        });
+    let cbr = datagrams.clone().prop_map(|datagrams| App::Cbr { datagrams });
+    let on_off =
+        datagrams.prop_map(|datagrams| App::OnOff { datagrams, on: ms(300), off: ms(100) });
+    prop_oneof![4 => bulk, 2 => files, 1 => cbr, 1 => on_off]
+}
+
+fn group_over(links: usize) -> impl Strategy<Value = FlowGroup> {
+    let delays = (0u64..30, 0u64..30, 0u64..30);
+    (app(), 1u32..4, any::<bool>(), delays, 0u64..500).prop_map(
+        move |(app, count, back, d, start)| {
+            let mut flows = group("flows", count, app);
+            flows.path = (0..links).collect();
+            flows.reverse = if back { vec![links] } else { vec![] };
+            (flows.access_delay, flows.egress_delay, flows.return_delay) =
+                (ms(d.0), ms(d.1), ms(d.2));
+            flows.start = (Span::ZERO, ms(start));
+            flows
+        },
+    )
+}
+
+prop_compose! {
+    fn world()(links in 1usize..3)(
+        aqms in prop::collection::vec(aqm(), links + 1),
+        flows in prop::collection::vec(group_over(links), 1..4),
+        kbit in 300u64..20_000,
+        buffer in 3_000u64..200_000,
+        seed in any::<u64>(),
+    ) -> Resolved {
+        let link = |(i, aqm): (usize, &String)| {
+            let mut link = link(&format!("link{i}"), aqm, buffer);
+            let rate = Rate::from_bps(kbit * 1000);
+            link.capacity = sojourn_scenario::resolved::Capacity::Constant(rate);
+            link.delay = ms(i as u64 * 7);
+            link
+        };
+        let mut plan = scenario(8, aqms.iter().enumerate().map(link).collect(), flows);
+        for (i, group) in plan.flows.iter_mut().enumerate() {
+            group.name = format!("group{i}");
+            group.class = group.name.clone();
+        }
+        plan.seed = seed;
+        plan.record.packets = true;
+        plan
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_packet_has_one_fate_and_every_number_makes_sense(plan in world()) {
+        let run = run(&plan);
+        prop_assert_eq!(run.packets.len() as u64, run.packets_handled);
+        for row in &run.packets {
+            prop_assert!(row.left.is_none_or(|left| left >= row.arrived));
+            prop_assert!(row.marked.is_none() || row.ecn_in.can_mark());
+            prop_assert_eq!(row.left.is_none(), row.fate == Fate::Waiting);
+        }
+        for row in &run.summary {
+            prop_assert!(row.value >= 0.0, "{row:?}");
+            let share = row.metric.contains("rate") || row.metric == "utilisation";
+            prop_assert!(!share || row.value <= 1.0 + 1e-9, "{row:?}");
+        }
+        prop_assert_eq!(run.digest, common::run(&plan).digest);
+    }
+}

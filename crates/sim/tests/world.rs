@@ -1,0 +1,231 @@
+//! Whole worlds against what can be worked out by hand.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use sojourn_aqm::{Span, Time};
+use sojourn_record::rows::{Fate, Scope};
+use sojourn_scenario::resolved::{App, Capacity, Trace};
+use sojourn_sim::SimError;
+
+#[test]
+fn the_same_scenario_and_seed_give_the_same_events() {
+    let plan = scenario(20, vec![link("b", "taildrop", 125_000)], vec![bulk(5, "cubic")]);
+    let (first, second) = (run(&plan), run(&plan));
+    assert_eq!(first.digest, second.digest);
+    assert_eq!(first.states, second.states);
+    let mut other = plan;
+    other.seed = 2;
+    other.flows[0].start = (Span::ZERO, ms(1000));
+    assert_ne!(run(&other).digest, first.digest);
+}
+
+#[test]
+fn what_is_recorded_does_not_change_what_happens() {
+    let mut plan = scenario(20, vec![link("b", "taildrop", 125_000)], vec![bulk(5, "cubic")]);
+    let digest = run(&plan).digest;
+    plan.record.packets = true;
+    plan.record.flows = true;
+    plan.record.sample = ms(7);
+    assert_eq!(run(&plan).digest, digest);
+}
+
+#[test]
+fn t62_a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
+    // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last hop
+    // and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
+    let mut tcp = tcp("reno");
+    (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, 1);
+    let flow = group("one", 1, App::Bulk { tcp, bytes: Some(1000) });
+    let mut plan = scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]);
+    plan.record.packets = true;
+    let run = run(&plan);
+    // SYN: 40 bytes; then data leaves one round trip after the SYN.
+    let syn_rtt = 100_000_000 + 3_200 + 32_000;
+    let arrived = syn_rtt + 83_200 + 1_000_000;
+    assert_eq!(run.packets[1].arrived, Time::from_nanos(arrived));
+    let transfer = run.transfers[0];
+    let completion = syn_rtt + 83_200 + 832_000 + 50_000_000;
+    assert_eq!(transfer.completion, Span::from_nanos(completion));
+}
+
+#[test]
+fn t44_goodput_of_saturated_flows_is_payload_over_packet() {
+    let plan = scenario(60, vec![link("b", "taildrop", 250_000)], vec![bulk(5, "cubic")]);
+    let mut plan = plan;
+    plan.warmup = Span::from_secs(5);
+    let run = run(&plan);
+    let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
+    let goodput = metric(&run, Scope::Class, "bulk", "goodput");
+    assert!(utilisation > 0.999, "{utilisation}");
+    let ceiling = 1e7 * 1448.0 / 1500.0;
+    assert!((goodput / ceiling - 1.0).abs() < 0.005, "{goodput} of {ceiling}");
+}
+
+#[test]
+fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
+    // Utilisation of one Reno flow over buffer / BDP, in steady state.
+    for (buffer, expected) in [(0.25, 0.893), (0.5, 0.964), (1.0, 1.0)] {
+        let limit = (125_000.0 * buffer) as u64;
+        let mut plan = scenario(600, vec![link("b", "taildrop", limit)], vec![bulk(1, "reno")]);
+        plan.warmup = Span::from_secs(60);
+        let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+        assert!((utilisation - expected).abs() < 0.015, "{buffer}: {utilisation} for {expected}");
+    }
+}
+
+#[test]
+fn t58_overload_of_datagrams_loses_what_does_not_fit() {
+    let flows = vec![cbr("udp", 2, mbit(6), 1000)];
+    let run = run(&scenario(60, vec![link("b", "taildrop", 200_000)], flows));
+    let loss = metric(&run, Scope::Queue, "b", "drop_rate_overflow");
+    assert!((loss - 1.0 / 6.0).abs() < 0.003, "{loss}");
+}
+
+#[test]
+fn t45_voip_packets_are_20_046_ms_apart() {
+    let mut plan = scenario(
+        10,
+        vec![link("b", "taildrop", 200_000)],
+        vec![cbr("voip", 1, sojourn_aqm::Rate::from_bps(87_000), 218)],
+    );
+    plan.record.packets = true;
+    let packets = run(&plan).packets;
+    let gap = packets[100].arrived.since(packets[0].arrived).as_nanos() / 100;
+    assert_eq!(gap, 20_045_977); // 218 x 8 / 87,000 s
+}
+
+#[test]
+fn t61_one_opportunity_a_millisecond_is_12_mbit() {
+    let trace = Trace {
+        file: "one".into(),
+        sha256: String::new(),
+        opportunities_ms: vec![1],
+        opportunity_bytes: 1500,
+    };
+    let mut bottleneck = link("b", "taildrop", 250_000);
+    bottleneck.capacity = Capacity::Trace(Arc::new(trace));
+    let mut plan = scenario(30, vec![bottleneck], vec![bulk(2, "cubic")]);
+    plan.warmup = Span::from_secs(5);
+    let run = run(&plan);
+    let throughput = metric(&run, Scope::Queue, "b", "throughput");
+    let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
+    assert!((throughput / 12e6 - utilisation).abs() < 1e-3, "{throughput} {utilisation}");
+    assert!(utilisation > 0.99, "{utilisation}");
+}
+
+#[test]
+fn the_packet_in_service_finishes_at_its_old_rate() {
+    let mut bottleneck = link("b", "taildrop", 1_000_000);
+    let half = Time::from_nanos(500_000);
+    bottleneck.capacity = Capacity::Schedule(vec![(Time::ZERO, mbit(10)), (half, mbit(1))]);
+    let mut plan = scenario(1, vec![bottleneck], vec![cbr("udp", 1, mbit(100), 1000)]);
+    plan.flows[0].access_rate = mbit(100_000);
+    plan.flows[0].access_delay = Span::ZERO;
+    plan.flows[0].stop = Some(ms(1));
+    plan.record.packets = true;
+    let left: Vec<u64> =
+        run(&plan).packets.iter().take(3).map(|p| p.left.unwrap().as_nanos()).collect();
+    // 0.8 ms at 10 Mbit/s though the rate falls at 0.5 ms; then 8 ms each.
+    assert_eq!(left[1] - left[0], 800_000);
+    assert_eq!(left[2] - left[1], 8_000_000);
+}
+
+#[test]
+fn acknowledgements_share_the_queue_of_the_way_back() {
+    let mut down = bulk(2, "cubic");
+    (down.name, down.class, down.path, down.reverse) =
+        ("down".into(), "down".into(), vec![0], vec![1]);
+    (down.return_delay, down.return_egress_delay) = (ms(1), ms(1));
+    let mut up = down.clone();
+    (up.name, up.class, up.path, up.reverse) = ("up".into(), "up".into(), vec![1], vec![0]);
+    let links = vec![link("down", "taildrop", 125_000), link("up", "taildrop", 125_000)];
+    let run = run(&scenario(30, links, vec![down, up]));
+    for (queue, class) in [("down", "up"), ("up", "down")] {
+        // Data of one direction and acknowledgements of the other are in each queue.
+        let sent = metric(&run, Scope::Queue, queue, "sent");
+        let data = metric(&run, Scope::Class, queue, "goodput") * 30.0 / 8.0 / 1448.0;
+        assert!(sent > data * 1.2, "{queue}: {sent} packets, {data} of data");
+        assert!(metric(&run, Scope::Class, class, "goodput") > 3e6);
+    }
+}
+
+#[test]
+fn every_packet_has_a_row_and_a_fate() {
+    let mut plan = scenario(10, vec![link("b", "taildrop", 60_000)], vec![bulk(5, "reno")]);
+    plan.record.packets = true;
+    let run = run(&plan);
+    let with = |wanted: fn(&Fate) -> bool| {
+        run.packets.iter().filter(|row| wanted(&row.fate)).count() as f64
+    };
+    assert_eq!(run.packets.len() as u64, run.packets_handled);
+    let sent = with(|fate| matches!(fate, Fate::Sent));
+    let waiting = with(|fate| matches!(fate, Fate::Waiting));
+    assert_eq!(sent, metric(&run, Scope::Queue, "b", "sent"));
+    assert_eq!(waiting, metric(&run, Scope::Queue, "b", "waiting"));
+    assert!(with(|fate| matches!(fate, Fate::Dropped(..))) > 0.0);
+}
+
+#[test]
+fn short_files_complete_and_think() {
+    let app = App::Files { tcp: tcp("cubic"), sizes: vec![15_000, 102_000], think: ms(500) };
+    let mut plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("web", 3, app)]);
+    plan.warmup = Span::from_secs(1);
+    let run = run(&plan);
+    assert!(run.transfers.len() > 100);
+    // 15 kB: SYN and two rounds of ten packets; 102 kB: four rounds (endpoints fact T48).
+    let fastest = |bytes| {
+        let of_size = run.transfers.iter().filter(|t| t.bytes == bytes);
+        of_size.map(|t| t.completion.as_secs()).fold(f64::INFINITY, f64::min)
+    };
+    assert!((0.25..0.27).contains(&fastest(15_000)), "{}", fastest(15_000));
+    assert!((0.45..0.55).contains(&fastest(102_000)), "{}", fastest(102_000));
+}
+
+#[test]
+fn on_off_sources_send_their_share() {
+    let datagrams =
+        sojourn_scenario::resolved::Datagrams { packet_bytes: 500, rate: mbit(1), ecn: false };
+    let app = App::OnOff { datagrams, on: ms(500), off: ms(500) };
+    let run =
+        run(&scenario(2_000, vec![link("b", "taildrop", 125_000)], vec![group("onoff", 1, app)]));
+    let goodput = metric(&run, Scope::Class, "onoff", "goodput");
+    assert!((goodput / 0.5e6 - 1.0).abs() < 0.08, "{goodput}"); // about 2000 periods: sigma 2 %
+}
+
+#[test]
+fn another_group_does_not_shift_the_luck_of_the_first() {
+    let start_of_bulk = |with_other: bool| {
+        let mut flows = vec![bulk(3, "cubic")];
+        flows[0].start = (Span::ZERO, ms(1000));
+        if with_other {
+            flows.insert(0, cbr("udp", 2, mbit(1), 500));
+        }
+        let mut plan = scenario(3, vec![link("b", "taildrop", 125_000)], flows);
+        plan.record.packets = true;
+        let offset = if with_other { 2 } else { 0 };
+        let run = run(&plan);
+        let first = |flow: u32| run.packets.iter().find(|row| row.flow == flow).unwrap().arrived;
+        [0, 1, 2].map(|flow| first(flow + offset))
+    };
+    assert_eq!(start_of_bulk(false), start_of_bulk(true));
+}
+
+#[test]
+fn an_unknown_congestion_control_is_refused_with_its_place() {
+    let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![bulk(1, "cubik")]);
+    let Err(SimError::Invalid { place, message }) = sojourn_sim::run(&plan, &|_| true) else {
+        panic!("there is no cubik");
+    };
+    assert_eq!(place, "flows[0].cc");
+    assert!(message.contains("did you mean `cubic`"), "{message}");
+}
+
+#[test]
+fn a_run_can_be_cancelled() {
+    let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![bulk(5, "cubic")]);
+    let until = Time::from_nanos(5_000_000_000);
+    assert_eq!(sojourn_sim::run(&plan, &|now| now < until).err(), Some(SimError::Cancelled));
+}

@@ -1,0 +1,34 @@
+"""Sojourn: a laboratory for active queue management.
+
+One scenario, several AQMs, the same seeds; tables, intervals, figures and a report come out::
+
+    import sojourn
+
+    comparison = sojourn.compare("traffic-mix", aqms=["taildrop", "pie", "madpie"])
+    comparison                      # in a notebook: the table and what is significant, in words
+    comparison.save("out")          # report.html, figures, numbers
+
+    result = sojourn.run("traffic-mix", seed=3)
+    result.summary["queue/bottleneck/delay_p95"]     # seconds
+    result.states                                    # an Arrow table
+"""
+
+from sojourn._core import Scenario, ScenarioError, __version__
+from sojourn.comparison import Comparison, compare
+from sojourn.errors import InputError, Interrupted
+from sojourn.library import load
+from sojourn.result import Result
+from sojourn.runs import run
+
+__all__ = [
+    "Comparison",
+    "InputError",
+    "Interrupted",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "compare",
+    "load",
+    "run",
+]

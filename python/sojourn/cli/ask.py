@@ -1,0 +1,130 @@
+"""The verbs that tell: list, explain, validate, doctor, completion."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from sojourn import _core
+from sojourn.cli import console, options
+from sojourn.library import describe, load, parse_set, shipped
+
+_WHAT = ("aqms", "ccs", "scenarios", "plots")
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  sojourn list aqms
+  sojourn list scenarios --json
+""",
+)
+@click.argument("what", type=click.Choice(_WHAT))
+@options.json_option
+def show_list(what: str, as_json: bool) -> int:
+    """List what there is: AQMs, congestion controls, shipped scenarios, figures."""
+    if what in ("aqms", "ccs"):
+        entries = _core.aqms() if what == "aqms" else _core.ccs()
+        lines = {entry["name"]: entry["doc"] for entry in entries}
+    elif what == "scenarios":
+        lines = {name: describe(path) for name, path in shipped().items()}
+        entries = [{"name": n, "doc": lines[n], "file": str(p)} for n, p in shipped().items()]
+    else:
+        from sojourn.plots import KINDS
+
+        lines = KINDS
+        entries = [{"name": name, "doc": doc} for name, doc in KINDS.items()]
+    if as_json:
+        console.show_json(entries)
+    else:
+        for name, doc in lines.items():
+            print(f"{name:<16} {doc}")
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn explain pie
+  sojourn explain pie.target
+  sojourn explain cubic
+"""
+)
+@click.argument("topic")
+@options.json_option
+def explain(topic: str, as_json: bool) -> int:
+    """Explain an AQM, a congestion control or a parameter, with defaults and sources."""
+    from sojourn import explain as explaining
+
+    if as_json:
+        console.show_json([p or entry for entry, p in explaining.find(topic)])
+    else:
+        print(explaining.explain(topic))
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn validate demo.toml
+  sojourn validate demo.toml --set links.bottleneck.rate=20mbit --json
+"""
+)
+@options.scenario_argument
+@options.set_option
+@options.json_option
+def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
+    """Check a scenario without running it; --json shows it with every default filled in."""
+    scenario = load(file, [parse_set(text) for text in sets])
+    console.warn(scenario.warnings)
+    if as_json:
+        console.show_json(json.loads(scenario.resolved_json()))
+    else:
+        queues = ", ".join(f"{link}: {scenario.queue(link)}" for link in scenario.links)
+        print(f"{file}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Example:
+  sojourn doctor
+"""
+)
+@options.json_option
+def doctor(as_json: bool) -> int:
+    """Say what this machine offers, what is missing, and how to install it."""
+    from sojourn.doctor import examine
+
+    checks = examine()
+    if as_json:
+        console.show_json([vars(check) for check in checks])
+    else:
+        for check in checks:
+            print(f"{check.state:<8} {check.name:<14} {check.found}")
+            if check.remedy:
+                print(f"{'':<8} {'':<14} remedy: {check.remedy}")
+    return 1 if any(check.state == "missing" for check in checks) else 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn completion bash >> ~/.bashrc
+  sojourn completion zsh >> ~/.zshrc
+  sojourn completion fish > ~/.config/fish/completions/sojourn.fish
+"""
+)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> int:
+    """Write the completion script of a shell to stdout."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows bash, zsh and fish"
+    root = context.find_root().command
+    print(kind(root, {}, "sojourn", "_SOJOURN_COMPLETE").source())
+    return 0

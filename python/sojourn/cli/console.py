@@ -1,0 +1,111 @@
+"""Where words go: results to stdout, everything else to stderr; a bar on a terminal, else lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from sojourn.replicas import Progress
+
+PIPE_WIDTH = 120
+_LINE_EVERY_S = 5.0
+
+
+def say(text: str) -> None:
+    """A line for people, to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def warn(lines: list[str]) -> None:
+    """Warnings, one line each, to stderr."""
+    for line in lines:
+        say(f"sojourn: warning: {line}")
+
+
+def show_json(value: Any) -> None:
+    """A result for machines, to stdout; null where there is no value."""
+    from sojourn.report import without_nan
+
+    print(json.dumps(without_nan(value), indent=1, ensure_ascii=False))
+
+
+def stdout_console() -> Any:
+    """A rich console for results; off a terminal it is wide and without colours."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+
+
+def meter() -> Progress:
+    """A progress bar if stderr is a terminal, else a line now and then."""
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+class Lines:
+    """Progress as plain lines: at most one in five seconds, and one at the end."""
+
+    def start(self, runs: int, simulated_s: float) -> None:
+        """Begin to count."""
+        self._runs, self._total_s = runs, simulated_s
+        self._began = self._said = time.monotonic()
+        self._done = 0
+
+    def update(self, runs: int, simulated_s: float) -> None:
+        """Say how far it is, if nothing was said for a while."""
+        self._done = runs
+        now = time.monotonic()
+        if now - self._said < _LINE_EVERY_S or not simulated_s:
+            return
+        self._said = now
+        rate = simulated_s / (now - self._began)
+        left_s = (self._total_s - simulated_s) / rate
+        say(
+            f"{runs} of {self._runs} runs, {100 * simulated_s / self._total_s:.0f} %, "
+            f"{rate:.0f} simulated s per s, about {left_s:.0f} s left"
+        )
+
+    def stop(self) -> None:
+        """Say how long it took."""
+        took_s = time.monotonic() - self._began
+        say(f"{self._done} of {self._runs} runs in {took_s:.1f} s")
+
+
+class Bar:
+    """Progress as a bar with rate and estimate."""
+
+    def start(self, runs: int, simulated_s: float) -> None:
+        """Show an empty bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self._runs = runs
+        self._began = time.monotonic()
+        self._bar = RichProgress(
+            TextColumn("{task.fields[runs]}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(compact=True),
+            console=Console(file=sys.stderr),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=simulated_s, runs=f"0/{runs} runs", rate="")
+        self._bar.start()
+
+    def update(self, runs: int, simulated_s: float) -> None:
+        """Move the bar."""
+        rate = simulated_s / max(time.monotonic() - self._began, 1e-9)
+        self._bar.update(
+            self._task,
+            completed=simulated_s,
+            runs=f"{runs}/{self._runs} runs",
+            rate=f"{rate:.0f} simulated s/s",
+        )
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()

@@ -1,0 +1,72 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from sojourn import _core
+from sojourn.library import shipped
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _complete_scenario(
+    _context: click.Context, _parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    names = [CompletionItem(name) for name in shipped() if name.startswith(start)]
+    return [*names, CompletionItem(start, type="file")]
+
+
+def _complete_aqm(
+    _context: click.Context, _parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    before, comma, last = start.rpartition(",")
+    names = [aqm["name"] for aqm in _core.aqms() if aqm["name"].startswith(last)]
+    return [CompletionItem(f"{before}{comma}{name}") for name in names]
+
+
+def scenario_argument(function: F) -> F:
+    """FILE: a scenario file or a shipped name."""
+    return click.argument("file", shell_complete=_complete_scenario)(function)
+
+
+def set_option(function: F) -> F:
+    """--set, any number of times."""
+    return click.option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Override the file: a dotted key and a value, such as "
+        "links.bottleneck.queue.target=5ms. May be repeated.",
+    )(function)
+
+
+def out_option(help_text: str) -> Callable[[F], F]:
+    """--out."""
+    path = click.Path(path_type=Path)
+    return click.option("--out", type=path, metavar="DIR", help=help_text)
+
+
+def json_option(function: F) -> F:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")(function)
+
+
+def aqm_option(function: F) -> F:
+    """--aqm, a list, any number of times."""
+    return click.option(
+        "--aqm",
+        "aqms",
+        multiple=True,
+        required=True,
+        metavar="AQM[,AQM...]",
+        shell_complete=_complete_aqm,
+        help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel); "
+        "the first is the baseline. May be repeated.",
+    )(function)

@@ -1,0 +1,80 @@
+"""Results as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sojourn.grid import LEGEND, GridRow, grid, zero_note
+from sojourn.text import show_value
+from sojourn.words import how
+
+if TYPE_CHECKING:
+    from sojourn.comparison import Comparison
+    from sojourn.result import Result
+
+_STYLES = {"better": "bold green", "worse": "bold red", "different": "bold blue", "": ""}
+
+
+def print_result(result: Result, console: Any) -> None:
+    """The summary of a run, queue by queue and class by class."""
+    from rich.table import Table
+    from rich.text import Text
+
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for scope, name, metric, value, unit in result.summary_rows:
+        rows = groups.setdefault(f"{scope} {name}".strip(), [])
+        rows.append((metric, show_value(metric, value, unit)))
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2))
+    for column, justify in (("of", "left"), ("metric", "left"), ("value", "right")):
+        table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for of, rows in groups.items():
+        for i, (metric, value) in enumerate(rows):
+            table.add_row(Text(of if i == 0 else "", "bold"), Text(metric), Text(value))
+    console.print(table)
+    console.print(f"digest {result.digest}", style="dim")
+
+
+def print_comparison(comparison: Comparison, console: Any) -> None:
+    """Metrics as rows, AQMs as columns, then legend and words; wide tables in several parts."""
+    rows = grid(comparison)
+    for columns in _parts(comparison.aqms, rows, console.width):
+        console.print(_part(comparison.aqms, rows, columns))
+    notes = [LEGEND.format(comparison.baseline)] if len(comparison.aqms) > 1 else []
+    notes += filter(None, [zero_note(comparison)])
+    for note in [*notes, how(comparison)]:
+        console.print(note, style="dim", markup=False)
+    for sentence in comparison.words():
+        console.print()
+        console.print(sentence, markup=False)
+
+
+def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
+    """Which columns stand side by side: as many as fit beside the labels."""
+    label = max(len(f"{row.label} [{row.unit}]") for row in rows)
+    widths = [max(len(aqm), *(len(row.cells[i].text) + 2 for row in rows)) + 2 for i, aqm in enumerate(aqms)]
+    parts: list[list[int]] = [[]]
+    used = label
+    for i, needed in enumerate(widths):
+        if parts[-1] and used + needed > width:
+            parts.append([])
+            used = label
+        parts[-1].append(i)
+        used += needed
+    return parts
+
+
+def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("metric", no_wrap=True)
+    for i in columns:
+        table.add_column(Text(aqms[i]), justify="right", no_wrap=True)
+    for row in rows:
+        unit = f" [{row.unit}]" if row.unit else ""
+        cells = [row.cells[i] for i in columns]
+        shown = [Text(f"{cell.text} {cell.sign or ' '}", _STYLES[cell.verdict]) for cell in cells]
+        table.add_row(Text(f"{row.label}{unit}"), *shown)
+    return table

@@ -1,0 +1,126 @@
+"""The verbs that simulate: run, compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from sojourn import files
+from sojourn.aqmlist import split_all
+from sojourn.cli import console, options
+from sojourn.comparison import DEFAULT_SEEDS, Comparison, choose_link
+from sojourn.comparison import compare as compare_aqms
+from sojourn.library import load, parse_set
+from sojourn.runs import run as run_once
+
+_REPLACED = "Files of an earlier result there are replaced, other files stay."
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn run traffic-mix
+  sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
+"""
+)
+@options.scenario_argument
+@options.set_option
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
+@options.json_option
+def run(file: str, sets: tuple[str, ...], seed: int | None, out: Path | None, as_json: bool) -> int:
+    """Simulate a scenario once.
+
+    FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
+    """
+    scenario = load(file, [parse_set(text) for text in sets])
+    console.warn(scenario.warnings)
+    _announce(out)
+    result = run_once(scenario, seed=seed, out=out, progress=console.meter())
+    if as_json:
+        rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
+                for row in result.summary_rows]  # fmt: skip
+        facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
+        console.show_json(facts | {"out": str(out) if out else None, "summary": rows})
+    else:
+        from sojourn.cli.tables import print_result
+
+        print_result(result, console.stdout_console())
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
+  sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
+"""
+)
+@options.scenario_argument
+@options.aqm_option
+@options.set_option
+@click.option(
+    "--seeds", type=click.IntRange(1), default=DEFAULT_SEEDS, metavar="N", show_default=True,
+    help="Seeds per AQM, counting up from the file's; the same for every AQM.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N",
+    help="Runs at a time; one per core by default. Results do not depend on it.",
+)  # fmt: skip
+@click.option(
+    "--link", metavar="NAME",
+    help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
+)  # fmt: skip
+@options.out_option(
+    "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
+    f"DIR. {_REPLACED}"
+)
+@options.json_option
+def compare(
+    file: str,
+    aqms: tuple[str, ...],
+    sets: tuple[str, ...],
+    seeds: int,
+    jobs: int | None,
+    link: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Compare AQMs on one link under the same seeds.
+
+    FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
+    """
+    scenario = load(file, [parse_set(text) for text in sets])
+    chosen = split_all(aqms)
+    console.warn(scenario.warnings)
+    choose_link(scenario, link)
+    _announce(out)
+    comparison = compare_aqms(
+        scenario, chosen, seeds, link=link, jobs=jobs, out=out, progress=console.meter()
+    )
+    if out is not None:
+        comparison.save(out)
+        console.say(f"report: {out / 'report.html'}")
+    _show(comparison, as_json)
+    for failure in comparison.failures:
+        console.say(f"sojourn: a run failed: {failure}")
+    return 1 if comparison.failures else 0
+
+
+def _announce(out: Path | None) -> None:
+    """Check the folder before the work begins."""
+    if out is not None and files.prepare(out):
+        console.say(f"{out} holds an earlier result; its files will be replaced")
+
+
+def _show(comparison: Comparison, as_json: bool) -> None:
+    if as_json:
+        from sojourn.report import to_json
+
+        print(json.dumps(to_json(comparison), indent=1, ensure_ascii=False))
+    else:
+        from sojourn.cli.tables import print_comparison
+
+        print_comparison(comparison, console.stdout_console())

@@ -1,0 +1,73 @@
+"""What this machine offers: engines, libraries, cores, folders that can be written."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.engines import engines
+from sojourn.replicas import default_jobs
+
+_LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding.
+
+    Attributes:
+        name: what was looked at.
+        state: ``ok``, ``missing`` (something does not work) or ``later`` (not part of this release).
+        found: what was found.
+        remedy: what to do about it; empty if nothing.
+    """
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def examine() -> list[Check]:
+    """Look at everything; nothing is changed."""
+    return [
+        Check("sojourn", "ok", _core.__version__),
+        Check("python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"),
+        Check("cores", "ok", f"{default_jobs()} (runs at a time, unless --jobs says otherwise)"),
+        *(
+            Check(f"engine {engine.name}", "ok" if engine.available else "later", engine.note)
+            for engine in engines()
+        ),
+        *map(_library, _LIBRARIES),
+        _folder("this folder", Path.cwd(), "give --out a folder elsewhere"),
+        _folder("cache", _cache(), "set MPLCONFIGDIR to a folder that can be written; figures start slowly without"),
+    ]
+
+
+def _library(name: str) -> Check:
+    try:
+        return Check(name, "ok", metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Check(name, "missing", "not installed", f"python -m pip install {name}")
+
+
+def _cache() -> Path:
+    """Where matplotlib keeps its list of fonts."""
+    chosen = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(chosen) if chosen else Path.home() / ".cache"
+
+
+def _folder(name: str, folder: Path, remedy: str) -> Check:
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return Check(name, "ok", f"{folder} can be written")
+    except OSError as error:
+        return Check(name, "missing", f"{folder}: {error.strerror}", remedy)

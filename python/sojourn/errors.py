@@ -1,0 +1,31 @@
+"""What can go wrong for a user, and how it is said."""
+
+from __future__ import annotations
+
+from sojourn._core import Cancelled, ScenarioError
+
+__all__ = ["Cancelled", "InputError", "Interrupted", "NothingToPlot", "ScenarioError"]
+
+
+class InputError(ValueError):
+    """Something given to Sojourn, other than a scenario's content, is not what it should be.
+
+    The text is one sentence: where, what, and what would be right.
+    """
+
+
+class NothingToPlot(ValueError):
+    """The results hold no values for a figure; the text says which are missing."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C stopped a series of runs.
+
+    Attributes:
+        finished: labels of the runs that were complete, such as ``pie, seed 3``.
+    """
+
+    def __init__(self, finished: list[str], total: int) -> None:
+        super().__init__(f"interrupted after {len(finished)} of {total} runs")
+        self.finished = finished
+        self.total = total

@@ -1,0 +1,79 @@
+"""The table of a comparison as rows of text, for the terminal, the report and notebooks alike."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn.text import decimals_for, scale_of, show, show_estimate
+
+if TYPE_CHECKING:
+    from sojourn.comparison import Comparison, Difference, Verdict
+    from sojourn.text import Scale
+
+SIGNS = {"better": "✓", "worse": "✗", "different": "≠", "": ""}
+LEGEND = (
+    "mean ± half of the 95 % interval; against {}: ✓ significantly better, ✗ significantly worse, "
+    "≠ significantly different (neither direction is better as such), no sign: not significant"
+)
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One metric of one AQM: text, verdict against the first AQM, and the difference in words."""
+
+    text: str
+    verdict: Verdict
+    note: str
+
+    @property
+    def sign(self) -> str:
+        """The verdict as one character, or nothing."""
+        return SIGNS[self.verdict]
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """One metric: label, unit of display, and a cell per AQM."""
+
+    label: str
+    unit: str
+    cells: list[GridCell]
+
+
+def grid(comparison: Comparison) -> list[GridRow]:
+    """All shown metrics, one row each; cells in the order of the AQMs."""
+    tests = {(row.metric.key, row.aqm): row for row in comparison.tests}
+    rows = []
+    for metric in comparison.metrics:
+        cells = [cell for cell in comparison.cells if cell.metric == metric]
+        means = [cell.estimate.mean for cell in cells if not math.isnan(cell.estimate.mean)]
+        scale = scale_of(metric.metric, metric.unit, means)
+        shown = [
+            _cell(show_estimate(cell.estimate, scale), tests.get((metric.key, cell.aqm)), scale)
+            for cell in cells
+        ]
+        rows.append(GridRow(metric.label, scale.unit, shown))
+    return rows
+
+
+def zero_note(comparison: Comparison) -> str:
+    """Which metrics are left out because they are zero in every run; empty if none."""
+    labels = ", ".join(metric.label for metric in comparison.zero_metrics)
+    return f"zero in every run: {labels}" if labels else ""
+
+
+def _cell(text: str, row: Difference | None, scale: Scale) -> GridCell:
+    if row is None or math.isnan(row.test.p_value):
+        return GridCell(text, "", "")
+    d = row.test.difference
+    decimals = decimals_for(d.half_width * scale.factor, abs(d.mean) * scale.factor)
+    mean, low, high = (
+        show(value * scale.factor, decimals, sign=True) for value in (d.mean, d.low, d.high)
+    )
+    note = (
+        f"{mean} {scale.unit} against {row.baseline}, 95 % interval {low} to {high}, "
+        f"p {row.test.p_value:.2g}, corrected {row.p_adjusted:.2g}"
+    )
+    return GridCell(text, row.verdict, note)

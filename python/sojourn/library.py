@@ -1,0 +1,123 @@
+"""Finding and reading scenarios: files, shipped scenarios by name, overrides."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.errors import InputError
+
+# Dotted keys with Python values, or with TOML values as text (bare words may go without quotes).
+Sets = Mapping[str, object] | Iterable[tuple[str, str]]
+
+_FOLDER = Path(__file__).parent / "scenarios"
+
+
+def shipped() -> dict[str, Path]:
+    """The scenarios that come with Sojourn: file by name, sorted by name."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+def describe(path: Path) -> str:
+    """What a scenario file says it is: its ``description``, else the first comment, in one line."""
+    text = path.read_text(encoding="utf-8")
+    description = tomllib.loads(text).get("description")
+    if isinstance(description, str):
+        return " ".join(description.split())
+    comments = (line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#"))
+    return next((comment for comment in comments if comment), "")
+
+
+def load(source: str | Path | _core.Scenario, sets: Sets | None = None) -> _core.Scenario:
+    """Read, check and resolve a scenario.
+
+    Args:
+        source: a file (TOML, or JSON if it ends in ``.json``), the name of a shipped scenario, or a
+            scenario that is already loaded.
+        sets: dotted keys with values that override the file, such as
+            ``{"links.bottleneck.rate": "20mbit"}``; not for a loaded scenario.
+
+    Raises:
+        InputError: there is no such file and no such shipped scenario.
+        ScenarioError: the content is not a legal scenario.
+        OSError: the file, or a trace it names, cannot be read.
+    """
+    if isinstance(source, _core.Scenario):
+        if sets:
+            raise InputError("sets: a loaded scenario cannot be changed; load it with these sets")
+        return source
+    path = find(source)
+    return _core.Scenario.load(
+        _text(path),
+        format="json" if path.suffix == ".json" else "toml",
+        origin=str(source),
+        folder=str(path.parent),
+        sets=_pairs(sets or {}),
+    )
+
+
+def find(source: str | Path) -> Path:
+    """The file of a scenario given by path or by shipped name.
+
+    Raises:
+        InputError: there is neither; the nearest names are shown.
+    """
+    path = Path(source)
+    if path.is_dir():
+        raise InputError(f"{source}: is a folder; give a scenario file, such as {source}/demo.toml")
+    if path.exists():
+        return path
+    named = shipped()
+    if str(source) in named:
+        return named[str(source)]
+    hint = _hint(str(source), named)
+    raise InputError(f"{source}: there is no such file and no shipped scenario of that name{hint}")
+
+
+def _hint(name: str, named: Iterable[str]) -> str:
+    near = difflib.get_close_matches(Path(name).stem, list(named), n=1)
+    meant = f"; did you mean `{near[0]}`?" if near else ";"
+    return f"{meant} `sojourn list scenarios` shows what there is"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text; a scenario is TOML or JSON") from error
+
+
+def parse_set(text: str) -> tuple[str, str]:
+    """Read ``links.bottleneck.rate=20mbit`` as key and value.
+
+    Raises:
+        InputError: there is no ``=`` or nothing before it.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InputError(f"--set {text}: write KEY=VALUE, such as links.bottleneck.rate=20mbit")
+    return key.strip(), value.strip()
+
+
+def _pairs(sets: Sets) -> list[tuple[str, str]]:
+    if isinstance(sets, Mapping):
+        return [(key, _toml(value)) for key, value in sets.items()]
+    return list(sets)
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    return json.dumps(str(value), ensure_ascii=False)

@@ -1,0 +1,47 @@
+"""Figures of a comparison: one file per kind, one function per file, tables in, figure out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sojourn.errors import NothingToPlot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sojourn.comparison import Comparison
+
+__all__ = ["KINDS", "draw_all", "kind"]
+
+KINDS = {
+    "delay_cdf": "distribution of the queue delay, one line per AQM, a band over the seeds",
+    "delay_time": "queue delay over time with drops and marks, one panel per AQM",
+    "plane": "delay against bulk goodput, one ellipse per AQM; up and to the right is better",
+    "completion": "completion times of short transfers as boxes",
+}
+
+
+def kind(name: str) -> Callable[..., Figure]:
+    """The function that draws figures of a kind: ``(results per AQM, link) -> Figure``.
+
+    Raises:
+        KeyError: there is no such kind.
+    """
+    if name not in KINDS:
+        raise KeyError(f"there is no figure `{name}`; known: {', '.join(KINDS)}")
+    draw: Callable[..., Figure] = getattr(import_module(f"sojourn.plots.{name}"), name)
+    return draw
+
+
+def draw_all(comparison: Comparison) -> dict[str, Figure]:
+    """Every figure for which the comparison has values, by kind."""
+    results = {aqm: comparison.of(aqm) for aqm in comparison.aqms}
+    figures = {}
+    for name in KINDS:
+        try:
+            figures[name] = kind(name)(results, comparison.link)
+        except NothingToPlot:
+            continue
+    return figures

@@ -1,0 +1,74 @@
+"""Completion times of short transfers as boxes: 5, 25, 50, 75 and 95 percent."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.errors import NothingToPlot
+from sojourn.plots import data, style
+from sojourn.plots.data import Distribution, Results
+
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@style.figure
+def completion(results: Results, link: str) -> Figure:
+    """Draw one box per AQM and class of short transfers, transfers of all seeds pooled.
+
+    Args:
+        results: per AQM one result per seed.
+        link: not used; transfers cross the whole path.
+
+    Raises:
+        NothingToPlot: no short transfer was completed.
+    """
+    classes = data.names(results, "class", "completion")
+    found = {
+        name: {a: data.distribution(rs, "class", name, "completion") for a, rs in results.items()}
+        for name in classes
+    }
+    if not any(one for per_aqm in found.values() for one in per_aqm.values()):
+        raise NothingToPlot("no short transfer was completed; add flows with app kind `files`")
+    height = 1.0 + len(classes) * (0.3 + 0.33 * len(results))
+    drawing, panels = style.new(height, "Completion time of short transfers", len(classes))
+    colours = style.colours(results)
+    for axes, (name, per_aqm) in zip(panels, found.items(), strict=True):
+        _panel(axes, per_aqm, colours)
+        axes.set_title(name, pad=3)
+    _scale(panels, [one for per_aqm in found.values() for one in per_aqm.values() if one])
+    panels[-1].set_xlabel("completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median")
+    return drawing
+
+
+def _panel(axes: Axes, per_aqm: dict[str, Distribution], colours: dict[str, str]) -> None:
+    for place, (aqm, one) in enumerate(per_aqm.items()):
+        if not one:
+            continue
+        p5, p25, p50, p75, p95 = (one.quantile_s(q) for q in _QUANTILES)
+        colour = colours[aqm]
+        axes.plot([p5, p25], [place, place], color=colour, lw=1.2)
+        axes.plot([p75, p95], [place, place], color=colour, lw=1.2)
+        axes.vlines([p5, p95], place - 0.16, place + 0.16, color=colour, lw=1.2)
+        axes.barh(
+            place, p75 - p25, left=p25, height=0.56, color=colour, alpha=0.28, edgecolor="none"
+        )
+        axes.vlines(p50, place - 0.28, place + 0.28, color=colour, lw=2.6)
+    axes.set_yticks(range(len(per_aqm)), list(per_aqm))
+    for label, aqm in zip(axes.get_yticklabels(), per_aqm, strict=True):
+        label.set_color(colours[aqm])
+    axes.set_ylim(len(per_aqm) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def _scale(panels: list[Axes], found: list[Distribution]) -> None:
+    """Share one scale of seconds; logarithmic if the whiskers span more than a factor of 20."""
+    low = min(one.quantile_s(0.05) for one in found)
+    high = max(one.quantile_s(0.95) for one in found)
+    if high / low > 20:
+        panels[0].set_xscale("log")
+        panels[0].set_xlim(low / 1.3, high * 1.3)
+        style.plain_log(panels[0].xaxis, low, high)
+    else:
+        panels[0].set_xlim(0, high * 1.05)

@@ -1,0 +1,66 @@
+"""Cumulative distribution of the queue delay: how often is it at most this long?"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.errors import NothingToPlot
+from sojourn.plots import data, style
+from sojourn.plots.data import Distribution, Floats, Results
+
+_POINTS = 600
+_FLOOR_S = 1e-4
+
+
+@style.figure
+def delay_cdf(results: Results, link: str) -> Figure:
+    """Draw one line per AQM, packets of all seeds pooled; a band spans the seeds.
+
+    Args:
+        results: per AQM one result per seed.
+        link: whose queue.
+
+    Raises:
+        NothingToPlot: no run has delays of this queue.
+    """
+    pooled = {a: data.distribution(rs, "queue", link, "delay") for a, rs in results.items()}
+    pooled = {aqm: found for aqm, found in pooled.items() if found}
+    if not pooled:
+        raise NothingToPlot(f"no packet left queue {link}")
+    drawing, (axes,) = style.new(3.9, f"Queue delay at {link}")
+    x_s, is_log = _grid(list(pooled.values()))
+    colours, dashes = style.colours(results), style.dashes(results)
+    for aqm, found in pooled.items():
+        each = [data.distribution([r], "queue", link, "delay") for r in results[aqm]]
+        shares = np.array([one.share_below(x_s) for one in each if one])
+        colour = colours[aqm]
+        axes.fill_between(
+            x_s * 1e3, shares.min(0), shares.max(0), color=colour, alpha=0.18, lw=0
+        )
+        axes.plot(
+            x_s * 1e3, found.share_below(x_s), color=colour, linestyle=dashes[aqm], label=aqm
+        )
+    _label(axes, x_s, is_log)
+    style.legend(drawing, list(pooled))
+    return drawing
+
+
+def _grid(found: list[Distribution]) -> tuple[Floats, bool]:
+    """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
+    low = max(_FLOOR_S, min(one.quantile_s(0.02) for one in found))
+    high = max(2 * _FLOOR_S, max(one.quantile_s(0.9995) for one in found))
+    if high / low > 100:
+        return np.geomspace(low, high * 1.15, _POINTS), True
+    return np.linspace(0.0, high * 1.03, _POINTS), False
+
+
+def _label(axes: Axes, x_s: Floats, is_log: bool) -> None:
+    if is_log:
+        axes.set_xscale("log")
+        style.plain_log(axes.xaxis, x_s[0], x_s[-1])
+    axes.set_xlim(x_s[0] * 1e3, x_s[-1] * 1e3)
+    axes.set_ylim(0, 1.01)
+    axes.set_xlabel("queue delay [ms]")
+    axes.set_ylabel("fraction of packets at or below")

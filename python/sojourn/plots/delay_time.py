@@ -1,0 +1,86 @@
+"""Queue delay over time, one panel per AQM, with drops and marks as ticks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from sojourn.errors import NothingToPlot
+from sojourn.plots import data, style
+from sojourn.plots.data import Floats, Results
+from sojourn.result import Result
+
+_FLOOR_MS = 0.1
+
+
+@style.figure
+def delay_time(results: Results, link: str) -> Figure:
+    """Draw the delay of the first run of every AQM; all panels share their scales.
+
+    The line is the mean delay of the packets that left within a sample interval. A tick at the lower
+    edge is an interval with at least one drop, at the upper edge one with at least one mark.
+
+    Args:
+        results: per AQM one result per seed; the first is drawn.
+        link: whose queue.
+
+    Raises:
+        NothingToPlot: no run recorded the state of this queue.
+    """
+    delays = {aqm: data.series(rs[0], link, "delay_mean") for aqm, rs in results.items() if rs}
+    delays = {aqm: d for aqm, d in delays.items() if np.isfinite(d[1]).any()}
+    if not delays:
+        raise NothingToPlot(f"the state of queue {link} was not recorded; set record.states = true")
+    columns = 1 if len(delays) == 1 else 2
+    rows = math.ceil(len(delays) / columns)
+    drawing, panels = style.new(0.9 + 1.55 * rows, f"Queue delay over time at {link}", rows, columns)
+    colours = style.colours(results)
+    low_ms, high_ms, is_log = _limits(list(delays.values()))
+    for axes, (aqm, (t_s, delay_s)) in zip(panels, delays.items(), strict=False):
+        axes.plot(t_s, np.maximum(delay_s * 1e3, low_ms), color=colours[aqm], lw=0.9)
+        _rugs(axes, results[aqm][0], link)
+        axes.set_title(aqm, color=colours[aqm], pad=3)
+        axes.set_xlim(0, t_s[-1])
+        if is_log:
+            axes.set_yscale("log")
+            style.plain_log(axes.yaxis, low_ms, high_ms)
+        axes.set_ylim(low_ms if is_log else 0, high_ms)
+    for axes in panels[len(delays) :]:
+        axes.set_visible(False)
+    for axes in panels[max(0, len(delays) - columns) : len(delays)]:
+        axes.tick_params(labelbottom=True)
+    drawing.supxlabel("time [s]", fontsize=9)
+    drawing.supylabel("queue delay [ms]", fontsize=9)
+    _legend(drawing)
+    return drawing
+
+
+def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float, bool]:
+    """Lower and upper end in milliseconds; logarithmic if typical delays differ more than tenfold."""
+    high_ms = max(float(np.nanmax(d)) for _, d in delays) * 1e3 * 1.1
+    typical_ms = [max(_FLOOR_MS, float(np.nanmedian(d)) * 1e3) for _, d in delays]
+    if max(typical_ms) / min(typical_ms) < 10:
+        return 0.0, max(high_ms, _FLOOR_MS), False
+    low_ms = max(_FLOOR_MS, min(float(np.nanquantile(d, 0.02)) for _, d in delays) * 1e3)
+    room_for_ticks = (high_ms / low_ms) ** 0.12
+    return low_ms / room_for_ticks, high_ms * room_for_ticks, True
+
+
+def _rugs(axes: Axes, result: Result, link: str) -> None:
+    for var, colour, edge in (("drops", style.LOSS, (0.0, 0.05)), ("marks", style.MARK, (0.95, 1))):
+        t_s, counts = data.series(result, link, var)
+        axes.vlines(
+            t_s[counts > 0], *edge, transform=axes.get_xaxis_transform(), color=colour, lw=0.7
+        )
+
+
+def _legend(drawing: Figure) -> None:
+    handles = [
+        Line2D([], [], color=style.LOSS, marker="|", ls="", label="drops"),
+        Line2D([], [], color=style.MARK, marker="|", ls="", label="marks"),
+    ]
+    drawing.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=8, handletextpad=0)

@@ -1,0 +1,125 @@
+"""The plane of delay and goodput: up and to the right is better.
+
+One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the left,
+the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off between
+latency and goodput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.errors import NothingToPlot
+from sojourn.metrics import bulk_classes
+from sojourn.plots import data, style
+from sojourn.plots.data import Floats, Results
+
+_FLOOR_MS = 0.01
+
+
+@style.figure
+def plane(results: Results, link: str) -> Figure:
+    """Draw mean queue delay against the goodput of all bulk flows, a dot per seed.
+
+    Args:
+        results: per AQM one result per seed.
+        link: whose queue.
+
+    Raises:
+        NothingToPlot: no run has both a queue delay and a goodput.
+    """
+    points = _points(results, link)
+    if not points:
+        raise NothingToPlot(f"no run has both a delay of queue {link} and a goodput")
+    drawing, (axes,) = style.new(3.9, f"Delay at {link} and bulk goodput")
+    every = np.vstack(list(points.values()))
+    is_log = every[:, 0].max() / every[:, 0].min() > 10
+    colours = style.colours(results)
+    if is_log:
+        axes.set_xscale("log")
+    for aqm, cloud in points.items():
+        axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.55, mew=0)
+        if len(cloud) > 2:
+            _ellipse(axes, cloud, is_log, colours[aqm])
+    _limits(axes, every, is_log)
+    axes.set_xlabel("mean queue delay [ms]  (to the left: longer)")
+    axes.set_ylabel("goodput of all bulk flows [Mbit/s]")
+    drawing.draw_without_rendering()
+    _name(axes, points, colours)
+    axes.annotate(
+        "better", (1, 1), (-44, -4), xycoords="axes fraction", textcoords="offset points",
+        color=style.MUTED, va="top", ha="right", style="italic",
+    )  # fmt: skip
+    axes.annotate(
+        "", (1, 1), (-42, -24), xycoords="axes fraction", textcoords="offset points",
+        arrowprops={"arrowstyle": "->", "color": style.MUTED},
+    )  # fmt: skip
+    return drawing
+
+
+def _points(results: Results, link: str) -> dict[str, Floats]:
+    """Per AQM milliseconds and Mbit/s, shape ``(n_seeds, 2)``."""
+    points: dict[str, Floats] = {}
+    for aqm, runs in results.items():
+        if not runs:
+            continue
+        delay = data.summaries(runs, f"queue/{link}/delay_mean") * 1e3
+        rows = runs[0].summary_rows
+        classes = bulk_classes(rows) or [r[1] for r in rows if r[::2][:2] == ("class", "goodput")]
+        goodputs = [data.summaries(runs, f"class/{name}/goodput") for name in classes]
+        if goodputs:
+            cloud = np.column_stack([np.maximum(delay, _FLOOR_MS), np.sum(goodputs, 0) * 1e-6])
+            points[aqm] = cloud[np.isfinite(cloud).all(1)]
+    return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
+
+
+def _ellipse(axes: Axes, cloud: Floats, is_log: bool, colour: str) -> None:
+    """One standard deviation around the mean, along the principal axes of the covariance."""
+    shaped = np.column_stack([np.log10(cloud[:, 0]) if is_log else cloud[:, 0], cloud[:, 1]])
+    centre = shaped.mean(0)
+    variances, directions = np.linalg.eigh(np.cov(shaped.T))
+    radii = np.sqrt(np.maximum(variances, 0.0))
+    turn = np.linspace(0, 2 * np.pi, 181)
+    outline = centre + (directions @ (radii[:, None] * [np.cos(turn), np.sin(turn)])).T
+    if is_log:
+        outline[:, 0] = 10.0 ** outline[:, 0]
+    axes.fill(*outline.T, facecolor=colour, alpha=0.2, lw=0)
+    axes.plot(*outline.T, color=colour, lw=1.2)
+
+
+def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
+    """Room around all points; the axis of delay is inverted."""
+    low, high = every.min(0), every.max(0)
+    if is_log:
+        axes.set_xlim(high[0] * 1.6, low[0] / 1.6)
+        style.plain_log(axes.xaxis, low[0], high[0])
+    else:
+        room = 0.15 * (high[0] - low[0]) or 0.1 * high[0]
+        axes.set_xlim(high[0] + room, max(0.0, low[0] - room))
+    room = max(0.12 * (high[1] - low[1]), 0.004 * high[1])
+    axes.set_ylim(low[1] - room, high[1] + 1.6 * room)
+
+
+def _name(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:
+    """Write every AQM above its points, pushed up where names would overlap."""
+    anchors = {
+        aqm: np.array([np.median(cloud[:, 0]), cloud[:, 1].max()]) for aqm, cloud in points.items()
+    }
+    dots_per_point = axes.figure.dpi / 72.0
+    line = 13.0 * dots_per_point
+    taken: list[tuple[float, float]] = []
+    pixels = {aqm: axes.transData.transform(anchor) for aqm, anchor in anchors.items()}
+    for aqm in sorted(anchors, key=lambda aqm: tuple(pixels[aqm])):
+        x, y = pixels[aqm]
+        label_y = y + 0.9 * line
+        while any(abs(x - tx) < 6 * line and abs(label_y - ty) < line for tx, ty in taken):
+            label_y += line / 4
+        taken.append((x, label_y))
+        axes.annotate(
+            aqm, anchors[aqm], (0, (label_y - y) / dots_per_point), textcoords="offset points",
+            ha="center", va="center", color=colours[aqm], fontweight="bold",
+        )  # fmt: skip

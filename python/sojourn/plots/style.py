@@ -1,0 +1,128 @@
+"""What all figures share: size, type, ink, one colour per AQM; the same bytes for the same results.
+
+Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with colour-blindness
+tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is dark grey.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK = "#22262b"
+MUTED = "#6b7480"
+GRID = "#dfe3e8"
+PAPER = "#ffffff"
+LOSS = "#b3261e"
+MARK = "#8250df"
+PALETTE = ("#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
+WIDTH_IN = 7.2
+
+_RC = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "sojourn",
+    "savefig.dpi": 200,
+}
+
+P = ParamSpec("P")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """The settings of this module while figures are drawn or saved."""
+    with mpl.rc_context(_RC):
+        yield
+
+
+def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Make a function draw its figure with the settings of this module."""
+
+    @functools.wraps(draw)
+    def with_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with styled():
+            return draw(*args, **kwargs)
+
+    return with_style
+
+
+def colours(aqms: Iterable[str]) -> dict[str, str]:
+    """One colour per AQM, by its place in the comparison, so that all figures agree."""
+    return {aqm: PALETTE[i % len(PALETTE)] for i, aqm in enumerate(aqms)}
+
+
+def dashes(aqms: Iterable[str]) -> dict[str, object]:
+    """One line style per AQM: solid, until colours begin to repeat."""
+    return {aqm: DASHES[i // len(PALETTE) % len(DASHES)] for i, aqm in enumerate(aqms)}
+
+
+def new(height_in: float, title: str, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with a title and axes, row by row, that share both scales."""
+    drawing = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    axes = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    return drawing, list(axes.flat)
+
+
+def legend(drawing: Figure, aqms: list[str]) -> None:
+    """A legend of the labelled lines below the axes, in as many columns as the names allow."""
+    columns = max(1, min(len(aqms), 96 // (max(map(len, aqms)) + 7)))
+    drawing.legend(loc="outside lower center", ncols=columns)
+
+
+def plain_log(axis: mpl.axis.Axis, low: float, high: float) -> None:
+    """Label a logarithmic axis with plain numbers: 1, 2, 5 up to three decades, else decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    few = high / low < 1000
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator() if few else LogLocator(subs=(2.0, 5.0)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def svg(drawing: Figure) -> str:
+    """A figure as SVG; the same figure gives the same bytes."""
+    buffer = io.StringIO()
+    with styled():
+        drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def png(drawing: Figure) -> bytes:
+    """A figure as PNG at 200 dots per inch; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    with styled():
+        drawing.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,142 @@
+"""Many runs at once: one per core, in threads, because the core releases the interpreter's lock.
+
+What a run computes does not depend on the others, so results are the same for any number of jobs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Protocol
+
+from sojourn import _core
+from sojourn.errors import Cancelled, InputError, Interrupted, ScenarioError
+from sojourn.result import Result
+
+_LOOK_EVERY_S = 0.1
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to do; the label is for people: ``pie, seed 3``."""
+
+    label: str
+    scenario: _core.Scenario
+
+
+class Progress(Protocol):
+    """Who is told how far the runs are."""
+
+    def start(self, runs: int, simulated_s: float) -> None:
+        """So many runs of so many simulated seconds in all begin."""
+
+    def update(self, runs: int, simulated_s: float) -> None:
+        """So many runs are complete, so many seconds simulated."""
+
+    def stop(self) -> None:
+        """No more runs; called in any case."""
+
+
+class Silent:
+    """Tells no one."""
+
+    def start(self, runs: int, simulated_s: float) -> None:
+        """Say nothing."""
+
+    def update(self, runs: int, simulated_s: float) -> None:
+        """Say nothing."""
+
+    def stop(self) -> None:
+        """Say nothing."""
+
+
+def run_all(
+    tasks: Sequence[Task],
+    *,
+    jobs: int | None = None,
+    finish: Callable[[int, Result], None] = lambda _index, _result: None,
+    progress: Progress | None = None,
+) -> list[Result | str]:
+    """Run all tasks.
+
+    Args:
+        tasks: what to run.
+        jobs: runs at a time; the number of cores by default.
+        finish: called in the run's thread with the task's place and its result as soon as it is
+            complete, for example to save it.
+        progress: who is told how far the runs are.
+
+    Returns:
+        In the order of the tasks, the result; or a sentence about a failure that is not the user's.
+
+    Raises:
+        Interrupted: Ctrl-C; runs that were complete have been passed to `finish`.
+        ScenarioError: the simulator refused a scenario.
+        OSError: `finish` could not write.
+    """
+    progress = progress or Silent()
+    switch = _core.Cancel()
+    with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
+        progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
+        futures = [pool.submit(_one, i, task, switch, finish) for i, task in enumerate(tasks)]
+        try:
+            _watch(futures, switch, progress)
+        except BaseException as error:
+            switch.cancel()
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(_finished(tasks, futures), len(tasks)) from None
+            raise
+        finally:
+            progress.stop()
+    return [_outcome(task, future) for task, future in zip(tasks, futures, strict=True)]
+
+
+def default_jobs() -> int:
+    """The number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _checked(jobs: int | None, tasks: int) -> int:
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs: {jobs} is not a number of runs at a time; at least 1")
+    return max(1, min(jobs or default_jobs(), tasks))
+
+
+def _one(
+    index: int, task: Task, switch: _core.Cancel, finish: Callable[[int, Result], None]
+) -> Result:
+    result = Result(_core.run(task.scenario, switch))
+    finish(index, result)
+    return result
+
+
+def _watch(futures: list[Future[Result]], switch: _core.Cancel, progress: Progress) -> None:
+    """Wait for all; look at least every `_LOOK_EVERY_S` so that Ctrl-C is heard soon."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+        for future in done:
+            error = future.exception()
+            if isinstance(error, ScenarioError | InputError | OSError | Cancelled):
+                raise error
+        progress.update(len(futures) - len(pending), switch.simulated_s())
+
+
+def _finished(tasks: Sequence[Task], futures: list[Future[Result]]) -> list[str]:
+    return [
+        task.label
+        for task, future in zip(tasks, futures, strict=True)
+        if future.done() and not future.cancelled() and future.exception() is None
+    ]
+
+
+def _outcome(task: Task, future: Future[Result]) -> Result | str:
+    error = future.exception()
+    if error is None:
+        return future.result()
+    return f"{task.label}: {type(error).__name__}: {error}"

@@ -1,0 +1,176 @@
+"""The report of a comparison: one HTML file that needs nothing else, figures, and numbers as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _core, files
+from sojourn.comparison import cell_record, difference_record, run_folder
+from sojourn.grid import LEGEND, grid, zero_note
+from sojourn.report.inline import inline_svg
+from sojourn.words import how
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sojourn.comparison import Comparison
+
+FORMAT = 1
+_HERE = Path(__file__).parent
+
+_CAPTIONS = {
+    "delay_cdf": "Packets of all seeds pooled; the band spans the seeds.",
+    "delay_time": "Mean delay of the packets that left in each sample interval, first seed. Ticks "
+    "below: intervals with drops; above: with marks.",
+    "plane": "A dot per seed; the ellipse covers one standard deviation of the seeds.",
+    "completion": "Transfers of all seeds pooled.",
+}
+
+
+def save(comparison: Comparison, folder: Path) -> list[str]:
+    """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full.
+    """
+    from sojourn.plots import style
+
+    (folder / files.COMPARISON).unlink(missing_ok=True)
+    figures = comparison.figures()
+    names = []
+    for name, drawing in figures.items():
+        for suffix, content in (("svg", style.svg(drawing)), ("png", style.png(drawing))):
+            names.append(f"figures/{name}.{suffix}")
+            files.write(folder / names[-1], content)
+    files.write(folder / "report.html", page(comparison, figures))
+    names += ["report.html", files.COMPARISON]
+    text = json.dumps(to_json(comparison) | {"files": names}, indent=1, ensure_ascii=False)
+    files.write(folder / files.COMPARISON, text + "\n")
+    return names
+
+
+def page(comparison: Comparison, figures: dict[str, Figure]) -> str:
+    """The report as one HTML page: no script, no address outside the page."""
+    from sojourn.plots import style
+
+    drawings = [
+        {"name": name, "svg": inline_svg(style.svg(drawing), name), "caption": _CAPTIONS[name]}
+        for name, drawing in figures.items()
+    ]
+    context = _context(comparison) | {
+        "style": (_HERE / "page.css").read_text(encoding="utf-8"),
+        "palette": style.PALETTE,
+        "drawings": drawings,
+        "facts": _facts(comparison),
+        "runs": _runs(comparison),
+        "source": comparison.scenario.source,
+        "sets": comparison.scenario.sets,
+        "resolved": json.dumps(json.loads(comparison.scenario.resolved_json()), indent=1),
+    }
+    return _template("page.html.j2").render(context)
+
+
+def fragment(comparison: Comparison) -> str:
+    """The table and the words, for a notebook."""
+    return _template("fragment.html.j2").render(_context(comparison))
+
+
+def to_json(comparison: Comparison) -> dict[str, Any]:
+    """The comparison for machines: SI units, null where there is no value."""
+    data = {
+        "format": FORMAT,
+        "name": comparison.scenario.name,
+        "link": comparison.link,
+        "aqms": comparison.aqms,
+        "seeds": comparison.seeds,
+        "versions": _versions(),
+        "metrics": [cell_record(cell) for cell in comparison.cells],
+        "differences": [difference_record(row) for row in comparison.tests],
+        "zero_in_every_run": [metric.key for metric in comparison.zero_metrics],
+        "words": comparison.words(),
+        "method": how(comparison),
+        "runs": _runs(comparison),
+        "failures": comparison.failures,
+        "warnings": comparison.scenario.warnings,
+        "scenario": json.loads(comparison.scenario.resolved_json()),
+    }
+    clean: dict[str, Any] = without_nan(data)
+    return clean
+
+
+def without_nan(value: Any) -> Any:
+    """The same value with None for NaN and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: without_nan(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _context(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "title": comparison.scenario.name,
+        "link": comparison.link,
+        "aqms": comparison.aqms,
+        "baseline": comparison.baseline,
+        "seeds": comparison.seeds,
+        "rows": grid(comparison),
+        "legend": LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else "",
+        "zero_note": zero_note(comparison),
+        "words": comparison.words(),
+        "how": how(comparison),
+        "failures": comparison.failures,
+        "warnings": comparison.scenario.warnings,
+    }
+
+
+def _versions() -> dict[str, str]:
+    return {"sojourn": _core.__version__, "python": platform.python_version()}
+
+
+def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+    versions = _versions()
+    runs = [run for aqm in comparison.aqms for run in comparison.of(aqm)]
+    wall_s = sum(float(run.manifest.get("wall_s", 0.0)) for run in runs)
+    return [
+        ("scenario", comparison.scenario.origin or comparison.scenario.name),
+        ("link", comparison.link),
+        ("seeds", ", ".join(map(str, comparison.seeds))),
+        ("simulated time per run", f"{comparison.scenario.duration_s:g} s"),
+        ("runs", f"{len(runs)}, {wall_s:.1f} s of computing in all"),
+        ("engine", "sim (packet simulator)"),
+        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+    ]
+
+
+def _runs(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "aqm": aqm,
+            "seed": seed,
+            "digest": result.digest,
+            "folder": str(run_folder(comparison.aqms, aqm, seed)),
+        }
+        for aqm in comparison.aqms
+        for seed, result in zip(comparison.seeds, comparison.results[aqm], strict=True)
+        if result is not None
+    ]
+
+
+def _template(name: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)

@@ -1,0 +1,39 @@
+"""SVG made fit for standing inside a page: own ids, colours that follow light and dark."""
+
+from __future__ import annotations
+
+import re
+
+from sojourn.plots import style
+
+_VARIABLES = {
+    style.INK: "--ink",
+    style.MUTED: "--muted",
+    style.GRID: "--grid",
+    style.PAPER: "--paper",
+    style.LOSS: "--loss",
+    style.MARK: "--mark",
+} | {colour: f"--series-{i}" for i, colour in enumerate(style.PALETTE)}
+
+_COLOUR = re.compile("|".join(_VARIABLES))
+_HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_NAMESPACES = re.compile(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"')
+_SIZE = re.compile(r'<svg width="[^"]*" height="[^"]*"')
+_LINKS = re.compile(r'xlink:href="#')
+
+
+def inline_svg(svg: str, name: str) -> str:
+    """An SVG drawing as an element of an HTML page.
+
+    Args:
+        svg: what `style.svg` gave.
+        name: unique within the page; ids and references get it as a prefix.
+    """
+    text = _METADATA.sub("", _HEAD.sub("", svg))
+    head, rest = text.split(">", 1)
+    head = _NAMESPACES.sub("", _SIZE.sub('<svg role="img"', head))
+    text = _LINKS.sub('href="#', f"{head}>{rest}")
+    for before in ('id="', 'href="#', "url(#"):
+        text = text.replace(before, f"{before}{name}-")
+    return _COLOUR.sub(lambda found: f"var({_VARIABLES[found.group()]})", text)

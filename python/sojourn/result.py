@@ -1,0 +1,189 @@
+"""The results of one run: tables, summary, manifest; in memory or read back from a folder."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sojourn.errors import InputError
+from sojourn.metrics import SummaryRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = ("packets", "flows", "states", "transfers", "summary", "histograms")
+MANIFEST = "manifest.json"
+
+
+class RunLike(Protocol):
+    """What a result reads: a run of the compiled core, or a folder."""
+
+    @property
+    def digest(self) -> str: ...  # noqa: D102
+    @property
+    def warnings(self) -> list[str]: ...  # noqa: D102
+    def table(self, name: str) -> Any: ...  # noqa: D102
+    def summary(self) -> Sequence[SummaryRow]: ...  # noqa: D102
+    def manifest_json(self) -> str: ...  # noqa: D102
+    def write(self, folder: str) -> list[str]: ...  # noqa: D102
+
+
+class Result:
+    """The results of one run.
+
+    Tables are Arrow tables with the columns that docs call by table name; a table that was not
+    recorded has no rows. Times in columns ending in ``_ns`` are nanoseconds since the start.
+    """
+
+    def __init__(self, run: RunLike) -> None:
+        self._run = run
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Result:
+        """Read back what `save` wrote.
+
+        Raises:
+            InputError: the folder has no manifest, so it holds no complete result.
+        """
+        return cls(_StoredRun(Path(folder)))
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of the event stream: same scenario, seed and version, same digest."""
+        return self._run.digest
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was legal but probably not meant, one sentence each."""
+        return self._run.warnings
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Resolved scenario, seed, engine, versions, wall time, digest, warnings."""
+        manifest: dict[str, Any] = json.loads(self._run.manifest_json())
+        return manifest
+
+    @cached_property
+    def summary_rows(self) -> list[SummaryRow]:
+        """The summary as rows of (scope, name, metric, value, unit)."""
+        return list(self._run.summary())
+
+    @cached_property
+    def summary(self) -> Mapping[str, float]:
+        """Every number of the run in its SI unit by ``scope/name/metric``.
+
+        For example ``result.summary["queue/bottleneck/delay_p95"]`` in seconds.
+        """
+        return {"/".join(filter(None, row[:3])): row[3] for row in self.summary_rows}
+
+    def table(self, name: str) -> pa.Table:
+        """One of the tables in `TABLES` as an Arrow table.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        import pyarrow as pa
+
+        return pa.table(self._run.table(name))
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """One packet at one queue; only recorded with ``record.packets``."""
+        return self.table("packets")
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One flow at one sample; only recorded with ``record.flows``."""
+        return self.table("flows")
+
+    @cached_property
+    def states(self) -> pa.Table:
+        """One variable of one queue at one sample; only recorded with ``record.states``."""
+        return self.table("states")
+
+    @cached_property
+    def transfers(self) -> pa.Table:
+        """One finished short transfer."""
+        return self.table("transfers")
+
+    @cached_property
+    def histograms(self) -> pa.Table:
+        """Distributions of delays: upper edge of the bin in nanoseconds, count."""
+        return self.table("histograms")
+
+    def to_pandas(self, name: str = "summary") -> Any:
+        """A table as a pandas data frame.
+
+        Raises:
+            ImportError: pandas is not installed; it is not a dependency of Sojourn.
+        """
+        return self.table(name).to_pandas()
+
+    def save(self, folder: str | Path) -> list[str]:
+        """Write the tables as Parquet and the manifest; returns the names of the files.
+
+        Every file is renamed into place when whole, the manifest last. Files of an earlier run in
+        the folder are replaced, other files stay.
+
+        Raises:
+            OSError: the folder cannot be written, or the disk is full.
+        """
+        return self._run.write(str(folder))
+
+    def __repr__(self) -> str:
+        """Name, seed and digest."""
+        facts = self.manifest
+        return f"<sojourn result {facts['name']}, seed {facts['seed']}, digest {self.digest}>"
+
+    def _repr_html_(self) -> str:
+        from sojourn.text import show_value
+
+        rows = "".join(
+            f"<tr><td>{html.escape(f'{scope} {name}')}</td><td>{html.escape(metric)}</td>"
+            f"<td style='text-align:right'>{show_value(metric, value, unit)}</td></tr>"
+            for scope, name, metric, value, unit in self.summary_rows
+        )
+        caption = html.escape(repr(self).strip("<>"))
+        return f"<table><caption>{caption}</caption>{rows}</table>"
+
+
+class _StoredRun:
+    """A result in a folder, with the face of a run of the core."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            self._manifest = (folder / MANIFEST).read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from error
+
+    @property
+    def digest(self) -> str:
+        return str(json.loads(self._manifest)["digest"])
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(json.loads(self._manifest)["warnings"])
+
+    def table(self, name: str) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if name not in TABLES:
+            raise KeyError(f"there is no table `{name}`; known: {', '.join(TABLES)}")
+        path = self._folder / f"{name}.parquet"
+        return parquet.read_table(path) if path.exists() else pa.table({})
+
+    def summary(self) -> list[SummaryRow]:
+        rows = self.table("summary").to_pylist()
+        return [(r["scope"], r["name"], r["metric"], r["value"], r["unit"]) for r in rows]
+
+    def manifest_json(self) -> str:
+        return self._manifest
+
+    def write(self, folder: str) -> list[str]:
+        raise InputError(f"{folder}: the result is already on disk, in {self._folder}; copy it")

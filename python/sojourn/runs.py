@@ -1,0 +1,51 @@
+"""One run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sojourn import _core, files
+from sojourn.library import Sets, load
+from sojourn.replicas import Progress, Task, run_all
+from sojourn.result import Result
+
+
+def run(
+    scenario: str | Path | _core.Scenario,
+    *,
+    seed: int | None = None,
+    sets: Sets | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Simulate a scenario once.
+
+    Args:
+        scenario: file, shipped name or loaded scenario.
+        seed: seed of every random stream; the scenario's own by default.
+        sets: dotted keys with values that override the scenario file.
+        out: folder to save the result in; it is checked before the work begins.
+        progress: who is told how far the run is.
+
+    Raises:
+        InputError: there is no such scenario, or `out` cannot be written.
+        ScenarioError: the scenario is not legal.
+        Interrupted: Ctrl-C.
+        OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
+        RuntimeError: the simulator failed; please report it.
+    """
+    loaded = load(scenario, sets)
+    if seed is not None:
+        loaded = loaded.with_seed(seed)
+    if out is not None:
+        files.prepare(Path(out))
+
+    def finish(_index: int, result: Result) -> None:
+        if out is not None:
+            result.save(out)
+
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded)
+    (outcome,) = run_all([task], finish=finish, progress=progress)
+    if isinstance(outcome, str):
+        raise RuntimeError(outcome)
+    return outcome

@@ -1,0 +1,85 @@
+"""Numbers with units as people read them: milliseconds, Mbit/s, percent, as many digits as are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sojourn.statistics import Estimate
+
+_MINUS = "−"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit for display: shown value = value * factor."""
+
+    unit: str
+    factor: float
+
+
+_COUNTS = {"arrived", "sent", "waiting", "flows", "transfers", "events", "packets"}
+MILLISECONDS = Scale("ms", 1e3)
+_SCALES = {
+    "s": MILLISECONDS,
+    "bit/s": Scale("Mbit/s", 1e-6),
+    "1": Scale("%", 100.0),
+}
+
+
+def scale_of(metric: str, unit: str, values: Iterable[float] = ()) -> Scale:
+    """The unit a metric is shown in.
+
+    Args:
+        metric: its name, such as ``delay_p95``.
+        unit: its unit in the tables.
+        values: what will be shown in one row; completion times from a second on are in seconds.
+    """
+    if metric == "jain":
+        return Scale("", 1.0)
+    if metric.startswith("completion") and max(map(abs, values), default=0.0) >= 1.0:
+        return Scale("s", 1.0)
+    return _SCALES.get(unit, Scale(unit, 1.0))
+
+
+def decimals_for(half_width: float, largest: float) -> int:
+    """Decimals that show two digits of a half-width; three digits of the value where that is unknown.
+
+    Args:
+        half_width: in the unit of display; NaN or zero if unknown.
+        largest: the largest value shown, in the unit of display.
+    """
+    if half_width > 0:
+        return min(4, max(0, 1 - math.floor(math.log10(half_width))))
+    if largest > 0:
+        return min(4, max(0, 2 - math.floor(math.log10(largest))))
+    return 0
+
+
+def show(value: float, decimals: int, *, sign: bool = False) -> str:
+    """A number with a fixed number of decimals and a true minus sign; a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    text = f"{value:+.{decimals}f}" if sign else f"{value:.{decimals}f}"
+    is_zero = not float(text)
+    return (text.lstrip("+-") if is_zero else text).replace("-", _MINUS)
+
+
+def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
+    """``12.3 ± 0.4`` in the unit of display, without the unit; only the mean without an interval."""
+    mean = estimate.mean * scale.factor
+    half = estimate.half_width * scale.factor
+    decimals = decimals_for(half, abs(mean))
+    if math.isnan(half):
+        return show(mean, decimals, sign=sign)
+    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals)}"
+
+
+def show_value(metric: str, value: float, unit: str) -> str:
+    """One number of a run with its unit, three digits or more."""
+    if metric in _COUNTS:
+        return f"{value:,.0f}".replace(",", " ")
+    scale = scale_of(metric, unit, [value])
+    shown = value * scale.factor
+    return f"{show(shown, decimals_for(math.nan, abs(shown)))} {scale.unit}".strip()

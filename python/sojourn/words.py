@@ -1,0 +1,64 @@
+"""A comparison in words: what is significant against the first AQM, one sentence per AQM."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from sojourn.text import decimals_for, scale_of, show
+
+if TYPE_CHECKING:
+    from sojourn.comparison import Comparison, Difference
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """One sentence per AQM after the first; one that says why there are none without intervals."""
+    if len(comparison.aqms) < 2:
+        return []
+    if len(comparison.seeds) < 2:
+        return ["With one seed there are no intervals and no tests; use at least two, better ten."]
+    return [_sentence(comparison, aqm) for aqm in comparison.aqms[1:]]
+
+
+def how(comparison: Comparison) -> str:
+    """How intervals and tests are made, in one paragraph."""
+    n = len(comparison.seeds)
+    tests = sum(not math.isnan(row.test.p_value) for row in comparison.tests)
+    return (
+        f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of Student's t. "
+        f"All AQMs met the same seeds and so the same arrivals; differences are taken seed by seed "
+        f"(paired t test), their intervals are unadjusted. A difference is called significant if its "
+        f"p-value stays below 5 % after Holm's correction over all {tests} tests (AQM × metric) of "
+        f"this comparison."
+    )
+
+
+def _sentence(comparison: Comparison, aqm: str) -> str:
+    rows = [row for row in comparison.tests if row.aqm == aqm and row.metric.headline]
+    lowered = [_amount(row) for row in rows if row.verdict and row.test.difference.mean < 0]
+    raised = [_amount(row) for row in rows if row.verdict and row.test.difference.mean > 0]
+    same = [row.metric.label for row in rows if not row.verdict]
+    parts = [
+        f"lowers {_joined(lowered)}" if lowered else "",
+        f"raises {_joined(raised)}" if raised else "",
+        f"shows no significant difference in {_joined(same)}" if same else "",
+    ]
+    return f"Against {comparison.baseline}, {aqm} {'; '.join(filter(None, parts))}."
+
+
+def _amount(row: Difference) -> str:
+    """``queue delay p95 by 312 ms (95 % interval 298 to 326)``."""
+    difference = row.test.difference
+    sign = -1 if difference.mean < 0 else 1
+    low, high = sorted((sign * difference.low, sign * difference.high))
+    scale = scale_of(row.metric.metric, row.metric.unit, [difference.mean])
+    unit = "points" if scale.unit == "%" else scale.unit
+    mean = abs(difference.mean) * scale.factor
+    decimals = decimals_for(difference.half_width * scale.factor, mean)
+    interval = f"{show(low * scale.factor, decimals)} to {show(high * scale.factor, decimals)}"
+    amount = f"{show(mean, decimals)} {unit}".strip()
+    return f"{row.metric.label} by {amount} (95 % interval {interval})"
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
