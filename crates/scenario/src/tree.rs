@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::ScenarioError;
+use crate::strict::Strict;
 
 /// Where things stand in the text a scenario was read from.
 #[derive(Clone, Debug, Default)]
@@ -72,30 +73,22 @@ pub(crate) fn from_toml(text: &str, origin: &str) -> Result<(Value, Places), Sce
 /// Reads JSON.
 pub(crate) fn from_json(text: &str, origin: &str) -> Result<(Value, Places), ScenarioError> {
     let places = Places::new(origin);
-    let root = serde_json::from_str(text).map_err(|error| {
-        ScenarioError::new(places.line(error.line()), format!("not JSON: {error}"))
-    })?;
-    match first_null(&root, "") {
-        None => Ok((root, places)),
-        Some(path) => {
-            let message = "`null` is no value; leave the key out for its default";
-            Err(ScenarioError::new(places.locate(&path), message))
-        }
-    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    let Strict(root) =
+        read.map_err(|error| refused_json(&error.path().to_string(), error.inner(), &places))?;
+    reader.end().map_err(|error| refused_json("", &error, &places))?;
+    Ok((root, places))
 }
 
-/// The path of the first `null`.
-fn first_null(value: &Value, path: &str) -> Option<String> {
-    match value {
-        Value::Null => Some(path.to_owned()),
-        Value::Object(table) => {
-            table.iter().find_map(|(key, value)| first_null(value, &join(path, key)))
-        }
-        Value::Array(items) => {
-            let mut numbered = items.iter().enumerate();
-            numbered.find_map(|(i, value)| first_null(value, &format!("{path}[{i}]")))
-        }
-        _ => None,
+fn refused_json(path: &str, error: &serde_json::Error, places: &Places) -> ScenarioError {
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or_default();
+    let line = places.line(error.line());
+    match error.is_data() {
+        true if path == "." => ScenarioError::new(line, message),
+        true => ScenarioError::new(format!("{line}: {path}"), message),
+        false => ScenarioError::new(line, format!("not JSON: {message}")),
     }
 }
 
