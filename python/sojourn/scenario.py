@@ -239,8 +239,10 @@ class Red(_Aqm):
             method 2. Default: ``"uniform"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
-        mean_packet_bytes: Mean packet size, by which the link's rate becomes packets per second. It
-            must be positive. Source: ns-2 red.cc: mean_pktsize. Default: ``"500B"``.
+        mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
+            thresholds become bytes; ``auto`` is the largest packet of the link. It must be
+            positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
+            500B. Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -302,8 +304,10 @@ class Ared(_Aqm):
             UseHardDrop. Default: ``True``.
         gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
             method 2. Default: ``"uniform"``.
-        mean_packet_bytes: Mean packet size, by which the link's rate becomes packets per second. It
-            must be positive. Source: ns-2 red.cc: mean_pktsize. Default: ``"500B"``.
+        mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
+            thresholds become bytes; ``auto`` is the largest packet of the link. It must be
+            positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
+            500B. Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
