@@ -265,7 +265,7 @@ impl Detector {
 
     fn hits(&mut self, p_b: f64, rng: &mut Rng) -> bool {
         let count = self.since_signal.map_or(0, |count| count.saturating_add(1));
-        let hit = rng.uniform() < spread(self.setup.gap_mode, p_b, count);
+        let hit = is_hit(self.setup.gap_mode, p_b, count, rng.uniform());
         self.since_signal = Some(if hit { 0 } else { count });
         hit
     }
@@ -306,18 +306,18 @@ impl Detector {
     }
 }
 
-/// The probability of hitting the packet that is `count` arrivals after the last signal (p_a).
-fn spread(mode: GapMode, p_b: f64, count: u32) -> f64 {
-    // Forgives the rounding of count * p_b where it meets a whole number (spec aqm.md §1).
+/// Whether the draw `u` hits the packet that is `count` arrivals after the last signal, which is
+/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and 1
+/// where that is not a probability. Both are multiplied out: the difference in the denominator would
+/// round a p_a of exactly 1/2 upwards.
+fn is_hit(mode: GapMode, p_b: f64, count: u32, u: f64) -> bool {
+    // Forgives the rounding of count * p_b where it is to be 1 (spec aqm.md §1).
     const TOLERANCE: f64 = 1e-12;
-    let sum = f64::from(count) * p_b;
+    let count = f64::from(count);
     match mode {
-        GapMode::Geometric => p_b,
-        GapMode::Wait if sum < 1.0 - TOLERANCE => 0.0,
-        GapMode::Wait if 2.0 - sum <= p_b + TOLERANCE => 1.0,
-        GapMode::Wait => p_b / (2.0 - sum),
-        GapMode::Uniform if p_b > 0.0 && 1.0 - sum <= p_b + TOLERANCE => 1.0,
-        GapMode::Uniform => p_b / (1.0 - sum),
+        GapMode::Geometric => u < p_b,
+        GapMode::Uniform => u < p_b * (1.0 + count * u),
+        GapMode::Wait => count * p_b >= 1.0 - TOLERANCE && 2.0 * u < p_b * (1.0 + count * u),
     }
 }
 
