@@ -27,7 +27,9 @@ AQMS = {
 class SyntheticRun:
     """The face of a run of the core."""
 
-    def __init__(self, tables: dict[str, pa.Table], summary: list[tuple[str, str, str, float, str]]):
+    def __init__(
+        self, tables: dict[str, pa.Table], summary: list[tuple[str, str, str, float, str]]
+    ):
         self.digest, self.warnings = "0123456789abcdef", []
         self._tables, self._summary = tables, summary
 
@@ -47,7 +49,9 @@ class SyntheticRun:
 def histogram(scope: str, name: str, metric: str, values_s: np.ndarray) -> list[dict[str, Any]]:
     edges, counts = np.unique(np.ceil(values_s * 1e4).astype(int) * 100_000, return_counts=True)
     base = {"scope": scope, "name": name, "metric": metric}
-    return [base | {"upper_ns": int(e), "count": int(c)} for e, c in zip(edges, counts, strict=True)]
+    return [
+        base | {"upper_ns": int(e), "count": int(c)} for e, c in zip(edges, counts, strict=True)
+    ]
 
 
 def states(delay_s: np.ndarray, loss: float, marks: float, rng: np.random.Generator) -> pa.Table:
@@ -95,7 +99,9 @@ def result(aqm: str, seed: int) -> Result:
     for name, metrics in classes.items():
         summary += [("class", name, m, float(v), u) for m, (v, u) in metrics.items()]
     summary.append(("run", "", "events", 1e6, "events"))
-    wander = typical * (1 + 0.3 * np.sin(np.arange(600) / 9 + seed)) + rng.normal(0, typical / 9, 600)
+    wander = typical * (1 + 0.3 * np.sin(np.arange(600) / 9 + seed)) + rng.normal(
+        0, typical / 9, 600
+    )
     bins = histogram("queue", "bottleneck", "delay", delay)
     bins += histogram("class", "web", "completion", times)
     bins += histogram("class", "voip", "owd", owd)
@@ -109,7 +115,7 @@ def result(aqm: str, seed: int) -> Result:
 def comparison(aqms: Sequence[str] = tuple(AQMS), seeds: int = 10) -> Comparison:
     numbers = list(range(1, seeds + 1))
     scenario: Any = SimpleNamespace(
-        name="demo", seed=1, origin="demo.toml", source="name = \"demo\"\n", sets=[], duration_s=60.0,
+        name="demo", seed=1, origin="demo.toml", source="name = 1\n", sets=[], duration_s=60.0,
         links=["bottleneck"], resolved_json=lambda: "{}", warnings=[],
     )  # fmt: skip
     results = {aqm: [result(aqm, seed) for seed in numbers] for aqm in aqms}

@@ -125,12 +125,12 @@ def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
     """
 
 def aqms() -> list[dict[str, Any]]:
-    """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], and params [{name, doc,
-    kind, absent, rule, words, defaults: {dialect: text}, sources: {dialect: text}, of: "law"|"discipline"}],
-    and vars [{name, unit, doc}]."""
+    """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], params [{name, doc,
+    kind, absent, rule, words, defaults: {dialect: text}, sources: {dialect: text},
+    of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
 
 def ccs() -> list[dict[str, Any]]:
-    """Every congestion control, in the same form."""
+    """Every congestion control, in the same form; kind is "cc"."""
 
 def check_aqm(text: str) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""

@@ -46,7 +46,7 @@ def split_all(texts: Iterable[str]) -> list[str]:
 
 
 def _continues(item: str) -> bool:
-    """Whether an item is ``name=value`` rather than a new AQM, which has no ``=`` before its ``:``."""
+    """Whether an item is ``name=value`` and not an AQM, which has no ``=`` before its ``:``."""
     return "=" in item and ":" not in item.split("=", 1)[0]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sojourn import _core, files, statistics
 from sojourn.errors import InputError
-from sojourn.library import Sets, load
+from sojourn.library import ScenarioLike, Sets, load
 from sojourn.metrics import Metric, select
 from sojourn.replicas import Progress, Task, run_all
 from sojourn.result import Result
@@ -201,7 +201,7 @@ class Comparison:
 
 
 def compare(
-    scenario: str | Path | _core.Scenario,
+    scenario: ScenarioLike,
     aqms: Sequence[str],
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     *,
@@ -214,7 +214,7 @@ def compare(
     """Run a scenario with several AQMs under the same seeds.
 
     Args:
-        scenario: file, shipped name or loaded scenario.
+        scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
         link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.

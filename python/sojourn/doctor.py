@@ -22,7 +22,7 @@ class Check:
 
     Attributes:
         name: what was looked at.
-        state: ``ok``, ``missing`` (something does not work) or ``later`` (not part of this release).
+        state: ``ok``, ``missing`` (something does not work) or ``later`` (not in this release).
         found: what was found.
         remedy: what to do about it; empty if nothing.
     """
@@ -45,7 +45,11 @@ def examine() -> list[Check]:
         ),
         *map(_library, _LIBRARIES),
         _folder("this folder", Path.cwd(), "give --out a folder elsewhere"),
-        _folder("cache", _cache(), "set MPLCONFIGDIR to a folder that can be written; figures start slowly without"),
+        _folder(
+            "cache",
+            _cache(),
+            "set MPLCONFIGDIR to a folder that can be written; figures start slowly without",
+        ),
     ]
 
 

@@ -107,7 +107,9 @@ def _param(entry: Entry, param: Entry) -> str:
 
 def _wrapped(text: str, indent: int) -> list[str]:
     blank = " " * indent
-    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=blank, subsequent_indent=blank)
+    return textwrap.wrap(
+        " ".join(text.split()), WIDTH, initial_indent=blank, subsequent_indent=blank
+    )
 
 
 def _columns(rows: list[tuple[str, str]]) -> list[str]:

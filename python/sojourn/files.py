@@ -12,13 +12,15 @@ COMPARISON = "comparison.json"
 MANIFEST = "manifest.json"
 
 
-def prepare(folder: Path) -> bool:
+def holds_result(folder: Path) -> bool:
+    """Whether a folder holds a result of an earlier run or comparison."""
+    return any((folder / name).exists() for name in (COMPARISON, MANIFEST))
+
+
+def prepare(folder: Path) -> None:
     """Make a folder and check that files can be written there, before long work starts.
 
-    Results of an earlier run are not touched yet; saving replaces them file by file.
-
-    Returns:
-        Whether the folder holds results of an earlier run.
+    An earlier result is not touched yet; saving replaces it file by file.
 
     Raises:
         InputError: the folder cannot be made or written.
@@ -27,12 +29,13 @@ def prepare(folder: Path) -> bool:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except FileExistsError:
-        raise InputError(f"--out {folder}: is a file; give a folder") from None
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"--out {folder}: there is a file of that name; give a folder") from None
     except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"--out {folder}: cannot be written ({reason}); give another folder") from error
-    return any((folder / name).exists() for name in (COMPARISON, MANIFEST))
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"--out {folder}: cannot be written ({reason}); give another folder"
+        ) from error
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -68,7 +68,7 @@ def _cell(text: str, row: Difference | None, scale: Scale) -> GridCell:
     if row is None or math.isnan(row.test.p_value):
         return GridCell(text, "", "")
     d = row.test.difference
-    decimals = decimals_for(d.half_width * scale.factor, abs(d.mean) * scale.factor)
+    decimals = decimals_for(d.half_width * scale.factor, d.mean * scale.factor)
     mean, low, high = (
         show(value * scale.factor, decimals, sign=True) for value in (d.mean, d.low, d.high)
     )

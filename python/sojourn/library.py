@@ -7,12 +7,23 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
 
 # Dotted keys with Python values, or with TOML values as text (bare words may go without quotes).
 Sets = Mapping[str, object] | Iterable[tuple[str, str]]
+
+
+class Written(Protocol):
+    """A scenario in words, such as `sojourn.scenario.Scenario`."""
+
+    def to_toml(self) -> str:
+        """The text of its file."""
+
+
+ScenarioLike = str | Path | Written | _core.Scenario
 
 _FOLDER = Path(__file__).parent / "scenarios"
 
@@ -32,12 +43,12 @@ def describe(path: Path) -> str:
     return next((comment for comment in comments if comment), "")
 
 
-def load(source: str | Path | _core.Scenario, sets: Sets | None = None) -> _core.Scenario:
+def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
     """Read, check and resolve a scenario.
 
     Args:
-        source: a file (TOML, or JSON if it ends in ``.json``), the name of a shipped scenario, or a
-            scenario that is already loaded.
+        source: a file (TOML, or JSON if it ends in ``.json``), the name of a shipped scenario, a
+            `sojourn.scenario.Scenario`, or a scenario that is already loaded.
         sets: dotted keys with values that override the file, such as
             ``{"links.bottleneck.rate": "20mbit"}``; not for a loaded scenario.
 
@@ -50,6 +61,8 @@ def load(source: str | Path | _core.Scenario, sets: Sets | None = None) -> _core
         if sets:
             raise InputError("sets: a loaded scenario cannot be changed; load it with these sets")
         return source
+    if not isinstance(source, str | Path):
+        return _core.Scenario.load(source.to_toml(), sets=_pairs(sets or {}))
     path = find(source)
     return _core.Scenario.load(
         _text(path),

@@ -63,12 +63,12 @@ _KINDS = (
     _Kind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
     _Kind("class", "loss_rate", "loss {}", "lower"),
     _Kind("queue", "drop_rate", "drop rate", ""),
-    _Kind("queue", "drop_rate_overflow", "drop rate, overflow", ""),
-    _Kind("queue", "drop_rate_random", "drop rate, random", ""),
-    _Kind("queue", "drop_rate_deterministic", "drop rate, deterministic", ""),
+    _Kind("queue", "drop_rate_overflow", "overflow drop rate", ""),
+    _Kind("queue", "drop_rate_random", "random drop rate", ""),
+    _Kind("queue", "drop_rate_deterministic", "deterministic drop rate", ""),
     _Kind("queue", "mark_rate", "mark rate", ""),
-    _Kind("queue", "mark_rate_random", "mark rate, random", ""),
-    _Kind("queue", "mark_rate_deterministic", "mark rate, deterministic", ""),
+    _Kind("queue", "mark_rate_random", "random mark rate", ""),
+    _Kind("queue", "mark_rate_deterministic", "deterministic mark rate", ""),
 )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn import _core, files
-from sojourn.library import Sets, load
+from sojourn import files
+from sojourn.library import ScenarioLike, Sets, load
 from sojourn.replicas import Progress, Task, run_all
 from sojourn.result import Result
 
 
 def run(
-    scenario: str | Path | _core.Scenario,
+    scenario: ScenarioLike,
     *,
     seed: int | None = None,
     sets: Sets | None = None,
@@ -21,7 +21,7 @@ def run(
     """Simulate a scenario once.
 
     Args:
-        scenario: file, shipped name or loaded scenario.
+        scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
         out: folder to save the result in; it is checked before the work begins.

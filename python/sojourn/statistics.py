@@ -48,7 +48,7 @@ class PairedTest:
 
     Attributes:
         difference: mean of value minus baseline, with its unadjusted 95 % interval.
-        p_value: of the two-sided paired t test that the mean is zero; NaN with fewer than two pairs.
+        p_value: of the two-sided paired t test for a mean of zero; NaN with fewer than two pairs.
     """
 
     difference: Estimate

@@ -1,4 +1,4 @@
-"""Numbers with units as people read them: milliseconds, Mbit/s, percent, as many digits as are known."""
+"""Numbers with units as people read them: ms, Mbit/s, percent, as many digits as are known."""
 
 from __future__ import annotations
 
@@ -34,31 +34,40 @@ def scale_of(metric: str, unit: str, values: Iterable[float] = ()) -> Scale:
     Args:
         metric: its name, such as ``delay_p95``.
         unit: its unit in the tables.
-        values: what will be shown in one row; completion times from a second on are in seconds.
+        values: what will be shown in one row: completion times from a second on are in seconds,
+            rates below 1 Mbit/s in kbit/s.
     """
     if metric == "jain":
         return Scale("", 1.0)
-    if metric.startswith("completion") and max(map(abs, values), default=0.0) >= 1.0:
+    largest = max(map(abs, values), default=0.0)
+    if metric.startswith("completion") and largest >= 1.0:
         return Scale("s", 1.0)
+    if unit == "bit/s" and 0 < largest < 1e6:
+        return Scale("kbit/s", 1e-3)
     return _SCALES.get(unit, Scale(unit, 1.0))
 
 
-def decimals_for(half_width: float, largest: float) -> int:
-    """Decimals that show two digits of a half-width; three digits of the value where that is unknown.
+def decimals_for(half_width: float, value: float) -> int:
+    """Decimals for a value: what its half-width justifies, at most four digits in all.
+
+    Two digits of the half-width are shown, or one where two would make the value longer than four
+    digits. Without a half-width the value gets three digits.
 
     Args:
         half_width: in the unit of display; NaN or zero if unknown.
-        largest: the largest value shown, in the unit of display.
+        value: in the unit of display.
     """
-    if half_width > 0:
-        return min(4, max(0, 1 - math.floor(math.log10(half_width))))
-    if largest > 0:
-        return min(4, max(0, 2 - math.floor(math.log10(largest))))
-    return 0
+    if not abs(value) > 0:
+        return 0
+    leading = math.floor(math.log10(abs(value)))
+    if not half_width > 0:
+        return min(4, max(0, 2 - leading))
+    of_half = -math.floor(math.log10(half_width))
+    return min(4, max(0, of_half, min(of_half + 1, 3 - max(leading, 0))))
 
 
 def show(value: float, decimals: int, *, sign: bool = False) -> str:
-    """A number with a fixed number of decimals and a true minus sign; a dash where there is none."""
+    """A number with so many decimals and a true minus sign; a dash where there is none."""
     if math.isnan(value):
         return "–"
     text = f"{value:+.{decimals}f}" if sign else f"{value:.{decimals}f}"
@@ -67,13 +76,13 @@ def show(value: float, decimals: int, *, sign: bool = False) -> str:
 
 
 def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
-    """``12.3 ± 0.4`` in the unit of display, without the unit; only the mean without an interval."""
+    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean."""
     mean = estimate.mean * scale.factor
     half = estimate.half_width * scale.factor
-    decimals = decimals_for(half, abs(mean))
+    decimals = decimals_for(half, mean)
     if math.isnan(half):
         return show(mean, decimals, sign=sign)
-    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals)}"
+    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
 
 
 def show_value(metric: str, value: float, unit: str) -> str:
@@ -82,4 +91,4 @@ def show_value(metric: str, value: float, unit: str) -> str:
         return f"{value:,.0f}".replace(",", " ")
     scale = scale_of(metric, unit, [value])
     shown = value * scale.factor
-    return f"{show(shown, decimals_for(math.nan, abs(shown)))} {scale.unit}".strip()
+    return f"{show(shown, decimals_for(math.nan, shown))} {scale.unit}".strip()

@@ -25,11 +25,11 @@ def how(comparison: Comparison) -> str:
     n = len(comparison.seeds)
     tests = sum(not math.isnan(row.test.p_value) for row in comparison.tests)
     return (
-        f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of Student's t. "
-        f"All AQMs met the same seeds and so the same arrivals; differences are taken seed by seed "
-        f"(paired t test), their intervals are unadjusted. A difference is called significant if its "
-        f"p-value stays below 5 % after Holm's correction over all {tests} tests (AQM × metric) of "
-        f"this comparison."
+        f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
+        "Student's t. All AQMs met the same seeds and so the same arrivals; differences are taken "
+        "seed by seed (paired t test), their intervals are unadjusted. A difference is called "
+        "significant if its p-value stays below 5 % after Holm's correction over all "
+        f"{tests} tests (AQM × metric) of this comparison."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.grid import LEGEND, GridRow, grid, zero_note
+from sojourn.grid import LEGEND, GridCell, GridRow, grid, zero_note
 from sojourn.text import show_value
 from sojourn.words import how
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sojourn.comparison import Comparison
     from sojourn.result import Result
 
+# The same cells as in the report, set tightly so that six AQMs fit into 120 columns.
+_TIGHT = (" ± ", "±")
 _STYLES = {"better": "bold green", "worse": "bold red", "different": "bold blue", "": ""}
 
 
@@ -28,8 +30,8 @@ def print_result(result: Result, console: Any) -> None:
     for column, justify in (("of", "left"), ("metric", "left"), ("value", "right")):
         table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for of, rows in groups.items():
-        for i, (metric, value) in enumerate(rows):
-            table.add_row(Text(of if i == 0 else "", "bold"), Text(metric), Text(value))
+        for i, (metric, shown) in enumerate(rows):
+            table.add_row(Text(of if i == 0 else "", "bold"), Text(metric), Text(shown))
     console.print(table)
     console.print(f"digest {result.digest}", style="dim")
 
@@ -51,7 +53,10 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
 def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
     """Which columns stand side by side: as many as fit beside the labels."""
     label = max(len(f"{row.label} [{row.unit}]") for row in rows)
-    widths = [max(len(aqm), *(len(row.cells[i].text) + 2 for row in rows)) + 2 for i, aqm in enumerate(aqms)]
+    widths = [
+        1 + max(len(line) for line in [*_lines(aqm), *(_tight(row.cells[i]) for row in rows)])
+        for i, aqm in enumerate(aqms)
+    ]
     parts: list[list[int]] = [[]]
     used = label
     for i, needed in enumerate(widths):
@@ -68,13 +73,22 @@ def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("metric", no_wrap=True)
     for i in columns:
-        table.add_column(Text(aqms[i]), justify="right", no_wrap=True)
+        table.add_column(Text("\n".join(_lines(aqms[i]))), justify="right", no_wrap=True)
     for row in rows:
         unit = f" [{row.unit}]" if row.unit else ""
         cells = [row.cells[i] for i in columns]
-        shown = [Text(f"{cell.text} {cell.sign or ' '}", _STYLES[cell.verdict]) for cell in cells]
+        shown = [Text(_tight(cell), _STYLES[cell.verdict]) for cell in cells]
         table.add_row(Text(f"{row.label}{unit}"), *shown)
     return table
+
+
+def _tight(cell: GridCell) -> str:
+    return f"{cell.text.replace(*_TIGHT)} {cell.sign or ' '}"
+
+
+def _lines(aqm: str) -> list[str]:
+    """An AQM over several lines: kind, then its parameters."""
+    return aqm.replace(":", "\n").replace(",", "\n").split("\n")

@@ -110,8 +110,8 @@ def compare(
 
 
 def _announce(out: Path | None) -> None:
-    """Check the folder before the work begins."""
-    if out is not None and files.prepare(out):
+    """Say that an earlier result will go."""
+    if out is not None and files.holds_result(out):
         console.say(f"{out} holds an earlier result; its files will be replaced")
 
 

@@ -37,7 +37,8 @@ class Distribution:
     def share_below(self, x_s: Floats) -> Floats:
         """The fraction of values at or below each of ``x_s`` (seconds), same shape."""
         sums = np.concatenate(([0.0], np.cumsum(self.counts)))
-        return sums[np.searchsorted(self.upper_s, x_s, side="right")] / sums[-1]
+        shares: Floats = sums[np.searchsorted(self.upper_s, x_s, side="right")] / sums[-1]
+        return shares
 
     def quantile_s(self, q: float) -> float:
         """The upper edge of the bin that holds quantile ``q``, in seconds."""

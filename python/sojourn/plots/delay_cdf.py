@@ -11,7 +11,7 @@ from sojourn.plots import data, style
 from sojourn.plots.data import Distribution, Floats, Results
 
 _POINTS = 600
-_FLOOR_S = 1e-4
+_FLOOR_S = 5e-4
 
 
 @style.figure
@@ -36,12 +36,8 @@ def delay_cdf(results: Results, link: str) -> Figure:
         each = [data.distribution([r], "queue", link, "delay") for r in results[aqm]]
         shares = np.array([one.share_below(x_s) for one in each if one])
         colour = colours[aqm]
-        axes.fill_between(
-            x_s * 1e3, shares.min(0), shares.max(0), color=colour, alpha=0.18, lw=0
-        )
-        axes.plot(
-            x_s * 1e3, found.share_below(x_s), color=colour, linestyle=dashes[aqm], label=aqm
-        )
+        axes.fill_between(x_s * 1e3, shares.min(0), shares.max(0), color=colour, alpha=0.18, lw=0)
+        axes.plot(x_s * 1e3, found.share_below(x_s), color=colour, linestyle=dashes[aqm], label=aqm)
     _label(axes, x_s, is_log)
     style.legend(drawing, list(pooled))
     return drawing
@@ -49,8 +45,8 @@ def delay_cdf(results: Results, link: str) -> Figure:
 
 def _grid(found: list[Distribution]) -> tuple[Floats, bool]:
     """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
-    low = max(_FLOOR_S, min(one.quantile_s(0.02) for one in found))
-    high = max(2 * _FLOOR_S, max(one.quantile_s(0.9995) for one in found))
+    low = max([_FLOOR_S, min(one.quantile_s(0.05) for one in found)])
+    high = max([2 * _FLOOR_S, *(one.quantile_s(0.9995) for one in found)])
     if high / low > 100:
         return np.geomspace(low, high * 1.15, _POINTS), True
     return np.linspace(0.0, high * 1.03, _POINTS), False

@@ -21,8 +21,8 @@ _FLOOR_MS = 0.1
 def delay_time(results: Results, link: str) -> Figure:
     """Draw the delay of the first run of every AQM; all panels share their scales.
 
-    The line is the mean delay of the packets that left within a sample interval. A tick at the lower
-    edge is an interval with at least one drop, at the upper edge one with at least one mark.
+    The line is the mean delay of the packets that left within a sample interval. A tick at the
+    lower edge is an interval with at least one drop, at the upper edge one with at least one mark.
 
     Args:
         results: per AQM one result per seed; the first is drawn.
@@ -37,7 +37,9 @@ def delay_time(results: Results, link: str) -> Figure:
         raise NothingToPlot(f"the state of queue {link} was not recorded; set record.states = true")
     columns = 1 if len(delays) == 1 else 2
     rows = math.ceil(len(delays) / columns)
-    drawing, panels = style.new(0.9 + 1.55 * rows, f"Queue delay over time at {link}", rows, columns)
+    drawing, panels = style.new(
+        0.9 + 1.55 * rows, f"Queue delay over time at {link}", rows, columns
+    )
     colours = style.colours(results)
     low_ms, high_ms, is_log = _limits(list(delays.values()))
     for axes, (aqm, (t_s, delay_s)) in zip(panels, delays.items(), strict=False):
@@ -60,7 +62,7 @@ def delay_time(results: Results, link: str) -> Figure:
 
 
 def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float, bool]:
-    """Lower and upper end in milliseconds; logarithmic if typical delays differ more than tenfold."""
+    """Lower and upper end in ms; logarithmic if typical delays differ more than tenfold."""
     high_ms = max(float(np.nanmax(d)) for _, d in delays) * 1e3 * 1.1
     typical_ms = [max(_FLOOR_MS, float(np.nanmedian(d)) * 1e3) for _, d in delays]
     if max(typical_ms) / min(typical_ms) < 10:

@@ -1,8 +1,8 @@
 """The plane of delay and goodput: up and to the right is better.
 
-One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the left,
-the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off between
-latency and goodput.
+One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the
+left, the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off
+between latency and goodput.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 
 _FLOOR_MS = 0.01
+_HALF_LETTER = 3.2  # points, of bold type of 9 points
 
 
 @style.figure
@@ -105,21 +106,41 @@ def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
 
 
 def _name(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:
-    """Write every AQM above its points, pushed up where names would overlap."""
-    anchors = {
-        aqm: np.array([np.median(cloud[:, 0]), cloud[:, 1].max()]) for aqm, cloud in points.items()
-    }
-    dots_per_point = axes.figure.dpi / 72.0
-    line = 13.0 * dots_per_point
-    taken: list[tuple[float, float]] = []
-    pixels = {aqm: axes.transData.transform(anchor) for aqm, anchor in anchors.items()}
-    for aqm in sorted(anchors, key=lambda aqm: tuple(pixels[aqm])):
-        x, y = pixels[aqm]
-        label_y = y + 0.9 * line
-        while any(abs(x - tx) < 6 * line and abs(label_y - ty) < line for tx, ty in taken):
-            label_y += line / 4
-        taken.append((x, label_y))
-        axes.annotate(
-            aqm, anchors[aqm], (0, (label_y - y) / dots_per_point), textcoords="offset points",
-            ha="center", va="center", color=colours[aqm], fontweight="bold",
-        )  # fmt: skip
+    """Write every AQM above or below its points, off other names and points, within the axes."""
+    point = axes.figure.dpi / 72.0
+    line = 13.0 * point
+    dots = {aqm: axes.transData.transform(cloud) for aqm, cloud in points.items()}
+    taken = np.vstack([[x, y, 0.0, line / 4] for cloud in dots.values() for x, y in cloud])
+    for aqm in sorted(points, key=lambda aqm: float(np.median(dots[aqm][:, 0]))):
+        cloud = dots[aqm]
+        half = len(aqm) * _HALF_LETTER * point
+        low, high = axes.bbox.x0 + half, axes.bbox.x1 - half
+        x = float(np.clip(np.median(cloud[:, 0]), low, max(low, high)))
+        y = _free(x, half, line, (cloud[:, 1].min(), cloud[:, 1].max()), axes.bbox.y0, taken)
+        taken = np.vstack([taken, [x, y, half, line / 2]])
+        name_x, name_y = axes.transData.inverted().transform((x, y))
+        colour = colours[aqm]
+        axes.text(name_x, name_y, aqm, ha="center", va="center", color=colour, fontweight="bold")
+
+
+def _free(
+    x: float, half: float, line: float, ends: tuple[float, float], floor: float, taken: Floats
+) -> float:
+    """The nearest height, in pixels, above or below a cloud at which a name overlaps nothing.
+
+    Args:
+        x: middle of the name.
+        half: half of its width.
+        line: height of a line.
+        ends: lower and upper end of the cloud.
+        floor: lower end of the axes.
+        taken: boxes as middle (x, y) and half (width, height), shape ``(n, 4)``.
+    """
+    for step in np.arange(0.9, 9.0, 0.2) * line:
+        for y in (ends[1] + step, ends[0] - step):
+            is_near = (abs(taken[:, 0] - x) < taken[:, 2] + half) & (
+                abs(taken[:, 1] - y) < taken[:, 3] + line / 2
+            )
+            if y > floor + line / 2 and not is_near.any():
+                return float(y)
+    return ends[1] + 0.9 * line

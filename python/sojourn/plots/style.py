@@ -1,7 +1,8 @@
 """What all figures share: size, type, ink, one colour per AQM; the same bytes for the same results.
 
-Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with colour-blindness
-tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is dark grey.
+Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
+colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
+dark grey.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import functools
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ PALETTE = ("#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#5
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
 WIDTH_IN = 7.2
 
-_RC = {
+_RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.0,
     "axes.titlesize": 10.0,
@@ -67,12 +68,18 @@ def styled() -> Iterator[None]:
 
 
 def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a function draw its figure with the settings of this module."""
+    """Make a function draw its figure with the settings of this module.
+
+    The layout is made once and then stands: made anew for every file it would differ by a hair.
+    """
 
     @functools.wraps(draw)
     def with_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with styled():
-            return draw(*args, **kwargs)
+            drawing = draw(*args, **kwargs)
+            drawing.draw_without_rendering()
+            drawing.set_layout_engine("none")
+            return drawing
 
     return with_style
 

@@ -1,10 +1,11 @@
-"""The report of a comparison: one HTML file that needs nothing else, figures, and numbers as JSON."""
+"""The report of a comparison: one HTML file that needs nothing else, figures, numbers as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from sojourn.report.inline import inline_svg
 from sojourn.words import how
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from sojourn.comparison import Comparison
 
 FORMAT = 1
@@ -41,42 +40,49 @@ def save(comparison: Comparison, folder: Path) -> list[str]:
 
     (folder / files.COMPARISON).unlink(missing_ok=True)
     figures = comparison.figures()
-    names = []
-    for name, drawing in figures.items():
-        for suffix, content in (("svg", style.svg(drawing)), ("png", style.png(drawing))):
-            names.append(f"figures/{name}.{suffix}")
-            files.write(folder / names[-1], content)
-    files.write(folder / "report.html", page(comparison, figures))
-    names += ["report.html", files.COMPARISON]
+    drawings = {name: style.svg(figure) for name, figure in figures.items()}
+    contents: dict[str, str | bytes] = {}
+    for name, figure in figures.items():
+        contents[f"figures/{name}.svg"] = drawings[name]
+        contents[f"figures/{name}.png"] = style.png(figure)
+    contents["report.html"] = page(comparison, drawings)
+    for name, content in contents.items():
+        files.write(folder / name, content)
+    names = [*contents, files.COMPARISON]
     text = json.dumps(to_json(comparison) | {"files": names}, indent=1, ensure_ascii=False)
     files.write(folder / files.COMPARISON, text + "\n")
     return names
 
 
-def page(comparison: Comparison, figures: dict[str, Figure]) -> str:
-    """The report as one HTML page: no script, no address outside the page."""
+def page(comparison: Comparison, drawings: Mapping[str, str]) -> str:
+    """The report as one HTML page: no script, no address outside the page.
+
+    Args:
+        comparison: what it is about.
+        drawings: figures as SVG, by kind.
+    """
     from sojourn.plots import style
 
-    drawings = [
-        {"name": name, "svg": inline_svg(style.svg(drawing), name), "caption": _CAPTIONS[name]}
-        for name, drawing in figures.items()
+    inlined = [
+        {"name": name, "svg": inline_svg(svg, name), "caption": _CAPTIONS[name]}
+        for name, svg in drawings.items()
     ]
     context = _context(comparison) | {
         "style": (_HERE / "page.css").read_text(encoding="utf-8"),
         "palette": style.PALETTE,
-        "drawings": drawings,
+        "drawings": inlined,
         "facts": _facts(comparison),
         "runs": _runs(comparison),
         "source": comparison.scenario.source,
         "sets": comparison.scenario.sets,
         "resolved": json.dumps(json.loads(comparison.scenario.resolved_json()), indent=1),
     }
-    return _template("page.html.j2").render(context)
+    return str(_template("page.html.j2").render(context))
 
 
 def fragment(comparison: Comparison) -> str:
     """The table and the words, for a notebook."""
-    return _template("fragment.html.j2").render(_context(comparison))
+    return str(_template("fragment.html.j2").render(_context(comparison)))
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:

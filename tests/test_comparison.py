@@ -1,0 +1,126 @@
+"""Comparisons over results made up for the purpose."""
+
+import math
+
+import pytest
+from synthetic import AQMS, comparison
+
+from sojourn.comparison import choose_link, choose_seeds, run_folder
+from sojourn.errors import InputError
+from sojourn.grid import grid
+from sojourn.metrics import bulk_classes, select
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return comparison()
+
+
+def test_metrics_come_in_the_order_of_display(compared):
+    labels = [metric.label for metric in compared.metrics]
+    assert labels[:5] == [f"queue delay {m}" for m in ("mean", "p50", "p95", "p99", "max")]
+    assert labels.index("utilisation") < labels.index("goodput bulk") < labels.index("drop rate")
+
+
+def test_what_is_zero_in_every_run_is_neither_shown_nor_tested(compared):
+    assert [m.metric for m in compared.zero_metrics] == ["mark_rate_deterministic"]
+    assert all(row.metric not in compared.zero_metrics for row in compared.tests)
+
+
+def test_every_aqm_but_the_first_is_tested_on_every_metric(compared):
+    assert len(compared.tests) == len(compared.metrics) * (len(AQMS) - 1)
+    assert {row.baseline for row in compared.tests} == {"taildrop"}
+
+
+def test_differences_are_taken_seed_by_seed(compared):
+    row = next(r for r in compared.tests if r.metric.metric == "utilisation" and r.aqm == "pie")
+    assert row.test.difference.mean == 0.0
+    assert row.verdict == ""
+
+
+def test_a_verdict_knows_which_direction_is_better(compared):
+    verdicts = {(r.metric.metric, r.aqm): r.verdict for r in compared.tests}
+    assert verdicts["delay_p95", "codel"] == "better"
+    assert verdicts["goodput", "codel"] in ("worse", "")
+    assert verdicts["drop_rate_random", "pie"] == "different"
+
+
+def test_tables_are_arrow_in_si_units(compared):
+    table, differences = compared.table(), compared.differences()
+    assert table.num_rows == len(compared.cells)
+    assert set(table["unit"].to_pylist()) == {"s", "1", "bit/s"}
+    assert differences.column_names[-3:] == ["p_value", "p_adjusted", "verdict"]
+
+
+def test_words_name_what_is_significant(compared):
+    words = compared.words()
+    assert len(words) == len(AQMS) - 1
+    assert words[0].startswith("Against taildrop, codel lowers queue delay p95 by 35")
+    assert "95 % interval" in words[0]
+    assert "no significant difference in utilisation" in words[0]
+
+
+def test_one_seed_says_that_there_are_no_intervals():
+    alone = comparison(["taildrop", "pie"], seeds=1)
+    assert "no intervals" in alone.words()[0]
+    assert all(math.isnan(row.test.p_value) for row in alone.tests)
+    assert all(not cell.sign for row in grid(alone) for cell in row.cells)
+
+
+def test_one_aqm_has_nothing_to_compare():
+    alone = comparison(["pie"])
+    assert alone.words() == []
+    assert alone.tests == []
+    assert alone.differences().num_rows == 0
+
+
+def test_a_failed_run_leaves_a_gap_not_a_shift():
+    gap = comparison(["taildrop", "pie"], seeds=4)
+    whole = comparison(["taildrop", "pie"], seeds=4)
+    gap.results["pie"][1] = None
+    metric = gap.metrics[0]
+    values = gap.values(metric, "pie")
+    assert math.isnan(values[1])
+    assert values[2] == whole.values(metric, "pie")[2]
+    assert gap.tests[0].test.difference.n == 3
+
+
+def test_bulk_classes_are_those_that_just_send(compared):
+    assert bulk_classes(compared.of("pie")[0].summary_rows) == ["bulk"]
+
+
+def test_other_queues_are_not_shown():
+    rows = [("queue", "a", "delay_p95", 1.0, "s"), ("queue", "b", "delay_p95", 2.0, "s")]
+    assert [metric.name for metric in select(rows, "b")] == ["b"]
+
+
+def test_the_link_is_the_only_one_or_the_bottleneck_or_asked_for():
+    class Links:
+        name = "demo"
+
+        def __init__(self, *links):
+            self.links = list(links)
+
+    assert choose_link(Links("x"), None) == "x"
+    assert choose_link(Links("a", "bottleneck"), None) == "bottleneck"
+    assert choose_link(Links("a", "b"), "b") == "b"
+    with pytest.raises(InputError, match="--link"):
+        choose_link(Links("a", "b"), None)
+    with pytest.raises(InputError, match="no such link; it has a, b"):
+        choose_link(Links("a", "b"), "c")
+
+
+def test_seeds_count_up_or_are_given():
+    assert choose_seeds(3, 2) == [3, 4]
+    assert choose_seeds(3, [7, 5]) == [7, 5]
+    for wrong in (0, [], [1, 1]):
+        with pytest.raises(InputError, match="seeds"):
+            choose_seeds(1, wrong)
+
+
+def test_folders_of_runs_are_plain_names_and_differ():
+    aqms = ["pie:target=5ms", "pie/target=5ms", "fq(pie)"]
+    folders = [str(run_folder(aqms, aqm, 3)) for aqm in aqms]
+    assert folders[0] == "runs/pie-target=5ms/seed-3"
+    assert len(set(folders)) == 3
+    assert folders[2] == "runs/fq-pie/seed-3"

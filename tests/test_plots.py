@@ -1,0 +1,73 @@
+"""Figures: the same results give the same bytes; what is missing is said."""
+
+import pytest
+from synthetic import AQMS, comparison, result
+
+from sojourn import plots
+from sojourn.errors import NothingToPlot
+from sojourn.plots import style
+from sojourn.result import Result
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return comparison(seeds=4)
+
+
+def test_every_kind_is_drawn(compared):
+    assert list(compared.figures()) == list(plots.KINDS)
+
+
+def test_the_same_results_give_the_same_bytes(compared):
+    first, second = compared.figures(), compared.figures()
+    for name, figure in first.items():
+        assert style.svg(figure) == style.svg(second[name])
+        assert style.png(figure) == style.png(second[name])
+        assert style.svg(figure) == style.svg(figure)
+
+
+def test_an_aqm_has_the_same_colour_in_all_figures(compared):
+    colours = style.colours(AQMS)
+    assert len(set(colours.values())) == len(AQMS)
+    for name, figure in compared.figures().items():
+        for colour in colours.values():
+            assert colour in style.svg(figure), (name, colour)
+
+
+def test_drawing_leaves_the_settings_of_others_alone(compared):
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    compared.figures()
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("name", list(plots.KINDS))
+def test_results_without_values_are_refused_in_words(name):
+    import pyarrow as pa
+
+    class Empty:
+        digest, warnings = "", []
+
+        def table(self, name):
+            columns = {
+                "states": ("queue", "t_ns", "var", "value"),
+                "histograms": ("scope", "name", "metric", "upper_ns", "count"),
+            }[name]
+            return pa.table({column: pa.array([], pa.string()) for column in columns})
+
+        def summary(self):
+            return []
+
+    with pytest.raises(NothingToPlot):
+        plots.kind(name)({"pie": [Result(Empty())]}, "bottleneck")
+
+
+def test_one_aqm_and_one_seed_are_enough():
+    for name in plots.KINDS:
+        plots.kind(name)({"pie": [result("pie", 1)]}, "bottleneck")
+
+
+def test_an_unknown_kind_names_the_known_ones():
+    with pytest.raises(KeyError, match="delay_cdf"):
+        plots.kind("pie_chart")

@@ -1,0 +1,124 @@
+"""The report: one file, nothing from elsewhere, no script."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from synthetic import AQMS, comparison
+
+
+class Page(HTMLParser):
+    """Tags, ids and addresses of a page; fails on tags that do not match."""
+
+    VOID = {"meta", "link", "br", "img"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.addresses, self.open = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "xlink:href", "action", "data"):
+                self.addresses.append(value)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    comparison(seeds=3).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(saved):
+    return (saved / "report.html").read_text(encoding="utf-8")
+
+
+def test_nothing_comes_from_elsewhere(text):
+    page = Page(text)
+    assert all(address.startswith("#") or address == "data:," for address in page.addresses)
+    assert not re.search(r"(https?:)?//\w", text), "an address of the network"
+    assert "@import" not in text
+    assert all(found.startswith("#") for found in re.findall(r"url\(([^)]*)\)", text))
+
+
+def test_there_is_no_script(text):
+    page = Page(text)
+    assert "script" not in page.tags
+    assert not re.search(r"\son\w+=", text)
+
+
+def test_ids_are_unique_and_references_lead_somewhere(text):
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    referred = {address[1:] for address in page.addresses if address.startswith("#")}
+    referred |= set(re.findall(r"url\(#([^)]*)\)", text))
+    assert referred <= set(page.ids)
+
+
+def test_figures_follow_light_and_dark(text):
+    assert "prefers-color-scheme: dark" in text
+    drawings = text[text.index("<svg") : text.rindex("</svg>")]
+    assert set(re.findall(r"#[0-9a-fA-F]{6}\b", drawings)) == set()
+
+
+def test_figures_come_first_then_words_and_tables(text):
+    places = [text.index(part) for part in ("<svg", "In words", "<table", ">Scenario<", ">Manifest<")]
+    assert places == sorted(places)
+    for aqm in AQMS:
+        assert f"</span>{aqm}</th>" in text
+
+
+def test_text_of_the_user_is_escaped(tmp_path):
+    unsafe = comparison(["taildrop", "pie"], seeds=2)
+    unsafe.scenario.name = "<script>alert(1)</script>"
+    unsafe.scenario.source = "<b>&"
+    unsafe.save(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "&lt;b&gt;&amp;" in page
+
+
+def test_every_listed_file_is_there_and_no_other(saved):
+    listed = json.loads((saved / "comparison.json").read_text())["files"]
+    there = {str(p.relative_to(saved)) for p in saved.rglob("*") if p.is_file()}
+    assert there == set(listed)
+    assert (saved / "figures" / "plane.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_for_machines_have_no_nan(saved):
+    text = (saved / "comparison.json").read_text()
+    assert "NaN" not in text
+    data = json.loads(text)
+    assert data["aqms"] == list(AQMS)
+    assert len(data["runs"]) == 3 * len(AQMS)
+    assert {"metric", "difference", "low", "high", "p_adjusted"} <= set(data["differences"][0])
+
+
+def test_saving_twice_gives_the_same_bytes(saved, tmp_path):
+    comparison(seeds=3).save(tmp_path)
+    for name in ("report.html", "comparison.json", "figures/plane.svg", "figures/plane.png"):
+        assert (tmp_path / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_a_notebook_shows_table_and_words():
+    html = comparison(["taildrop", "pie"], seeds=3)._repr_html_()
+    Page(html)
+    assert "queue delay p95" in html
+    assert "Against taildrop, pie" in html

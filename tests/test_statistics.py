@@ -1,0 +1,92 @@
+"""Intervals, paired tests and Holm's correction against scipy and worked examples."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from sojourn.statistics import estimate, holm, paired
+
+VALUES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=2, max_size=30)
+
+
+def test_interval_of_a_worked_example():
+    # t(0.975, 4) = 2.7764; mean 3, s = sqrt(2.5), half-width = 2.7764 * sqrt(2.5 / 5).
+    found = estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert found.mean == 3.0
+    assert found.half_width == pytest.approx(2.776445 * math.sqrt(0.5), rel=1e-6)
+    assert found.n == 5
+
+
+@given(VALUES)
+def test_interval_is_that_of_scipy(values):
+    found = estimate(values)
+    if found.half_width == 0.0:
+        assert len(set(values)) == 1
+        return
+    low, high = stats.t.interval(
+        0.95, len(values) - 1, loc=sum(values) / len(values), scale=stats.sem(values)
+    )
+    assert found.low == pytest.approx(low, rel=1e-6, abs=1e-6)
+    assert found.high == pytest.approx(high, rel=1e-6, abs=1e-6)
+
+
+def test_values_that_do_not_exist_are_left_out():
+    assert estimate([1.0, math.nan, 3.0]) == estimate([1.0, 3.0])
+    assert estimate([math.nan]).n == 0
+    assert math.isnan(estimate([math.nan]).mean)
+
+
+def test_one_value_has_no_interval():
+    found = estimate([4.0])
+    assert found.mean == 4.0
+    assert math.isnan(found.half_width)
+
+
+def test_paired_test_is_that_of_scipy():
+    values, baseline = [1.1, 2.3, 2.9, 4.4, 5.2], [1.0, 2.0, 3.0, 4.0, 5.0]
+    found, expected = paired(values, baseline), stats.ttest_rel(values, baseline)
+    assert found.p_value == pytest.approx(expected.pvalue)
+    low, high = expected.confidence_interval(0.95)
+    assert (found.difference.low, found.difference.high) == pytest.approx((low, high))
+
+
+def test_pairs_with_a_missing_value_are_left_out():
+    found = paired([1.0, math.nan, 3.5, 4.0], [0.5, 1.0, 3.0, math.nan])
+    assert found.difference.n == 2
+
+
+def test_the_same_difference_under_every_seed_is_certain():
+    assert paired([2.0, 3.0], [2.0, 3.0]).p_value == 1.0
+    assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.0
+
+
+def test_one_pair_is_no_test():
+    assert math.isnan(paired([2.0], [1.0]).p_value)
+
+
+def test_unequal_lengths_are_refused():
+    with pytest.raises(ValueError, match="longer"):
+        paired([1.0], [1.0, 2.0])
+
+
+def test_holm_of_a_worked_example():
+    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1, then made monotone.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_holm_leaves_out_what_was_not_tested():
+    adjusted = holm([0.02, math.nan, 0.5])
+    assert adjusted[0] == pytest.approx(0.04)
+    assert math.isnan(adjusted[1])
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40))
+def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values):
+    adjusted = holm(p_values)
+    for p, q in zip(p_values, adjusted, strict=True):
+        assert p <= q <= min(1.0, p * len(p_values)) + 1e-12
+    by_raw = [q for _, q in sorted(zip(p_values, adjusted, strict=True))]
+    assert by_raw == sorted(by_raw)

@@ -1,0 +1,47 @@
+"""Numbers as people read them."""
+
+import math
+
+import pytest
+
+from sojourn.statistics import Estimate
+from sojourn.text import Scale, scale_of, show, show_estimate, show_value
+
+MS = scale_of("delay_p95", "s")
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (0.0123456, 0.0004567, "12.35 ± 0.46"),
+        (0.2519, 0.0011, "251.9 ± 1.1"),
+        (0.049526, 0.000076, "49.53 ± 0.08"),
+        (2.5, 0.41, "2500 ± 410"),
+        (0.0, 0.0, "0 ± 0"),
+        (0.02, math.nan, "20.0"),
+        (math.nan, math.nan, "–"),
+    ],
+)
+def test_an_estimate_shows_the_digits_that_are_known(mean, half, text):
+    assert show_estimate(Estimate(mean, half, 5), MS) == text
+
+
+def test_signs_are_true_minus_signs_and_zero_has_none():
+    assert show(-1.26, 1, sign=True) == "−1.3"
+    assert show(1.26, 1, sign=True) == "+1.3"
+    assert show(-0.01, 1, sign=True) == "0.0"
+
+
+def test_units_suit_the_size():
+    assert scale_of("completion_p95", "s", [0.3, 1.2]) == Scale("s", 1.0)
+    assert scale_of("completion_p95", "s", [0.3]).unit == "ms"
+    assert scale_of("goodput", "bit/s", [9e6]).unit == "Mbit/s"
+    assert scale_of("goodput", "bit/s", [87e3]).unit == "kbit/s"
+    assert scale_of("utilisation", "1").unit == "%"
+    assert scale_of("jain", "1").unit == ""
+
+
+def test_counts_are_whole():
+    assert show_value("flows", 1.0, "1") == "1"
+    assert show_value("arrived", 60816.0, "packets") == "60 816"
+    assert show_value("utilisation", 1.0, "1") == "100 %"
