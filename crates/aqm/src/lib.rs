@@ -32,6 +32,8 @@ pub mod qdiscs;
 pub mod registry;
 pub mod rng;
 pub mod spec;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod units;
 

@@ -120,8 +120,8 @@ pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A
     }
 }
 
-/// Lets an enum be read from tables that differ by their `kind`. What serde derives for tagged enums
-/// forgets where in the table an error was; this does not.
+/// Lets an enum be read from tables that differ by their `kind`. What serde derives for tagged
+/// enums forgets where in the table an error was; this does not.
 macro_rules! tagged {
     ($name:ident, $expecting:literal, { $($kind:literal => $variant:ident($table:ty)),+ }) => {
         impl<'de> serde::Deserialize<'de> for $name {

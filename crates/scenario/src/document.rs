@@ -1,5 +1,5 @@
-//! The scenario as it is written: what may stand in the file, word by word. The comments here are the
-//! descriptions in the JSON Schema and in Python.
+//! The scenario as it is written: what may stand in the file, word by word. The comments here are
+//! the descriptions in the JSON Schema and in Python.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Document {
     /// Seed of every random stream; the same seed gives the same run.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Simulated time.
+    /// Simulated time, such as `60s`.
     pub duration: SpanText,
     /// Time at the start that no summary counts.
     #[serde(default = "no_time")]
@@ -79,8 +79,8 @@ pub struct Link {
     /// Propagation delay.
     #[serde(default = "no_time")]
     pub delay: SpanText,
-    /// Bytes of framing added to every packet. Rates, limits and AQMs count them: `14B` is what Linux
-    /// counts on Ethernet, `38B` what Ethernet occupies.
+    /// Bytes of framing added to every packet. Rates, limits and AQMs count them: `14B` is what
+    /// Linux counts on Ethernet, `38B` what Ethernet occupies.
     #[serde(default = "no_bytes")]
     pub framing: SizeText,
     /// How much may wait: it becomes the `limit` of the queue. `1bdp` is the initial rate times the
@@ -108,9 +108,12 @@ pub enum Capacity {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Varying {
-    /// Given rates from given times on.
+    /// Given rates from given times on. The packet in service finishes at its old rate.
+    #[schemars(title = "Schedule")]
     Schedule(Schedule),
-    /// Delivery opportunities recorded on a real link.
+    /// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
+    /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+    #[schemars(title = "Trace")]
     Trace(Trace),
 }
 
@@ -118,22 +121,22 @@ pub enum Varying {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
-    /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first is at `0s`, times
-    /// increase.
+    /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first is at `0s`,
+    /// times increase.
     #[schemars(length(min = 1))]
     pub steps: Vec<(SpanText, RateText)>,
 }
 
-/// Delivery opportunities recorded on a real link, in Mahimahi's format: one line is the millisecond
-/// of one opportunity. The trace repeats for ever with the period of its last line.
+/// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
+/// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// The trace file, relative to the scenario's folder.
     pub file: String,
     /// Bytes that one opportunity carries. Mahimahi's 1504 B are 1500 B of IP and the 4 B header of
-    /// its TUN device; packets here are counted at IP level, so that `1500B` is the same link. Where
-    /// `framing = "4B"` counts that header, write `1504B`.
+    /// its TUN device; packets here are counted at IP level, so that `1500B` is the same link.
+    /// Where `framing = "4B"` counts that header, write `1504B`.
     #[serde(default = "one_packet")]
     pub opportunity: SizeText,
 }

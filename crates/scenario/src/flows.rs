@@ -28,17 +28,17 @@ pub struct FlowGroup {
     /// queues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse: Vec<String>,
-    /// Base round-trip time: the sum of all propagation delays. What the links do not account for is
-    /// shared between the access links of both ends.
+    /// Base round-trip time: the sum of all propagation delays. What the links do not account for
+    /// is shared between the access links of both ends. Written like `100ms`.
     pub rtt: SpanText,
     /// Rate of each sender's own access link; without it ten times the fastest initial rate on the
-    /// path.
+    /// path. Written like `100mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateText>,
     /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
     /// `kind` and its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::congestion_control", extend("default" = "cubic"))]
+    #[schemars(schema_with = "schema::congestion_control")]
     pub cc: Option<Choice>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
@@ -63,7 +63,7 @@ pub struct FlowGroup {
     /// When the flows start: `0s`, or each at a random time within `0s..1s`.
     #[serde(default = "at_once")]
     pub start: StartText,
-    /// When their applications stop, if before the end.
+    /// When their applications stop, if before the end. Written like `30s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SpanText>,
     /// What the flows carry.
@@ -74,13 +74,18 @@ pub struct FlowGroup {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
-    /// Unlimited data over TCP.
+    /// Unlimited data over TCP, or a given amount of it.
+    #[schemars(title = "Bulk")]
     Bulk(Bulk),
-    /// Files over TCP, one after the other.
+    /// A user who fetches files over TCP, one after the other. Each comes over a new connection;
+    /// the user thinks in between.
+    #[schemars(title = "Files")]
     Files(Files),
-    /// Datagrams at a constant rate.
+    /// Datagrams at a constant rate, such as voice.
+    #[schemars(title = "Cbr")]
     Cbr(Cbr),
-    /// Datagrams in bursts.
+    /// Datagrams at a constant rate during exponential on periods, silence in between.
+    #[schemars(title = "OnOff")]
     OnOff(OnOff),
 }
 
@@ -88,20 +93,21 @@ pub enum App {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
-    /// How much to send; without it there is always more.
+    /// How much to send, such as `1MB`; without it there is always more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<SizeText>,
 }
 
-/// A user who fetches files one after the other over TCP, each over a new connection, and thinks in
-/// between.
+/// A user who fetches files over TCP, one after the other. Each comes over a new connection; the
+/// user thinks in between.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
-    /// The sizes a file can have; each is as likely as the others.
+    /// The sizes a file can have, such as `15kB`; each is as likely as the others.
     #[schemars(length(min = 1))]
     pub sizes: Vec<SizeText>,
-    /// Mean of the exponential time between the end of one file and the start of the next.
+    /// Mean of the exponential time between the end of one file and the start of the next, such as
+    /// `9.5s`.
     pub think: SpanText,
 }
 
@@ -109,9 +115,9 @@ pub struct Files {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
-    /// Rate of each flow, headers included.
+    /// Rate of each flow, headers included, such as `87kbit`.
     pub rate: RateText,
-    /// Size of a datagram, headers included.
+    /// Size of a datagram, headers included, such as `218B`.
     pub packet: SizeText,
 }
 
@@ -119,13 +125,13 @@ pub struct Cbr {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Rate of each flow while it is on, headers included.
+    /// Rate of each flow while it is on, headers included, such as `2mbit`.
     pub rate: RateText,
-    /// Size of a datagram, headers included.
+    /// Size of a datagram, headers included, such as `218B`.
     pub packet: SizeText,
-    /// Mean length of on periods.
+    /// Mean length of on periods, such as `500ms`.
     pub on: SpanText,
-    /// Mean length of off periods.
+    /// Mean length of off periods, such as `500ms`.
     pub off: SpanText,
 }
 

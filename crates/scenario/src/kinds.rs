@@ -1,8 +1,8 @@
-//! Every AQM that a `queue` can name, with all its parameters: the source of schema, Python and pages.
+//! Every AQM that a `queue` can name, with all its parameters: what schema, Python and pages show.
 
 use sojourn_aqm::params::{Dialect, ParamSpec};
 use sojourn_aqm::registry::{self, LawEntry, PRESETS};
-use sojourn_aqm::{QdiscSpec, Var};
+use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
 /// An AQM by name: a law in one queue, or a preset.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub struct Kind {
     pub discipline_params: &'static [ParamSpec],
     /// The parameters of the law.
     pub law_params: &'static [ParamSpec],
-    /// The state variables of the law.
+    /// The state variables that can be sampled.
     pub vars: &'static [Var],
     /// What the preset sets: (name, value, source).
     pub preset_settings: &'static [(&'static str, &'static str, &'static str)],
@@ -52,8 +52,34 @@ fn kind(name: &'static str, doc: &'static str, law: &LawEntry) -> Kind {
         dialects: law.dialects,
         discipline_params: registry::discipline_params(spec.discipline),
         law_params: (law.params)(),
-        vars: law.vars,
+        vars: vars(&spec),
         preset_settings: &[],
+    }
+}
+
+/// The state variables of a discipline; only the finished thing knows whose it shows.
+fn vars(spec: &QdiscSpec) -> &'static [Var] {
+    let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
+    let env = Env { limit, mtu_bytes: 1500, rate, salt: 0 };
+    let qdisc = registry::build::<NoPacket>(spec, &env).expect("a registered name can be built");
+    qdisc.vars()
+}
+
+/// Stands for a packet where none is sent.
+enum NoPacket {}
+
+impl Packet for NoPacket {
+    fn bytes(&self) -> u32 {
+        match *self {}
+    }
+    fn ecn(&self) -> Ecn {
+        match *self {}
+    }
+    fn set_ce(&mut self) {
+        match *self {}
+    }
+    fn flow(&self) -> u64 {
+        match *self {}
     }
 }
 

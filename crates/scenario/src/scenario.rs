@@ -110,8 +110,8 @@ impl Scenario {
         scenario
     }
 
-    /// The resolved scenario as JSON for manifests: every default filled in, every quantity with its
-    /// unit, every parameter of every AQM.
+    /// The resolved scenario as JSON for manifests: every default filled in, every quantity with
+    /// its unit, every parameter of every AQM.
     pub fn resolved_json(&self) -> String {
         json::resolved(&self.resolved).to_string()
     }

@@ -1,6 +1,6 @@
 //! The JSON Schema of a scenario: from the document's types, and for queues from the registry.
 
-use schemars::{Schema, SchemaGenerator, json_schema, schema_for};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use sojourn_aqm::params::{self, ParamSpec};
 
@@ -9,8 +9,41 @@ use crate::kinds::{self, Kind};
 
 /// The JSON Schema of a scenario, indented.
 pub fn schema_json() -> String {
-    let schema = schema_for!(Document);
+    let mut schema = SchemaGenerator::default().into_root_schema_for::<Document>().to_value();
+    tidy(&mut schema);
     serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
+}
+
+/// Descriptions on one line; no `null`: what is not set is left out.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(table) => {
+            if let Some(Value::String(text)) = table.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            if let Some(Value::Array(types)) = table.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [one] = types.as_slice() {
+                    table["type"] = one.clone();
+                }
+            }
+            without_null_branch(table);
+            table.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+/// `anyOf: [X, null]`, what schemars writes for an optional value, becomes X.
+fn without_null_branch(table: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = table.get("anyOf") else { return };
+    let [Value::Object(value), null] = branches.as_slice() else { return };
+    if null["type"] == "null" {
+        let value = value.clone();
+        table.shift_remove("anyOf");
+        table.extend(value);
+    }
 }
 
 /// The schema of a link's `queue`: a text, or one table for each AQM.
@@ -26,17 +59,18 @@ pub(crate) fn queue(generator: &mut SchemaGenerator) -> Schema {
         generator.definitions_mut().insert(name, table(&kind));
     }
     branches.push(composed());
-    json_schema!({
-        "description": "The AQM: a text such as `pie@linux:target=5ms`, or a table with `kind`, \
-                        `dialect` and any of its parameters.",
-        "default": "taildrop",
+    let queue = json!({
+        "description": "An AQM: a text such as `pie@linux:target=5ms`, or a table.",
         "oneOf": branches,
-    })
+    });
+    generator.definitions_mut().insert("Queue".to_owned(), queue);
+    json_schema!({ "$ref": "#/$defs/Queue", "default": "taildrop" })
 }
 
 /// The schema of `cc`; which kinds there are, the engine knows.
-pub(crate) fn congestion_control(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
+pub(crate) fn congestion_control(generator: &mut SchemaGenerator) -> Schema {
+    let cc = json!({
+        "description": "A congestion control: a text such as `cubic:hystart=false`, or a table.",
         "oneOf": [
             { "type": "string" },
             {
@@ -46,7 +80,9 @@ pub(crate) fn congestion_control(_: &mut SchemaGenerator) -> Schema {
                 "additionalProperties": { "type": ["string", "number", "boolean"] },
             },
         ],
-    })
+    });
+    generator.definitions_mut().insert("CongestionControl".to_owned(), cc);
+    json_schema!({ "$ref": "#/$defs/CongestionControl", "default": "cubic" })
 }
 
 /// `fq_codel` becomes `FqCodel`.
@@ -103,9 +139,17 @@ fn parameter(kind: &Kind, param: &ParamSpec) -> Value {
         description += &format!(" It {}.", param.rule);
     }
     let dialect = kind.dialects[0].name;
+    let default = kind.default_of(dialect, param.name);
     description += &format!(" Source: {}.", kind.source_of(dialect, param));
+    for other in &kind.dialects[1..] {
+        let value = kind.default_of(other.name, param.name);
+        if value != default {
+            let source = kind.source_of(other.name, param);
+            description += &format!(" In `{}`: `{value}` ({source}).", other.name);
+        }
+    }
     schema["description"] = json!(description);
-    schema["default"] = default_value(param, kind.default_of(dialect, param.name));
+    schema["default"] = default_value(param, default);
     schema
 }
 

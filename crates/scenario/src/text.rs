@@ -105,8 +105,8 @@ written! {
     r"^[0-9]+(\.[0-9]*)? *(bdp|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
 }
 written! {
-    /// When flows start: at one time (`"0s"`), or each at a random time between two, drawn uniformly
-    /// (`"0s..1s"`).
+    /// When flows start: at one time (`"0s"`), or each at a random time between two, drawn
+    /// uniformly (`"0s..1s"`).
     StartText(Start) as "Start", "0s..1s",
     r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
 }

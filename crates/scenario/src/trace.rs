@@ -1,4 +1,4 @@
-//! Traces of delivery opportunities in Mahimahi's format: one line, one millisecond, one opportunity.
+//! Traces of delivery opportunities in Mahimahi's format: a line is the millisecond of one.
 
 use sha2::{Digest, Sha256};
 

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::ScenarioError;
+use crate::strict::Strict;
 
 /// Where things stand in the text a scenario was read from.
 #[derive(Clone, Debug, Default)]
@@ -72,10 +73,23 @@ pub(crate) fn from_toml(text: &str, origin: &str) -> Result<(Value, Places), Sce
 /// Reads JSON.
 pub(crate) fn from_json(text: &str, origin: &str) -> Result<(Value, Places), ScenarioError> {
     let places = Places::new(origin);
-    let root = serde_json::from_str(text).map_err(|error| {
-        ScenarioError::new(places.line(error.line()), format!("not JSON: {error}"))
-    })?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    let Strict(root) =
+        read.map_err(|error| refused_json(&error.path().to_string(), error.inner(), &places))?;
+    reader.end().map_err(|error| refused_json("", &error, &places))?;
     Ok((root, places))
+}
+
+fn refused_json(path: &str, error: &serde_json::Error, places: &Places) -> ScenarioError {
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or_default();
+    let line = places.line(error.line());
+    match error.is_data() {
+        true if path == "." => ScenarioError::new(line, message),
+        true => ScenarioError::new(format!("{line}: {path}"), message),
+        false => ScenarioError::new(line, format!("not JSON: {message}")),
+    }
 }
 
 /// Reads one TOML value, such as an override gives.

@@ -134,10 +134,29 @@ fn rates_and_times_that_must_be_positive_are() {
 #[test]
 fn syntax_errors_name_the_line() {
     refused(&edited("\"48ms\"", "\"48ms"), "demo.toml:5", "not TOML");
+}
+
+#[test]
+fn json_is_read_strictly() {
     let source = Source { format: Format::Json, origin: "demo.json", sets: &[] };
-    let error = Scenario::load("{\n\"name\": }", &source, &no_trace).unwrap_err();
-    assert_eq!(error.place, "demo.json:2");
-    assert!(error.message.contains("not JSON"), "{error}");
+    let refused = |text: &str, place: &str, remedy: &str| {
+        let error = Scenario::load(text, &source, &no_trace).unwrap_err();
+        assert_eq!(error.place, place, "{error}");
+        assert!(error.message.contains(remedy), "{error}");
+    };
+    refused("{\n\"name\": }", "demo.json:2", "not JSON");
+    refused("{} {}", "demo.json:1", "not JSON");
+    let null = "{\"flows\": [\n{\"stop\": null}]}";
+    refused(null, "demo.json:2: flows[0].stop", "leave the key out");
+    let twice = "{\"links\": {\"a\": {},\n\"a\": {}}}";
+    refused(twice, "demo.json:2: links", "`a` comes twice; remove one");
+    refused("[]", "demo.json", "expected a table");
+}
+
+#[test]
+fn toml_keys_come_once() {
+    let twice = edited("delay", "rate = \"1mbit\"\ndelay");
+    refused(&twice, "demo.toml:5", "duplicate key");
 }
 
 fn no_trace(_: &str) -> io::Result<String> {

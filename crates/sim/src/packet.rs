@@ -48,7 +48,7 @@ pub struct Packet {
     pub ip_bytes: u32,
     /// Size as the link it is on accounts it: IP size and that link's framing.
     pub link_bytes: u32,
-    /// When the transport sent it; in an acknowledgement the echo of the segment that triggered it.
+    /// When the transport sent it; in an acknowledgement the echo of a segment's (RFC 7323).
     pub sent: Time,
     /// What was received out of order, most recent first.
     pub sack: [Block; SACK_BLOCKS],

@@ -229,3 +229,57 @@ fn a_run_can_be_cancelled() {
     let until = Time::from_nanos(5_000_000_000);
     assert_eq!(sojourn_sim::run(&plan, &|now| now < until).err(), Some(SimError::Cancelled));
 }
+
+#[test]
+fn no_aqm_starves_a_link_with_ten_flows() {
+    let laws = sojourn_aqm::registry::laws();
+    let presets = sojourn_aqm::registry::PRESETS.iter().map(|preset| preset.name);
+    for aqm in laws.iter().map(|law| law.name).chain(presets) {
+        for limit in ["250kB", "1000p"] {
+            let bottleneck = link("b", &format!("{aqm}:limit={limit}"), 0);
+            let mut plan = scenario(200, vec![bottleneck], vec![bulk(10, "reno")]);
+            plan.warmup = Span::from_secs(20);
+            let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+            assert!(utilisation > 0.75, "{aqm} with {limit}: {utilisation}");
+        }
+    }
+}
+
+#[test]
+fn outages_do_not_stop_a_flow_for_good() {
+    // Rates that swing and outages of up to two seconds, as on recorded cellular links: timeouts, late
+    // originals, lost retransmissions. Data must go on to flow after each of them.
+    for seed in 0..60 {
+        let mut rng = sojourn_aqm::Rng::stream(seed, "outages", 0);
+        let (mut opportunities_ms, mut at) = (Vec::new(), 1);
+        while at < 20_000 {
+            let outage = if rng.below(40) == 0 { rng.below(2_000) as u32 } else { 0 };
+            at += outage + rng.below(12) as u32;
+            opportunities_ms.extend(std::iter::repeat_n(at, 1 + rng.below(3) as usize));
+        }
+        let trace = Trace {
+            file: "made up".into(),
+            sha256: String::new(),
+            opportunities_ms,
+            opportunity_bytes: 1500,
+        };
+        let aqm = ["codel", "taildrop", "pie", "fq_codel"][seed as usize % 4];
+        let mut bottleneck = link("b", aqm, 300_000);
+        bottleneck.capacity = Capacity::Trace(Arc::new(trace));
+        let mut plan = scenario(80, vec![bottleneck], vec![bulk(2, "cubic")]);
+        plan.record.flows = true;
+        plan.record.sample = Span::from_secs(10);
+        let run = run(&plan);
+        let mut before = [0; 2];
+        for sample in &run.flow_samples {
+            let flow = sample.flow as usize;
+            let delivered = sample.delivered_bytes - before[flow];
+            assert!(
+                delivered > 0,
+                "seed {seed}, {aqm}: flow {flow} stands still at {:?}",
+                sample.t
+            );
+            before[flow] = sample.delivered_bytes;
+        }
+    }
+}

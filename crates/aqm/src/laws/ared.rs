@@ -53,8 +53,10 @@ params! {
         hard_drop: bool, ANY, "ns-3 RedQueueDisc: UseHardDrop" => true;
         /// How signals are spread at a given probability.
         gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform;
-        /// Mean packet size, by which the link's rate becomes packets per second.
-        mean_packet_bytes: Bytes, POSITIVE, "ns-2 red.cc: mean_pktsize" => Bytes(500);
+        /// Mean packet size, by which rates become packets per second and automatic thresholds become
+        /// bytes; `auto` is the largest packet of the link.
+        mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
+            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None);
     }
     check: |params| {
         red::check_thresholds(params.min_th, params.max_th)?;
@@ -186,7 +188,7 @@ impl Law for Ared {
             hard_drop: p.hard_drop,
             gap_mode: p.gap_mode,
             target_delay: p.target_delay.as_secs(),
-            mean_packet_bytes: p.mean_packet_bytes.0 as f64,
+            mean_packet_bytes: red::mean_packet(p.mean_packet_bytes, env),
         };
         Ared {
             detector: Detector::new(setup, p.max_p, p.gentle, env),

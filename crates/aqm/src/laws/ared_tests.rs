@@ -1,1 +1,119 @@
+use super::*;
+use crate::packet::Ecn;
+use crate::testing::{arrival, assert_near, env, full_packets, law, law_in, ms, var};
 
+/// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that stays
+/// at `packets`.
+fn with_average(packets: u32, settings: &[(&str, &str)]) -> Ared {
+    let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
+    let mut ared: Ared = law(&[&fixed[..], settings].concat());
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    ared.on_enqueue(Time::ZERO, head, full_packets(packets), &mut Rng::scripted(0.999));
+    ared
+}
+
+/// Runs `periods` timers and returns `max_p`.
+fn after(ared: &mut Ared, periods: u64) -> f64 {
+    for _ in 0..periods {
+        let due = ared.next_timer().unwrap();
+        ared.on_timer(due, full_packets(20));
+    }
+    var(ared, "max_p")
+}
+
+#[test]
+fn adapts_every_half_second_from_the_start() {
+    let mut ared = with_average(25, &[]);
+    assert_eq!(ared.next_timer(), Some(ms(500)));
+    after(&mut ared, 1);
+    assert_eq!(ared.next_timer(), Some(ms(1000)));
+}
+
+/// Fact 7.1.
+#[test]
+fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
+    let mut ared = with_average(25, &[]);
+    assert_near(after(&mut ared, 1), 0.11, 1e-12);
+    assert_near(after(&mut ared, 39), 0.5, 1e-12);
+}
+
+/// Fact 7.2.
+#[test]
+fn max_p_grows_by_a_quarter_while_it_is_small() {
+    let mut ared = with_average(25, &[("max_p", "0.01")]);
+    assert_near(after(&mut ared, 1), 0.0125, 1e-15);
+    assert!(after(&mut ared, 51) < 0.5);
+    assert_near(after(&mut ared, 1), 0.5077, 5e-5);
+    assert_eq!(after(&mut ared, 10), after(&mut ared, 0), "above 0.5 it stays");
+}
+
+/// Fact 7.3.
+#[test]
+fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
+    let mut ared = with_average(15, &[("max_p", "0.5")]);
+    assert!(after(&mut ared, 37) >= 0.01);
+    assert_near(after(&mut ared, 1), 0.00912, 5e-6);
+    assert_near(after(&mut ared, 10), 0.00912, 5e-6);
+}
+
+/// Fact 7.4.
+#[test]
+fn automatic_values_for_a_target_of_5_ms() {
+    let automatic = |mbps: u64| {
+        let env = Env { rate: Some(Rate::from_bps(mbps * 1_000_000)), ..env() };
+        let ared: Ared = law_in(&env, &[("mean_packet_bytes", "1000B")]);
+        (ared.detector.curve.min_th, ared.detector.curve.max_th, first_sample(ared))
+    };
+    let (min, max, weight) = automatic(10);
+    assert_eq!((min, max), (5.0, 15.0));
+    assert_near(weight, 0.00079968, 5e-9);
+    let (min, max, weight) = automatic(100);
+    assert_eq!((min, max), (31.25, 93.75));
+    assert_near(weight, 0.000079997, 5e-10);
+}
+
+/// The weight, as the average after one sample of 1 packet shows it.
+fn first_sample(mut ared: Ared) -> f64 {
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    ared.on_enqueue(Time::ZERO, head, full_packets(1), &mut Rng::scripted(0.5));
+    var(&ared, "avg_queue")
+}
+
+/// Fact 7.6; the sources say nothing of an average exactly on the edge, so it is within.
+#[test]
+fn max_p_stays_while_the_average_is_in_the_band() {
+    for packets in [18, 20, 22] {
+        assert_eq!(after(&mut with_average(packets, &[]), 100), 0.1, "at {packets} packets");
+    }
+    assert_near(after(&mut with_average(17, &[]), 1), 0.09, 1e-15);
+    assert_near(after(&mut with_average(23, &[]), 1), 0.11, 1e-15);
+}
+
+/// Fact 7.7.
+#[test]
+fn max_p_below_its_bottom_from_the_start_is_left_alone() {
+    assert_eq!(after(&mut with_average(15, &[("max_p", "0.005")]), 10), 0.005);
+}
+
+/// Spec aqm.md §7: the timer judges the average as it would be now, and the arrival decays it once.
+#[test]
+fn an_idle_queue_is_judged_by_its_decayed_average() {
+    let mut ared: Ared = law(&[("min_th", "10p"), ("max_th", "30p"), ("w_q", "0.002")]);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    for _ in 0..10_000 {
+        ared.on_enqueue(Time::ZERO, head, full_packets(25), &mut Rng::scripted(0.999));
+    }
+    ared.on_empty(Time::ZERO);
+    assert_near(after(&mut ared, 1), 0.09, 1e-12);
+    assert_near(var(&ared, "avg_queue"), 25.0, 1e-6);
+}
+
+/// Gentle is on, and its slope starts at the current max_p (lab decision, spec aqm.md §6).
+#[test]
+fn the_curve_has_no_step_at_max_th_after_adaptation() {
+    let mut ared = with_average(25, &[]);
+    assert_near(after(&mut ared, 10), 0.2, 1e-12);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    ared.on_enqueue(Time::ZERO, head, full_packets(30), &mut Rng::scripted(0.999));
+    assert_near(var(&ared, "drop_prob"), 0.2, 1e-12);
+}

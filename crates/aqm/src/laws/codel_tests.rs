@@ -1,1 +1,378 @@
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
+use super::*;
+use crate::packet::Ecn;
+use crate::qdisc::Qdisc;
+use crate::qdiscs::fifo::Fifo;
+use crate::testing::{Log, Numbered, arrival, full_packets, law, ms, var, waited};
+use crate::units::Limit;
+
+const ABOVE: Span = Span::from_millis(20);
+const BELOW: Span = Span::from_millis(1);
+
+fn codel() -> CoDel {
+    law(&[])
+}
+
+fn rng() -> Rng {
+    Rng::stream(1, "unused", 0)
+}
+
+/// Time in these tests starts late enough for a packet to have waited.
+fn at(micros: u64) -> Time {
+    Time::from_nanos(1_000_000_000 + micros * 1_000)
+}
+
+/// One dequeue call on a queue that never ends: how many packets are dropped in it.
+fn drops_in_call(codel: &mut CoDel, now: Time, sojourn: Span) -> usize {
+    let mut verdict =
+        || codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
+    (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
+}
+
+/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
+fn drop_times(
+    codel: &mut CoDel,
+    (from, to, step): (u64, u64, u64),
+    sojourn: impl Fn(u64) -> Span,
+) -> Vec<u64> {
+    let call = |t| vec![t; drops_in_call(codel, at(t), sojourn(t))];
+    (from..to).step_by(step as usize).flat_map(call).collect()
+}
+
+/// Fact 8.1.
+#[test]
+fn first_drop_comes_at_the_first_dequeue_a_whole_interval_after_the_first_above_target() {
+    let times = drop_times(&mut codel(), (300, 100_400, 100), |_| ABOVE);
+    assert_eq!(times, [100_300]);
+}
+
+/// Fact 8.2.
+#[test]
+fn drop_n_plus_1_follows_drop_n_by_interval_over_sqrt_n() {
+    let times = drop_times(&mut codel(), (0, 464_100, 100), |_| ABOVE);
+    let after_first: Vec<u64> = times.iter().map(|t| t - times[0]).collect();
+    assert_eq!(after_first, [0, 100_000, 170_800, 228_500, 278_500, 323_200, 364_000]);
+}
+
+/// Fact 8.3.
+#[test]
+fn thirty_three_drops_in_the_first_second_and_662_in_five() {
+    let times = drop_times(&mut codel(), (0, 5_100_100, 100), |_| ABOVE);
+    let within = |span| times.iter().filter(|&&t| t <= times[0] + span).count();
+    assert_eq!((within(1_000_000), within(5_000_000)), (33, 662));
+}
+
+/// Fact 8.5.
+#[test]
+fn a_sojourn_of_exactly_target_counts_as_above() {
+    let target = Span::from_millis(5);
+    assert_eq!(drop_times(&mut codel(), (0, 100_100, 100), |_| target), [100_000]);
+    let less = Span::from_nanos(4_999_999);
+    assert!(drop_times(&mut codel(), (0, 300_000, 100), |_| less).is_empty());
+}
+
+/// Fact 8.5.
+#[test]
+fn one_packet_below_target_starts_a_new_interval() {
+    let dip = |t| if t == 99_000 { BELOW } else { ABOVE };
+    assert_eq!(drop_times(&mut codel(), (0, 199_200, 100), dip), [199_100]);
+}
+
+/// Fact 8.6 and RFC 8289 §4.4: the backlog of the whole link, after removal, and `<=`.
+#[test]
+fn nothing_is_dropped_while_at_most_an_mtu_stays_behind_on_the_link() {
+    let stays = |bytes: u64, link_bytes: u64| {
+        let mut codel = codel();
+        let queue = Backlog { packets: 1, bytes, link_bytes };
+        (0..400).all(|i| {
+            let now = at(i * 1_000);
+            codel.on_dequeue(now, waited(now, ABOVE), queue, &mut rng()) == Verdict::Pass
+        })
+    };
+    assert!(stays(1514, 1514));
+    assert!(!stays(1515, 1515));
+    assert!(!stays(0, 1515), "another queue's packets count");
+}
+
+/// Fact 8.6.
+#[test]
+fn the_last_packet_is_never_dropped_however_long_it_waited() {
+    let mut fifo = Fifo::new(codel(), Limit::Packets(10));
+    let mut log = Log::default();
+    for id in 0..1000 {
+        let now = ms(20 * id);
+        fifo.enqueue(now, Numbered::new(id, 0, 1514), &mut rng(), &mut log);
+        assert!(fifo.dequeue(now + ABOVE, &mut rng(), &mut log).is_some());
+    }
+    assert!(log.dropped.is_empty());
+}
+
+/// Puts the law into the dropping state at `at(100_000)`, lets it drop until `count`, then leaves that
+/// state. Returns the `drop_next` left behind.
+fn leave_with_count(codel: &mut CoDel, count: u32) -> Time {
+    let interval = 100_000_000.0;
+    let spacing = |n: u32| Span::from_nanos((interval / f64::from(n).sqrt()) as u64);
+    drop_times(codel, (0, 100_001, 100_000), |_| ABOVE);
+    let mut drop_next = at(100_000) + spacing(1);
+    for n in 2..=count {
+        assert_eq!(drops_in_call(codel, drop_next, ABOVE), 1);
+        drop_next += spacing(n);
+    }
+    assert_eq!(drops_in_call(codel, drop_next, BELOW), 0);
+    assert_eq!((var(codel, "dropping"), var(codel, "count")), (0.0, f64::from(count)));
+    drop_next
+}
+
+/// Enters the dropping state at `now`.
+fn enter(codel: &mut CoDel, now: Time) -> f64 {
+    let before = Time::from_nanos(now.as_nanos() - 100_000_000);
+    assert_eq!(drops_in_call(codel, before, ABOVE), 0);
+    assert_eq!(drops_in_call(codel, now, ABOVE), 1);
+    var(codel, "count")
+}
+
+/// Fact 8.7.
+#[test]
+fn count_resumes_where_it_worked_within_16_intervals_of_the_next_drop() {
+    let count_after = |pause: Span| {
+        let mut codel = codel();
+        let drop_next = leave_with_count(&mut codel, 20);
+        enter(&mut codel, drop_next + pause)
+    };
+    assert_eq!(count_after(Span::from_millis(500)), 19.0);
+    assert_eq!(count_after(Span::from_millis(1000)), 19.0);
+    assert_eq!(count_after(Span::from_nanos(1_599_999_999)), 19.0);
+    assert_eq!(count_after(Span::from_millis(1600)), 1.0);
+}
+
+/// Fact 8.8.
+#[test]
+fn a_dropping_state_with_a_single_drop_leaves_nothing_to_resume() {
+    let mut codel = codel();
+    let drop_next = leave_with_count(&mut codel, 1);
+    assert_eq!(enter(&mut codel, drop_next + Span::from_millis(200)), 1.0);
+}
+
+/// RFC 8289 §5.5: the packet after the entering drop is sent whatever it waited, and after any other
+/// drop the schedule decides again.
+#[test]
+fn a_late_call_may_drop_several_packets_but_the_entering_one_drops_one() {
+    let mut codel = codel();
+    assert_eq!(drops_in_call(&mut codel, at(0), ABOVE), 0);
+    assert_eq!(drops_in_call(&mut codel, at(900_000), ABOVE), 1);
+    // Due at +100.0, +170.7, +228.5 and +278.5 ms after the first.
+    assert_eq!(drops_in_call(&mut codel, at(1_150_000), ABOVE), 3);
+}
+
+/// Fact 8.9.
+#[test]
+fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
+    let mut codel: CoDel = law(&[("ecn", "true")]);
+    let mut marks = 0;
+    for i in 0..=51_000 {
+        let now = at(i * 100);
+        let head = Head { ecn: Ecn::Ect0, ..waited(now, ABOVE) };
+        match codel.on_dequeue(now, head, full_packets(1000), &mut rng()) {
+            Verdict::Pass => {}
+            Verdict::Mark(cause) => marks += u32::from(cause == Cause::Deterministic),
+            Verdict::Drop(_) => panic!("an ECN-capable packet was dropped"),
+        }
+    }
+    assert_eq!(marks, 662, "as many as the drops of fact 8.3, in five seconds from the first");
+}
+
+/// Linux `codel_impl.h`: strictly above, and on whatever packet leaves.
+#[test]
+fn ce_threshold_marks_every_packet_above_it_and_no_other() {
+    let mut codel: CoDel = law(&[("ce_threshold", "1ms")]);
+    let mut judge = |ecn, sojourn| {
+        let head = Head { ecn, ..waited(at(0), sojourn) };
+        codel.on_dequeue(at(0), head, full_packets(10), &mut rng())
+    };
+    let just_above = Span::from_nanos(1_000_001);
+    assert_eq!(judge(Ecn::Ect1, just_above), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(judge(Ecn::Ect1, Span::from_millis(1)), Verdict::Pass);
+    assert_eq!(judge(Ecn::NotEct, just_above), Verdict::Pass);
+}
+
+/// Fact 8.10, RFC 8289 §5.4.
+#[test]
+fn overflow_and_arrivals_leave_the_state_alone() {
+    let mut codel = codel();
+    leave_with_count(&mut codel, 3);
+    let before = alloc::format!("{codel:?}");
+    codel.on_overflow(at(0), full_packets(1000));
+    codel.on_enqueue(at(0), arrival(at(0), Ecn::NotEct), full_packets(1000), &mut rng());
+    assert_eq!(alloc::format!("{codel:?}"), before);
+}
+
+/// RFC 8289 §5.5 and §5.6: no packet means not above target.
+#[test]
+fn an_empty_queue_ends_the_interval_and_the_dropping_state() {
+    let mut codel = codel();
+    drop_times(&mut codel, (0, 50_001, 50_000), |_| ABOVE);
+    codel.on_empty(at(60_000));
+    assert_eq!(drop_times(&mut codel, (60_000, 160_001, 50_000), |_| ABOVE), [160_000]);
+    codel.on_empty(at(170_000));
+    assert_eq!(var(&codel, "dropping"), 0.0);
+}
+
+/// Golden trace G1.
+#[test]
+fn golden_trace_g1() {
+    let mut codel = codel();
+    let times: Vec<u64> =
+        drop_times(&mut codel, (0, 690_000, 1000), |_| ABOVE).iter().map(|t| t / 1000).collect();
+    assert_eq!(times, [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689]);
+}
+
+/// Golden trace G2, row `rfc8289`.
+#[test]
+fn golden_trace_g2() {
+    let mut codel = codel();
+    let sojourn = |t| if (1_000_000..1_100_000).contains(&t) { BELOW } else { ABOVE };
+    let before = drop_times(&mut codel, (0, 1_000_000, 1000), sojourn);
+    assert_eq!(before.last(), Some(&984_000));
+    assert_eq!(var(&codel, "count"), 27.0);
+    assert_eq!(drop_times(&mut codel, (1_000_000, 1_201_000, 1000), sojourn), [1_200_000]);
+    assert_eq!(var(&codel, "count"), 26.0);
+    let after = drop_times(&mut codel, (1_201_000, 1_296_000, 1000), sojourn);
+    assert_eq!(after, [1_220_000, 1_239_000, 1_258_000, 1_277_000, 1_295_000]);
+}
+
+/// The routine of RFC 8289 §5.5 and §5.6, step by step as printed, zero sentinels and all.
+struct Oracle {
+    target: u64,
+    interval: u64,
+    maxpacket: u64,
+    queue: VecDeque<(u64, Numbered)>,
+    first_above_time: u64,
+    drop_next: u64,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+    dropped: Vec<u64>,
+}
+
+impl Oracle {
+    fn new(target: u64, interval: u64) -> Oracle {
+        Oracle {
+            target,
+            interval,
+            maxpacket: 1514,
+            queue: VecDeque::new(),
+            first_above_time: 0,
+            drop_next: 0,
+            count: 0,
+            lastcount: 0,
+            dropping: false,
+            dropped: Vec::new(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.iter().map(|(_, packet)| u64::from(packet.bytes)).sum()
+    }
+
+    fn control_law(&self, t: u64) -> u64 {
+        t + (self.interval as f64 / f64::from(self.count).sqrt()) as u64
+    }
+
+    fn dodequeue(&mut self, now: u64) -> (Option<Numbered>, bool) {
+        let Some((enqueued, packet)) = self.queue.pop_front() else {
+            self.first_above_time = 0;
+            return (None, false);
+        };
+        let mut ok_to_drop = false;
+        if now - enqueued < self.target || self.bytes() <= self.maxpacket {
+            self.first_above_time = 0;
+        } else if self.first_above_time == 0 {
+            self.first_above_time = now + self.interval;
+        } else if now >= self.first_above_time {
+            ok_to_drop = true;
+        }
+        (Some(packet), ok_to_drop)
+    }
+
+    fn drop(&mut self, packet: Option<Numbered>) {
+        self.dropped.push(packet.expect("only a packet is dropped").id);
+    }
+
+    fn dequeue(&mut self, now: u64) -> Option<Numbered> {
+        let (mut packet, mut ok_to_drop) = self.dodequeue(now);
+        if self.dropping {
+            if !ok_to_drop {
+                self.dropping = false;
+            }
+            while now >= self.drop_next && self.dropping {
+                self.drop(packet);
+                self.count += 1;
+                (packet, ok_to_drop) = self.dodequeue(now);
+                if !ok_to_drop {
+                    self.dropping = false;
+                } else {
+                    self.drop_next = self.control_law(self.drop_next);
+                }
+            }
+        } else if ok_to_drop {
+            self.drop(packet);
+            (packet, _) = self.dodequeue(now);
+            self.dropping = true;
+            let delta = self.count - self.lastcount;
+            self.count = 1;
+            if delta > 1 && now as i64 - (self.drop_next as i64) < 16 * self.interval as i64 {
+                self.count = delta;
+            }
+            self.drop_next = self.control_law(now);
+            self.lastcount = self.count;
+        }
+        packet
+    }
+}
+
+/// One packet at a time says the same as the printed routine, over 1.2 million dequeues of random
+/// traffic: bursts, droughts and standing queues, slow and fast settings.
+#[test]
+fn judging_single_packets_equals_the_routine_of_rfc_8289() {
+    let mut dropped = 0;
+    for (index, (target, interval)) in
+        [("5ms", "100ms"), ("1ms", "10ms"), ("400us", "2ms"), ("20ms", "21ms")].iter().enumerate()
+    {
+        let settings = [("target", *target), ("interval", *interval)];
+        let nanos = |text| crate::units::span(text).unwrap().as_nanos();
+        let mut oracle = Oracle::new(nanos(target), nanos(interval));
+        let mut fifo = Fifo::new(law::<CoDel>(&settings), Limit::Packets(200));
+        let mut chance = Rng::stream(8289, "oracle", index as u64);
+        dropped += compare(&mut oracle, &mut fifo, &mut chance);
+    }
+    assert!(dropped > 10_000, "only {dropped} drops were compared");
+}
+
+fn compare(oracle: &mut Oracle, fifo: &mut Fifo<Numbered, CoDel>, chance: &mut Rng) -> usize {
+    let (mut log, mut now, mut id) = (Log::default(), 1_000_000_000, 0);
+    for phase in 0..3_000 {
+        let load = [0.3, 0.5, 0.5, 0.7, 0.45][phase % 5];
+        let pace = [20_000, 200_000, 2_000_000][chance.below(3) as usize];
+        let mut dequeues = 0;
+        while dequeues < 100 {
+            now += chance.below(pace);
+            let time = Time::from_nanos(now);
+            if chance.uniform() < load && oracle.queue.len() < 200 {
+                let packet = Numbered::new(id, 0, 40 + chance.below(1475) as u32);
+                oracle.queue.push_back((now, packet));
+                fifo.enqueue(time, packet, &mut rng(), &mut log);
+                id += 1;
+            } else {
+                dequeues += 1;
+                let sent = fifo.dequeue(time, &mut rng(), &mut log).map(|d| d.packet);
+                assert_eq!(sent, oracle.dequeue(now));
+                assert_eq!(log.dropped.len(), oracle.dropped.len(), "at {time:?}");
+            }
+        }
+    }
+    assert_eq!(log.dropped_ids(), oracle.dropped);
+    oracle.dropped.len()
+}

@@ -1,1 +1,174 @@
+use alloc::vec::Vec;
 
+use super::*;
+use crate::packet::Ecn;
+use crate::testing::{arrival, bytes, full_packets, law, learn_rate, ms, var};
+
+const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);
+/// The probability cannot move.
+const FROZEN: [(&str, &str); 2] = [("alpha", "0hz"), ("beta", "0hz")];
+
+/// A MADPIE that has used up its burst allowance and knows its departure rate, 1 MB/s. Its next timer
+/// is `settled_at()`.
+fn settled(settings: &[(&str, &str)]) -> Madpie {
+    let mut madpie: Madpie = law(settings);
+    judge(&mut madpie, 0.5, Ecn::NotEct);
+    for i in 1..settled_at().as_nanos() / 30_000_000 {
+        madpie.on_timer(ms(30 * i), bytes(20_000));
+    }
+    learn_rate(|now, head, queue| {
+        madpie.on_dequeue(now, head, queue, &mut Rng::scripted(0.5));
+    });
+    assert_eq!(var(&madpie, "burst_allowance"), 0.0);
+    assert_eq!(madpie.next_timer(), Some(settled_at()));
+    madpie
+}
+
+fn settled_at() -> Time {
+    ms(300)
+}
+
+/// A timer that finds that delay.
+fn tick(madpie: &mut Madpie, delay_ms: u64) {
+    madpie.on_timer(madpie.next_timer().unwrap(), bytes(delay_ms * 1000));
+}
+
+fn judge(madpie: &mut Madpie, u: f64, ecn: Ecn) -> Verdict {
+    let now = Time::ZERO;
+    madpie.on_enqueue(now, arrival(now, ecn), full_packets(50), &mut Rng::scripted(u))
+}
+
+/// `n` arrivals that PIE spares: which of them are dropped all the same.
+fn dropped_of(madpie: &mut Madpie, n: usize) -> Vec<usize> {
+    (0..n).filter(|_| judge(madpie, 0.999_999, Ecn::NotEct) == DETERMINISTIC).collect()
+}
+
+/// Facts 16.1 and 16.3.
+#[test]
+fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
+    let mut madpie = settled(&FROZEN);
+    for _ in 0..3 {
+        tick(&mut madpie, 40);
+        assert_eq!(dropped_of(&mut madpie, 100), [0]);
+    }
+}
+
+/// Fact 16.4; the rate is the one of fact 16.7.
+#[test]
+fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
+    let mut madpie = settled(&FROZEN);
+    let mut drops = 0;
+    for _ in 0..10 {
+        tick(&mut madpie, 40);
+        drops += dropped_of(&mut madpie, 30).len();
+    }
+    assert_eq!(drops, 10);
+    let span = madpie.next_timer().unwrap().since(settled_at()).as_secs();
+    assert!((10.0 / span - 33.3).abs() < 0.1, "at most one per tupdate");
+}
+
+/// Fact 16.5.
+#[test]
+fn a_random_drop_leaves_the_deterministic_one_due() {
+    let mut madpie = settled(&[]);
+    (0..50).for_each(|_| tick(&mut madpie, 40));
+    assert!(var(&madpie, "drop_prob") > 0.01);
+    assert_eq!(judge(&mut madpie, 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), DETERMINISTIC);
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass);
+}
+
+/// Fact 16.6.
+#[test]
+fn a_delay_of_exactly_the_bound_is_not_above_it() {
+    let mut madpie = settled(&FROZEN);
+    tick(&mut madpie, 25);
+    assert_eq!(dropped_of(&mut madpie, 10), [0; 0]);
+    madpie.on_timer(madpie.next_timer().unwrap(), bytes(25_001));
+    assert_eq!(dropped_of(&mut madpie, 10), [0]);
+}
+
+/// Fact 16.2.
+#[test]
+fn below_the_bound_it_is_pie_to_the_draw() {
+    let mut madpie = settled(&[("ecn", "true")]);
+    let mut pie = madpie.pie.clone();
+    let mut chance = Rng::stream(16, "delays", 2);
+    let (mut rng, mut pie_rng) = (Rng::stream(16, "madpie", 0), Rng::stream(16, "madpie", 0));
+    let mut signals = 0;
+    for i in 0..50_000 {
+        let backlog = bytes(18_000 + chance.below(7_001)); // 18 to 25 ms
+        if i % 20 == 0 {
+            madpie.on_timer(madpie.next_timer().unwrap(), backlog);
+            pie.update(backlog);
+        }
+        let head = arrival(Time::ZERO, [Ecn::NotEct, Ecn::Ect0][i % 2]);
+        let verdict = madpie.on_enqueue(Time::ZERO, head, backlog, &mut rng);
+        assert_eq!(verdict, pie.on_enqueue(head, backlog, &mut pie_rng));
+        signals += usize::from(verdict != Verdict::Pass);
+    }
+    assert!(signals > 0, "there was something to compare");
+}
+
+/// Lab decisions, spec aqm.md §16.
+#[test]
+fn bursts_and_two_small_packets_are_spared_and_the_drop_stays_due() {
+    let mut madpie: Madpie = law(&FROZEN);
+    madpie.is_drop_due = true;
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass, "this one starts the burst");
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass);
+    let mut madpie = settled(&FROZEN);
+    madpie.is_drop_due = true;
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    let mut with =
+        |backlog| madpie.on_enqueue(Time::ZERO, head, bytes(backlog), &mut Rng::scripted(0.999));
+    assert_eq!(with(2000), Verdict::Pass);
+    assert_eq!(with(2001), DETERMINISTIC);
+}
+
+/// Lab decision, spec aqm.md §16: the flag stays set unless `deterministic_clear`.
+#[test]
+fn a_drop_that_is_due_stays_due_when_the_delay_falls_unless_cleared() {
+    let mut keeps = settled(&FROZEN);
+    let mut clears = settled(&[&FROZEN[..], &[("deterministic_clear", "true")]].concat());
+    for madpie in [&mut keeps, &mut clears] {
+        tick(madpie, 40);
+        tick(madpie, 20);
+    }
+    assert_eq!(dropped_of(&mut keeps, 10), [0]);
+    assert_eq!(dropped_of(&mut clears, 10), [0; 0]);
+}
+
+/// Lab decision, spec aqm.md §16: marks as PIE does, and its 10 % limit is for random signals only.
+#[test]
+fn a_deterministic_signal_marks_what_can_be_marked_at_any_probability() {
+    let mut madpie = settled(&[("ecn", "true")]);
+    while var(&madpie, "drop_prob") < 0.1 {
+        tick(&mut madpie, 60);
+    }
+    assert_eq!(judge(&mut madpie, 0.0, Ecn::Ect0), Verdict::Drop(Cause::Random));
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
+}
+
+#[test]
+fn the_bound_must_lie_above_the_target() {
+    let refusal = crate::QdiscSpec::parse("madpie:deterministic_target=20ms").unwrap_err();
+    assert!(refusal.message.contains("greater than target"));
+}
+
+/// Golden trace G9, 300 ms later, for the first timer rings one period after the start.
+#[test]
+fn golden_trace_g9() {
+    let mut madpie = settled(&FROZEN);
+    let timers = [(0, 24), (30, 26), (60, 30), (90, 25)];
+    let mut dropped = Vec::new();
+    for at in 0..120 {
+        if let Some(&(_, delay)) = timers.iter().find(|&&(due, _)| due == at) {
+            tick(&mut madpie, delay);
+        }
+        if at % 10 == 5 && judge(&mut madpie, 0.999, Ecn::NotEct) == DETERMINISTIC {
+            dropped.push(at);
+        }
+    }
+    assert_eq!(dropped, [35, 65]);
+}

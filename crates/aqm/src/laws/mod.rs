@@ -7,3 +7,6 @@ pub mod pi2;
 pub mod pie;
 pub mod red;
 pub mod taildrop;
+
+#[cfg(test)]
+mod idle_tests;

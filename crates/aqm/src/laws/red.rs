@@ -53,8 +53,10 @@ params! {
         gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform;
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
-        /// Mean packet size, by which the link's rate becomes packets per second.
-        mean_packet_bytes: Bytes, POSITIVE, "ns-2 red.cc: mean_pktsize" => Bytes(500);
+        /// Mean packet size, by which rates become packets per second and automatic thresholds become
+        /// bytes; `auto` is the largest packet of the link.
+        mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
+            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None);
     }
     check: |params| check_thresholds(params.min_th, params.max_th);
 }
@@ -140,10 +142,15 @@ impl Law for Red {
             hard_drop: p.hard_drop,
             gap_mode: p.gap_mode,
             target_delay: p.target_delay.as_secs(),
-            mean_packet_bytes: p.mean_packet_bytes.0 as f64,
+            mean_packet_bytes: mean_packet(p.mean_packet_bytes, env),
         };
         Red { detector: Detector::new(setup, p.max_p, p.gentle, env) }
     }
+}
+
+/// The mean packet size, as set or from the link.
+pub(super) fn mean_packet(set: OrAuto<Bytes>, env: &Env) -> f64 {
+    set.0.map_or(f64::from(env.mtu_bytes), |bytes| bytes.0 as f64)
 }
 
 /// What the detector is told once; `None` means automatic.
@@ -231,6 +238,15 @@ impl Detector {
         let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
         self.average.sample(now, backlog);
         let can_mark = self.setup.ecn && head.ecn.can_mark();
+        let verdict = self.verdict(can_mark, rng);
+        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // The queue stays empty and no dequeue will say so: it goes on being idle.
+            self.average.idle_since = Some(now);
+        }
+        verdict
+    }
+
+    fn verdict(&mut self, can_mark: bool, rng: &mut Rng) -> Verdict {
         match self.curve.region(self.average.value) {
             Region::Below => {
                 self.since_signal = None;
@@ -249,7 +265,7 @@ impl Detector {
 
     fn hits(&mut self, p_b: f64, rng: &mut Rng) -> bool {
         let count = self.since_signal.map_or(0, |count| count.saturating_add(1));
-        let hit = rng.uniform() < spread(self.setup.gap_mode, p_b, count);
+        let hit = is_hit(self.setup.gap_mode, p_b, count, rng.uniform());
         self.since_signal = Some(if hit { 0 } else { count });
         hit
     }
@@ -290,18 +306,18 @@ impl Detector {
     }
 }
 
-/// The probability of hitting the packet that is `count` arrivals after the last signal (p_a).
-fn spread(mode: GapMode, p_b: f64, count: u32) -> f64 {
-    // Forgives the rounding of count * p_b where it meets a whole number (spec aqm.md §1).
+/// Whether the draw `u` hits the packet that is `count` arrivals after the last signal, which is
+/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and 1
+/// where that is not a probability. Both are multiplied out: the difference in the denominator would
+/// round a p_a of exactly 1/2 upwards.
+fn is_hit(mode: GapMode, p_b: f64, count: u32, u: f64) -> bool {
+    // Forgives the rounding of count * p_b where it is to be 1 (spec aqm.md §1).
     const TOLERANCE: f64 = 1e-12;
-    let sum = f64::from(count) * p_b;
+    let count = f64::from(count);
     match mode {
-        GapMode::Geometric => p_b,
-        GapMode::Wait if sum < 1.0 - TOLERANCE => 0.0,
-        GapMode::Wait if 2.0 - sum <= p_b + TOLERANCE => 1.0,
-        GapMode::Wait => p_b / (2.0 - sum),
-        GapMode::Uniform if p_b > 0.0 && 1.0 - sum <= p_b + TOLERANCE => 1.0,
-        GapMode::Uniform => p_b / (1.0 - sum),
+        GapMode::Geometric => u < p_b,
+        GapMode::Uniform => u < p_b * (1.0 + count * u),
+        GapMode::Wait => count * p_b >= 1.0 - TOLERANCE && 2.0 * u < p_b * (1.0 + count * u),
     }
 }
 

@@ -1,1 +1,268 @@
+use super::*;
+use crate::packet::Ecn;
+use crate::qdisc::Qdisc;
+use crate::qdiscs::fifo::Fifo;
+use crate::testing::{
+    Log, Numbered, arrival, assert_near, env, full_packets, gaps, law, law_in, mean, ms, var,
+};
 
+/// RED whose average is the backlog itself, with thresholds of 10 and 30 packets.
+const DIRECT: [(&str, &str); 3] = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
+
+fn direct(settings: &[(&str, &str)]) -> Red {
+    law(&[&DIRECT[..], settings].concat())
+}
+
+fn judge(red: &mut Red, packets: u32, u: f64, ecn: Ecn) -> Verdict {
+    let now = Time::ZERO;
+    red.on_enqueue(now, arrival(now, ecn), full_packets(packets), &mut Rng::scripted(u))
+}
+
+fn prob_at(red: &mut Red, packets: u32) -> f64 {
+    judge(red, packets, 0.999, Ecn::NotEct);
+    var(red, "drop_prob")
+}
+
+/// A RED that sees 100 packets on average, which is where p_b has the given value.
+fn held_at(p_b: f64, mode: &str) -> Red {
+    let max_p = alloc::format!("{}", 2.0 * p_b);
+    law(&[
+        ("min_th", "50p"),
+        ("max_th", "150p"),
+        ("w_q", "1"),
+        ("max_p", &max_p),
+        ("gap_mode", mode),
+    ])
+}
+
+/// Fact 5.1.
+#[test]
+fn average_approaches_a_constant_backlog_as_one_minus_weight_to_the_n() {
+    let mut red: Red = law(&[("min_th", "500p")]);
+    let mut ratio_after = |samples| {
+        for _ in 0..samples {
+            judge(&mut red, 100, 0.5, Ecn::NotEct);
+        }
+        var(&red, "avg_queue") / 100.0
+    };
+    assert_near(ratio_after(346), 0.49977, 5e-6);
+    assert_near(ratio_after(1), 0.50077, 5e-6);
+}
+
+/// Fact 5.7, for any weight of a sixteenth.
+#[test]
+fn one_sample_moves_the_average_by_its_weight() {
+    let mut red: Red = law(&[("min_th", "500p"), ("w_q", "0.0625")]);
+    judge(&mut red, 160, 0.5, Ecn::NotEct);
+    assert_eq!(var(&red, "avg_queue"), 10.0);
+}
+
+/// Fact 5.2.
+#[test]
+fn probability_rises_from_zero_at_min_th_to_max_p_at_max_th() {
+    let mut red = direct(&[]);
+    assert_eq!(prob_at(&mut red, 9), 0.0);
+    assert_eq!(prob_at(&mut red, 10), 0.0);
+    assert_near(prob_at(&mut red, 20), 0.05, 1e-15);
+    assert_near(prob_at(&mut red, 29), 0.095, 1e-15);
+    assert_eq!(prob_at(&mut red, 30), 1.0);
+}
+
+/// Fact 5.6.
+#[test]
+fn average_at_max_th_is_forced_and_at_min_th_is_harmless() {
+    assert_eq!(
+        judge(&mut direct(&[]), 30, 0.999, Ecn::NotEct),
+        Verdict::Drop(Cause::Deterministic)
+    );
+    assert_eq!(judge(&mut direct(&[]), 29, 0.999, Ecn::NotEct), Verdict::Pass);
+    assert_eq!(judge(&mut direct(&[]), 10, 0.0, Ecn::NotEct), Verdict::Pass);
+    assert_eq!(judge(&mut direct(&[]), 11, 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
+}
+
+/// Every gap in `range` is as likely as any other, within five standard deviations.
+#[track_caller]
+fn assert_uniform(gaps: &[u64], range: core::ops::RangeInclusive<u64>) {
+    assert!(gaps.iter().all(|gap| range.contains(gap)), "gaps lie in {range:?}");
+    let n = gaps.len() as f64;
+    let p = 1.0 / (range.end() - range.start() + 1) as f64;
+    for gap in range.clone() {
+        let count = gaps.iter().filter(|&&g| g == gap).count() as f64;
+        assert_near(count, n * p, 5.0 * (n * p * (1.0 - p)).sqrt());
+    }
+    assert_near(mean(gaps), (range.start() + range.end()) as f64 / 2.0, 0.15);
+}
+
+/// The first signal of a series lacks the one before it, so it is left out.
+fn gaps_of(p_b: f64, mode: &str) -> alloc::vec::Vec<u64> {
+    let mut rng = Rng::stream(5, mode, 0);
+    gaps(&mut held_at(p_b, mode), &mut rng, Ecn::NotEct, 50_001).split_off(1)
+}
+
+/// Fact 5.3.
+#[test]
+fn uniform_gaps_lie_between_one_and_the_inverse_probability() {
+    assert_uniform(&gaps_of(0.1, "uniform"), 1..=9);
+    assert_uniform(&gaps_of(0.02, "uniform"), 1..=49);
+}
+
+/// Fact 5.4.
+#[test]
+fn wait_gaps_begin_at_the_inverse_probability() {
+    assert_uniform(&gaps_of(0.1, "wait"), 10..=19);
+}
+
+#[test]
+fn geometric_gaps_have_no_memory() {
+    let gaps = gaps_of(0.1, "geometric");
+    assert_near(mean(&gaps), 10.0, 5.0 * (90.0f64 / gaps.len() as f64).sqrt());
+    assert!(gaps.contains(&1) && gaps.iter().any(|&gap| gap > 50));
+}
+
+/// Fact 5.8, and ns-2: the arrival's own sample is one more factor.
+#[test]
+fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
+    // 4 Mb/s and packets of 500 bytes: 1000 packets per second.
+    let env = Env { rate: Some(Rate::from_bps(4_000_000)), ..env() };
+    let mut red: Red = law_in(&env, &[("min_th", "500p")]);
+    for _ in 0..1000 {
+        judge(&mut red, 100, 0.5, Ecn::NotEct);
+    }
+    let before = var(&red, "avg_queue");
+    red.on_empty(ms(1000));
+    red.on_empty(ms(1050)); // still the same idle time
+    let now = Time::from_nanos(1_100_900_000); // part of a packet does not count
+    red.on_enqueue(now, arrival(now, Ecn::NotEct), full_packets(0), &mut Rng::scripted(0.5));
+    assert_near(var(&red, "avg_queue") / before, 0.8186 * 0.998, 1e-4);
+    red.on_enqueue(ms(5000), arrival(now, Ecn::NotEct), full_packets(0), &mut Rng::scripted(0.5));
+    assert_near(var(&red, "avg_queue") / before, 0.8186 * 0.998 * 0.998, 1e-4);
+}
+
+/// Golden trace G8.
+#[test]
+fn golden_trace_g8() {
+    let p_a = [0.1111, 0.125, 0.1429, 0.1667, 0.2, 0.25, 0.3333, 0.5, 1.0];
+    for (count, expected) in (1..).zip(p_a) {
+        assert!(is_hit(GapMode::Uniform, 0.1, count, expected - 5e-5), "count {count}");
+        assert!(count == 9 || !is_hit(GapMode::Uniform, 0.1, count, expected + 5e-5));
+    }
+    let mut red = held_at(0.1, "uniform");
+    let mut judge = |u| judge(&mut red, 100, u, Ecn::NotEct);
+    assert_eq!(judge(0.0), Verdict::Drop(Cause::Random), "this one starts the count");
+    for count in 1..=8 {
+        assert_eq!(judge(0.5), Verdict::Pass, "count {count}");
+    }
+    assert_eq!(judge(0.5), Verdict::Drop(Cause::Random));
+}
+
+/// Spec aqm.md §5 steps 2 and 3: what `count` is after each region.
+#[test]
+fn count_is_minus_one_below_min_th_and_zero_after_a_forced_action() {
+    // At p_b = 1/2 the next packet is hit with 1/2 from count 0, and for certain from count 1.
+    let hits = |before: u32| {
+        let mut red = direct(&[("max_p", "1")]);
+        judge(&mut red, before, 0.999, Ecn::NotEct);
+        judge(&mut red, 20, 0.75, Ecn::NotEct) != Verdict::Pass
+    };
+    assert!(!hits(5));
+    assert!(hits(35));
+}
+
+#[test]
+fn ecn_marks_early_and_drops_where_forced() {
+    let early = |ecn| judge(&mut direct(&[("ecn", "true")]), 20, 0.0, ecn);
+    assert_eq!(early(Ecn::Ect0), Verdict::Mark(Cause::Random));
+    assert_eq!(early(Ecn::NotEct), Verdict::Drop(Cause::Random));
+    let forced = |hard_drop, ecn| {
+        let mut red = direct(&[("ecn", "true"), ("hard_drop", hard_drop)]);
+        judge(&mut red, 30, 0.5, ecn)
+    };
+    assert_eq!(forced("true", Ecn::Ect0), Verdict::Drop(Cause::Deterministic));
+    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(forced("false", Ecn::NotEct), Verdict::Drop(Cause::Deterministic));
+}
+
+/// Facts 6.1 to 6.3.
+#[test]
+fn gentle_probability_goes_on_from_max_p_to_one_at_twice_max_th() {
+    let mut tenth = direct(&[("gentle", "true")]);
+    assert_near(prob_at(&mut tenth, 45), 0.55, 1e-15);
+    assert_near(prob_at(&mut tenth, 30), 0.1, 1e-15);
+    assert_near(prob_at(&mut tenth, 59), 0.1 + 0.9 * 29.0 / 30.0, 1e-15);
+    let mut fiftieth = direct(&[("gentle", "true"), ("max_p", "0.02")]);
+    assert_near(prob_at(&mut fiftieth, 45), 0.51, 1e-15);
+    let at_twice = judge(&mut tenth, 60, 0.999, Ecn::NotEct);
+    assert_eq!(at_twice, Verdict::Drop(Cause::Deterministic));
+}
+
+/// Fact 6.4.
+#[test]
+fn without_gentle_the_probability_jumps_to_one_at_max_th() {
+    let mut red = direct(&[("max_th", "30000p"), ("min_th", "10000p")]);
+    assert_near(prob_at(&mut red, 29_999), 0.1, 1e-5);
+    assert_eq!(prob_at(&mut red, 30_000), 1.0);
+}
+
+/// Fact 6.5.
+#[test]
+fn gentle_region_shares_the_count_of_the_early_region() {
+    let hit_with = |u| {
+        let mut red = direct(&[("gentle", "true"), ("min_th", "12p"), ("max_th", "40p")]);
+        assert_eq!(judge(&mut red, 20, 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
+        assert_eq!(judge(&mut red, 20, 0.999, Ecn::NotEct), Verdict::Pass); // early: count 1
+        assert_near(prob_at(&mut red.clone(), 50), 0.325, 1e-15);
+        judge(&mut red, 50, u, Ecn::NotEct) != Verdict::Pass // gentle: count 2
+    };
+    assert!(hit_with(0.92856));
+    assert!(!hit_with(0.92858));
+}
+
+/// ns-2 `red.cc`: max(5, target C / 2) and three times that; C in mean packets.
+#[test]
+fn automatic_thresholds_follow_the_rate_in_the_unit_of_the_limit() {
+    let thresholds = |limit, rate: Option<u64>, settings: &[(&str, &str)]| {
+        let env = Env { limit, rate: rate.map(Rate::from_bps), ..env() };
+        let red: Red = law_in(&env, settings);
+        (red.detector.curve.min_th, red.detector.curve.max_th)
+    };
+    let packets = Limit::Packets(1000);
+    assert_eq!(thresholds(packets, Some(100_000_000), &[]), (62.5, 187.5));
+    assert_eq!(thresholds(packets, Some(1_000_000), &[]), (5.0, 15.0));
+    assert_eq!(thresholds(packets, None, &[]), (5.0, 15.0));
+    assert_eq!(thresholds(Limit::Bytes(1), Some(100_000_000), &[]), (31_250.0, 93_750.0));
+    assert_eq!(thresholds(packets, None, &[("min_th", "20kB")]), (20_000.0, 60_000.0));
+    assert_eq!(thresholds(packets, None, &[("max_th", "30p")]), (10.0, 30.0));
+}
+
+#[test]
+fn a_new_rate_moves_what_is_automatic_and_nothing_else() {
+    let mut automatic: Red = law(&[("w_q", "auto")]);
+    automatic.on_rate(ms(1), Rate::from_bps(100_000_000));
+    assert_eq!(automatic.detector.curve.min_th, 62.5);
+    let c = 25_000.0f64; // packets of 500 bytes per second
+    assert_near(automatic.detector.average.weight, 1.0 - (-1.0 / c).exp(), 1e-15);
+    let mut fixed = direct(&[]);
+    fixed.on_rate(ms(1), Rate::from_bps(100_000_000));
+    assert_eq!((fixed.detector.curve.min_th, fixed.detector.average.weight), (10.0, 1.0));
+}
+
+#[test]
+fn thresholds_of_different_units_or_in_the_wrong_order_are_refused() {
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("red:min_th=5p,max_th=20kB").contains("both"));
+    assert!(refusal("red:min_th=5p,max_th=5p").contains("less than"));
+    assert!(refusal("ared:min_th=7kB,max_th=6kB").contains("less than"));
+}
+
+/// Spec aqm.md §5 step 5: the average sees arrivals that find no room.
+#[test]
+fn the_average_learns_from_arrivals_that_overflow() {
+    let mut fifo = Fifo::new(law::<Red>(&[("min_th", "500p"), ("w_q", "0.5")]), Limit::Packets(4));
+    let mut log = Log::default();
+    let mut rng = Rng::stream(1, "red", 0);
+    for id in 0..40 {
+        fifo.enqueue(Time::ZERO, Numbered::new(id, 0, 1000), &mut rng, &mut log);
+    }
+    assert_eq!(log.dropped.len(), 36);
+    assert_near(var(fifo.law(), "avg_queue"), 4.0, 1e-6);
+}

@@ -224,6 +224,9 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
             while self.is_over_limit() {
                 self.shed(now, sink);
             }
+        } else if self.queue(index).is_empty() && !self.rota.contains(index) {
+            // The link will not ask this queue, so its law must hear now that it is empty.
+            self.queue(index).law.on_empty(now);
         }
     }
 
@@ -294,3 +297,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     let env = Env { limit: params.limit, ..*env };
     Box::new(Fq::<P, L>::new(params, &env, || L::new(law, &env)))
 }
+
+#[cfg(test)]
+#[path = "fq_tests.rs"]
+mod tests;

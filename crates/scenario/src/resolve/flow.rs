@@ -120,8 +120,8 @@ struct Delays {
     back_egress: Span,
 }
 
-/// Shares what the links leave of the base RTT in quarters: sender's side and receiver's side, there
-/// and back. Without reverse links the way back mirrors the links as far as the RTT allows.
+/// Shares what the links leave of the base RTT in quarters: sender's side and receiver's side,
+/// there and back. Without reverse links the way back mirrors the links as far as the RTT allows.
 fn split(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<Delays> {
     let rtt = written.rtt.0;
     let sum = |names: &[String]| {

@@ -24,7 +24,8 @@ type Checked<T> = Result<T, ScenarioError>;
 /// Fills in every default and checks every rule.
 ///
 /// # Errors
-/// The first rule that is broken, with the dotted path as place; a trace that `read` cannot deliver.
+/// The first rule that is broken, with the dotted path as place; a trace that `read` cannot
+/// deliver.
 pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
     let mut capacities = Vec::new();
     for (name, link) in &document.links {

@@ -27,7 +27,7 @@ pub struct Receiver {
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
     delayed_ack: Time,
-    /// Stamp of the segment to echo in the next delayed acknowledgement.
+    /// The timestamp to echo.
     stamp: Time,
 }
 
@@ -70,15 +70,15 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         let reduced = packet.signal;
         self.take_mark(packet);
-        if self.unacknowledged == 0 {
-            self.stamp = packet.sent;
-        }
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
             if !duplicate {
                 self.store(packet.seq);
             }
             return Answer::Now;
+        }
+        if self.unacknowledged == 0 {
+            self.stamp = packet.sent; // RFC 7323 §4.3: of the earliest segment not yet acknowledged
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();

@@ -282,14 +282,15 @@ impl Scoreboard {
         let mut all_due = true;
         for seq in self.judged.max(self.una)..self.nxt {
             let Record { sent, flags } = *self.record(seq);
-            if flags & EVER_RETRANSMITTED == 0 && (Transmission { sent, seq }) >= before {
+            let recent = Transmission { sent, seq } >= before;
+            if recent && flags & EVER_RETRANSMITTED == 0 {
                 break;
             }
-            // Retransmitted segments are judged by their last transmission, below.
-            if flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
-                if now < sent + patience {
+            // Retransmissions in flight are judged below, in their own order.
+            if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
+                if recent || now < sent + patience {
                     all_due = false;
-                    last_due = last_due.max(Some(sent + patience));
+                    last_due = last_due.max((!recent).then_some(sent + patience));
                     continue;
                 }
                 self.mark_lost(seq);
@@ -363,7 +364,8 @@ impl Scoreboard {
         self.ranges.clear();
     }
 
-    /// The losses were imagined: forgets all marks but those of retransmissions in flight.
+    /// The losses were imagined: forgets them. Retransmissions stay in flight, and every segment is
+    /// judged anew.
     pub fn forget_losses(&mut self) {
         for seq in self.una..self.nxt {
             let flags = self.record(seq).flags;
@@ -371,12 +373,14 @@ impl Scoreboard {
                 self.lost -= 1;
                 self.record(seq).flags &= !LOST;
             }
-            if flags & RETRANSMITTED != 0 {
-                self.retransmitted -= 1;
-                self.record(seq).flags &= !RETRANSMITTED;
-            }
         }
         self.to_retransmit.clear();
+        self.judged = self.una;
+    }
+
+    /// When the lowest outstanding segment was last sent.
+    pub fn head_sent(&mut self) -> Time {
+        self.record(self.una).sent
     }
 }
 

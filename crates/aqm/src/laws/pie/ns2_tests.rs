@@ -1,1 +1,162 @@
+use super::*;
+use crate::packet::Ecn;
+use crate::testing::{arrival, assert_near, bytes, learn_rate};
 
+const SETUP: Ns2Setup = Ns2Setup {
+    gains: Gains { alpha: 0.125, beta: 1.25, target: 0.02 },
+    tupdate: Span::from_millis(30),
+    max_burst: Span::from_millis(100),
+    dq_threshold: 10_000,
+    mean_packet_bytes: 1000,
+    ecn: true,
+    ecn_mark_limit: 0.1,
+};
+
+/// A PIE in the middle of its life, its burst allowance used up.
+fn started(p: f64, delay: f64) -> Ns2Pie {
+    Ns2Pie { drop_prob: p, delay, phase: Phase::Protecting, ..Ns2Pie::new(SETUP) }
+}
+
+/// One update at that delay.
+fn update(pie: &mut Ns2Pie, delay_ms: u64) -> f64 {
+    learn_rate(|now, head, queue| pie.on_dequeue(now, head, queue));
+    pie.update(bytes(delay_ms * 1000));
+    pie.drop_prob
+}
+
+fn judge(pie: &mut Ns2Pie, packets_of_1000: u64, u: f64, ecn: Ecn) -> Verdict {
+    let head = arrival(Time::ZERO, ecn);
+    pie.on_enqueue(head, bytes(packets_of_1000 * 1000), &mut Rng::scripted(u))
+}
+
+/// Golden trace G3: as `paper2013`, with decay in the last two updates.
+#[test]
+fn golden_trace_g3() {
+    let mut pie = started(0.05, 0.02);
+    let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
+    let expected = [
+        0.0568750, 0.0643750, 0.0725000, 0.0812500, 0.0837500, 0.0725000, 0.0600000, 0.0531250,
+        0.0456250, 0.0434875, 0.0413928,
+    ];
+    for (delay, p) in delays.into_iter().zip(expected) {
+        assert_near(update(&mut pie, delay), p, 1e-7);
+    }
+}
+
+/// Golden trace G3, second part: from rest, with the delays of G4.
+#[test]
+fn golden_trace_g3_from_rest() {
+    let mut pie = started(0.0, 0.0);
+    let delays = [0, 5, 10, 20, 40, 80, 160, 160, 120, 80, 40];
+    let expected = [
+        0.0,
+        1.367188e-4,
+        2.929688e-4,
+        6.835938e-4,
+        1.542969e-3,
+        8.730469e-3,
+        2.341797e-2,
+        3.216797e-2,
+        1.341797e-2,
+        0.0,
+        0.0,
+    ];
+    for (delay, p) in delays.into_iter().zip(expected) {
+        assert_near(update(&mut pie, delay), p, 1e-6 * p);
+    }
+}
+
+/// Golden trace G3, last sentence.
+#[test]
+fn a_burst_of_100_ms_holds_the_probability_at_zero_for_four_updates() {
+    let mut pie = Ns2Pie::new(SETUP);
+    assert_eq!(judge(&mut pie, 50, 0.5, Ecn::NotEct), Verdict::Pass);
+    assert_eq!(pie.burst_allowance(), Span::from_millis(100));
+    let probs: alloc::vec::Vec<f64> = (0..5).map(|_| update(&mut pie, 40)).collect();
+    assert!(probs[..4].iter().all(|&p| p == 0.0) && probs[4] > 0.0, "{probs:?}");
+}
+
+/// Spec aqm.md §13.6 item 14.
+#[test]
+fn the_probability_has_no_upper_bound() {
+    let mut pie = started(0.5, 0.3);
+    let probs: alloc::vec::Vec<f64> = (0..200).map(|_| update(&mut pie, 300)).collect();
+    assert_eq!(probs.iter().position(|&p| p > 1.0), Some(12), "the 13th update");
+    assert_near(probs[199], 8.5, 1e-9);
+}
+
+#[test]
+fn the_kick_needs_more_than_200_ms() {
+    assert_near(update(&mut started(0.5, 0.2), 200), 0.52, 1e-12);
+    assert_near(update(&mut started(0.5, 0.2), 201), 0.54, 1e-12);
+}
+
+/// Spec aqm.md §13.4 E, enqueue step 5.
+#[test]
+fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
+    let draws = |pie: &mut Ns2Pie| {
+        let mut rng = Rng::scripted(0.999);
+        pie.on_enqueue(arrival(Time::ZERO, Ecn::NotEct), bytes(0), &mut rng);
+        rng.uniform() != Rng::scripted(0.999).uniform()
+    };
+    let mut pie = Ns2Pie::new(SETUP);
+    assert!(draws(&mut pie), "the packet that starts the burst goes on");
+    assert!(!draws(&mut pie));
+    assert!(draws(&mut started(0.0, 0.0)));
+}
+
+/// Spec aqm.md §13.4 E, enqueue steps 6 to 8.
+#[test]
+fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
+    let hit = |p, delay, packets, ecn| judge(&mut started(p, delay), packets, 0.0, ecn);
+    let drop = Verdict::Drop(Cause::Random);
+    assert_eq!(hit(0.19, 0.00999, 50, Ecn::NotEct), Verdict::Pass);
+    assert_eq!(hit(0.20, 0.00999, 50, Ecn::NotEct), drop);
+    assert_eq!(hit(0.19, 0.01, 50, Ecn::NotEct), drop);
+    assert_eq!(hit(0.5, 0.02, 2, Ecn::NotEct), Verdict::Pass);
+    assert_eq!(hit(0.5, 0.02, 3, Ecn::NotEct), drop);
+    assert_eq!(hit(0.09, 0.02, 50, Ecn::Ect0), Verdict::Mark(Cause::Random));
+    assert_eq!(hit(0.1, 0.02, 50, Ecn::Ect0), drop);
+}
+
+/// Spec aqm.md §13.4 E, timer: 50 calm updates in a row, and one more, before the next burst is spared.
+#[test]
+fn a_burst_is_spared_again_after_a_second_and_a_half_of_calm() {
+    let mut pie = started(0.0, 0.0);
+    let mut calm_updates = 0;
+    while pie.phase != Phase::NoBurst {
+        assert_eq!(judge(&mut pie, 50, 0.5, Ecn::NotEct), Verdict::Pass);
+        assert_eq!(pie.burst_allowance(), Span::ZERO);
+        update(&mut pie, 0);
+        calm_updates += 1;
+    }
+    // One update leads to InBurst, 50 are counted, the next one exceeds them.
+    assert_eq!(calm_updates, 52);
+    judge(&mut pie, 50, 0.5, Ecn::NotEct);
+    assert_eq!(pie.burst_allowance(), Span::from_millis(100));
+}
+
+#[test]
+fn congestion_starts_the_count_of_calm_updates_anew() {
+    let mut pie = started(0.0, 0.0);
+    for delay_ms in [[0; 40].as_slice(), &[15], &[0; 51]].concat() {
+        update(&mut pie, delay_ms);
+        assert_ne!(pie.phase, Phase::NoBurst);
+    }
+    update(&mut pie, 0);
+    assert_eq!(pie.phase, Phase::NoBurst);
+}
+
+/// Spec aqm.md §13.4 E, timer: the rate is forgotten in calm, so that the next delay is 0.
+#[test]
+fn calm_forgets_the_departure_rate() {
+    let mut pie = started(0.0, 0.0);
+    learn_rate(|now, head, queue| pie.on_dequeue(now, head, queue));
+    pie.update(bytes(5_000));
+    assert_near(pie.delay(), 0.005, 1e-12);
+    pie.drop_prob = 0.0;
+    pie.update(bytes(5_000));
+    assert_near(pie.delay(), 0.005, 1e-12);
+    pie.update(bytes(50_000));
+    assert_eq!(pie.delay(), 0.0);
+}

@@ -1,1 +1,292 @@
+use alloc::vec::Vec;
 
+use super::*;
+use crate::packet::Ecn;
+use crate::testing::{arrival, assert_near, full_packets, gaps, law, mean, ms, var, waited};
+
+/// A PIE in the middle of its life: no burst allowance left, nothing accumulated.
+fn started(p: f64, delay_old: Span, settings: &[(&str, &str)]) -> Pie {
+    Pie {
+        drop_prob: p,
+        scaled_prob: ScaledProb::new(p),
+        delay_old,
+        delay: delay_old,
+        burst_allowance: Span::ZERO,
+        ..law(settings)
+    }
+}
+
+/// A PIE whose probability stays at `p` and that is not exempt for its delay.
+fn held_at(p: f64, settings: &[(&str, &str)]) -> Pie {
+    started(p, Span::from_millis(30), settings)
+}
+
+fn micros(delay_ms: f64) -> Span {
+    Span::from_micros((delay_ms * 1000.0) as u64)
+}
+
+/// A packet leaves after that delay, then the probability is updated.
+fn update(pie: &mut Pie, delay: Span) -> f64 {
+    let now = pie.next_timer().unwrap() + Span::from_secs(1000);
+    pie.on_dequeue(now, waited(now, delay), full_packets(5), &mut Rng::scripted(0.5));
+    pie.on_timer(pie.timer.next(), full_packets(5));
+    var(pie, "drop_prob")
+}
+
+fn judge(pie: &mut Pie, backlog: Backlog, u: f64, ecn: Ecn) -> Verdict {
+    pie.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), backlog, &mut Rng::scripted(u))
+}
+
+/// Fact 13.8.1.
+#[test]
+fn smallest_probabilities_move_by_a_2048th_of_the_step() {
+    let mut pie = started(0.0, Span::from_millis(15), &[]);
+    assert_near(update(&mut pie, Span::from_millis(30)), 1.00708e-5, 5e-11);
+}
+
+/// Fact 13.8.2.
+#[test]
+fn probabilities_of_a_few_percent_move_by_half_the_step() {
+    let mut pie = started(0.05, Span::from_millis(30), &[]);
+    assert_near(update(&mut pie, Span::from_millis(30)), 0.0509375, 1e-12);
+}
+
+/// Fact 13.8.3.
+#[test]
+fn an_empty_queue_lets_the_probability_decay_after_the_step() {
+    let mut pie = started(0.5, Span::ZERO, &[]);
+    assert_near(update(&mut pie, Span::ZERO), 0.4881625, 1e-12);
+    let mut without = started(0.5, Span::ZERO, &[("idle_decay", "1")]);
+    assert_near(update(&mut without, Span::ZERO), 0.498125, 1e-12);
+}
+
+/// Fact 13.8.4.
+#[test]
+fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
+    let after_a_jump = |p, cap| {
+        let mut pie = started(p, Span::ZERO, &[("cap_step", cap)]);
+        update(&mut pie, Span::from_secs(1))
+    };
+    assert_near(after_a_jump(0.2, "true"), 0.22, 1e-12);
+    assert_near(after_a_jump(0.1, "true"), 0.12, 1e-12);
+    assert!(after_a_jump(0.099, "true") > 0.5);
+    assert_eq!(after_a_jump(0.2, "false"), 1.0);
+}
+
+/// Fact 13.8.5.
+#[test]
+fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to_10() {
+    let mut pie = started(0.0, Span::from_millis(30), &[]);
+    let probs: Vec<f64> = (0..200).map(|_| update(&mut pie, Span::from_millis(30))).collect();
+    let first = |p| 1 + probs.iter().position(|&prob| prob >= p).unwrap();
+    assert_eq!((first(0.01), first(0.1)), (66, 162));
+}
+
+/// Fact 13.8.6; the first gap is like any other here, for the sum starts at zero.
+#[test]
+fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
+    for (p, shortest, longest, expected) in
+        [(0.01, 85, 850, 183.96), (0.1, 9, 85, 18.0), (0.5, 2, 17, 3.0)]
+    {
+        let mut rng = Rng::stream(8033, "gaps", 0);
+        let gaps = gaps(&mut held_at(p, &[]), &mut rng, Ecn::NotEct, 20_000);
+        assert_eq!(gaps.iter().min(), Some(&shortest), "p = {p}");
+        assert!(gaps.iter().all(|&gap| gap <= longest), "p = {p}");
+        let deviation = (1.0 - p).sqrt() / p; // of a geometric number, which these are but for a shift
+        assert_near(mean(&gaps), expected, 5.0 * deviation / (gaps.len() as f64).sqrt());
+    }
+}
+
+/// Golden trace G6.
+#[test]
+fn golden_trace_g6() {
+    let arrivals_per_drop = |p, u| {
+        let mut pie = held_at(p, &[]);
+        let mut gap =
+            || (1..).find(|_| judge(&mut pie, full_packets(9), u, Ecn::NotEct) != Verdict::Pass);
+        let gaps: Vec<i32> = (0..20).map(|_| gap().unwrap()).collect();
+        assert!(gaps.iter().all(|&gap| gap == gaps[0]), "p = {p}: {gaps:?}");
+        gaps[0]
+    };
+    assert_eq!([0.3, 0.1, 0.01].map(|p| arrivals_per_drop(p, 0.0)), [3, 9, 85]);
+    assert_eq!([0.3, 0.1, 0.01].map(|p| arrivals_per_drop(p, 0.999)), [29, 85, 850]);
+}
+
+#[test]
+fn without_derandomising_every_arrival_is_drawn_for() {
+    let mut pie = held_at(0.1, &[("derandomise", "false")]);
+    assert_eq!(judge(&mut pie, full_packets(9), 0.0999, Ecn::NotEct), Verdict::Drop(Cause::Random));
+    assert_eq!(judge(&mut pie, full_packets(9), 0.1001, Ecn::NotEct), Verdict::Pass);
+}
+
+/// RFC 8033 §5.4 and lab decision, spec aqm.md §13.6: drops, marks and overflow start the sum anew.
+#[test]
+fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
+    let mut pie = held_at(0.08, &[("ecn", "true")]);
+    let mut arrivals_until = |ecn, verdict| {
+        (1..).find(|_| judge(&mut pie, full_packets(9), 0.0, ecn) == verdict).unwrap()
+    };
+    assert_eq!(arrivals_until(Ecn::NotEct, Verdict::Drop(Cause::Random)), 11);
+    assert_eq!(arrivals_until(Ecn::Ect0, Verdict::Mark(Cause::Random)), 11);
+    assert_eq!(arrivals_until(Ecn::NotEct, Verdict::Drop(Cause::Random)), 11);
+    judge(&mut pie, full_packets(9), 0.0, Ecn::NotEct);
+    assert_near(var(&pie, "accumulator"), 0.08, 1e-12);
+    pie.on_overflow(Time::ZERO, full_packets(9));
+    assert_eq!(var(&pie, "accumulator"), 0.0);
+}
+
+/// Fact 13.8.7.
+#[test]
+fn a_burst_of_150_ms_is_spared_until_the_tenth_update_has_run() {
+    let mut pie: Pie = law(&[]);
+    for update in 1..=10 {
+        pie.drop_prob = 1.0;
+        pie.scaled_prob = ScaledProb::new(1.0);
+        pie.delay = Span::from_millis(100);
+        assert_eq!(judge(&mut pie, full_packets(50), 0.0, Ecn::NotEct), Verdict::Pass, "{update}");
+        pie.on_timer(pie.timer.next(), full_packets(50));
+    }
+    assert_eq!(pie.next_timer(), Some(ms(165)));
+    assert_eq!(judge(&mut pie, full_packets(50), 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
+}
+
+/// RFC 8033 §4.4: re-armed by an arrival when p = 0 and both delays are below half the target.
+#[test]
+fn a_burst_is_forgiven_again_only_when_all_congestion_is_over() {
+    let allowance_after = |p, delay_us, delay_old_us| {
+        let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
+        pie.delay = Span::from_micros(delay_us);
+        judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
+        var(&pie, "burst_allowance")
+    };
+    assert_eq!(allowance_after(0.0, 7_499, 7_499), 0.15);
+    assert_eq!(allowance_after(1e-9, 7_499, 7_499), 0.0);
+    assert_eq!(allowance_after(0.0, 7_500, 7_499), 0.0);
+    assert_eq!(allowance_after(0.0, 7_499, 7_500), 0.0);
+}
+
+/// Fact 13.8.8.
+#[test]
+fn below_half_the_target_nothing_is_dropped_until_20_percent() {
+    let drops = |p, delay_old_us: u64, packets| {
+        let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
+        pie.delay = Span::from_millis(30); // the delay at the last update is the one that counts
+        (0..100).any(|_| judge(&mut pie, full_packets(packets), 0.0, Ecn::NotEct) != Verdict::Pass)
+    };
+    assert!(!drops(0.19, 7_400, 100));
+    assert!(drops(0.2, 7_400, 100));
+    assert!(drops(0.19, 7_500, 100), "exactly half is not below");
+}
+
+/// RFC 8033 §4.1, spec aqm.md §13.7 step 4: up to and including twice the packet size.
+#[test]
+fn two_packets_or_less_are_never_too_many() {
+    let drops = |bytes, settings: &[(&str, &str)]| {
+        let mut pie = held_at(1.0, settings);
+        let backlog = crate::testing::bytes(bytes);
+        (0..10).any(|_| judge(&mut pie, backlog, 0.0, Ecn::NotEct) != Verdict::Pass)
+    };
+    assert!(!drops(3028, &[]));
+    assert!(drops(3029, &[]));
+    assert!(drops(2001, &[("mtu_bytes", "1000B")]));
+}
+
+/// Fact 13.8.9.
+#[test]
+fn marks_below_ten_percent_and_drops_from_there() {
+    let verdict = |p, ecn| {
+        let mut pie = held_at(p, &[("ecn", "true")]);
+        (0..20).map(|_| judge(&mut pie, full_packets(9), 0.0, ecn)).find(|&v| v != Verdict::Pass)
+    };
+    assert_eq!(verdict(0.0999, Ecn::Ect0), Some(Verdict::Mark(Cause::Random)));
+    assert_eq!(verdict(0.0999, Ecn::Ce), Some(Verdict::Mark(Cause::Random)));
+    assert_eq!(verdict(0.0999, Ecn::NotEct), Some(Verdict::Drop(Cause::Random)));
+    assert_eq!(verdict(0.1, Ecn::Ect0), Some(Verdict::Drop(Cause::Random)));
+}
+
+/// Fact 13.8.10.
+#[test]
+fn the_probability_stays_a_probability_for_any_delays() {
+    let mut pie: Pie = law(&[]);
+    let mut rng = Rng::stream(8033, "delays", 0);
+    let delays = [0, 1_000, 15_000_000, 300_000_000, 5_000_000_000, 100_000_000_000];
+    let probs: Vec<f64> = (0..100_000)
+        .map(|i| {
+            let most = delays[(i / 500) % delays.len()];
+            update(&mut pie, Span::from_nanos(rng.below(most + 1)))
+        })
+        .collect();
+    assert!(probs.iter().all(|p| (0.0..=1.0).contains(p)));
+    assert!(probs.contains(&0.0) && probs.contains(&1.0), "both ends were met");
+}
+
+/// Golden trace G3, column `rfc8033`.
+#[test]
+fn golden_trace_g3() {
+    let mut pie = started(0.05, Span::from_millis(20), &[]);
+    let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
+    let expected = [
+        0.0571875, 0.0650000, 0.0734375, 0.0825000, 0.0853125, 0.0743750, 0.0621875, 0.0556250,
+        0.0484375, 0.0465500, 0.0447002,
+    ];
+    for (delay, p) in delays.into_iter().zip(expected) {
+        assert_near(update(&mut pie, Span::from_millis(delay)), p, 1e-7);
+    }
+}
+
+/// Golden trace G4.
+#[test]
+fn golden_trace_g4() {
+    let mut pie = started(0.0, Span::ZERO, &[]);
+    let delays = [0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 160.0, 120.0, 80.0, 40.0];
+    let expected = [
+        0.0,
+        2.441406e-6,
+        1.342773e-5,
+        1.159668e-4,
+        9.948730e-4,
+        2.811279e-3,
+        1.757690e-2,
+        2.663940e-2,
+        8.201904e-3,
+        2.967529e-3,
+        0.0,
+    ];
+    for (delay, p) in delays.into_iter().zip(expected) {
+        assert_near(update(&mut pie, micros(delay)), p, 1e-6 * p);
+    }
+}
+
+/// Lab decision, spec aqm.md §13.7: as Linux and ns-3; an eviction that empties the queue likewise.
+#[test]
+fn the_delay_is_that_of_the_last_packet_and_zero_once_it_left_nothing() {
+    let mut pie: Pie = law(&[]);
+    let mut leave = |stays| {
+        let head = waited(ms(100), Span::from_millis(40));
+        pie.on_dequeue(ms(100), head, full_packets(stays), &mut Rng::scripted(0.5));
+        var(&pie, "delay")
+    };
+    assert_eq!(leave(1), 0.04);
+    assert_eq!(leave(0), 0.0);
+    assert_eq!(leave(1), 0.04);
+    pie.on_overflow(ms(100), full_packets(1));
+    assert_eq!(var(&pie, "delay"), 0.04);
+    pie.on_overflow(ms(100), Backlog::EMPTY);
+    assert_eq!(var(&pie, "delay"), 0.0);
+}
+
+/// Spec aqm.md §1: at most one draw per arrival, and only where chance decides.
+#[test]
+fn chance_is_asked_only_between_the_two_thresholds() {
+    let mut pie = held_at(0.1, &[]);
+    let draws: Vec<bool> = (0..100)
+        .map(|_| {
+            let mut rng = Rng::scripted(0.999);
+            pie.on_enqueue(Time::ZERO, arrival(Time::ZERO, Ecn::NotEct), full_packets(9), &mut rng);
+            rng.uniform() != Rng::scripted(0.999).uniform()
+        })
+        .collect();
+    assert!(draws[..8].iter().all(|drew| !drew), "0.8 is too early");
+    assert!(draws[8..84].iter().all(|drew| *drew));
+    assert!(!draws[84], "8.5 is overdue");
+}

@@ -3,13 +3,16 @@
 //!
 //! Not yet here: tail loss probes, pacing, D-SACK, receive windows.
 
-use sojourn_aqm::{Ecn, Span, Time};
+mod timeout;
+mod transmit;
+
+use sojourn_aqm::{Span, Time};
 
 use super::prr::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Scoreboard};
 use crate::cc::{Ack, CongestionControl, Window};
-use crate::packet::{Kind, Packet};
+use crate::packet::Packet;
 
 /// Segments SACKed that stand for a loss without waiting (Linux `tcp_reordering`).
 const REORDERING: u32 = 3;
@@ -189,10 +192,7 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
         };
-        if let Some(sent) = delivery.oldest_sent {
-            self.rtt.sample(now.since(sent), news.una, news.nxt);
-            self.cc.on_rtt(&news, &mut self.window);
-        }
+        self.take_sample(&delivery, &news, ack.sent);
         self.leave_finished_episode();
         if self.state == State::Loss {
             self.judge_timeout(&delivery);
@@ -201,10 +201,20 @@ impl Sender {
         let marked = if odd { self.detect_losses(now) } else { 0 };
         self.enter_episode(ack.signal);
         self.adjust_window(&delivery, &news, marked);
-        if delivery.advanced || delivery.packets > 0 {
+        if delivery.advanced || self.confirms_head(&delivery) {
             self.restart_timer(now);
         }
         self.send(now, emit);
+    }
+
+    /// Karn's rule: a segment that was sent more than once gives no sample, unless the timestamp that
+    /// came back tells which transmission was acknowledged.
+    fn take_sample(&mut self, delivery: &Delivery, news: &Ack, echo: Time) {
+        let echo = delivery.advanced.then_some(echo);
+        if let Some(sent) = delivery.oldest_sent.or(echo) {
+            self.rtt.sample(news.now.since(sent), news.una, news.nxt);
+            self.cc.on_rtt(news, &mut self.window);
+        }
     }
 
     /// Recovery and Loss end when the point is acknowledged, Cwr when something beyond it is.
@@ -226,31 +236,6 @@ impl Sender {
         self.window.cwnd = self.window.ssthresh;
         self.state = State::Open;
         self.undo = None;
-    }
-
-    /// F-RTO (RFC 5682 with SACK): was the timeout spurious?
-    fn judge_timeout(&mut self, delivery: &Delivery) {
-        if !self.frto {
-            return;
-        }
-        if delivery.original {
-            // What was sent before the timeout has arrived: nothing was lost.
-            if let Some(undo) = self.undo.take() {
-                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
-                self.cc.undo();
-            }
-            self.board.forget_losses();
-            self.state = State::Open;
-            self.frto = false;
-        } else if self.board.nxt() > self.point {
-            // New data went out and the answer is a duplicate: the loss was real.
-            self.frto &= delivery.advanced && delivery.sacked == 0;
-        } else if delivery.advanced {
-            self.point = self.board.nxt();
-            self.frto = self.board.nxt() < self.segments.count;
-            self.only_new = self.frto;
-        }
     }
 
     fn detect_losses(&mut self, now: Time) -> u32 {
@@ -315,6 +300,14 @@ impl Sender {
         self.usage.limited || starting && self.window.cwnd < 2 * self.usage.most_outstanding
     }
 
+    /// SACK of what was sent before the head was last sent: the head may still be on its way. SACK of
+    /// later data must not restart the timer, or it would never expire in a long recovery (Linux
+    /// `tcp_clean_rtx_queue`).
+    fn confirms_head(&mut self, delivery: &Delivery) -> bool {
+        delivery.sacked > 0
+            && delivery.oldest_sent.is_some_and(|sent| sent < self.board.head_sent())
+    }
+
     fn restart_timer(&mut self, now: Time) {
         let idle = self.board.outstanding() == 0;
         self.timeout = if idle { Time::NEVER } else { now + self.rtt.timeout() };
@@ -335,128 +328,7 @@ impl Sender {
             self.on_timeout(now, emit);
         }
     }
-
-    /// The retransmission timer has expired (endpoints sheet §1.11).
-    fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
-        debug_assert!(
-            self.board.outstanding() > 0,
-            "the timer runs only while data is outstanding"
-        );
-        self.board.mark_all_lost(now);
-        let una = self.board.una();
-        let progressed = self.state == State::Loss && una > self.una_at_timeout;
-        let fresh = self.state < State::Cwr || una >= self.point || progressed;
-        let before_recovery = self.state < State::Recovery;
-        if fresh {
-            self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-            self.window.ssthresh = self.cc.reduce(&self.window);
-        }
-        self.cc.on_timeout();
-        self.frto = before_recovery || !fresh && self.state == State::Loss;
-        self.window.cwnd = self.board.in_flight() + 1;
-        self.window.credit = 0;
-        self.state = State::Loss;
-        self.point = self.board.nxt();
-        self.tell_reduced = self.segments.ecn;
-        self.reorder_timer = Time::NEVER;
-        self.rtt.back_off();
-        self.timeout = now + self.rtt.timeout();
-        self.una_at_timeout = una;
-        self.retransmit(now, una, emit);
-    }
-
-    /// Sends what the window allows: first what was lost, then new data.
-    pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
-        self.restart_after_idle(now);
-        let only_new = std::mem::take(&mut self.only_new);
-        if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
-            while self.board.in_flight() < self.window.cwnd
-                && let Some(seq) = self.board.next_lost()
-            {
-                self.retransmit(now, seq, emit);
-            }
-        }
-        let mut room = self.window.cwnd.saturating_sub(self.board.in_flight());
-        let left = self.segments.count - self.board.nxt();
-        let held_back = left > room;
-        room = room.min(left);
-        for _ in 0..room {
-            let seq = self.board.send_new(now);
-            let packet = self.new_packet(now, seq);
-            emit(packet);
-            self.count_in_episode();
-        }
-        if room > 0 {
-            self.last_sent = now;
-            if self.timeout == Time::NEVER {
-                self.restart_timer(now);
-            }
-        }
-        self.note_usage(held_back);
-    }
-
-    /// After an idle period the window is halved for every timeout that has passed (RFC 2861, Linux
-    /// `tcp_cwnd_restart`).
-    fn restart_after_idle(&mut self, now: Time) {
-        let idle = now.since(self.last_sent);
-        if self.board.outstanding() > 0 || self.board.nxt() == 0 || idle <= self.rtt.timeout() {
-            return;
-        }
-        let floor = self.segments.initial_window.min(self.window.cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
-        let mut left = idle;
-        while left > self.rtt.timeout() && self.window.cwnd > floor {
-            left = left - self.rtt.timeout();
-            self.window.cwnd = (self.window.cwnd / 2).max(floor);
-        }
-        self.cc.on_idle(now, idle);
-    }
-
-    fn note_usage(&mut self, held_back: bool) {
-        let outstanding = self.board.outstanding();
-        let new_round = self.board.una() >= self.usage.round_end;
-        if new_round
-            || held_back
-            || !self.usage.limited && outstanding > self.usage.most_outstanding
-        {
-            let round_end = self.board.nxt();
-            self.usage = Usage { most_outstanding: outstanding, limited: held_back, round_end };
-        }
-    }
-
-    fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
-        let mut packet = self.packet(now, seq);
-        if self.segments.ecn {
-            // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
-            packet.ecn = Ecn::Ect0;
-            packet.signal = std::mem::take(&mut self.tell_reduced);
-        }
-        packet
-    }
-
-    fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
-        self.board.retransmit(now, seq);
-        self.retransmitted_bytes += u64::from(self.segments.payload(seq));
-        self.last_sent = now;
-        self.count_in_episode();
-        let packet = self.packet(now, seq);
-        emit(packet);
-    }
-
-    fn packet(&mut self, now: Time, seq: u32) -> Packet {
-        let Segments { flow, connection, header_bytes, .. } = self.segments;
-        let payload = self.segments.payload(seq);
-        self.sent_bytes += u64::from(payload);
-        Packet::new(Kind::Data, flow, connection, seq, payload + header_bytes, now)
-    }
-
-    fn count_in_episode(&mut self) {
-        if matches!(self.state, State::Recovery | State::Cwr) {
-            self.prr.on_sent();
-        }
-    }
 }
 
 #[cfg(test)]
-#[path = "sender_tests.rs"]
 mod tests;

@@ -1,11 +1,11 @@
 //! Tests of the sender against the worked sequences of the endpoints sheet (§7.3, §7.4). Segments are
 //! numbered from 1 there and here; the sender counts from 0.
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Ecn, Span, Time};
 
 use super::*;
 use crate::cc::factory;
-use crate::packet::Block;
+use crate::packet::{Block, Kind};
 
 /// A sender whose acknowledgements are written by hand.
 struct Script {

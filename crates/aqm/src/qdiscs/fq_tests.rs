@@ -1,0 +1,445 @@
+use alloc::format;
+
+use super::*;
+use crate::law::{Aqm, Cause, Stage, Verdict};
+use crate::laws::codel::CoDel;
+use crate::laws::pie::Pie;
+use crate::laws::taildrop::{TailDrop, TailDropParams};
+use crate::packet::{Ecn, Head};
+use crate::params::Params;
+use crate::qdiscs::fifo::Fifo;
+use crate::testing::{Log, Numbered, assert_near, env, law, ms};
+use crate::time::Span;
+
+fn params(settings: &[(&str, &str)]) -> FqParams {
+    let mut params = FqParams::of_dialect("rfc8290").unwrap();
+    for (name, text) in settings {
+        params.set(name, text).unwrap();
+    }
+    params
+}
+
+fn fq_of<L: Law>(settings: &[(&str, &str)]) -> Fq<Numbered, L> {
+    Fq::new(&params(settings), &env(), || law::<L>(&[]))
+}
+
+fn fq(settings: &[(&str, &str)]) -> Fq<Numbered, TailDrop> {
+    fq_of(settings)
+}
+
+fn rng() -> Rng {
+    Rng::stream(1, "unused", 0)
+}
+
+fn offer<L: Law>(fq: &mut Fq<Numbered, L>, packet: Numbered, log: &mut Log) {
+    fq.enqueue(Time::ZERO, packet, &mut rng(), log);
+}
+
+/// Offers `count` packets of a flow; their numbers are `flow * 1000` and up.
+fn fill<L: Law>(fq: &mut Fq<Numbered, L>, flow: u64, count: u64, bytes: u32) -> Log {
+    let mut log = Log::default();
+    for i in 0..count {
+        offer(fq, Numbered::new(flow * 1000 + i, flow, bytes), &mut log);
+    }
+    log
+}
+
+/// The flows of the next packets.
+fn take(fq: &mut Fq<Numbered, TailDrop>, count: usize) -> Vec<u64> {
+    let mut next = || fq.dequeue(Time::ZERO, &mut rng(), &mut Log::default());
+    (0..count).map_while(|_| next().map(|d| d.packet.flow)).collect()
+}
+
+fn observed<P: Packet + Send, L: Law>(fq: &Fq<P, L>) -> [f64; 3] {
+    let mut out = [0.0; 3];
+    fq.observe(&mut out);
+    out
+}
+
+/// Fact 10.1: half of the bytes from the head, one overflow drop each.
+#[test]
+fn the_fattest_queue_loses_half_of_its_bytes_from_its_head() {
+    let mut fq = fq(&[("limit", "120p")]);
+    fill(&mut fq, 1, 20, 1514);
+    assert!(fill(&mut fq, 2, 100, 1500).dropped.is_empty());
+    let log = fill(&mut fq, 3, 1, 60);
+    assert_eq!(log.dropped_ids(), (2000..2050).collect::<Vec<_>>());
+    assert!(log.dropped.iter().all(|&(_, s, c)| (s, c) == (Stage::Queued, Cause::Overflow)));
+    assert_eq!(fq.backlog().packets, 71);
+}
+
+/// Fact 10.1.
+#[test]
+fn at_most_a_batch_of_64_is_dropped_at_once() {
+    let mut fq = fq(&[("limit", "200p")]);
+    fill(&mut fq, 2, 200, 1500);
+    assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
+}
+
+/// Linux `fq_codel_drop`: bytes, not packets, make a queue fat, and half of an odd number is rounded up.
+#[test]
+fn fat_is_who_holds_most_bytes() {
+    let mut fq = fq(&[("limit", "15p")]);
+    fill(&mut fq, 1, 10, 100);
+    fill(&mut fq, 2, 5, 1001);
+    assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), [2000, 2001, 2002]);
+}
+
+/// Fact 10.6, with a limit in bytes: as many batches as it takes.
+#[test]
+fn a_limit_in_bytes_holds_even_if_one_batch_does_not_make_room() {
+    let mut fq = fq(&[("limit", "2000B"), ("drop_batch", "1")]);
+    fill(&mut fq, 1, 20, 100);
+    assert_eq!(fill(&mut fq, 1, 1, 500).dropped.len(), 5);
+    assert_eq!(fq.backlog().bytes, 2000);
+}
+
+#[test]
+fn a_packet_that_can_never_fit_is_refused_and_nobody_is_evicted() {
+    let mut fq = fq(&[("limit", "2000B")]);
+    fill(&mut fq, 1, 2, 1000);
+    let log = fill(&mut fq, 2, 1, 2001);
+    assert_eq!(log.dropped, [(2000, Stage::Enqueue, Cause::Overflow)]);
+    assert_eq!(fq.backlog().bytes, 2000);
+}
+
+/// Fact 10.2.
+#[test]
+fn full_packets_take_turns_one_by_one() {
+    let mut fq = fq(&[]);
+    fill(&mut fq, 1, 10, 1514);
+    fill(&mut fq, 2, 10, 1514);
+    assert_eq!(take(&mut fq, 6), [1, 2, 1, 2, 1, 2]);
+}
+
+/// Fact 10.2: credits 1514, 1014, 514, 14, -486.
+#[test]
+fn small_packets_share_a_quantum() {
+    let mut fq = fq(&[]);
+    fill(&mut fq, 1, 20, 500);
+    fill(&mut fq, 2, 20, 1514);
+    assert_eq!(take(&mut fq, 12), [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1]);
+}
+
+/// Linux and ns-3: credits of exactly zero are used up.
+#[test]
+fn a_used_up_quantum_ends_the_turn() {
+    let mut fq = fq(&[("quantum", "1000B")]);
+    fill(&mut fq, 1, 5, 1000);
+    fill(&mut fq, 2, 5, 1000);
+    assert_eq!(take(&mut fq, 4), [1, 2, 1, 2]);
+}
+
+/// Fact 10.3.
+#[test]
+fn a_sparse_flow_is_served_before_every_old_queue() {
+    let mut fq = fq(&[]);
+    for flow in 1..=4 {
+        fill(&mut fq, flow, 30, 1514);
+    }
+    take(&mut fq, 4);
+    for _ in 0..4 {
+        fill(&mut fq, 9, 1, 60);
+        // After its packet it stays listed for one round, then it may come back as new.
+        assert_eq!(take(&mut fq, 6)[0], 9);
+    }
+}
+
+/// Fact 10.4.
+#[test]
+fn one_flow_of_a_hundred_shares_its_queue_as_often_as_chance_says() {
+    let is_alone = |salt| {
+        let env = Env { salt, ..env() };
+        let fq: Fq<Numbered, TailDrop> = Fq::new(&params(&[]), &env, || law(&[]));
+        let own = fq.queue_of(0);
+        (1..100).all(|flow| fq.queue_of(flow) != own)
+    };
+    let n = 4000;
+    let alone = (0..n).filter(|&salt| is_alone(salt * 0x9e37_79b9)).count() as f64 / n as f64;
+    assert_near(alone, 0.9078, 5.0 * (0.9078f64 * 0.0922 / n as f64).sqrt());
+}
+
+/// RFC 8290 §4.1.1: all queues are used, evenly.
+#[test]
+fn flows_spread_evenly_over_the_queues() {
+    let fq = fq(&[("flows", "10")]);
+    let mut counts = [0u32; 10];
+    (0..10_000).for_each(|flow| counts[fq.queue_of(flow) as usize] += 1);
+    assert!(counts.iter().all(|&n| (850..1150).contains(&n)), "{counts:?}");
+}
+
+/// Fact 10.7, as in Linux: only a new queue, and only behind others.
+#[test]
+fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
+    let mut fq = fq(&[]);
+    fill(&mut fq, 1, 5, 1514);
+    take(&mut fq, 1);
+    fill(&mut fq, 2, 1, 60);
+    assert_eq!(take(&mut fq, 2), [2, 1], "queue 1 stepped back, its credits used up");
+    assert_eq!(observed(&fq), [1.0, 0.0, 2.0], "queue 2 is empty and still listed");
+    fill(&mut fq, 2, 1, 60);
+    assert_eq!(observed(&fq), [2.0, 0.0, 2.0], "it does not come back as new");
+    take(&mut fq, 5);
+    fill(&mut fq, 3, 1, 60);
+    take(&mut fq, 1);
+    assert_eq!(observed(&fq), [0.0, 1.0, 0.0], "not yet asked again");
+    assert_eq!(take(&mut fq, 1), [0; 0]);
+    assert_eq!(observed(&fq), [0.0, 0.0, 0.0], "no old queues, no other round");
+}
+
+#[test]
+fn an_empty_discipline_lists_nobody() {
+    let mut fq = fq(&[]);
+    fill(&mut fq, 1, 1, 60);
+    assert_eq!(observed(&fq), [1.0, 1.0, 0.0]);
+    assert_eq!(take(&mut fq, 5), [1]);
+    assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
+}
+
+/// Fact 10.5 and fact 14.1: one queue is the law alone, timers or not.
+fn assert_one_queue_is_a_fifo<L: Law>() {
+    let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
+    let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));
+    let hosts: [&mut dyn Qdisc<Numbered>; 2] = [&mut fq, &mut fifo];
+    let [by_fq, by_fifo] = hosts.map(trace);
+    assert!(by_fq.1.dropped.len() > 100, "{} drops", by_fq.1.dropped.len());
+    let first_difference = by_fq.0.iter().zip(&by_fifo.0).position(|(a, b)| a != b);
+    assert_eq!(first_difference, None, "the same packets leave");
+    assert_eq!(by_fq.0.len(), by_fifo.0.len());
+    assert!(by_fq.1.dropped == by_fifo.1.dropped, "the same packets are dropped");
+}
+
+/// What leaves, and the drops, of overload, drain and silence, repeated.
+fn trace(qdisc: &mut dyn Qdisc<Numbered>) -> (Vec<u64>, Log) {
+    let (mut log, mut left, mut now) = (Log::default(), Vec::new(), Time::ZERO);
+    let mut chance = Rng::stream(10, "trace", 5);
+    let mut rng = Rng::stream(10, "law", 0);
+    for id in 0..60_000 {
+        let silence = if id % 7_000 == 0 { 2_000_000_000 } else { 1_000_000 };
+        now += Span::from_nanos(chance.below(silence));
+        while let Some(due) = qdisc.next_timer().filter(|&due| due <= now) {
+            qdisc.on_timer(due);
+        }
+        let load = [0.62, 0.5, 0.3][id as usize / 2_000 % 3];
+        if chance.uniform() < load {
+            qdisc.enqueue(now, Numbered::new(id, id % 5, 1000), &mut rng, &mut log);
+        } else {
+            left.extend(qdisc.dequeue(now, &mut rng, &mut log).map(|d| d.packet.id));
+        }
+    }
+    (left, log)
+}
+
+#[test]
+fn codel_in_one_flow_queue_is_codel() {
+    assert_one_queue_is_a_fifo::<CoDel>();
+}
+
+#[test]
+fn pie_in_one_flow_queue_is_pie() {
+    assert_one_queue_is_a_fifo::<Pie>();
+}
+
+#[test]
+fn pi2_and_madpie_in_one_flow_queue_are_themselves() {
+    assert_one_queue_is_a_fifo::<crate::laws::pi2::Pi2>();
+    assert_one_queue_is_a_fifo::<crate::laws::madpie::Madpie>();
+}
+
+/// Fact 14.2.
+#[test]
+fn flows_with_two_packets_each_lose_nothing_under_fq_pie() {
+    let mut fq: Fq<Numbered, Pie> = fq_of(&[("flows", "65536")]); // so that no two flows collide
+    let mut log = Log::default();
+    for id in 0..80 {
+        offer(&mut fq, Numbered::new(id, id % 40, 1514), &mut log);
+    }
+    for id in 80..20_000 {
+        let now = ms(id);
+        while let Some(due) = fq.next_timer().filter(|&due| due <= now) {
+            fq.on_timer(due);
+        }
+        let left = fq.dequeue(now, &mut rng(), &mut log).unwrap();
+        fq.enqueue(now, Numbered::new(id, left.packet.flow, 1514), &mut rng(), &mut log);
+    }
+    assert_eq!(fq.backlog().packets, 80, "80 ms of standing queue, far above target");
+    assert!(log.dropped.is_empty());
+}
+
+/// A law that writes down what it is told. It refuses packets of 13 bytes.
+#[derive(Clone, Debug)]
+struct Counter {
+    next: Time,
+    ticks: u64,
+    seen: Vec<(&'static str, Backlog)>,
+}
+
+impl Aqm for Counter {
+    fn on_enqueue(&mut self, _: Time, head: Head, queue: Backlog, _: &mut Rng) -> Verdict {
+        self.seen.push(("enqueue", queue));
+        if head.bytes == 13 { Verdict::Drop(Cause::Deterministic) } else { Verdict::Pass }
+    }
+    fn on_dequeue(&mut self, _: Time, _: Head, queue: Backlog, _: &mut Rng) -> Verdict {
+        self.seen.push(("dequeue", queue));
+        Verdict::Pass
+    }
+    fn on_overflow(&mut self, _: Time, queue: Backlog) {
+        self.seen.push(("overflow", queue));
+    }
+    fn on_empty(&mut self, _: Time) {
+        self.seen.push(("empty", Backlog::EMPTY));
+    }
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.next)
+    }
+    fn on_timer(&mut self, _: Time, queue: Backlog) {
+        self.seen.push(("timer", queue));
+        self.ticks += 1;
+        self.next += Span::from_millis(10);
+    }
+}
+
+impl Law for Counter {
+    type Params = TailDropParams;
+    const NAME: &'static str = "counter";
+    const DOC: &'static str = "Counts its ticks";
+    const VARS: &'static [Var] = &[];
+    fn new(_: &TailDropParams, _: &Env) -> Self {
+        Counter { next: ms(10), ticks: 0, seen: Vec::new() }
+    }
+}
+
+fn counter(fq: &Fq<Numbered, Counter>, flow: u64) -> &Counter {
+    &fq.queues[fq.queue_of(flow) as usize].queue.law
+}
+
+fn ticks(fq: &Fq<Numbered, Counter>, flow: u64) -> u64 {
+    counter(fq, flow).ticks
+}
+
+/// RFC 8289 §4.4 wants the backlog of the whole link for CoDel's MTU test; the rest is the queue's own.
+#[test]
+fn a_law_sees_its_own_backlog_and_the_bytes_of_the_whole_link() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[("limit", "6p")]);
+    fill(&mut fq, 1, 1, 400);
+    fill(&mut fq, 2, 3, 1000);
+    fq.on_timer(ms(10));
+    fq.dequeue(ms(11), &mut rng(), &mut Log::default());
+    fq.dequeue(ms(11), &mut rng(), &mut Log::default());
+    for id in 0..5 {
+        fq.enqueue(ms(11), Numbered::new(id, 3, 600), &mut rng(), &mut Log::default());
+    }
+    let saw = |what, packets, bytes, link_bytes| (what, Backlog { packets, bytes, link_bytes });
+    assert_eq!(
+        counter(&fq, 1).seen[..3],
+        [saw("enqueue", 0, 0, 0), saw("timer", 1, 400, 3400), saw("dequeue", 0, 0, 3000),]
+    );
+    assert_eq!(
+        counter(&fq, 2).seen,
+        [
+            saw("enqueue", 0, 0, 400),
+            saw("enqueue", 1, 1000, 1400),
+            saw("enqueue", 2, 2000, 2400),
+            saw("timer", 3, 3000, 3400),
+            saw("dequeue", 2, 2000, 2000),
+        ]
+    );
+    let evictions: Vec<_> = counter(&fq, 3).seen.iter().filter(|s| s.0 == "overflow").collect();
+    assert_eq!(
+        evictions,
+        [
+            &saw("overflow", 4, 2400, 4400),
+            &saw("overflow", 3, 1800, 3800),
+            &saw("overflow", 2, 1200, 3200),
+        ]
+    );
+}
+
+/// The link does not ask a queue that is not listed, so the law would never hear that it is empty.
+#[test]
+fn a_law_that_refuses_the_first_packet_hears_that_its_queue_is_empty() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    fill(&mut fq, 1, 1, 13);
+    assert_eq!(counter(&fq, 1).seen.iter().map(|s| s.0).collect::<Vec<_>>(), ["enqueue", "empty"]);
+    fill(&mut fq, 2, 1, 60);
+    fill(&mut fq, 2, 1, 13);
+    assert_eq!(counter(&fq, 2).seen.iter().filter(|s| s.0 == "empty").count(), 0);
+}
+
+#[test]
+fn idle_queues_are_not_ticked_and_catch_up_when_they_wake() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    assert_eq!(fq.next_timer(), None, "nothing waits, nothing ticks");
+    fill(&mut fq, 1, 1, 1514);
+    assert_eq!(fq.next_timer(), Some(ms(10)));
+    fq.on_timer(ms(10));
+    fq.on_timer(ms(20));
+    assert_eq!((ticks(&fq, 1), ticks(&fq, 2)), (2, 0));
+    let mut log = Log::default();
+    fq.enqueue(ms(25), Numbered::new(2, 2, 1514), &mut rng(), &mut log);
+    assert_eq!((ticks(&fq, 2), fq.next_timer()), (2, Some(ms(30))));
+}
+
+#[test]
+fn the_timer_stops_when_nothing_waits_and_is_set_by_the_next_arrival() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    let mut log = Log::default();
+    fill(&mut fq, 1, 1, 1514);
+    assert!(fq.dequeue(ms(5), &mut rng(), &mut log).is_some());
+    assert_eq!(fq.next_timer(), Some(ms(10)), "it changes only in on_timer and enqueue");
+    fq.on_timer(ms(10));
+    assert_eq!((fq.next_timer(), ticks(&fq, 1)), (None, 0));
+    fq.enqueue(ms(47), Numbered::new(2, 1, 1514), &mut rng(), &mut log);
+    assert_eq!((fq.next_timer(), ticks(&fq, 1)), (Some(ms(50)), 4));
+}
+
+/// A million silent seconds cost no tick, whatever the number of queues.
+#[test]
+fn a_host_is_never_woken_for_silence() {
+    let mut fq: Fq<Numbered, Pie> = fq_of(&[("flows", "65536")]);
+    fill(&mut fq, 1, 1, 1514);
+    let mut log = Log::default();
+    while fq.dequeue(ms(1), &mut rng(), &mut log).is_some() {}
+    let mut rings = 0;
+    while let Some(due) = fq.next_timer() {
+        fq.on_timer(due);
+        rings += 1;
+    }
+    assert_eq!(rings, 1);
+    fq.enqueue(ms(1_000_000_000), Numbered::new(2, 1, 1514), &mut rng(), &mut log);
+    assert_eq!(fq.next_timer(), Some(ms(1_000_000_005)), "the grid of 15 ms is kept");
+}
+
+/// Fact 14.4.
+#[test]
+fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
+    let mut fq: Fq<Numbered, Pie> = fq_of(&[]);
+    let mut log = Log::default();
+    fill(&mut fq, 1, 200, 1514);
+    fill(&mut fq, 2, 200, 1514);
+    let prob = |fq: &Fq<Numbered, Pie>, flow| {
+        crate::testing::var(&fq.queues[fq.queue_of(flow) as usize].queue.law, "drop_prob")
+    };
+    for i in 1..200 {
+        // Flow 2 drains within a moment; flow 1 has new packets behind each that leaves late.
+        fq.on_timer(ms(15 * i));
+        fq.dequeue(ms(15 * i), &mut rng(), &mut log);
+    }
+    assert!(prob(&fq, 1) > 0.0 && prob(&fq, 2) > 0.0);
+    assert_eq!(prob(&fq, 3), 0.0);
+}
+
+#[test]
+fn packets_that_can_be_marked_are_marked_under_fq_codel() {
+    let spec = crate::QdiscSpec::parse("fq_codel").unwrap();
+    let mut fq = crate::registry::build::<Numbered>(&spec, &env()).unwrap();
+    let mut log = Log::default();
+    for id in 0..2000 {
+        let packet = Numbered { ecn: Ecn::Ect0, ..Numbered::new(id, 7, 1000) };
+        fq.enqueue(ms(id), packet, &mut rng(), &mut log);
+        if id >= 50 {
+            fq.dequeue(ms(id), &mut rng(), &mut log);
+        }
+    }
+    assert!(log.marked.len() > 10 && log.dropped.is_empty(), "{}", format!("{:?}", log.dropped));
+}

@@ -1,0 +1,93 @@
+//! The schema says what the reader does.
+
+use serde_json::{Value, json};
+use sojourn_aqm::QdiscSpec;
+use sojourn_scenario::{Format, Scenario, Source, kinds, schema_json};
+
+fn schema() -> Value {
+    serde_json::from_str(&schema_json()).unwrap()
+}
+
+fn load(scenario: &Value) -> Scenario {
+    let source = Source { format: Format::Json, ..Source::default() };
+    let no_trace = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Scenario::load(&scenario.to_string(), &source, &no_trace)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn demo() -> Value {
+    json!({
+        "name": "demo", "duration": "10s",
+        "links": {"a": {"rate": "10mbit"}},
+        "flows": [{"path": ["a"], "rtt": "100ms", "app": {"kind": "bulk"}}],
+    })
+}
+
+/// Writes every default of a table of the schema into a table of a scenario.
+fn with_defaults(written: &mut Value, properties: &Value) {
+    for (key, property) in properties.as_object().unwrap() {
+        if let Some(default) = property.get("default") {
+            written[key] = default.clone();
+        }
+    }
+}
+
+#[test]
+fn defaults_in_the_schema_are_those_of_the_reader() {
+    let (schema, mut explicit) = (schema(), demo());
+    with_defaults(&mut explicit, &schema["properties"]);
+    with_defaults(&mut explicit["links"]["a"], &schema["$defs"]["Link"]["properties"]);
+    with_defaults(&mut explicit["flows"][0], &schema["$defs"]["FlowGroup"]["properties"]);
+    assert_eq!(explicit["flows"][0]["header"], "52B", "defaults were written");
+    assert_eq!(load(&explicit).resolved_json(), load(&demo()).resolved_json());
+}
+
+#[test]
+fn every_aqm_is_a_branch_of_queue_with_legal_defaults() {
+    let schema = schema();
+    let branches = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
+    for kind in kinds::all() {
+        let name = sojourn_scenario::schema::class_name(kind.name);
+        assert!(branches.contains(&json!({"$ref": format!("#/$defs/{name}")})), "{name}");
+        let mut queue = json!({});
+        with_defaults(&mut queue, &schema["$defs"][&name]["properties"]);
+        queue["kind"] = json!(kind.name);
+        let mut scenario = demo();
+        scenario["links"]["a"]["queue"] = queue;
+        let explicit = load(&scenario);
+        scenario["links"]["a"]["queue"] = json!(kind.name);
+        assert_eq!(explicit.resolved_json(), load(&scenario).resolved_json(), "{name}");
+    }
+}
+
+#[test]
+fn every_dialect_has_a_value_and_a_source_for_every_parameter() {
+    for kind in kinds::all() {
+        for (dialect, param) in
+            kind.dialects.iter().flat_map(|d| kind.params().map(move |param| (d.name, param)))
+        {
+            let setting = (param.name.to_owned(), kind.default_of(dialect, param.name));
+            QdiscSpec::new(kind.name, Some(dialect), vec![setting]).unwrap();
+            assert!(!kind.source_of(dialect, param).is_empty());
+        }
+    }
+}
+
+#[test]
+fn no_description_is_missing() {
+    fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            if property["description"].is_null() && key != "kind" {
+                found.push(format!("{path}.{key}"));
+            }
+        }
+    }
+    let (schema, mut found) = (schema(), Vec::new());
+    undescribed(&schema, "", &mut found);
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        if definition["additionalProperties"] == false {
+            undescribed(definition, name, &mut found);
+        }
+    }
+    assert_eq!(found, [""; 0]);
+}

@@ -1,0 +1,80 @@
+//! Silence: the retransmission timer, whether its expiry was justified, and idle applications.
+
+use sojourn_aqm::Time;
+
+use super::super::scoreboard::Delivery;
+use super::{Sender, State, Undo};
+use crate::packet::Packet;
+
+impl Sender {
+    /// The retransmission timer has expired (endpoints sheet §1.11).
+    pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        debug_assert!(
+            self.board.outstanding() > 0,
+            "the timer runs only while data is outstanding"
+        );
+        self.board.mark_all_lost(now);
+        let una = self.board.una();
+        let progressed = self.state == State::Loss && una > self.una_at_timeout;
+        let fresh = self.state < State::Cwr || una >= self.point || progressed;
+        let before_recovery = self.state < State::Recovery;
+        if fresh {
+            self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
+            self.window.ssthresh = self.cc.reduce(&self.window);
+        }
+        self.cc.on_timeout();
+        self.frto = before_recovery || !fresh && self.state == State::Loss;
+        self.window.cwnd = self.board.in_flight() + 1;
+        self.window.credit = 0;
+        self.state = State::Loss;
+        self.point = self.board.nxt();
+        self.tell_reduced = self.segments.ecn;
+        self.reorder_timer = Time::NEVER;
+        self.rtt.back_off();
+        self.timeout = now + self.rtt.timeout();
+        self.una_at_timeout = una;
+        self.retransmit(now, una, emit);
+    }
+
+    /// F-RTO (RFC 5682 with SACK): was the timeout spurious?
+    pub(super) fn judge_timeout(&mut self, delivery: &Delivery) {
+        if !self.frto {
+            return;
+        }
+        if delivery.original {
+            // What was sent before the timeout has arrived: nothing was lost.
+            if let Some(undo) = self.undo.take() {
+                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+                self.cc.undo();
+            }
+            self.board.forget_losses();
+            self.state = State::Open;
+            self.frto = false;
+        } else if self.board.nxt() > self.point {
+            // New data went out and the answer is a duplicate: the loss was real.
+            self.frto &= delivery.advanced && delivery.sacked == 0;
+        } else if delivery.advanced {
+            self.point = self.board.nxt();
+            self.frto = self.board.nxt() < self.segments.count;
+            self.only_new = self.frto;
+        }
+    }
+
+    /// After an idle period the window is halved for every timeout that has passed (RFC 2861, Linux
+    /// `tcp_cwnd_restart`).
+    pub(super) fn restart_after_idle(&mut self, now: Time) {
+        let idle = now.since(self.last_sent);
+        if self.board.outstanding() > 0 || self.board.nxt() == 0 || idle <= self.rtt.timeout() {
+            return;
+        }
+        let floor = self.segments.initial_window.min(self.window.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+        let mut left = idle;
+        while left > self.rtt.timeout() && self.window.cwnd > floor {
+            left = left - self.rtt.timeout();
+            self.window.cwnd = (self.window.cwnd / 2).max(floor);
+        }
+        self.cc.on_idle(now, idle);
+    }
+}

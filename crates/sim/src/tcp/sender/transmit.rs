@@ -1,0 +1,82 @@
+//! Sending: what goes out when the window allows, and how much of the window is used.
+
+use sojourn_aqm::{Ecn, Time};
+
+use super::{Segments, Sender, State, Usage};
+use crate::packet::{Kind, Packet};
+
+impl Sender {
+    /// Sends what the window allows: first what was lost, then new data.
+    pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        self.restart_after_idle(now);
+        let only_new = std::mem::take(&mut self.only_new);
+        if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
+            while self.board.in_flight() < self.window.cwnd
+                && let Some(seq) = self.board.next_lost()
+            {
+                self.retransmit(now, seq, emit);
+            }
+        }
+        let mut room = self.window.cwnd.saturating_sub(self.board.in_flight());
+        let left = self.segments.count - self.board.nxt();
+        let held_back = left > room;
+        room = room.min(left);
+        for _ in 0..room {
+            let seq = self.board.send_new(now);
+            let packet = self.new_packet(now, seq);
+            emit(packet);
+            self.count_in_episode();
+        }
+        if room > 0 {
+            self.last_sent = now;
+            if self.timeout == Time::NEVER {
+                self.restart_timer(now);
+            }
+        }
+        self.note_usage(held_back);
+    }
+
+    fn note_usage(&mut self, held_back: bool) {
+        let outstanding = self.board.outstanding();
+        let new_round = self.board.una() >= self.usage.round_end;
+        if new_round
+            || held_back
+            || !self.usage.limited && outstanding > self.usage.most_outstanding
+        {
+            let round_end = self.board.nxt();
+            self.usage = Usage { most_outstanding: outstanding, limited: held_back, round_end };
+        }
+    }
+
+    fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
+        let mut packet = self.packet(now, seq);
+        if self.segments.ecn {
+            // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
+            packet.ecn = Ecn::Ect0;
+            packet.signal = std::mem::take(&mut self.tell_reduced);
+        }
+        packet
+    }
+
+    pub(super) fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
+        self.board.retransmit(now, seq);
+        self.retransmitted_bytes += u64::from(self.segments.payload(seq));
+        self.last_sent = now;
+        self.count_in_episode();
+        let packet = self.packet(now, seq);
+        emit(packet);
+    }
+
+    fn packet(&mut self, now: Time, seq: u32) -> Packet {
+        let Segments { flow, connection, header_bytes, .. } = self.segments;
+        let payload = self.segments.payload(seq);
+        self.sent_bytes += u64::from(payload);
+        Packet::new(Kind::Data, flow, connection, seq, payload + header_bytes, now)
+    }
+
+    fn count_in_episode(&mut self) {
+        if matches!(self.state, State::Recovery | State::Cwr) {
+            self.prr.on_sent();
+        }
+    }
+}

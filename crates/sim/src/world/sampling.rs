@@ -1,0 +1,106 @@
+//! Samples of queues and flows, and what is left in the queues at the end.
+
+use sojourn_aqm::{Span, Time};
+use sojourn_record::rows::{FlowRow, StateRow};
+
+use super::{Flow, World};
+use crate::probe::Remains;
+
+impl World {
+    pub(super) fn sample(&mut self, now: Time) {
+        if self.sampling.states {
+            self.sample_links(now);
+        }
+        if self.sampling.flows {
+            for flow in 0..self.flows.len() {
+                self.flow_samples.push(sample_flow(&self.flows[flow], flow, now));
+            }
+        }
+        self.agenda.set(self.slots.sampler, now + self.sampling.every);
+    }
+
+    /// Writes what happened at every link since the last sample, then the state of its discipline.
+    pub(super) fn sample_links(&mut self, now: Time) {
+        let mut values = Vec::new();
+        for (queue, link) in self.links.iter().enumerate() {
+            let interval = std::mem::take(&mut self.probe.links[queue].interval);
+            let backlog = link.backlog();
+            let mean_ns = interval.delay_sum_ns as f64 / interval.departed as f64;
+            values.clear();
+            values.extend([
+                f64::from(backlog.packets),
+                backlog.bytes as f64,
+                mean_ns / 1e9,
+                interval.delay_max_ns as f64 / 1e9,
+                interval.drops as f64,
+                interval.marks as f64,
+                interval.bytes as f64 * 8.0 / self.sampling.every.as_secs(),
+            ]);
+            let builtin = values.len();
+            values.resize(builtin + link.vars().len(), f64::NAN);
+            link.observe(&mut values[builtin..]);
+            let row = |(var, &value): (usize, &f64)| StateRow {
+                queue: queue as u16,
+                t: now,
+                var: var as u16,
+                value,
+            };
+            self.probe.states.extend(values.iter().enumerate().map(row));
+        }
+    }
+
+    /// What still waits at the end is counted, so that every packet has a fate.
+    pub(super) fn empty_queues<const PACKETS: bool>(&mut self) {
+        for (queue, link) in self.links.iter_mut().enumerate() {
+            let counters = self.probe.links[queue].total;
+            let waiting = u64::from(link.backlog().packets);
+            let dropped: u64 = counters.dropped.iter().sum();
+            // Eviction and drops at the head included, every packet left exactly once.
+            assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
+            let mut remains = Remains(Vec::new());
+            let mut departures = Vec::new();
+            link.drain(self.end, &mut remains, |packet, enqueued| {
+                departures.push((packet, enqueued));
+            });
+            let mut ear = self.probe.ear::<PACKETS>(self.end, queue);
+            for (packet, enqueued) in remains.0.iter().chain(&departures) {
+                ear.waiting(packet, *enqueued);
+            }
+        }
+    }
+}
+
+fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
+    let row = FlowRow {
+        flow: index as u32,
+        t: now,
+        sent_bytes: 0,
+        delivered_bytes: flow.count().delivered_bytes,
+        retransmitted_bytes: 0,
+        inflight_bytes: 0,
+        cwnd_bytes: 0,
+        srtt: Span::ZERO,
+        ce_bytes: 0,
+    };
+    match flow {
+        Flow::Stream(stream) => {
+            let payload = u64::from(stream.payload_bytes());
+            let (sent_bytes, retransmitted_bytes) = stream.bytes_sent();
+            let row = FlowRow { sent_bytes, retransmitted_bytes, ce_bytes: stream.ce_bytes, ..row };
+            match stream.sender() {
+                None => row,
+                Some(sender) => FlowRow {
+                    inflight_bytes: u64::from(sender.in_flight()) * payload,
+                    cwnd_bytes: u64::from(sender.window().cwnd) * payload,
+                    srtt: sender.smoothed_rtt(),
+                    ..row
+                },
+            }
+        }
+        Flow::Datagrams(datagrams) => FlowRow {
+            sent_bytes: u64::from(datagrams.sent) * u64::from(datagrams.packet_bytes()),
+            ce_bytes: u64::from(datagrams.ce) * u64::from(datagrams.packet_bytes()),
+            ..row
+        },
+    }
+}

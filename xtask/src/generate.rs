@@ -1,0 +1,105 @@
+//! The generated files: what they contain, writing them, and finding those that have drifted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sojourn_scenario::schema_json;
+
+use crate::{pages, python};
+
+/// The command that repairs drift.
+const REPAIR: &str = "cargo run -p xtask -- gen";
+
+/// The folder whose pages are all generated.
+const PAGES: &str = "docs/aqms";
+
+/// A generated file: path from the root, and content.
+pub struct Generated {
+    /// Path from the root of the repository.
+    pub path: String,
+    /// The content.
+    pub content: String,
+}
+
+/// All generated files.
+pub fn all() -> Vec<Generated> {
+    let schema = schema_json();
+    let typed = python::module(&serde_json::from_str(&schema).expect("the schema is JSON"));
+    let pages = pages::all()
+        .into_iter()
+        .map(|(name, content)| Generated { path: format!("{PAGES}/{name}.md"), content });
+    let mut files = vec![
+        Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
+        Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
+    ];
+    files.extend(pages);
+    files
+}
+
+/// Writes what has changed and removes pages of AQMs that are gone.
+pub fn write(root: &Path) -> Result<String, String> {
+    let files = all();
+    let mut report = Vec::new();
+    for file in files.iter().filter(|file| has_drifted(root, file)) {
+        let path = root.join(&file.path);
+        let folder = path.parent().expect("a file lies in a folder");
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, &file.content));
+        written.map_err(|error| format!("{}: {error}", file.path))?;
+        report.push(format!("wrote {}", file.path));
+    }
+    for page in stale_pages(root, &files) {
+        fs::remove_file(root.join(&page)).map_err(|error| format!("{page}: {error}"))?;
+        report.push(format!("removed {page}"));
+    }
+    report.push(format!("{} generated files are up to date", files.len()));
+    Ok(report.join("\n"))
+}
+
+/// Compares the files with what would be written.
+pub fn check(root: &Path) -> Result<String, String> {
+    let files = all();
+    let drifted = files.iter().filter(|file| has_drifted(root, file)).map(|f| f.path.clone());
+    let mut complaints: Vec<String> =
+        drifted.map(|path| format!("{path} differs from what the declarations say")).collect();
+    let stale = stale_pages(root, &files);
+    complaints.extend(stale.into_iter().map(|page| format!("{page} is of no AQM")));
+    if complaints.is_empty() {
+        return Ok(format!("{} generated files are up to date", files.len()));
+    }
+    Err(format!("{}\nto repair: {REPAIR}", complaints.join("\n")))
+}
+
+fn has_drifted(root: &Path, file: &Generated) -> bool {
+    fs::read_to_string(root.join(&file.path)).ok().as_deref() != Some(file.content.as_str())
+}
+
+/// Pages in the folder of pages that nothing generates any more.
+fn stale_pages(root: &Path, files: &[Generated]) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(root.join(PAGES)) else { return Vec::new() };
+    let found = entries.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())));
+    let paths = found.map(|name| format!("{PAGES}/{}", name.display()));
+    let mut stale: Vec<String> =
+        paths.filter(|path| files.iter().all(|file| file.path != *path)).collect();
+    stale.sort();
+    stale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_up_to_date() {
+        if let Err(complaints) = check(&crate::root()) {
+            panic!("{complaints}");
+        }
+    }
+
+    #[test]
+    fn drift_is_told_with_the_command_that_repairs_it() {
+        let nowhere = Path::new("no-such-folder");
+        let complaints = check(nowhere).unwrap_err();
+        assert!(complaints.contains("schema/scenario.schema.json differs"), "{complaints}");
+        assert!(complaints.ends_with("to repair: cargo run -p xtask -- gen"), "{complaints}");
+    }
+}
