@@ -1,9 +1,12 @@
 """Comparisons over results made up for the purpose."""
 
+import io
 import math
 
 import pytest
+from rich.console import Console
 
+from sojourn.cli.tables import print_comparison
 from sojourn.comparison import choose_link, choose_seeds, run_folder
 from sojourn.errors import InputError
 from sojourn.grid import grid
@@ -58,6 +61,18 @@ def test_words_name_what_is_significant(compared):
     assert words[0].startswith("Against taildrop, codel lowers queue delay p95 by 35")
     assert "95 % interval" in words[0]
     assert "no significant difference in utilisation" in words[0]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_a_table_fits_its_terminal_and_loses_nothing(compared, width):
+    console = Console(file=io.StringIO(), width=width)
+    print_comparison(compared, console)
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for row in grid(compared):
+        for cell in row.cells:
+            assert cell.text.replace(" ± ", "±") in text
 
 
 def test_one_seed_says_that_there_are_no_intervals():

@@ -15,9 +15,9 @@ esac
 "$scratch/empty/bin/pip" install --quiet --disable-pip-version-check "$wheel"
 cd "$scratch"
 empty/bin/sojourn --version
-empty/bin/sojourn run dumbbell-cubic --set duration=5s --json >run.json
+empty/bin/sojourn run dumbbell-cubic --set duration=5s --set warmup=0s --json >run.json
 empty/bin/python -c 'import json; json.load(open("run.json"))'
-empty/bin/sojourn compare dumbbell-cubic --set duration=5s --aqm taildrop,codel --seeds 2 \
+empty/bin/sojourn compare dumbbell-cubic --set duration=5s --set warmup=0s --aqm taildrop,codel --seeds 2 \
     --out compared >/dev/null
 test -s compared/report.html
 echo "the wheel works in an empty environment"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # The same cells as in the report, set tightly so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
+_EDGES = 2
 _STYLES = {"better": "bold green", "worse": "bold red", "different": "bold blue", "": ""}
 
 
@@ -58,11 +59,11 @@ def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
         for i, aqm in enumerate(aqms)
     ]
     parts: list[list[int]] = [[]]
-    used = label
+    used = label + _EDGES
     for i, needed in enumerate(widths):
         if parts[-1] and used + needed > width:
             parts.append([])
-            used = label
+            used = label + _EDGES
         parts[-1].append(i)
         used += needed
     return parts
@@ -73,7 +74,7 @@ def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     table.add_column("metric", no_wrap=True)
     for i in columns:
         table.add_column(Text("\n".join(_lines(aqms[i]))), justify="right", no_wrap=True)

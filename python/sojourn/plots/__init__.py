@@ -17,8 +17,8 @@ __all__ = ["KINDS", "draw_all", "kind"]
 
 KINDS = {
     "delay_cdf": "distribution of the queue delay, one line per AQM, a band over the seeds",
-    "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "plane": "delay against bulk goodput, one ellipse per AQM; up and to the right is better",
+    "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "completion": "completion times of short transfers as boxes",
 }
 
