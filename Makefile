@@ -11,7 +11,7 @@ BIN    := $(VENV)/bin
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
 demo: $(VENV)/installed
 	$(BIN)/sojourn compare traffic-mix \
-	    --aqm taildrop,codel,fq_codel,pie,pi2,madpie --seeds 5 --out out/demo
+	    --aqm taildrop,codel,fq_codel,pie,pi2,madpie --seeds 20 --out out/demo
 
 ## test: every test and check
 test: $(VENV)/installed $(VENV)/tools

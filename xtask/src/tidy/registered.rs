@@ -10,7 +10,9 @@ const ALLOW: &str = "tidy: allow(unregistered)";
 pub fn check(sources: &[Source]) -> Complaints {
     let registry = sources.iter().find(|source| source.path == REGISTRY);
     let registry = registry.map_or("", |source| source.text.as_str());
-    let in_folders = |source: &&Source| FOLDERS.iter().any(|f| source.path.starts_with(f));
+    let in_folders = |source: &&Source| {
+        FOLDERS.iter().any(|f| source.path.starts_with(f)) && !source.path.ends_with("tests.rs")
+    };
     let of_file = |source: &Source| {
         let missing = laws(&source.text).filter(|(_, law)| !is_registered(registry, law));
         let complaint = |(line, law)| {

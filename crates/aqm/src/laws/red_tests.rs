@@ -124,7 +124,7 @@ fn geometric_gaps_have_no_memory() {
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     // 4 Mb/s and packets of 500 bytes: 1000 packets per second.
     let env = Env { rate: Some(Rate::from_bps(4_000_000)), ..env() };
-    let mut red: Red = law_in(&env, &[("min_th", "500p")]);
+    let mut red: Red = law_in(&env, &[("min_th", "500p"), ("mean_packet_bytes", "500B")]);
     for _ in 0..1000 {
         judge(&mut red, 100, 0.5, Ecn::NotEct);
     }
@@ -222,7 +222,8 @@ fn gentle_region_shares_the_count_of_the_early_region() {
 fn automatic_thresholds_follow_the_rate_in_the_unit_of_the_limit() {
     let thresholds = |limit, rate: Option<u64>, settings: &[(&str, &str)]| {
         let env = Env { limit, rate: rate.map(Rate::from_bps), ..env() };
-        let red: Red = law_in(&env, settings);
+        let settings = [&[("mean_packet_bytes", "500B")], settings].concat();
+        let red: Red = law_in(&env, &settings);
         (red.detector.curve.min_th, red.detector.curve.max_th)
     };
     let packets = Limit::Packets(1000);
@@ -236,7 +237,7 @@ fn automatic_thresholds_follow_the_rate_in_the_unit_of_the_limit() {
 
 #[test]
 fn a_new_rate_moves_what_is_automatic_and_nothing_else() {
-    let mut automatic: Red = law(&[("w_q", "auto")]);
+    let mut automatic: Red = law(&[("w_q", "auto"), ("mean_packet_bytes", "500B")]);
     automatic.on_rate(ms(1), Rate::from_bps(100_000_000));
     assert_eq!(automatic.detector.curve.min_th, 62.5);
     let c = 25_000.0f64; // packets of 500 bytes per second
