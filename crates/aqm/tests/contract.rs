@@ -1,8 +1,8 @@
-//! What every entry of the registry owes its host, tested for each of them without being asked: a new
-//! law is covered by being registered.
+//! What every entry of the registry owes its host, tested for each of them without being asked: a
+//! new law is covered by being registered.
 //!
-//! Random hosts offer and take packets through fat times, lean times and silence, and check after every
-//! single operation what `Aqm` and `Qdisc` promise.
+//! Random hosts offer and take packets through fat times, lean times and silence, and check after
+//! every single operation what `Aqm` and `Qdisc` promise.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const LIMIT_BYTES: u64 = 400_000;
 
 /// Probabilities that may exceed 1, with the reason.
 const UNBOUNDED: &[(&str, &str)] = &[
-    ("madpie", "drop_prob"), // the PIE of the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
+    ("madpie", "drop_prob"), // the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,8 @@ impl Sink<TestPacket> for Ledger {
     }
 }
 
-/// A host that follows the contract to the letter: it asks for the timer only when it may have changed.
+/// A host that follows the contract to the letter: it asks for the timer only when it may have
+/// changed.
 struct Host {
     name: String,
     qdisc: Box<dyn Qdisc<TestPacket>>,

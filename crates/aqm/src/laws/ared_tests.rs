@@ -2,8 +2,8 @@ use super::*;
 use crate::packet::Ecn;
 use crate::testing::{arrival, assert_near, env, full_packets, law, law_in, ms, var};
 
-/// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that stays
-/// at `packets`.
+/// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that
+/// stays at `packets`.
 fn with_average(packets: u32, settings: &[(&str, &str)]) -> Ared {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
     let mut ared: Ared = law(&[&fixed[..], settings].concat());
