@@ -232,9 +232,12 @@ pub mod rules {
     /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.5).
     pub const QUEUES: Rule =
         Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
-    /// Bytes a flow queue may send per round; Linux raises smaller values silently, we refuse them.
-    pub const QUANTUM: Rule =
-        Rule { text: "must be at least 256B (Linux sch_fq_codel.c)", holds: |x| x >= 256.0 };
+    /// Bytes a flow queue may send per round, as Linux bounds them (`sch_fq_codel.c` raises smaller
+    /// ones silently; here they are refused).
+    pub const QUANTUM: Rule = Rule {
+        text: "must be from 256B to 1MiB (Linux sch_fq_codel.c)",
+        holds: |x| (256.0..=1_048_576.0).contains(&x),
+    };
 }
 
 /// Reads a value and tests its rule. Used by [`params!`](crate::params!).

@@ -56,6 +56,13 @@ fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     assert_near(after(&mut ared, 10), 0.00912, 5e-6);
 }
 
+/// Spec aqm.md §7: "max_p <= top" and "max_p >= bottom", so that either may be overshot by a step.
+#[test]
+fn max_p_moves_once_more_from_its_bounds() {
+    assert_near(after(&mut with_average(25, &[("max_p", "0.5")]), 5), 0.51, 1e-15);
+    assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
+}
+
 /// Fact 7.4.
 #[test]
 fn automatic_values_for_a_target_of_5_ms() {

@@ -133,7 +133,7 @@ impl Law for Pi2 {
         let p = params;
         Pi2 {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
-            exempt_bytes: 2 * p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
             ecn: p.ecn,
             timer: Periodic::new(p.tupdate),
             departures: DepartureRate::new(p.dq_threshold.0, p.rate_weight),

@@ -220,7 +220,7 @@ impl Law for Pie {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
             target: p.target,
             max_burst: p.max_burst,
-            exempt_bytes: 2 * p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
             ecn: p.ecn,
             ecn_mark_limit: p.ecn_mark_limit,
             derandomise: p.derandomise,

@@ -139,7 +139,7 @@ impl Ns2Pie {
     }
 
     fn is_small(&self, queue: Backlog) -> bool {
-        queue.bytes <= 2 * self.setup.mean_packet_bytes
+        queue.bytes <= self.setup.mean_packet_bytes.saturating_mul(2)
     }
 
     /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.
