@@ -25,7 +25,7 @@ fn shipped() -> Vec<(String, String)> {
 fn load(text: &str, origin: &str) -> Scenario {
     let source = Source { origin, ..Source::default() };
     let read = |file: &str| match file {
-        "cellular.down" => Ok("0\n1\n2\n".to_owned()),
+        "cellular.down" | "cellular.up" => Ok("0\n1\n2\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
     Scenario::load(text, &source, &read).unwrap_or_else(|error| panic!("{error}"))
