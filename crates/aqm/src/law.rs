@@ -96,8 +96,8 @@ pub struct Env {
 
 /// A law of active queue management. Every hook has a default that does nothing.
 ///
-/// The host (a discipline) calls the hooks in the order of time, and within one instant in the order
-/// in which things happen. Backlogs do not contain the packet in hand.
+/// The host (a discipline) calls the hooks in the order of time, and within one instant in the
+/// order in which things happen. Backlogs do not contain the packet in hand.
 pub trait Aqm: Send {
     /// Whether the discipline tests its limit before it asks [`Aqm::on_enqueue`] (PIE and most
     /// others), or after (RED, whose average sees every arrival).
@@ -114,20 +114,23 @@ pub trait Aqm: Send {
         let _ = (now, queue);
     }
 
-    /// A packet is at the head and about to leave. After [`Verdict::Drop`] the discipline asks again
-    /// for the next head within the same call, at the same `now`; after `Drop` of the last packet it
-    /// calls [`Aqm::on_empty`].
+    /// A packet is at the head and about to leave. After [`Verdict::Drop`] the discipline asks
+    /// again for the next head within the same call, at the same `now`; after `Drop` of the last
+    /// packet it calls [`Aqm::on_empty`].
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         let _ = (now, head, queue, rng);
         Verdict::Pass
     }
 
     /// The link asked for a packet and there was none, or none was left after drops at the head.
+    /// With several queues it is the queue whose turn it was that hears of it; one that is not
+    /// served, because its law refused the packet that came into it, hears of it then.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// When the law wants [`Aqm::on_timer`]; always later than the last call of it.
+    /// When the law wants [`Aqm::on_timer`]; always later than the last call of it. Laws made alike
+    /// keep to one grid of times, whatever happens to their queues: flow queues rely on it.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -137,9 +140,9 @@ pub trait Aqm: Send {
         let _ = (now, queue);
     }
 
-    /// The queue has been empty: catch up on all timers due at or before `now`. The result must equal
-    /// calling [`Aqm::on_timer`] for each of them with an empty backlog; a law that comes to rest may
-    /// jump.
+    /// The queue has been empty: catch up on all timers due at or before `now`. The result must
+    /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law that comes to
+    /// rest may jump.
     fn on_idle_timers(&mut self, now: Time) {
         while let Some(due) = self.next_timer().filter(|&due| due <= now) {
             self.on_timer(due, Backlog::EMPTY);

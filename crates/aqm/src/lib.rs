@@ -1,8 +1,8 @@
 //! Active queue management: the algorithms that keep queues short.
 //!
-//! Two questions, two traits. *When to signal* is the law of one queue, [`Aqm`]: it decides and never
-//! holds a packet. *Which queue, which order, who is evicted* is the discipline, [`Qdisc`]: packets go
-//! in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
+//! Two questions, two traits. *When to signal* is the law of one queue, [`Aqm`]: it decides and
+//! never holds a packet. *Which queue, which order, who is evicted* is the discipline, [`Qdisc`]:
+//! packets go in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
 //! [`Fq`](qdiscs::fq::Fq) puts one under every flow queue.
 //!
 //! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are

@@ -1,7 +1,8 @@
 //! Parameters: each stated once, with name, unit (in the type), meaning, source, rule and default.
 //!
-//! From one [`params!`](crate::params!) declaration follow the text form with unknown names refused,
-//! the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the documentation page.
+//! From one [`params!`](crate::params!) declaration follow the text form with unknown names
+//! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
+//! documentation page.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -56,8 +57,8 @@ pub struct ParamSpec {
     pub words: &'static [&'static str],
     /// The rule a value must obey: `must be positive`.
     pub rule: &'static str,
-    /// Where the default of each dialect comes from: (dialect, source). The first row is the default
-    /// dialect's; a dialect without a row takes that one.
+    /// Where the default of each dialect comes from: (dialect, source). The first row is the
+    /// default dialect's; a dialect without a row takes that one.
     pub sources: &'static [(&'static str, &'static str)],
 }
 
@@ -66,7 +67,8 @@ pub struct ParamSpec {
 pub enum ParamError {
     /// There is no such parameter.
     Unknown,
-    /// The text is not a value of this kind, or breaks the rule. A sentence says what would be right.
+    /// The text is not a value of this kind, or breaks the rule. A sentence says what would be
+    /// right.
     Invalid(String),
 }
 
@@ -227,12 +229,15 @@ pub mod rules {
     /// Greater than zero, at most one.
     pub const FRACTION: Rule =
         Rule { text: "must be greater than 0 and at most 1", holds: |x| x > 0.0 && x <= 1.0 };
-    /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.4).
+    /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.5).
     pub const QUEUES: Rule =
         Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
-    /// Bytes a flow queue may send per round; Linux raises smaller values silently, we refuse them.
-    pub const QUANTUM: Rule =
-        Rule { text: "must be at least 256B (Linux sch_fq_codel.c)", holds: |x| x >= 256.0 };
+    /// Bytes a flow queue may send per round, as Linux bounds them (`sch_fq_codel.c` raises smaller
+    /// ones silently; here they are refused).
+    pub const QUANTUM: Rule = Rule {
+        text: "must be from 256B to 1MiB (Linux sch_fq_codel.c)",
+        holds: |x| (256.0..=1_048_576.0).contains(&x),
+    };
 }
 
 /// Reads a value and tests its rule. Used by [`params!`](crate::params!).

@@ -32,8 +32,8 @@ pub trait Qdisc<P: Packet>: Send {
     /// Takes the next packet to send, or none. Packets may be dropped on the way.
     fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
     -> Option<Departure<P>>;
-    /// When the discipline wants [`Qdisc::on_timer`]. It changes only in `on_timer`, and in `enqueue`
-    /// when nothing was waiting: a host need ask again only then.
+    /// When the discipline wants [`Qdisc::on_timer`]. It changes only in `on_timer`, and in
+    /// `enqueue` when nothing was waiting: a host need ask again only then.
     fn next_timer(&self) -> Option<Time> {
         None
     }

@@ -51,7 +51,7 @@ pub const PRESETS: &[Preset] = &[
         name: "fq_codel",
         doc: "Flow queues, each under CoDel, with ECN (RFC 8290)",
         law: "codel",
-        settings: &[("ecn", "true", "Linux sch_fq_codel.c; RFC 8290 §5.2.7")],
+        settings: &[("ecn", "true", "Linux sch_fq_codel.c; RFC 8290 §5.2.6")],
     },
     Preset {
         name: "fq_pie",

@@ -1,5 +1,5 @@
-//! An AQM as people write it, the same everywhere: `kind[@dialect][:param=value,...]`, and `fq(kind)`
-//! for any law under flow queues.
+//! An AQM as people write it, the same everywhere: `kind[@dialect][:param=value,...]`, and
+//! `fq(kind)` for any law under flow queues.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -18,7 +18,8 @@ pub enum Discipline {
     Fq,
 }
 
-/// A discipline with its law and the parameters that were set; names are checked, values are not yet.
+/// A discipline with its law and the parameters that were set; names are checked, values are not
+/// yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QdiscSpec {
     /// How queues are arranged.
@@ -96,7 +97,8 @@ impl QdiscSpec {
         }
     }
 
-    /// Sets a parameter the user left alone; returns false, changing nothing, if the user had set it.
+    /// Sets a parameter the user left alone; returns false, changing nothing, if the user had set
+    /// it.
     pub fn set_default(&mut self, name: &str, text: &str) -> bool {
         let free = self.settings.iter().all(|(set, _)| set != name);
         if free {

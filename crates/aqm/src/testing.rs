@@ -69,16 +69,16 @@ pub(crate) fn waited(now: Time, waited: Span) -> Head {
     Head { bytes: 1514, ecn: Ecn::NotEct, enqueued }
 }
 
-/// Two departures after which a departure rate of exactly 1 MB/s has been measured, with a threshold of
-/// 10 000 bytes.
+/// Two departures after which a departure rate of exactly 1 MB/s has been measured, with a
+/// threshold of 10 000 bytes.
 pub(crate) fn learn_rate(mut on_dequeue: impl FnMut(Time, Head, Backlog)) {
     for (now, size) in [(ms(0), 40), (ms(10), 9960)] {
         on_dequeue(now, Head { bytes: size, ecn: Ecn::NotEct, enqueued: now }, bytes(10_000));
     }
 }
 
-/// How many arrivals there are up to and including each signal, `signals` times; every arrival meets
-/// 100 full packets and is offered at time zero.
+/// How many arrivals there are up to and including each signal, `signals` times; every arrival
+/// meets 100 full packets and is offered at time zero.
 pub(crate) fn gaps<L: Aqm>(law: &mut L, rng: &mut Rng, ecn: Ecn, signals: usize) -> Vec<u64> {
     let arrival = arrival(Time::ZERO, ecn);
     let mut is_signalled =

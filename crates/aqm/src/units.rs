@@ -1,7 +1,8 @@
 //! Quantities as people write them: `15ms`, `10mbit`, `1000p`, `250kB`, `0.125hz`.
 //!
-//! The words are those of tc, minus its traps: `mbps` (bits or bytes?) and `kb` (tc reads kilobytes)
-//! are refused with both readings shown, and a bare number is refused where a unit is due.
+//! The words are those of tc, minus its traps: `mbps` (bits or bytes?) and `kb` (tc reads
+//! kilobytes) are refused with both readings shown, and a bare number is refused where a unit is
+//! due.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,11 +1,12 @@
-//! What every entry of the registry owes its host, tested for each of them without being asked: a new
-//! law is covered by being registered.
+//! What every entry of the registry owes its host, tested for each of them without being asked: a
+//! new law is covered by being registered.
 //!
-//! Random hosts offer and take packets through fat times, lean times and silence, and check after every
-//! single operation what `Aqm` and `Qdisc` promise.
+//! Random hosts offer and take packets through fat times, lean times and silence, and check after
+//! every single operation what `Aqm` and `Qdisc` promise.
 
 use std::collections::BTreeMap;
 
+use sojourn_aqm::params::Kind;
 use sojourn_aqm::registry::{self, PRESETS};
 use sojourn_aqm::{
     Backlog, Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time,
@@ -19,7 +20,7 @@ const LIMIT_BYTES: u64 = 400_000;
 
 /// Probabilities that may exceed 1, with the reason.
 const UNBOUNDED: &[(&str, &str)] = &[
-    ("madpie", "drop_prob"), // the PIE of the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
+    ("madpie", "drop_prob"), // the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +109,8 @@ impl Sink<TestPacket> for Ledger {
     }
 }
 
-/// A host that follows the contract to the letter: it asks for the timer only when it may have changed.
+/// A host that follows the contract to the letter: it asks for the timer only when it may have
+/// changed.
 struct Host {
     name: String,
     qdisc: Box<dyn Qdisc<TestPacket>>,
@@ -285,6 +287,44 @@ fn every_entry_gives_the_same_events_for_the_same_seed() {
         assert_eq!(digest(3), digest(3), "{kind}");
         assert_ne!(digest(3), digest(4), "{kind}: the digest would notice");
     }
+}
+
+/// Values at the edges of what each kind of parameter can be; the rules refuse some of them.
+fn edges(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Span => &["0s", "50us", "1s", "18446744073s"],
+        Kind::Hertz => &["0hz", "0.000000001hz", "99999999hz"],
+        Kind::Number => &["0", "1e-300", "0.5", "1", "1e300"],
+        Kind::Whole => &["0", "1", "64", "65536", "18446744073709551615"],
+        Kind::Bytes => &["0B", "1B", "256B", "1MiB", "18446744073709551615B"],
+        Kind::Limit => &["0p", "1p", "7B", "1000000p", "18446744073709551615B"],
+        Kind::Rate => &["1bit", "100gbit"],
+        Kind::Bool => &["true", "false"],
+        Kind::Word => &[],
+    }
+}
+
+/// What a user may write must not bring a law down, however odd: it is legal or it is refused.
+#[test]
+fn every_entry_keeps_its_promises_at_the_edges_of_its_parameters() {
+    let limit = Limit::Packets(100);
+    let mut accepted = 0;
+    for (kind, law) in kinds() {
+        let discipline = QdiscSpec::parse(&kind).expect("an entry").discipline;
+        let law = registry::law(law).expect("an entry");
+        let params = (law.params)().iter().chain(registry::discipline_params(discipline));
+        for param in params.filter(|param| param.name != "limit") {
+            let word = param.absent.into_iter().chain(param.words.iter().copied());
+            for value in edges(param.kind).iter().copied().chain(word) {
+                let text = format!("{kind}:limit={limit},{}={value}", param.name);
+                if let Ok(spec) = QdiscSpec::parse(&text) {
+                    Host::new(&spec, limit, 6).live(5_000);
+                    accepted += 1;
+                }
+            }
+        }
+    }
+    assert!(accepted > 300, "{accepted} settings were tried");
 }
 
 /// The tests above would prove little if nothing overflowed.

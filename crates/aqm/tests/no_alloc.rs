@@ -1,5 +1,5 @@
-//! Nothing is allocated on the packet path once the buffers have grown: every registry entry is warmed
-//! up, then watched through a counting allocator.
+//! Nothing is allocated on the packet path once the buffers have grown: every registry entry is
+//! warmed up, then watched through a counting allocator.
 
 // An allocator can only be written with unsafe code; this one hands everything to the system's.
 #![allow(unsafe_code)]
@@ -16,8 +16,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to `System` unchanged; counting touches a thread-local number only,
-// which needs no allocation of its own.
+// SAFETY: every call is passed on to `System` unchanged; counting touches a thread-local number
+// only, which needs no allocation of its own.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);

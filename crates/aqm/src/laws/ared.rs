@@ -23,7 +23,7 @@ use crate::units::Limit;
 params! {
     /// Parameters of Adaptive RED.
     pub struct AredParams {
-        dialects: "floyd2001" = "Floyd, Gummadi and Shenker 2001: timer, gentle, automatic thresholds";
+        dialects: "floyd2001" = "Floyd, Gummadi and Shenker 2001: a timer, gentle, thresholds by rate";
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
         /// Time between two adaptations of `max_p`.
@@ -39,8 +39,9 @@ params! {
         /// `max_p` at the start.
         max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1;
         /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
-        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is set.
-        min_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: max(5, target * C / 2)" => OrAuto(None);
+        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
+        /// set.
+        min_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: max(5, target C / 2)" => OrAuto(None);
         /// Average backlog where the probability reaches `max_p`; `auto` is three times `min_th`.
         max_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: 3 min_th" => OrAuto(None);
         /// Weight of a new sample in the average; `auto` is 1 - exp(-1/C), C in packets per second.

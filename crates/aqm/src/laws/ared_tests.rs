@@ -2,8 +2,8 @@ use super::*;
 use crate::packet::Ecn;
 use crate::testing::{arrival, assert_near, env, full_packets, law, law_in, ms, var};
 
-/// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that stays
-/// at `packets`.
+/// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that
+/// stays at `packets`.
 fn with_average(packets: u32, settings: &[(&str, &str)]) -> Ared {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
     let mut ared: Ared = law(&[&fixed[..], settings].concat());
@@ -54,6 +54,13 @@ fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     assert!(after(&mut ared, 37) >= 0.01);
     assert_near(after(&mut ared, 1), 0.00912, 5e-6);
     assert_near(after(&mut ared, 10), 0.00912, 5e-6);
+}
+
+/// Spec aqm.md §7: "max_p <= top" and "max_p >= bottom", so that either may be overshot by a step.
+#[test]
+fn max_p_moves_once_more_from_its_bounds() {
+    assert_near(after(&mut with_average(25, &[("max_p", "0.5")]), 5), 0.51, 1e-15);
+    assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
 }
 
 /// Fact 7.4.

@@ -1,23 +1,23 @@
 //! CoDel: drops from the head, ever more often, once every packet of a whole interval has waited
 //! longer than a target.
 //!
-//! Source: RFC 8289 §5, whose `dequeue` routine is turned inside out here: the discipline asks about one
-//! packet at a time, and [`State`] remembers where in the routine the last answer was given. A literal
-//! transcription of the routine is kept beside this file as a test oracle.
+//! Source: RFC 8289 §5, whose `dequeue` routine is turned inside out here: the discipline asks
+//! about one packet at a time, and [`State`] remembers where in the routine the last answer was
+//! given. A literal transcription of the routine is kept beside this file as a test oracle.
 //!
 //! Deviations from RFC 8289:
-//! - `ecn` and `ce_threshold`, which its pseudo-code lacks, follow Linux `codel_impl.h`: a mark takes the
-//!   place of a drop, at most one per dequeue.
+//! - `ecn` and `ce_threshold`, which its pseudo-code lacks, follow Linux `codel_impl.h`: a mark
+//!   takes the place of a drop, at most one per dequeue.
 //! - `first_above_time` and `drop_next` are unset rather than zero before they have a meaning.
 //! - The optional longer first spacing of data centres (§4.5) is not offered.
 //!
-//! Deviations from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton step; time is in
-//! nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`; finding the queue
-//! empty clears `first_above`; an overload of flow queues does not raise `count`.
+//! Deviations from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton step; time
+//! is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`; finding the
+//! queue empty clears `first_above`; an overload of flow queues does not raise `count`.
 //!
-//! Deviations from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU test is `<=` as
-//! in the RFC, not `<`, and against all that waits for the link, not the flow queue alone; after a mark
-//! the next one is counted from `drop_next`, not from now.
+//! Deviations from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU test is `<=`
+//! as in the RFC, not `<`, and against all that waits for the link, not the flow queue alone; after
+//! a mark the next one is counted from `drop_next`, not from now.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -34,8 +34,9 @@ params! {
         target: Span, POSITIVE, "RFC 8289 §4.3" => Span::from_millis(5);
         /// How long sojourn times must stay above target before the first drop; a worst-case RTT.
         interval: Span, POSITIVE, "RFC 8289 §4.2" => Span::from_millis(100);
-        /// A backlog of this size or less is never too much; `auto` is the largest packet of the link.
-        mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8289 §5.4: SHOULD be the interface MTU"
+        /// A backlog of this size or less is never too much; `auto` is the largest packet of the
+        /// link.
+        mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8289 §5.3: SHOULD be the interface MTU"
             => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "RFC 8289 has no ECN; Linux sch_codel.c: off" => false;
@@ -105,7 +106,8 @@ impl CoDel {
         now >= first_above
     }
 
-    /// RFC 8289 §5.5: enter the dropping state, at the rate that worked last time if that was recent.
+    /// RFC 8289 §5.5: enter the dropping state, at the rate that worked last time if that was
+    /// recent.
     fn enter(&mut self, now: Time, drop_next: Option<Time>, can_mark: bool) -> Verdict {
         let grown = self.count - self.last_count;
         let recent = drop_next.is_some_and(|then| now.since(then) < self.interval.times(16));
@@ -137,7 +139,7 @@ impl CoDel {
         Verdict::Pass
     }
 
-    /// The control law: interval / sqrt(count) (RFC 8289 §5.3). `count` is never 0 when it is used.
+    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` is never 0 when it is used.
     fn spacing(&self) -> Span {
         debug_assert!(self.count > 0, "the first signal has been counted");
         let nanos = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));

@@ -110,8 +110,8 @@ fn the_last_packet_is_never_dropped_however_long_it_waited() {
     assert!(log.dropped.is_empty());
 }
 
-/// Puts the law into the dropping state at `at(100_000)`, lets it drop until `count`, then leaves that
-/// state. Returns the `drop_next` left behind.
+/// Puts the law into the dropping state at `at(100_000)`, lets it drop until `count`, then leaves
+/// that state. Returns the `drop_next` left behind.
 fn leave_with_count(codel: &mut CoDel, count: u32) -> Time {
     let interval = 100_000_000.0;
     let spacing = |n: u32| Span::from_nanos((interval / f64::from(n).sqrt()) as u64);
@@ -156,8 +156,8 @@ fn a_dropping_state_with_a_single_drop_leaves_nothing_to_resume() {
     assert_eq!(enter(&mut codel, drop_next + Span::from_millis(200)), 1.0);
 }
 
-/// RFC 8289 §5.5: the packet after the entering drop is sent whatever it waited, and after any other
-/// drop the schedule decides again.
+/// RFC 8289 §5.5: the packet after the entering drop is sent whatever it waited, and after any
+/// other drop the schedule decides again.
 #[test]
 fn a_late_call_may_drop_several_packets_but_the_entering_one_drops_one() {
     let mut codel = codel();

@@ -1,13 +1,14 @@
 //! MADPIE, maximum and average queuing delay with PIE: PIE, and one packet dropped for certain per
 //! update interval while the queue delay exceeds a second, higher bound.
 //!
-//! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE below it
-//! is the one of the study, the authors' ns-2 code ([`super::pie`], dialect `ns2`).
+//! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE
+//! below it is the one of the study, the authors' ns-2 code ([`super::pie`], dialect `ns2`).
 //!
-//! Where the paper is silent (lab decisions, spec aqm.md §16): alpha and beta are PIE's; a flag that is
-//! set stays set until it is used (`deterministic_clear` changes that); neither kind of drop happens
-//! while a burst is forgiven or two packets or less wait; the deterministic drop becomes a mark like a
-//! random one, but without its 10 % limit. The probability has no upper bound, as in the ns-2 code.
+//! Where the paper is silent (lab decisions, spec aqm.md §16): alpha and beta are PIE's; a flag
+//! that is set stays set until it is used (`deterministic_clear` changes that); neither kind of
+//! drop happens while a burst is forgiven or two packets or less wait; the deterministic drop
+//! becomes a mark like a random one, but without its 10 % limit. The probability has no upper
+//! bound, as in the ns-2 code.
 //!
 //! Deviations from Linux and ns-3: none known; neither has MADPIE.
 
@@ -32,7 +33,8 @@ params! {
         /// Queue delay above which one packet per update is dropped for certain.
         deterministic_target: Span, POSITIVE, "Kuhn and Ros 2016 §IV (§III: 30 ms)"
             => Span::from_millis(25);
-        /// Whether a deterministic drop that is due is forgotten when the delay has fallen meanwhile.
+        /// Whether a deterministic drop that is due is forgotten when the delay has fallen
+        /// meanwhile.
         deterministic_clear: bool, ANY, "Kuhn and Ros 2016 §II tells of no reset" => false;
         /// Time between two updates.
         tupdate: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(30);

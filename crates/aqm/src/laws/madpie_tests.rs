@@ -8,8 +8,8 @@ const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);
 /// The probability cannot move.
 const FROZEN: [(&str, &str); 2] = [("alpha", "0hz"), ("beta", "0hz")];
 
-/// A MADPIE that has used up its burst allowance and knows its departure rate, 1 MB/s. Its next timer
-/// is `settled_at()`.
+/// A MADPIE that has used up its burst allowance and knows its departure rate, 1 MB/s. Its next
+/// timer is `settled_at()`.
 fn settled(settings: &[(&str, &str)]) -> Madpie {
     let mut madpie: Madpie = law(settings);
     judge(&mut madpie, 0.5, Ecn::NotEct);

@@ -1,18 +1,18 @@
 //! PI2: a PI controller whose output is squared before it becomes the drop probability, which makes
 //! PIE's table and most of its special cases needless.
 //!
-//! Source: Tahiliani and Tewari 2017 ("Implementation of PI2 Queuing Discipline for Classic TCP Traffic
-//! in ns-3"), for classic traffic only: gains on p', delay from the departure rate.
+//! Source: Tahiliani and Tewari 2017 ("Implementation of PI2 Queuing Discipline for Classic TCP
+//! Traffic in ns-3"), for classic traffic only: gains on p', delay from the departure rate.
 //!
 //! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is bounded to
 //! 0..=1; the square is taken by two draws that must both hit, not by one draw against p'^2.
 //!
 //! Deviations from the authors' Linux `sch_pi2.c`: it controls p_s = 2 p' with twice the gains, so
-//! that p' stays below 1/2; it decays p by 2 % per idle update; its rate has weight 1/8, not 1/2; no
-//! scalable traffic here.
+//! that p' stays below 1/2; it decays p by 2 % per idle update; its rate has weight 1/8, not 1/2;
+//! no scalable traffic here.
 //!
-//! Deviations from the ns-3 port: half its gains (it applies Linux's to p' directly, twice too strong);
-//! an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle.
+//! Deviations from the ns-3 port: half its gains (it applies Linux's to p' directly, twice too
+//! strong); an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -40,7 +40,8 @@ params! {
         dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Bytes(10_000);
         /// Weight of a new sample in the average departure rate.
         rate_weight: f64, FRACTION, "Tahiliani and Tewari 2017, Table II" => 0.5;
-        /// Less than twice this backlog is never too much; `auto` is the largest packet of the link.
+        /// Less than twice this backlog is never too much; `auto` is the largest packet of the
+        /// link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "Linux sch_pi2.c: psched_mtu" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "Linux sch_pi2.c: off" => false;
@@ -132,7 +133,7 @@ impl Law for Pi2 {
         let p = params;
         Pi2 {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
-            exempt_bytes: 2 * p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
             ecn: p.ecn,
             timer: Periodic::new(p.tupdate),
             departures: DepartureRate::new(p.dq_threshold.0, p.rate_weight),

@@ -1,22 +1,25 @@
-//! RED, random early detection: signals arrivals with a probability that grows with the average backlog.
+//! RED, random early detection: signals arrivals with a probability that grows with the average
+//! backlog.
 //!
-//! Source: Floyd and Jacobson 1993, read through the ns-2.35 code of Floyd's group (`red.cc`) and Linux
-//! `red.h`. `gentle` is Floyd's recommendation of 2000 as built in ns-2.
+//! Source: Floyd and Jacobson 1993, read through the ns-2.35 code of Floyd's group (`red.cc`) and
+//! Linux `red.h`. `gentle` is Floyd's recommendation of 2000 as built in ns-2.
 //!
 //! Where the sources are silent or differ, `floyd` decides:
-//! - After an idle time the average decays by the packets that could have passed, then takes the empty
-//!   backlog as one more sample (ns-2, ns-3).
-//! - The gentle slope starts at the current `max_p`, so that the curve has no step when Adaptive RED
-//!   moves it; ns-2 and ns-3 use the initial one.
-//! - With `ecn` the forced region drops (`hard_drop`), so that flows that ignore marks are held back.
+//! - After an idle time the average decays by the packets that could have passed, then takes the
+//!   empty backlog as one more sample (ns-2, ns-3).
+//! - The gentle slope starts at the current `max_p`, so that the curve has no step when Adaptive
+//!   RED moves it; ns-2 and ns-3 use the initial one.
+//! - With `ecn` the forced region drops (`hard_drop`), so that flows that ignore marks are held
+//!   back.
 //!
 //! Deviations from Linux `sch_red.c`: any weight, not powers of two; a draw per packet, not one per
 //! signal; `gentle` exists; after idling a sample is taken; above `max_th` the default is to drop.
 //!
-//! Deviations from ns-2 and ns-3: gaps are uniform by default (theirs `wait`); the first packet above
-//! `min_th` and a lone packet may be hit; a draw hits when `u < p`, not `u <= p`; `gentle` is off by
-//! default for `red` (on for `ared`); a forced drop takes the arrival, not the tail after appending it;
-//! ns-2's `use_mark_p` (drop, not mark, where p_b > 0.1) is not offered, `hard_drop` guards the top.
+//! Deviations from ns-2 and ns-3: gaps are uniform by default (theirs `wait`); the first packet
+//! above `min_th` and a lone packet may be hit; a draw hits when `u < p`, not `u <= p`; `gentle` is
+//! off by default for `red` (on for `ared`); a forced drop takes the arrival, not the tail after
+//! appending it; ns-2's `use_mark_p` (drop, not mark, where p_b > 0.1) is not offered, `hard_drop`
+//! guards the top.
 
 use alloc::string::String;
 
@@ -34,10 +37,11 @@ params! {
     pub struct RedParams {
         dialects: "floyd" = "Floyd and Jacobson 1993 with the arithmetic of ns-2's red.cc";
         /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
-        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is set.
+        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
+        /// set.
         min_th: OrAuto<Limit>, POSITIVE, "ns-2 red.cc: max(5, targetdelay * C / 2)" => OrAuto(None);
-        /// Average backlog from which every arrival is signalled (`gentle`: from twice this); `auto` is
-        /// three times `min_th`.
+        /// Average backlog from which every arrival is signalled (`gentle`: from twice this);
+        /// `auto` is three times `min_th`.
         max_th: OrAuto<Limit>, POSITIVE, "ns-2 red.cc: 3 * thresh" => OrAuto(None);
         /// Signal probability where the average reaches `max_th`.
         max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1;
@@ -166,7 +170,8 @@ pub(super) struct Setup {
     pub(super) mean_packet_bytes: f64,
 }
 
-/// RED without its name: the average, the curve and the spreading of signals, shared with Adaptive RED.
+/// RED without its name: the average, the curve and the spreading of signals, shared with Adaptive
+/// RED.
 #[derive(Clone, Debug)]
 pub(super) struct Detector {
     setup: Setup,
@@ -306,10 +311,10 @@ impl Detector {
     }
 }
 
-/// Whether the draw `u` hits the packet that is `count` arrivals after the last signal, which is
-/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and 1
-/// where that is not a probability. Both are multiplied out: the difference in the denominator would
-/// round a p_a of exactly 1/2 upwards.
+/// Whether the draw `u` hits the packet that is `count` arrivals after the last signal, which is `u
+/// < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and 1
+/// where that is not a probability. Both are multiplied out: the difference in the denominator
+/// would round a p_a of exactly 1/2 upwards.
 fn is_hit(mode: GapMode, p_b: f64, count: u32, u: f64) -> bool {
     // Forgives the rounding of count * p_b where it is to be 1 (spec aqm.md §1).
     const TOLERANCE: f64 = 1e-12;

@@ -119,6 +119,23 @@ fn geometric_gaps_have_no_memory() {
     assert!(gaps.contains(&1) && gaps.iter().any(|&gap| gap > 50));
 }
 
+/// Spec aqm.md §1: a draw hits when it is strictly below the probability.
+#[test]
+fn a_draw_equal_to_the_probability_passes() {
+    let just_below = 0.25 - f64::EPSILON;
+    for (mode, before) in [("geometric", 0), ("wait", 3)] {
+        let verdict = |u| {
+            let mut red = held_at(0.25, mode);
+            // The first packet has count 0; `wait` begins at count 4, with p_a = 1/4 as well.
+            (0..=before)
+                .for_each(|_| assert!(judge(&mut red, 100, 0.3, Ecn::NotEct) == Verdict::Pass));
+            judge(&mut red, 100, u, Ecn::NotEct)
+        };
+        assert_eq!(verdict(0.25), Verdict::Pass, "{mode}");
+        assert_eq!(verdict(just_below), Verdict::Drop(Cause::Random), "{mode}");
+    }
+}
+
 /// Fact 5.8, and ns-2: the arrival's own sample is one more factor.
 #[test]
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
@@ -166,6 +183,16 @@ fn count_is_minus_one_below_min_th_and_zero_after_a_forced_action() {
     };
     assert!(!hits(5));
     assert!(hits(35));
+}
+
+/// Spec aqm.md §5 step 2: below means strictly below.
+#[test]
+fn an_arrival_at_min_th_exactly_counts() {
+    let mut red = direct(&[("max_p", "1")]);
+    judge(&mut red, 30, 0.5, Ecn::NotEct); // count 0
+    judge(&mut red, 10, 0.5, Ecn::NotEct); // count 1
+    // At p_b = 1/2 the packet with count 2 is hit for certain.
+    assert_eq!(judge(&mut red, 20, 0.999, Ecn::NotEct), Verdict::Drop(Cause::Random));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Derandomised chance (RFC 8033 §5.4): probabilities are added up, and the sum keeps two signals from
-//! following each other too closely or too far apart.
+//! Derandomised chance (RFC 8033 §5.4): probabilities are added up, and the sum keeps two signals
+//! from following each other too closely or too far apart.
 
-/// One, in the scale of the sum: 2^56, as in Linux `sch_pie.c`. Doubles would reach 8.5 one addition
-/// late (spec aqm.md §1).
+/// One, in the scale of the sum: 2^56, as in Linux `sch_pie.c`. Doubles would reach 8.5 one
+/// addition late (spec aqm.md §1).
 const ONE: f64 = (1u64 << 56) as f64;
 /// Forgives the rounding of up to 10^5 additions: 1e-12, in the scale of the sum.
 const TOLERANCE: u64 = 1 << 16;

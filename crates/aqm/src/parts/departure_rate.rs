@@ -38,7 +38,7 @@ impl DepartureRate {
         }
         let Some(cycle) = &mut self.cycle else { return };
         cycle.bytes += i64::from(bytes);
-        if cycle.bytes >= self.threshold as i64 {
+        if u64::try_from(cycle.bytes).is_ok_and(|bytes| bytes >= self.threshold) {
             let done = *cycle;
             self.learn(now, done);
             let goes_on = backlog_bytes > self.threshold;

@@ -27,8 +27,8 @@ impl Periodic {
         self.period
     }
 
-    /// Moves to the first expiry after `now`. A host that comes late by whole periods (real time can)
-    /// passes them over, so that the grid is kept and the timer always lies ahead.
+    /// Moves to the first expiry after `now`. A host that comes late by whole periods (real time
+    /// can) passes them over, so that the grid is kept and the timer always lies ahead.
     pub fn advance(&mut self, now: Time) {
         if self.next <= now {
             let late = now.since(self.next).as_nanos() / self.period.as_nanos();

@@ -1,17 +1,18 @@
-//! `Fq<P, L>`: flows hashed to queues, each under its own law `L`, served by deficit round robin with
-//! priority for queues that have just become active.
+//! `Fq<P, L>`: flows hashed to queues, each under its own law `L`, served by deficit round robin
+//! with priority for queues that have just become active.
 //!
-//! Source: RFC 8290 §4.1, §4.2 and §5.2, which defines it for CoDel; FQ-PIE and the others put their law
-//! in CoDel's place.
+//! Source: RFC 8290 §4.1, §4.2 and §5.2, which defines it for CoDel; FQ-PIE and the others put
+//! their law in CoDel's place.
 //!
 //! Deviations:
-//! - A queue whose credits are used up exactly waits for the next round (`credits <= 0`), as in Linux
-//!   and ns-3; the RFC's prose says "negative", which would give a full-quantum packet two turns.
-//! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's prose
-//!   and ns-3 move it always.
+//! - A queue whose credits are used up exactly waits for the next round (`credits <= 0`), as in
+//!   Linux and ns-3; the RFC's prose says "negative", which would give a full-quantum packet two
+//!   turns.
+//! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
+//!   prose and ns-3 move it always.
 //! - Overload takes half of the fattest queue's bytes, as in Linux and ns-3; the RFC says packets.
-//! - No `memory_limit` (Linux: 32 MiB): it counts kernel buffers, which hosts here do not have. Give
-//!   `limit` in bytes instead.
+//! - No `memory_limit` (Linux: 32 MiB): it counts kernel buffers, which hosts here do not have.
+//!   Give `limit` in bytes instead.
 //! - Linux FQ-PIE drops the arrival on overflow; here, as in ns-3's, the fattest queue pays.
 //! - Hash collisions are not set-associative (an option of ns-3).
 
@@ -36,9 +37,9 @@ params! {
         /// How much may wait in all queues together; beyond it the fattest queue loses packets.
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
-        flows: u64, QUEUES, "RFC 8290 §5.2.4" => 1024;
+        flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
         /// Bytes a queue may send per round; `auto` is the largest packet of the link.
-        quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.2; Linux: psched_mtu" => OrAuto(None);
+        quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
         /// At most this many packets are dropped at once on overload.
         drop_batch: u64, POSITIVE, "Linux sch_fq_codel.c: drop_batch_size" => 64;
     }
@@ -92,7 +93,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
         }
     }
 
-    /// The number of the queue of a flow (RFC 8290 §4.1.1; multiply and shift, as in Linux).
+    /// The number of the queue of a flow (RFC 8290 §4.1; multiply and shift, as in Linux).
     fn queue_of(&self, flow: u64) -> u32 {
         let hash = splitmix(flow ^ self.salt);
         ((u128::from(hash) * self.queues.len() as u128) >> 64) as u32
@@ -102,8 +103,8 @@ impl<P: Packet, L: Law> Fq<P, L> {
         &mut self.queues[index as usize].queue
     }
 
-    /// A law is not ticked while its queue is empty, so that a thousand idle queues cost nothing; it
-    /// catches up before its next hook.
+    /// A law is not ticked while its queue is empty, so that a thousand idle queues cost nothing;
+    /// it catches up before its next hook.
     fn wake(&mut self, index: u32, now: Time) {
         let queue = self.queue(index);
         if queue.is_empty() && queue.law.next_timer().is_some_and(|due| due <= now) {
@@ -142,8 +143,8 @@ impl<P: Packet, L: Law> Fq<P, L> {
         self.rota.listed().max_by_key(fatness).expect("what is over its limit holds packets")
     }
 
-    /// One step of the round: a packet from the queue at the head of the rota, or none if that queue
-    /// had to step back.
+    /// One step of the round: a packet from the queue at the head of the rota, or none if that
+    /// queue had to step back.
     fn serve(
         &mut self,
         turn: Turn,

@@ -76,7 +76,8 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// Linux `fq_codel_drop`: bytes, not packets, make a queue fat, and half of an odd number is rounded up.
+/// Linux `fq_codel_drop`: bytes, not packets, make a queue fat, and half of an odd number is
+/// rounded up.
 #[test]
 fn fat_is_who_holds_most_bytes() {
     let mut fq = fq(&[("limit", "15p")]);
@@ -159,7 +160,7 @@ fn one_flow_of_a_hundred_shares_its_queue_as_often_as_chance_says() {
     assert_near(alone, 0.9078, 5.0 * (0.9078f64 * 0.0922 / n as f64).sqrt());
 }
 
-/// RFC 8290 §4.1.1: all queues are used, evenly.
+/// RFC 8290 §4.1: all queues are used, evenly.
 #[test]
 fn flows_spread_evenly_over_the_queues() {
     let fq = fq(&[("flows", "10")]);
@@ -317,7 +318,8 @@ fn ticks(fq: &Fq<Numbered, Counter>, flow: u64) -> u64 {
     counter(fq, flow).ticks
 }
 
-/// RFC 8289 §4.4 wants the backlog of the whole link for CoDel's MTU test; the rest is the queue's own.
+/// RFC 8289 §4.4 wants the backlog of the whole link for CoDel's MTU test; the rest is the queue's
+/// own.
 #[test]
 fn a_law_sees_its_own_backlog_and_the_bytes_of_the_whole_link() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[("limit", "6p")]);

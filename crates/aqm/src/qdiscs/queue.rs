@@ -55,7 +55,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         if !(full && L::LIMIT_FIRST) {
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
-                Verdict::Mark(_) if full => {} // dropped below: a mark would be lost with the packet
+                Verdict::Mark(_) if full => {} // dropped below, and a mark with it
                 Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
                 Verdict::Drop(cause) => {
                     sink.dropped(packet, now, Stage::Enqueue, cause);

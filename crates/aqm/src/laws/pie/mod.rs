@@ -1,25 +1,25 @@
-//! PIE, proportional integral controller enhanced: drops arrivals with a probability that a controller
-//! of queue delay updates periodically.
+//! PIE, proportional integral controller enhanced: drops arrivals with a probability that a
+//! controller of queue delay updates periodically.
 //!
 //! Source: RFC 8033, Appendix B without the on/off switch (§5.3), and with the corrections below.
 //!
 //! Deviations from RFC 8033:
-//! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0 once
-//!   the queue is empty, as in Linux and ns-3. Appendix B estimates a departure rate.
+//! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
+//!   once the queue is empty, as in Linux and ns-3. Appendix B estimates a departure rate.
 //! - The burst allowance is tested before the drop decision (§4.4, Appendix A), not after it as in
 //!   Appendix B, where accumulator and generator move on although nothing can be dropped.
 //! - A marked packet is enqueued, and the accumulator is cleared on marks as well as on drops; the
 //!   pseudo-code of Appendix B leaves both open.
 //! - The accumulator is an integer in units of 2^-56, so that 0.85 and 8.5 are met exactly.
 //!
-//! Deviations from Linux `sch_pie.c`: the probability cannot exceed 1; no 2 % kick above 250 ms; decay by
-//! 0.98, not 63/64; ECN below 10 %, not up to and including it; the half-target bypass uses the delay
-//! at the last update; the burst allowance falls at updates, not between departures, and is re-armed
-//! by an arrival; the first update comes after one `tupdate`, not after 500 ms.
+//! Deviations from Linux `sch_pie.c`: the probability cannot exceed 1; no 2 % kick above 250 ms;
+//! decay by 0.98, not 63/64; ECN below 10 %, not up to and including it; the half-target bypass
+//! uses the delay at the last update; the burst allowance falls at updates, not between departures,
+//! and is re-armed by an arrival; the first update comes after one `tupdate`, not after 500 ms.
 //!
-//! Deviations from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst, forgives a burst at
-//! the first arrival and again only after calm, draws before the exemptions are tested, derandomises on
-//! request only, and does not clear its accumulator on a mark.
+//! Deviations from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst, forgives a
+//! burst at the first arrival and again only after calm, draws before the exemptions are tested,
+//! derandomises on request only, and does not clear its accumulator on a mark.
 
 mod ns2;
 mod scaling;
@@ -220,7 +220,7 @@ impl Law for Pie {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
             target: p.target,
             max_burst: p.max_burst,
-            exempt_bytes: 2 * p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
             ecn: p.ecn,
             ecn_mark_limit: p.ecn_mark_limit,
             derandomise: p.derandomise,

@@ -1,12 +1,12 @@
 //! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), the base of MADPIE's study.
 //!
-//! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured departure
-//! rate, the probability is held at 0 during a burst and has no upper bound, a burst is forgiven at
-//! the first arrival and again only after 1.5 s of calm, and a draw is made for every packet after
-//! that. Spec aqm.md §13.4 E gives the procedure step by step.
+//! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
+//! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
+//! forgiven at the first arrival and again only after 1.5 s of calm, and a draw is made for every
+//! packet after that. Spec aqm.md §13.4 E gives the procedure step by step.
 //!
-//! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit when
-//! `u < p`, not `u <= p`.
+//! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit
+//! when `u < p`, not `u <= p`.
 
 use super::scaling::{Scaling, capped};
 use crate::law::{Cause, Verdict};
@@ -139,7 +139,7 @@ impl Ns2Pie {
     }
 
     fn is_small(&self, queue: Backlog) -> bool {
-        queue.bytes <= 2 * self.setup.mean_packet_bytes
+        queue.bytes <= self.setup.mean_packet_bytes.saturating_mul(2)
     }
 
     /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.

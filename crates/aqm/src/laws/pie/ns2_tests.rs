@@ -119,7 +119,8 @@ fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
     assert_eq!(hit(0.1, 0.02, 50, Ecn::Ect0), drop);
 }
 
-/// Spec aqm.md §13.4 E, timer: 50 calm updates in a row, and one more, before the next burst is spared.
+/// Spec aqm.md §13.4 E, timer: 50 calm updates in a row, and one more, before the next burst is
+/// spared.
 #[test]
 fn a_burst_is_spared_again_after_a_second_and_a_half_of_calm() {
     let mut pie = started(0.0, 0.0);

@@ -1,5 +1,5 @@
-//! How a step of PIE's controller shrinks while the drop probability is small (RFC 8033 §4.2: "auto-
-//! tuning"), by dialect. Every factor is a power of two, so scaling rounds nothing.
+//! How a step of PIE's controller shrinks while the drop probability is small (RFC 8033 §4.2:
+//! "auto- tuning"), by dialect. Every factor is a power of two, so scaling rounds nothing.
 
 /// One published table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -92,7 +92,8 @@ fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
         let gaps = gaps(&mut held_at(p, &[]), &mut rng, Ecn::NotEct, 20_000);
         assert_eq!(gaps.iter().min(), Some(&shortest), "p = {p}");
         assert!(gaps.iter().all(|&gap| gap <= longest), "p = {p}");
-        let deviation = (1.0 - p).sqrt() / p; // of a geometric number, which these are but for a shift
+        // The deviation of a geometric number, which these are but for a shift.
+        let deviation = (1.0 - p).sqrt() / p;
         assert_near(mean(&gaps), expected, 5.0 * deviation / (gaps.len() as f64).sqrt());
     }
 }
