@@ -380,6 +380,18 @@ fn idle_queues_are_not_ticked_and_catch_up_when_they_wake() {
     let mut log = Log::default();
     fq.enqueue(ms(25), Numbered::new(2, 2, 1514), &mut rng(), &mut log);
     assert_eq!((ticks(&fq, 2), fq.next_timer()), (2, Some(ms(30))));
+    fq.on_timer(ms(30));
+    fq.enqueue(ms(30), Numbered::new(3, 3, 1514), &mut rng(), &mut log);
+    assert_eq!(ticks(&fq, 3), 3, "a timer due now is due");
+}
+
+/// A host in real time may be late; what waits must not be taken for silence meanwhile.
+#[test]
+fn a_queue_that_holds_packets_leaves_its_timer_to_the_host() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    fill(&mut fq, 1, 1, 1514);
+    fq.enqueue(ms(25), Numbered::new(1, 1, 1514), &mut rng(), &mut Log::default());
+    assert_eq!((ticks(&fq, 1), fq.next_timer()), (0, Some(ms(10))));
 }
 
 #[test]
