@@ -363,9 +363,19 @@ fn a_law_that_refuses_the_first_packet_hears_that_its_queue_is_empty() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
     fill(&mut fq, 1, 1, 13);
     assert_eq!(counter(&fq, 1).seen.iter().map(|s| s.0).collect::<Vec<_>>(), ["enqueue", "empty"]);
+    let hears_empty = |fq: &Fq<Numbered, Counter>, flow| {
+        counter(fq, flow).seen.iter().filter(|s| s.0 == "empty").count()
+    };
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    fill(&mut fq, 3, 5, 1514);
+    assert!(fq.dequeue(ms(0), &mut rng(), &mut Log::default()).is_some());
     fill(&mut fq, 2, 1, 60);
     fill(&mut fq, 2, 1, 13);
-    assert_eq!(counter(&fq, 2).seen.iter().filter(|s| s.0 == "empty").count(), 0);
+    assert_eq!(hears_empty(&fq, 2), 0, "it holds a packet");
+    (0..2).for_each(|_| assert!(fq.dequeue(ms(1), &mut rng(), &mut Log::default()).is_some()));
+    assert_eq!(hears_empty(&fq, 2), 1, "the link found it empty; it is listed for one more round");
+    fq.enqueue(ms(1), Numbered::new(1, 2, 13), &mut rng(), &mut Log::default());
+    assert_eq!(hears_empty(&fq, 2), 1, "the link will ask again");
 }
 
 #[test]
