@@ -2,7 +2,7 @@
 //! longer than a target.
 //!
 //! Source: RFC 8289 §5, whose `dequeue` routine is turned inside out here: the discipline asks
-//! about one packet at a time, and [`State`] remembers where in the routine the last answer was
+//! about one packet at a time, and `State` remembers where in the routine the last answer was
 //! given. A literal transcription of the routine is kept beside this file as a test oracle.
 //!
 //! Deviations from RFC 8289:
