@@ -269,8 +269,8 @@ class Ared(_Aqm):
     """Adaptive RED: max_p follows the average backlog (Floyd, Gummadi and Shenker 2001).
 
     Attributes:
-        dialect: Which published way to build it. ``floyd2001``: Floyd, Gummadi and Shenker 2001:
-            timer, gentle, automatic thresholds. Default: ``"floyd2001"``.
+        dialect: Which published way to build it. ``floyd2001``: Floyd, Gummadi and Shenker 2001: a
+            timer, gentle, thresholds by rate. Default: ``"floyd2001"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
         adapt_interval: Time between two adaptations of ``max_p``. It must be positive. Source:
@@ -288,7 +288,7 @@ class Ared(_Aqm):
             linterm 10. Default: ``0.1``.
         min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
             of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
-            that is set. It must be positive. Source: Floyd et al. 2001: max(5, target * C / 2).
+            that is set. It must be positive. Source: Floyd et al. 2001: max(5, target C / 2).
             Default: ``"auto"``.
         max_th: Average backlog where the probability reaches ``max_p``; ``auto`` is three times
             ``min_th``. It must be positive. Source: Floyd et al. 2001: 3 min_th. Default:
@@ -346,7 +346,7 @@ class Codel(_Aqm):
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
         mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.4: SHOULD be the interface MTU.
+            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU.
             Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8289 has
             no ECN; Linux sch_codel.c: off. Default: ``False``.
@@ -529,18 +529,18 @@ class FqCodel(_Aqm):
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
         mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.4: SHOULD be the interface MTU.
+            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU.
             Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
-            sch_fq_codel.c; RFC 8290 §5.2.7. Default: ``True``.
+            sch_fq_codel.c; RFC 8290 §5.2.6. Default: ``True``.
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
         limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
             It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
-            8290 §5.2.4. Default: ``1024``.
+            8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
-            must be at least 256B (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.2; Linux:
+            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
@@ -594,9 +594,9 @@ class FqPie(_Aqm):
         limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
             It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
-            8290 §5.2.4. Default: ``1024``.
+            8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
-            must be at least 256B (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.2; Linux:
+            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
