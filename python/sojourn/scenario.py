@@ -340,18 +340,26 @@ class Codel(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
-            root; ECN as Linux. Default: ``"rfc8289"``.
+            root; ECN as Linux; ``linux``: Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit
+            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01 and Schwarzkopf et al.
+            2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits
+            interval / sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012:
+            waits less within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark
+            counts from now. Default: ``"rfc8289"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
         mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU.
-            Default: ``"auto"``.
+            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
+            ``ns3``: ``1500B`` (ns-3 CoDelQueueDisc: MinBytes). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8289 has
             no ECN; Linux sch_codel.c: off. Default: ``False``.
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        count: A count that stays the same, so that drops come at a constant rate. It must be
+            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
+            Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -359,12 +367,13 @@ class Codel(_Aqm):
 
     _kind: ClassVar[str | None] = "codel"
 
-    dialect: Literal["rfc8289"] | None = None
+    dialect: Literal["rfc8289", "linux", "draft", "act", "act_pollere", "ns3"] | None = None
     target: str | None = None
     interval: str | None = None
     mtu_bytes: str | None = None
     ecn: bool | None = None
     ce_threshold: str | None = None
+    count: int | Literal["off"] | None = None
     limit: str | None = None
 
 
@@ -523,18 +532,26 @@ class FqCodel(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
-            root; ECN as Linux. Default: ``"rfc8289"``.
+            root; ECN as Linux; ``linux``: Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit
+            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01 and Schwarzkopf et al.
+            2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits
+            interval / sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012:
+            waits less within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark
+            counts from now. Default: ``"rfc8289"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
         mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU.
-            Default: ``"auto"``.
+            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
+            ``ns3``: ``1500B`` (ns-3 CoDelQueueDisc: MinBytes). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
             sch_fq_codel.c; RFC 8290 §5.2.6. Default: ``True``.
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        count: A count that stays the same, so that drops come at a constant rate. It must be
+            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
+            Default: ``"off"``.
         limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
             It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -548,12 +565,13 @@ class FqCodel(_Aqm):
 
     _kind: ClassVar[str | None] = "fq_codel"
 
-    dialect: Literal["rfc8289"] | None = None
+    dialect: Literal["rfc8289", "linux", "draft", "act", "act_pollere", "ns3"] | None = None
     target: str | None = None
     interval: str | None = None
     mtu_bytes: str | None = None
     ecn: bool | None = None
     ce_threshold: str | None = None
+    count: int | Literal["off"] | None = None
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None

@@ -10,3 +10,5 @@ pub mod taildrop;
 
 #[cfg(test)]
 mod idle_tests;
+#[cfg(test)]
+mod in_dialect;

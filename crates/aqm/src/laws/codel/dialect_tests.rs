@@ -1,0 +1,328 @@
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::law::Cause;
+use crate::laws::in_dialect::law_of;
+use crate::packet::Ecn;
+use crate::params::Params;
+use crate::testing::{full_packets, var, waited};
+
+const ABOVE: Span = Span::from_millis(20);
+const BELOW: Span = Span::from_millis(1);
+const TEXTS: [&str; 4] = ["rfc8289", "draft", "act", "act_pollere"];
+const BUILDS: [&str; 2] = ["linux", "ns3"];
+
+fn rng() -> Rng {
+    Rng::stream(1, "unused", 0)
+}
+
+/// Time in these tests starts late enough for a packet to have waited, on a whole tick.
+fn at(micros: u64) -> Time {
+    Time::from_nanos((1 << 30) + micros * 1_000)
+}
+
+fn drops_in_call(codel: &mut CoDel, now: Time, sojourn: Span) -> usize {
+    let mut verdict =
+        || codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
+    (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
+}
+
+/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
+fn drop_times(
+    codel: &mut CoDel,
+    (from, to, step): (u64, u64, u64),
+    sojourn: impl Fn(u64) -> Span,
+) -> Vec<u64> {
+    let call = |t| vec![t; drops_in_call(codel, at(t), sojourn(t))];
+    (from..to).step_by(step as usize).flat_map(call).collect()
+}
+
+/// A law of a dialect whose first packet was below target, so that all start alike.
+fn fresh(dialect: &str) -> CoDel {
+    let mut codel = law_of(dialect, &[]);
+    assert_eq!(drops_in_call(&mut codel, Time::from_nanos(1 << 29), BELOW), 0);
+    codel
+}
+
+/// Golden trace G2, all rows: dequeues every millisecond, calm from 1000 to 1100 ms.
+#[test]
+fn golden_trace_g2() {
+    let rows: [(&str, u64, f64, [u64; 5]); 4] = [
+        ("rfc8289", 1200, 26.0, [1220, 1239, 1258, 1277, 1295]),
+        ("draft", 1200, 25.0, [1220, 1240, 1259, 1278, 1297]),
+        ("act", 1120, 25.0, [1140, 1160, 1179, 1198, 1217]),
+        ("act_pollere", 1120, 25.0, [1140, 1160, 1179, 1198, 1217]),
+    ];
+    let sojourn = |t| if (1_000_000..1_100_000).contains(&t) { BELOW } else { ABOVE };
+    for (dialect, entry, count, following) in rows {
+        let mut codel = fresh(dialect);
+        let before = drop_times(&mut codel, (0, 1_001_000, 1000), sojourn);
+        assert_eq!(before.last(), Some(&984_000), "{dialect}");
+        assert_eq!((var(&codel, "dropping"), var(&codel, "count")), (0.0, 27.0), "{dialect}");
+        let times = drop_times(&mut codel, (1_001_000, 1000 * entry + 1000, 1000), sojourn);
+        assert_eq!(times, [1000 * entry], "{dialect}");
+        assert_eq!(var(&codel, "count"), count, "{dialect}");
+        let span = (1000 * entry + 1000, 1000 * following[4] + 1000, 1000);
+        assert_eq!(drop_times(&mut codel, span, sojourn), following.map(|t| 1000 * t), "{dialect}");
+    }
+}
+
+/// Golden trace G1: every text starts alike; a strict test starts one call later.
+#[test]
+fn golden_trace_g1() {
+    for dialect in TEXTS {
+        let times = drop_times(&mut fresh(dialect), (0, 690_000, 1000), |_| ABOVE);
+        let millis: Vec<u64> = times.iter().map(|t| t / 1000).collect();
+        let g1 = [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689];
+        assert_eq!(millis, g1, "{dialect}");
+    }
+    // On the grid of ticks: 100 ticks from call to call, an interval of exactly 1000 calls.
+    for dialect in BUILDS {
+        let mut codel: CoDel = law_of(dialect, &[("interval", "102400us")]);
+        let first_drop = |codel: &mut CoDel| {
+            (0..2000).find(|i| {
+                let now = Time::from_nanos((1 << 30) + i * 102_400);
+                drops_in_call(codel, now, ABOVE) > 0
+            })
+        };
+        assert_eq!(first_drop(&mut codel), Some(1001), "{dialect}");
+    }
+}
+
+/// Fact 8.4: a second gap of 50.0 ms, a third of 56.25, a fourth of 48.8, then 44.15.
+#[test]
+fn builds_space_their_first_drops_by_the_newton_step() {
+    for dialect in BUILDS {
+        let mut codel: CoDel = law_of(dialect, &[]);
+        let times = drop_times(&mut codel, (0, 430_000, 10), |_| ABOVE);
+        let gaps: Vec<f64> = times.windows(2).map(|w| (w[1] - w[0]) as f64 / 1000.0).collect();
+        for (gap, expected) in gaps.iter().zip([100.0, 50.0, 56.25, 48.78, 44.15]) {
+            assert!((gap - expected).abs() < 0.025, "{dialect}: {gaps:?}");
+        }
+        assert_eq!(times.len(), 6, "{dialect}: {times:?}");
+    }
+}
+
+/// Puts the law into the dropping state, lets it count to `count`, then leaves that state. Returns
+/// the `drop_next` left behind. The schedule is that of an exact square root.
+fn leave_with_count(codel: &mut CoDel, count: u32) -> Time {
+    let spacing = |n: u32| Span::from_nanos((1e8 / f64::from(n).sqrt()) as u64);
+    drop_times(codel, (0, 100_001, 100_000), |_| ABOVE);
+    let mut drop_next = at(100_000) + spacing(1);
+    for n in 2..=count {
+        assert_eq!(drops_in_call(codel, drop_next, ABOVE), 1);
+        drop_next += spacing(n);
+    }
+    assert_eq!(drops_in_call(codel, drop_next, BELOW), 0);
+    assert_eq!((var(codel, "dropping"), var(codel, "count")), (0.0, f64::from(count)));
+    drop_next
+}
+
+/// Waits for a whole interval and more, enters the dropping state at `now`, and tells the count.
+fn enter(codel: &mut CoDel, now: Time) -> f64 {
+    let before = Time::from_nanos(now.as_nanos() - 100_000_000);
+    assert_eq!(drops_in_call(codel, before, ABOVE), 0);
+    assert_eq!(drops_in_call(codel, now, ABOVE), 1);
+    var(codel, "count")
+}
+
+/// Fact 8.7, column `listing`.
+#[test]
+fn the_draft_resumes_two_below_within_8_intervals() {
+    let count_after = |pause: Span| {
+        let mut codel = fresh("draft");
+        let drop_next = leave_with_count(&mut codel, 20);
+        enter(&mut codel, drop_next + pause)
+    };
+    assert_eq!(count_after(Span::from_millis(500)), 18.0);
+    assert_eq!(count_after(Span::from_nanos(799_999_999)), 18.0);
+    assert_eq!(count_after(Span::from_millis(800)), 1.0);
+    assert_eq!(count_after(Span::from_millis(1000)), 1.0);
+}
+
+/// Facts 9.1, 9.2, 9.4 and 9.6.
+#[test]
+fn act_takes_two_away_and_from_128_on_a_64th() {
+    let map = [(2, 1), (3, 1), (10, 8), (100, 98), (128, 126), (129, 126), (130, 127)];
+    for dialect in ["act", "act_pollere"] {
+        for (count, resumed) in map.into_iter().chain([(200, 196), (300, 295), (1300, 1279)]) {
+            let mut codel = fresh(dialect);
+            let drop_next = leave_with_count(&mut codel, count);
+            let after = enter(&mut codel, drop_next + Span::from_millis(200));
+            assert_eq!(after, f64::from(resumed), "{dialect}: {count}");
+        }
+        let mut codel = fresh(dialect);
+        let drop_next = leave_with_count(&mut codel, 100);
+        assert_eq!(enter(&mut codel, drop_next + Span::from_millis(800)), 1.0, "{dialect}");
+    }
+}
+
+/// Fact 9.3.
+#[test]
+fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
+    let wait = |dialect, pause_ms| {
+        let mut codel = fresh(dialect);
+        let start = leave_with_count(&mut codel, 100) + Span::from_millis(pause_ms);
+        let call = |i: u64| start + Span::from_micros(100 * i);
+        (0..2000u64).find(|&i| drops_in_call(&mut codel, call(i), ABOVE) > 0).unwrap() / 10
+    };
+    assert_eq!(wait("act", 100), 10);
+    assert_eq!(wait("act_pollere", 100), 10);
+    assert_eq!(wait("draft", 100), 100);
+    assert_eq!(wait("rfc8289", 100), 100);
+    // Spec aqm.md §9: the paper's prose shortens always, Pollere's code within 8 intervals.
+    assert_eq!(wait("act", 900), 10);
+    assert_eq!(wait("act_pollere", 900), 100);
+}
+
+/// Facts 9.5 and 8 "order matters": a second packet of the call is below target.
+#[test]
+fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
+    for (dialect, count) in [("rfc8289", 2.0), ("draft", 1.0), ("act", 1.0), ("act_pollere", 1.0)] {
+        let mut codel = fresh(dialect);
+        drop_times(&mut codel, (0, 100_001, 100_000), |_| ABOVE);
+        let now = at(200_000);
+        let mut judge =
+            |sojourn| codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
+        assert_eq!(judge(ABOVE), Verdict::Drop(Cause::Deterministic));
+        assert_eq!(judge(BELOW), Verdict::Pass);
+        assert_eq!((var(&codel, "dropping"), var(&codel, "count")), (0.0, count), "{dialect}");
+    }
+}
+
+/// Fact 9.7, over random sojourn times with a few pauses.
+#[test]
+fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
+    let mut chance = Rng::stream(9, "act", 7);
+    for _ in 0..50 {
+        let (mut act, mut draft) = (fresh("act"), fresh("draft"));
+        let (mut now, mut entries) = (at(0), 0);
+        while entries < 2 {
+            now += Span::from_micros(chance.below(3000));
+            let sojourn = if chance.below(400) == 0 { BELOW } else { ABOVE };
+            let was_dropping = var(&draft, "dropping");
+            let drops = [&mut act, &mut draft].map(|codel| drops_in_call(codel, now, sojourn));
+            entries += u32::from(var(&act, "dropping") > was_dropping);
+            assert!(entries >= 2 || drops[0] == drops[1], "entry {entries}");
+        }
+    }
+}
+
+/// Spec aqm.md §9: first_above starts as "already above" in Pollere's code.
+#[test]
+fn the_first_packet_of_all_may_be_dropped_at_once_by_pollere() {
+    assert_eq!(drops_in_call(&mut law_of("act_pollere", &[]), at(0), ABOVE), 1);
+    assert_eq!(drops_in_call(&mut law_of("act", &[]), at(0), ABOVE), 0);
+}
+
+/// Spec aqm.md §8 (a): finding the queue empty clears `first_above` in the RFC, and not in Linux.
+#[test]
+fn an_empty_queue_restarts_the_interval_in_the_texts_and_not_in_the_builds() {
+    for dialect in TEXTS.iter().chain(&BUILDS) {
+        let mut codel = fresh(dialect);
+        drops_in_call(&mut codel, at(0), ABOVE);
+        codel.on_empty(at(50_000));
+        let drops = drops_in_call(&mut codel, at(101_000), ABOVE);
+        assert_eq!(drops == 1, BUILDS.contains(dialect), "{dialect}");
+    }
+}
+
+/// Spec aqm.md §8, table: `<=` 1514 B on the link, against `<` 1500 B in the queue.
+#[test]
+fn builds_spare_a_packet_by_their_own_tests() {
+    let spared = |dialect: &str, queue: Backlog| {
+        let mut codel = fresh(dialect);
+        (0..400).all(|i| {
+            let now = at(i * 1_000);
+            codel.on_dequeue(now, waited(now, ABOVE), queue, &mut rng()) == Verdict::Pass
+        })
+    };
+    let queue = |bytes, link_bytes| Backlog { packets: 1, bytes, link_bytes };
+    assert!(spared("linux", queue(1514, 1514)) && !spared("linux", queue(0, 1515)));
+    assert!(spared("ns3", queue(1499, 90_000)) && !spared("ns3", queue(1500, 1500)));
+}
+
+/// Marks at every call that signals, and tells their times in microseconds.
+fn mark_times(codel: &mut CoDel, (from, to, step): (u64, u64, u64)) -> Vec<u64> {
+    let is_marked = |&t: &u64| {
+        let head = crate::packet::Head { ecn: Ecn::Ect0, ..waited(at(t), ABOVE) };
+        match codel.on_dequeue(at(t), head, full_packets(1000), &mut rng()) {
+            Verdict::Pass => false,
+            Verdict::Mark(_) => true,
+            Verdict::Drop(_) => panic!("fact 8.9: an ECN-capable packet was dropped"),
+        }
+    };
+    (from..to).step_by(step as usize).filter(is_marked).collect()
+}
+
+/// Fact 8.9 for every dialect.
+#[test]
+fn with_ecn_nothing_is_dropped_in_any_dialect() {
+    for dialect in CoDelParams::DIALECTS {
+        let mut codel = law_of(dialect.name, &[("ecn", "true")]);
+        let marks = mark_times(&mut codel, (0, 5_100_000, 100)).len();
+        assert!((600..800).contains(&marks), "{}: {marks}", dialect.name);
+    }
+}
+
+/// Spec aqm.md §8 "ECN": after a mark ns-3 counts from now, Linux from the time that was due.
+#[test]
+fn a_late_mark_delays_the_next_one_in_ns3_only() {
+    let after_late = |dialect| {
+        let mut codel = law_of(dialect, &[("ecn", "true")]);
+        let entry = *mark_times(&mut codel, (0, 110_000, 10)).last().expect("it enters");
+        // Due 100 ms later; the next call comes 140 ms later. The second spacing is 50 ms.
+        assert_eq!(mark_times(&mut codel, (entry + 140_000, entry + 140_010, 10)).len(), 1);
+        mark_times(&mut codel, (entry + 140_010, entry + 250_000, 10))[0] - entry
+    };
+    let (linux, ns3) = (after_late("linux"), after_late("ns3"));
+    assert!(linux.abs_diff(150_000) < 30, "{linux}");
+    assert!(ns3.abs_diff(190_000) < 30, "{ns3}");
+}
+
+/// Spec aqm.md §8 "ECN", last sentence.
+#[test]
+fn ns3_marks_above_ce_threshold_only_with_ecn() {
+    let marks = |dialect, ecn| {
+        let mut codel: CoDel = law_of(dialect, &[("ce_threshold", "1ms"), ("ecn", ecn)]);
+        let head = crate::packet::Head { ecn: Ecn::Ect1, ..waited(at(0), ABOVE) };
+        codel.on_dequeue(at(0), head, full_packets(10), &mut rng()) != Verdict::Pass
+    };
+    assert!(marks("linux", "false") && marks("ns3", "true") && !marks("ns3", "false"));
+}
+
+/// Schwarzkopf et al. 2016 §III: CoDel-count-n, for every arithmetic.
+#[test]
+fn a_frozen_count_drops_at_a_constant_rate() {
+    for dialect in CoDelParams::DIALECTS.iter().map(|dialect| dialect.name) {
+        let mut codel: CoDel = law_of(dialect, &[("count", "25")]);
+        drops_in_call(&mut codel, Time::from_nanos(1 << 29), BELOW);
+        let times = drop_times(&mut codel, (0, 600_000, 10), |_| ABOVE);
+        let gaps: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();
+        assert!(gaps.iter().all(|gap| gap.abs_diff(20_000) <= 10), "{dialect}: {gaps:?}");
+        assert!(gaps.len() > 20 && var(&codel, "count") == 25.0, "{dialect}");
+    }
+}
+
+#[test]
+fn counts_and_intervals_beyond_32_bits_are_refused() {
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("codel:count=4294967296").contains("2^32"));
+    assert!(refusal("codel@linux:interval=2200s").contains("2199s"));
+    assert!(refusal("codel@ns3:interval=1us,target=1ns").contains("1.024us"));
+    assert!(crate::QdiscSpec::parse("codel@rfc8289:interval=2200s").is_ok());
+}
+
+/// The whole of a run lies at other times: the builds see differences of ticks only.
+#[test]
+fn the_wrap_of_the_clock_at_32_bits_goes_unnoticed() {
+    let times = |start: u64| {
+        let mut codel: CoDel = law_of("linux", &[]);
+        let call = |i: u64| Time::from_nanos(start + (i << 20));
+        let drops = |i: &u64| drops_in_call(&mut codel, call(*i), ABOVE) > 0;
+        (0..2000).filter(drops).collect::<Vec<u64>>()
+    };
+    let wrap = 1u64 << 42;
+    assert_eq!(times(1 << 30), times(wrap - (700 << 20)));
+}

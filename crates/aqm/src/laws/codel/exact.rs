@@ -1,0 +1,259 @@
+//! CoDel with nanoseconds and an exact square root: RFC 8289, the earlier draft, and CoDel-ACT.
+//!
+//! The `dequeue` routine of RFC 8289 §5.5 is turned inside out: the discipline asks about one packet
+//! at a time, and [`State`] remembers where in the routine the last answer was given.
+
+use super::CoDelParams;
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::time::{Span, Time};
+
+/// Which text is followed where the texts differ (spec aqm.md §8, "count/resume rule", and §9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Text {
+    /// RFC 8289 §5.5: resume with the growth of the last dropping state, within 16 intervals.
+    Rfc8289,
+    /// draft-nichols-tsvwg-codel-01, Schwarzkopf et al. 2016 Listing 1: resume with count - 2,
+    /// within 8 intervals; the drop that ends a dropping state is not counted.
+    Draft,
+    /// Schwarzkopf et al. 2016 Listing 2: the draft, and the wait before the first drop shrinks with
+    /// the count left behind.
+    Act,
+    /// Pollere's ns-2 code of July 2012: the wait shrinks only within 8 intervals, and the first
+    /// packet of all needs no wait.
+    ActPollere,
+}
+
+/// Schwarzkopf et al. 2016 Listing 2: above this, a resumed count is scaled rather than lowered by 2.
+const DECAY_ABOVE: u32 = 126;
+
+/// The law in nanoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Exact {
+    text: Text,
+    target: Span,
+    interval: Span,
+    mtu_bytes: u64,
+    ecn: bool,
+    ce_threshold: Option<Span>,
+    /// The count that is used in place of a growing one.
+    frozen_count: Option<u32>,
+    state: State,
+    /// When the sojourn time will have been above target for long enough.
+    first_above: Option<Time>,
+    /// Signals in this dropping state, or in the last one.
+    count: u32,
+    /// `count` when the last dropping state was entered.
+    last_count: u32,
+    sojourn: Span,
+}
+
+/// ```text
+///             above target for an interval: drop
+///   Quiet ------------------------------------------> Entered
+///     ^                \                                 | next head passes
+///     |                 \ the same, marked               v
+///     | not above        `-------------------------> Dropping <--. not yet due, or marked
+///     +------------------------------------------------/  |   ^--'
+///     |                                               due |
+///     | not above                                         v
+///     +--------------------------------------------- Dropped: one step on, then as Dropping
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Not dropping. `drop_next` is left over from the last dropping state, if there was one.
+    Quiet { drop_next: Option<Time> },
+    /// The drop that opens a dropping state was made in this call; the next head passes unjudged.
+    Entered { drop_next: Time },
+    /// Dropping; the next signal is due at `drop_next`.
+    Dropping { drop_next: Time },
+    /// A drop was made in this call; `drop_next` moves on if the next head is above target too.
+    Dropped { drop_next: Time },
+}
+
+impl Exact {
+    pub(super) fn new(text: Text, params: &CoDelParams, env: &Env) -> Exact {
+        Exact {
+            text,
+            target: params.target,
+            interval: params.interval,
+            mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            ecn: params.ecn,
+            ce_threshold: params.ce_threshold.0,
+            frozen_count: params.frozen_count(),
+            state: State::Quiet { drop_next: None },
+            first_above: (text == Text::ActPollere).then_some(Time::ZERO),
+            count: 0,
+            last_count: 0,
+            sojourn: Span::ZERO,
+        }
+    }
+
+    /// RFC 8289 §5.6 `dodequeue`: whether a drop is allowed now.
+    fn is_above(&mut self, now: Time, head: Head, queue: Backlog) -> bool {
+        self.sojourn = head.sojourn(now);
+        // RFC 8289 §4.4: with several queues the backlog that counts is that of the link.
+        if self.sojourn < self.target || queue.link_bytes <= self.mtu_bytes {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            Some(first_above) => now >= first_above,
+            None => {
+                let first_above = now + self.wait(now);
+                self.first_above = Some(first_above);
+                now >= first_above
+            }
+        }
+    }
+
+    /// How long the sojourn time must stay above target before the first drop.
+    fn wait(&self, now: Time) -> Span {
+        let shrinks = match self.text {
+            Text::Rfc8289 | Text::Draft => false,
+            Text::Act => true,
+            Text::ActPollere => self.is_recent(now, self.drop_next(), 8),
+        };
+        if shrinks && self.count > 1 { self.spacing() } else { self.interval }
+    }
+
+    fn drop_next(&self) -> Option<Time> {
+        match self.state {
+            State::Quiet { drop_next } => drop_next,
+            State::Entered { drop_next }
+            | State::Dropping { drop_next }
+            | State::Dropped { drop_next } => Some(drop_next),
+        }
+    }
+
+    fn is_recent(&self, now: Time, drop_next: Option<Time>, intervals: u64) -> bool {
+        drop_next.is_some_and(|then| now.since(then) < self.interval.times(intervals))
+    }
+
+    /// RFC 8289 §5.5: enter the dropping state, at the rate that worked last time if that was
+    /// recent.
+    fn enter(&mut self, now: Time, drop_next: Option<Time>, can_mark: bool) -> Verdict {
+        let resumed = match self.text {
+            Text::Rfc8289 => self.resumed(now, drop_next),
+            Text::Draft | Text::Act | Text::ActPollere => self.resumed_from_draft(now, drop_next),
+        };
+        self.count = self.frozen_count.unwrap_or(resumed);
+        self.last_count = self.count;
+        let drop_next = now + self.spacing();
+        self.state =
+            if can_mark { State::Dropping { drop_next } } else { State::Entered { drop_next } };
+        Verdict::signal(can_mark, Cause::Deterministic)
+    }
+
+    fn resumed(&self, now: Time, drop_next: Option<Time>) -> u32 {
+        let grown = self.count - self.last_count;
+        if grown > 1 && self.is_recent(now, drop_next, 16) { grown } else { 1 }
+    }
+
+    fn resumed_from_draft(&self, now: Time, drop_next: Option<Time>) -> u32 {
+        if self.count <= 2 || !self.is_recent(now, drop_next, 8) {
+            return 1;
+        }
+        let decays = self.text != Text::Draft && self.count - 2 > DECAY_ABOVE;
+        // Listing 2: 0.9844 of the old count; whole numbers are implied, so the floor is taken.
+        let decayed = || (u64::from(self.count) * 9844 / 10_000) as u32;
+        if decays { decayed() } else { self.count - 2 }
+    }
+
+    /// One turn of the loop of RFC 8289 §5.5 within the dropping state.
+    fn continue_dropping(&mut self, now: Time, drop_next: Time, can_mark: bool) -> Verdict {
+        if now < drop_next {
+            self.state = State::Dropping { drop_next };
+            return Verdict::Pass;
+        }
+        if self.text == Text::Rfc8289 || can_mark {
+            self.raise();
+        }
+        self.state = if can_mark {
+            State::Dropping { drop_next: drop_next + self.spacing() }
+        } else {
+            State::Dropped { drop_next }
+        };
+        Verdict::signal(can_mark, Cause::Deterministic)
+    }
+
+    /// The packet after a dropped one is above target too.
+    fn after_drop(&mut self, drop_next: Time) -> Time {
+        // Spec aqm.md §8: the RFC counted when it dropped, the older texts count here.
+        if self.text != Text::Rfc8289 {
+            self.raise();
+        }
+        drop_next + self.spacing()
+    }
+
+    fn raise(&mut self) {
+        self.count = self.frozen_count.unwrap_or(self.count.saturating_add(1));
+    }
+
+    fn leave(&mut self, drop_next: Time) -> Verdict {
+        self.state = State::Quiet { drop_next: Some(drop_next) };
+        Verdict::Pass
+    }
+
+    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` is never 0 when it is used.
+    fn spacing(&self) -> Span {
+        debug_assert!(self.count > 0, "the first signal has been counted");
+        let nanos = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));
+        Span::from_nanos(nanos as u64)
+    }
+
+    /// Linux `codel_impl.h`: whatever leaves with a sojourn time above `ce_threshold` is marked.
+    fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
+        match (verdict, self.ce_threshold) {
+            (Verdict::Pass, Some(limit)) if self.sojourn > limit && head.ecn.can_mark() => {
+                Verdict::Mark(Cause::Deterministic)
+            }
+            _ => verdict,
+        }
+    }
+
+    pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        let above = self.is_above(now, head, queue);
+        let can_mark = self.ecn && head.ecn.can_mark();
+        let verdict = match self.state {
+            State::Quiet { .. } if !above => Verdict::Pass,
+            State::Quiet { drop_next } => self.enter(now, drop_next, can_mark),
+            State::Entered { drop_next } => {
+                self.state = State::Dropping { drop_next };
+                Verdict::Pass
+            }
+            State::Dropping { drop_next } | State::Dropped { drop_next } if !above => {
+                self.leave(drop_next)
+            }
+            State::Dropping { drop_next } => self.continue_dropping(now, drop_next, can_mark),
+            State::Dropped { drop_next } => {
+                let drop_next = self.after_drop(drop_next);
+                self.continue_dropping(now, drop_next, can_mark)
+            }
+        };
+        self.or_threshold_mark(verdict, head)
+    }
+
+    pub(super) fn on_empty(&mut self) {
+        self.first_above = None;
+        self.state = match self.state {
+            State::Quiet { drop_next } => State::Quiet { drop_next },
+            State::Entered { drop_next } => State::Dropping { drop_next },
+            State::Dropping { drop_next } | State::Dropped { drop_next } => {
+                State::Quiet { drop_next: Some(drop_next) }
+            }
+        };
+    }
+
+    pub(super) fn is_dropping(&self) -> bool {
+        !matches!(self.state, State::Quiet { .. })
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn sojourn(&self) -> Span {
+        self.sojourn
+    }
+}

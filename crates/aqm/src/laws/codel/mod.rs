@@ -1,0 +1,171 @@
+//! CoDel: drops from the head, ever more often, once every packet of a whole interval has waited
+//! longer than a target. And CoDel-ACT ("adapted count and time"), which waits less before it drops
+//! again, as dialects of it.
+//!
+//! Source: RFC 8289 §5. A literal transcription of its routine is kept beside this file as a test
+//! oracle. [`exact`] holds the dialects that follow a text, [`ticks`] those that follow the integers of
+//! a build.
+//!
+//! Deviations of `rfc8289` from RFC 8289:
+//! - `ecn` and `ce_threshold`, which its pseudo-code lacks, follow Linux `codel_impl.h`: a mark
+//!   takes the place of a drop, at most one per dequeue. So do they in `draft`, `act`, `act_pollere`.
+//! - `first_above_time` and `drop_next` are unset rather than zero before they have a meaning.
+//! - The optional longer first spacing of data centres (§4.5) is not offered.
+//!
+//! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton
+//! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`;
+//! finding the queue empty clears `first_above`; an overload of flow queues does not raise `count`.
+//! `linux` follows all of these but the last.
+//!
+//! Deviations of `rfc8289` from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU
+//! test is `<=` as in the RFC, not `<`, and against all that waits for the link, not the flow queue
+//! alone; after a mark the next one is counted from `drop_next`, not from now; `ce_threshold` needs no
+//! `ecn`. `ns3` follows all of these.
+//!
+//! `draft` takes the place of the ns-2 code behind the draft as well; the small differences of the
+//! early ns-2 and Linux versions (spec aqm.md §8, count/resume rule) are not offered. `act` is ACT16
+//! Listing 2; whole counts are implied there, so 0.9844 count is rounded down. `act_pollere` drops the
+//! first packet of all at once if it is above target, as its source does: one that is not, or an empty
+//! queue, ends that.
+
+mod exact;
+mod ticks;
+
+use alloc::string::String;
+
+use exact::{Exact, Text};
+use ticks::{Build, TickCoDel};
+
+use crate::law::{Aqm, Env, Law, Var, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::params;
+use crate::params::{Bytes, OrAuto, OrOff};
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+params! {
+    /// Parameters of CoDel.
+    pub struct CoDelParams {
+        dialects:
+            "rfc8289" = "RFC 8289 §5 with an exact square root; ECN as Linux",
+            "linux" = "Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test",
+            "draft" = "draft-nichols-tsvwg-codel-01 and Schwarzkopf et al. 2016 Listing 1: count - 2",
+            "act" = "CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits interval / sqrt(count)",
+            "act_pollere" = "CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8 intervals",
+            "ns3" = "ns-3 CoDelQueueDisc: Linux's Newton step, a mark counts from now";
+        /// Sojourn time that is acceptable as a standing delay.
+        target: Span, POSITIVE, "RFC 8289 §4.3" => Span::from_millis(5);
+        /// How long sojourn times must stay above target before the first drop; a worst-case RTT.
+        interval: Span, POSITIVE, "RFC 8289 §4.2" => Span::from_millis(100);
+        /// A backlog of this size or less is never too much; `auto` is the largest packet of the
+        /// link.
+        mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8289 §5.3: SHOULD be the interface MTU"
+            => OrAuto(None),
+            "linux": "Linux sch_codel.c: psched_mtu" => OrAuto(None),
+            "ns3": "ns-3 CoDelQueueDisc: MinBytes" => OrAuto(Some(Bytes(1500)));
+        /// Whether packets that can be marked are marked instead of dropped.
+        ecn: bool, ANY, "RFC 8289 has no ECN; Linux sch_codel.c: off" => false;
+        /// Sojourn time above which every packet that can be marked is marked, whatever else holds.
+        ce_threshold: OrOff<Span>, ANY, "Linux codel.h: disabled" => OrOff(None);
+        /// A count that stays the same, so that drops come at a constant rate.
+        count: OrOff<u64>, POSITIVE, "RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it"
+            => OrOff(None);
+    }
+    check: |params| check(params);
+}
+
+fn check(params: &CoDelParams) -> Result<(), String> {
+    if params.target >= params.interval {
+        return Err("target must be less than interval (RFC 8289 §4.3: 5 to 10 % of it)".into());
+    }
+    if params.count.0.is_some_and(|count| u32::try_from(count).is_err()) {
+        return Err("count must be less than 2^32 (Linux codel.h counts in 32 bits)".into());
+    }
+    let ticks = params.interval.as_nanos() >> 10;
+    if matches!(params.dialect, "linux" | "ns3") && !(1..1 << 31).contains(&ticks) {
+        // Half of the circle of 2^32 ticks of 1024 ns.
+        return Err("interval must be from 1.024us to 2199s in this dialect (Linux codel.h)".into());
+    }
+    Ok(())
+}
+
+impl CoDelParams {
+    fn frozen_count(&self) -> Option<u32> {
+        self.count.0.map(|count| u32::try_from(count).expect("checked to fit"))
+    }
+}
+
+/// The law.
+#[derive(Clone, Debug)]
+pub struct CoDel(Engine);
+
+/// The two kinds of arithmetic.
+#[derive(Clone, Debug)]
+enum Engine {
+    Exact(Exact),
+    Ticks(TickCoDel),
+}
+
+impl Engine {
+    fn new(params: &CoDelParams, env: &Env) -> Engine {
+        let exact = |text| Engine::Exact(Exact::new(text, params, env));
+        let ticks = |build| Engine::Ticks(TickCoDel::new(build, params, env));
+        match params.dialect {
+            "linux" => ticks(Build::Linux),
+            "ns3" => ticks(Build::Ns3),
+            "draft" => exact(Text::Draft),
+            "act" => exact(Text::Act),
+            "act_pollere" => exact(Text::ActPollere),
+            _ => exact(Text::Rfc8289),
+        }
+    }
+}
+
+impl Aqm for CoDel {
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
+        match &mut self.0 {
+            Engine::Exact(exact) => exact.on_dequeue(now, head, queue),
+            Engine::Ticks(ticks) => ticks.on_dequeue(now, head, queue),
+        }
+    }
+
+    fn on_empty(&mut self, _now: Time) {
+        match &mut self.0 {
+            Engine::Exact(exact) => exact.on_empty(),
+            Engine::Ticks(ticks) => ticks.on_empty(),
+        }
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        let (dropping, count, sojourn) = match &self.0 {
+            Engine::Exact(exact) => (exact.is_dropping(), exact.count(), exact.sojourn()),
+            Engine::Ticks(ticks) => (ticks.is_dropping(), ticks.count(), ticks.sojourn()),
+        };
+        out[0] = f64::from(u8::from(dropping));
+        out[1] = f64::from(count);
+        out[2] = sojourn.as_secs();
+    }
+}
+
+impl Law for CoDel {
+    type Params = CoDelParams;
+    const NAME: &'static str = "codel";
+    const DOC: &'static str =
+        "Controlled delay: drops at the head once sojourn times stay above a target (RFC 8289)";
+    const VARS: &'static [Var] = &[
+        Var { name: "dropping", unit: "1", doc: "1 in the dropping state, else 0" },
+        Var { name: "count", unit: "1", doc: "Signals in this or the last dropping state" },
+        Var { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet at the head" },
+    ];
+
+    fn new(params: &CoDelParams, env: &Env) -> Self {
+        CoDel(Engine::new(params, env))
+    }
+}
+
+#[cfg(test)]
+mod dialect_tests;
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+//! CoDel in the integer arithmetic of Linux `codel.h` and `codel_impl.h`, and ns-3's form of it: time
+//! in ticks of 1024 ns that wrap at 32 bits, and 1/sqrt(count) in 16 bits, better by one Newton step
+//! for every change of the count.
+//!
+//! Source: spec aqm.md §1 "Time" and §8. Whether a time is set is told by zero, as there: that is part
+//! of being bit-exact, and wrong once in 2^32 ticks.
+//!
+//! Not built: the cap of 256 drops per call of the newest kernels (its exact rule is unverified); the
+//! rise of `count` by the packets that an overload of flow queues takes (`fq_codel_drop`); the kernel's
+//! way past an empty queue.
+
+use super::CoDelParams;
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::time::{Span, Time};
+
+/// An instant or a span: units of 1024 ns, modulo 2^32.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ticks(u32);
+
+impl Ticks {
+    const ZERO: Ticks = Ticks(0);
+
+    fn at(time: Time) -> Ticks {
+        Ticks((time.as_nanos() >> 10) as u32)
+    }
+
+    fn of(span: Span) -> Ticks {
+        Ticks((span.as_nanos() >> 10) as u32)
+    }
+
+    fn plus(self, other: Ticks) -> Ticks {
+        Ticks(self.0.wrapping_add(other.0))
+    }
+
+    fn minus(self, other: Ticks) -> Ticks {
+        Ticks(self.0.wrapping_sub(other.0))
+    }
+
+    /// Whether this is earlier than `other`, on a circle of 2^32 ticks.
+    fn is_before(self, other: Ticks) -> bool {
+        (self.minus(other).0 as i32) < 0
+    }
+}
+
+/// 1/sqrt(count), 1 being 2^16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct InverseRoot(u16);
+
+impl InverseRoot {
+    /// The nearest thing to 1.
+    const ONE: InverseRoot = InverseRoot(u16::MAX);
+
+    /// x (3 - count x^2) / 2, in 32 bits of fraction, of which 16 are kept.
+    fn improved(self, count: u32) -> InverseRoot {
+        let x = u64::from(self.0) << 16;
+        let square = (x * x) >> 32;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(count).wrapping_mul(square)) >> 2;
+        InverseRoot((rest.wrapping_mul(x) >> 47) as u16)
+    }
+
+    /// That part of a span.
+    fn of(self, span: Ticks) -> Ticks {
+        Ticks(((u64::from(span.0) * (u64::from(self.0) << 16)) >> 32) as u32)
+    }
+}
+
+/// Who builds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Build {
+    Linux,
+    Ns3,
+}
+
+/// Where in the routine the last answer was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Between two calls.
+    Resting,
+    /// The drop that opens a dropping state was made in this call.
+    Entered,
+    /// A drop within the dropping state was made in this call.
+    Dropped,
+}
+
+/// The law in ticks.
+#[derive(Clone, Debug)]
+pub(super) struct TickCoDel {
+    build: Build,
+    target: Ticks,
+    interval: Ticks,
+    mtu_bytes: u64,
+    ecn: bool,
+    ce_threshold: Option<Ticks>,
+    frozen_count: Option<u32>,
+    phase: Phase,
+    dropping: bool,
+    /// Zero: not set.
+    first_above: Ticks,
+    drop_next: Ticks,
+    inverse_root: InverseRoot,
+    count: u32,
+    last_count: u32,
+    sojourn: Ticks,
+}
+
+impl TickCoDel {
+    pub(super) fn new(build: Build, params: &CoDelParams, env: &Env) -> TickCoDel {
+        TickCoDel {
+            build,
+            target: Ticks::of(params.target),
+            interval: Ticks::of(params.interval),
+            mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            ecn: params.ecn,
+            ce_threshold: params.ce_threshold.0.map(Ticks::of),
+            frozen_count: params.frozen_count(),
+            phase: Phase::Resting,
+            dropping: false,
+            first_above: Ticks::ZERO,
+            drop_next: Ticks::ZERO,
+            inverse_root: match build {
+                Build::Linux => InverseRoot(0),
+                Build::Ns3 => InverseRoot::ONE,
+            },
+            count: 0,
+            last_count: 0,
+            sojourn: Ticks::ZERO,
+        }
+    }
+
+    fn is_above(&mut self, now: Ticks, head: Head, queue: Backlog) -> bool {
+        self.sojourn = now.minus(Ticks::at(head.enqueued));
+        let small = match self.build {
+            Build::Linux => queue.link_bytes <= self.mtu_bytes,
+            // Spec aqm.md §8: strictly less, and the flow queue alone.
+            Build::Ns3 => queue.bytes < self.mtu_bytes,
+        };
+        if self.sojourn.is_before(self.target) || small {
+            self.first_above = Ticks::ZERO;
+            return false;
+        }
+        if self.first_above == Ticks::ZERO {
+            self.first_above = now.plus(self.interval);
+            return false;
+        }
+        self.first_above.is_before(now)
+    }
+
+    fn is_recent(&self, now: Ticks) -> bool {
+        let since = now.minus(self.drop_next);
+        let memory = u64::from(self.interval.0) * 16;
+        match self.build {
+            Build::Linux => since.is_before(Ticks(memory as u32)),
+            // Spec aqm.md §8: the difference wraps, so that a drop yet to come is not recent.
+            Build::Ns3 => u64::from(since.0) < memory,
+        }
+    }
+
+    fn enter(&mut self, now: Ticks, can_mark: bool) -> Verdict {
+        let grown = self.count.wrapping_sub(self.last_count);
+        if let Some(count) = self.frozen_count {
+            self.freeze(count);
+        } else if grown > 1 && self.is_recent(now) {
+            self.count = grown;
+            self.inverse_root = self.inverse_root.improved(grown);
+        } else {
+            self.count = 1;
+            self.inverse_root = InverseRoot::ONE;
+        }
+        self.last_count = self.count;
+        self.drop_next = now.plus(self.spacing());
+        self.dropping = true;
+        self.phase = if can_mark { Phase::Resting } else { Phase::Entered };
+        Verdict::signal(can_mark, Cause::Deterministic)
+    }
+
+    fn continue_dropping(&mut self, now: Ticks, can_mark: bool) -> Verdict {
+        if now.is_before(self.drop_next) {
+            self.phase = Phase::Resting;
+            return Verdict::Pass;
+        }
+        self.raise();
+        if can_mark {
+            let from = if self.build == Build::Ns3 { now } else { self.drop_next };
+            self.drop_next = from.plus(self.spacing());
+        }
+        self.phase = if can_mark { Phase::Resting } else { Phase::Dropped };
+        Verdict::signal(can_mark, Cause::Deterministic)
+    }
+
+    fn raise(&mut self) {
+        if let Some(count) = self.frozen_count {
+            self.freeze(count);
+        } else {
+            self.count = self.count.wrapping_add(1);
+            self.inverse_root = self.inverse_root.improved(self.count);
+        }
+    }
+
+    /// A count that never changes has no Newton step to improve its root: it is computed once.
+    fn freeze(&mut self, count: u32) {
+        self.count = count;
+        let root = 65_536.0 / libm::sqrt(f64::from(count));
+        self.inverse_root = InverseRoot(root.min(f64::from(u16::MAX)) as u16);
+    }
+
+    fn spacing(&self) -> Ticks {
+        self.inverse_root.of(self.interval)
+    }
+
+    fn leave(&mut self) -> Verdict {
+        self.dropping = false;
+        self.phase = Phase::Resting;
+        Verdict::Pass
+    }
+
+    fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
+        let allowed = head.ecn.can_mark() && (self.ecn || self.build == Build::Linux);
+        match (verdict, self.ce_threshold) {
+            (Verdict::Pass, Some(limit)) if allowed && limit.is_before(self.sojourn) => {
+                Verdict::Mark(Cause::Deterministic)
+            }
+            _ => verdict,
+        }
+    }
+
+    pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        let now = Ticks::at(now);
+        let above = self.is_above(now, head, queue);
+        let can_mark = self.ecn && head.ecn.can_mark();
+        let verdict = match self.phase {
+            Phase::Entered => {
+                self.phase = Phase::Resting;
+                Verdict::Pass
+            }
+            _ if !above => self.leave(),
+            Phase::Resting if !self.dropping => self.enter(now, can_mark),
+            Phase::Resting => self.continue_dropping(now, can_mark),
+            Phase::Dropped => {
+                self.drop_next = self.drop_next.plus(self.spacing());
+                self.continue_dropping(now, can_mark)
+            }
+        };
+        self.or_threshold_mark(verdict, head)
+    }
+
+    /// A queue found empty ends the dropping state and leaves `first_above`; one that drops have
+    /// emptied within the call clears `first_above` as well (spec aqm.md §8, (a)).
+    pub(super) fn on_empty(&mut self) {
+        if self.phase != Phase::Resting {
+            self.first_above = Ticks::ZERO;
+        }
+        self.dropping = self.phase == Phase::Entered;
+        self.phase = Phase::Resting;
+    }
+
+    pub(super) fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn sojourn(&self) -> Span {
+        Span::from_nanos(u64::from(self.sojourn.0) << 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+
+    /// Spec aqm.md §1: an interval of 100 ms is 97656 ticks, a target of 5 ms 4882.
+    #[test]
+    fn spans_are_whole_ticks() {
+        assert_eq!(Ticks::of(Span::from_millis(100)), Ticks(97_656));
+        assert_eq!(Ticks::of(Span::from_millis(5)), Ticks(4_882));
+    }
+
+    fn as_number(root: InverseRoot) -> f64 {
+        f64::from(root.0) / 65_536.0
+    }
+
+    /// Spec aqm.md §8 (c).
+    #[test]
+    fn one_newton_step_for_each_count_is_coarse_at_first() {
+        let mut root = InverseRoot::ONE;
+        let printed = [0.5000, 0.5625, 0.4878, 0.4415];
+        for (count, expected) in (2..).zip(printed) {
+            root = root.improved(count);
+            assert!((as_number(root) - expected).abs() < 5e-5, "count {count}: {root:?}");
+        }
+        for count in 6..100_u32 {
+            root = root.improved(count);
+            let off = as_number(root) * f64::from(count).sqrt() - 1.0;
+            assert!(off.abs() < 0.01 || count == 6, "count {count}: {off}");
+        }
+    }
+
+    /// Spec aqm.md §8 (d): from the root of 100, one step towards 2.
+    #[test]
+    fn a_resumed_count_starts_from_the_old_root() {
+        let hundred = InverseRoot((65_536 / 10) as u16);
+        assert!((as_number(hundred.improved(2)) - 0.149).abs() < 5e-4);
+    }
+
+    /// Spec aqm.md §8, table, "time difference in resume test".
+    #[test]
+    fn a_drop_yet_to_come_is_recent_for_linux_and_not_for_ns3() {
+        let recent = |build, drop_next| {
+            let params = CoDelParams::of_dialect("linux").expect("a dialect");
+            let mut codel = TickCoDel::new(build, &params, &crate::testing::env());
+            codel.drop_next = Ticks(drop_next);
+            codel.is_recent(Ticks(10_000_000))
+        };
+        assert!(recent(Build::Linux, 10_000_100) && !recent(Build::Ns3, 10_000_100));
+        let memory = 16 * 97_656;
+        for build in [Build::Linux, Build::Ns3] {
+            assert!(recent(build, 10_000_001 - memory) && !recent(build, 10_000_000 - memory));
+        }
+    }
+
+    #[test]
+    fn times_compare_across_the_end_of_the_circle() {
+        let (late, early) = (Ticks(u32::MAX - 5), Ticks(7));
+        assert!(late.is_before(early) && !early.is_before(late));
+        assert_eq!(early.minus(late), Ticks(13));
+    }
+}
