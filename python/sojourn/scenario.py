@@ -769,16 +769,21 @@ class FlowGroup(_Part):
             for is shared between the access links of both ends. Written like ``100ms``.
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
             rate on the path. Written like ``100mbit``.
+        tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-2.6``, ``newreno``,
+            ``sack``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
+            ``kids-3.8``. Default: ``"linux"``.
         cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
-            with ``kind`` and its parameters. Default: ``"cubic"``.
+            with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
+            ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
         packet: TCP: size of a full segment at IP level, headers included. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP
             with timestamps. Default: ``"52B"``.
-        initial_window: TCP: initial window in packets (RFC 6928: 10). Default: ``10``.
-        ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
-            Default: ``2``.
+        initial_window: TCP: initial window in packets, if not that of the ``tcp`` profile
+            (``linux``: 10, RFC 6928).
+        ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
+            written, as the ``tcp`` profile has it (``linux``: 2).
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end. Written like ``30s``.
@@ -792,6 +797,7 @@ class FlowGroup(_Part):
     reverse: Sequence[str] | None = None
     rtt: str
     access_rate: str | None = None
+    tcp: str | None = None
     cc: CongestionControl | None = None
     ecn: bool | None = None
     packet: str | None = None

@@ -121,6 +121,7 @@ fn app(app: &App) -> Value {
 
 fn transport(tcp: &Tcp) -> Value {
     json!({
+        "tcp": tcp.profile,
         "cc": tcp.cc,
         "ecn": tcp.ecn,
         "packet": size(tcp.payload_bytes + tcp.header_bytes),

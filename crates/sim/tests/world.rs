@@ -37,7 +37,7 @@ fn t62_a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() 
     // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last hop
     // and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
     let mut tcp = tcp("reno");
-    (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, 1);
+    (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, Some(1));
     let flow = group("one", 1, App::Bulk { tcp, bytes: Some(1000) });
     let mut plan = scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]);
     plan.record.packets = true;
@@ -221,6 +221,32 @@ fn an_unknown_congestion_control_is_refused_with_its_place() {
     };
     assert_eq!(place, "flows[0].cc");
     assert!(message.contains("did you mean `cubic`"), "{message}");
+}
+
+#[test]
+fn an_unknown_profile_is_refused_with_its_place() {
+    let mut flow = bulk(1, "cubic");
+    let App::Bulk { tcp, .. } = &mut flow.app else { unreachable!("bulk flows are bulk") };
+    tcp.profile = "linus".into();
+    let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![flow]);
+    let Err(SimError::Invalid { place, message }) = sojourn_sim::run(&plan, &|_| true) else {
+        panic!("there is no linus");
+    };
+    assert_eq!(place, "flows[0].tcp");
+    assert!(message.contains("did you mean `linux`"), "{message}");
+}
+
+#[test]
+fn every_profile_fills_a_link_of_ten_flows() {
+    for profile in sojourn_sim::tcp::profile::PROFILES {
+        let mut flow = bulk(10, "reno");
+        let App::Bulk { tcp, .. } = &mut flow.app else { unreachable!("bulk flows are bulk") };
+        tcp.profile = profile.name.into();
+        let mut plan = scenario(120, vec![link("b", "taildrop", 125_000)], vec![flow]);
+        plan.warmup = Span::from_secs(20);
+        let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+        assert!(utilisation > 0.9, "{}: {utilisation}", profile.name);
+    }
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! The receiving side: reassembly, when to acknowledge, SACK blocks, the echo of marks (endpoints
 //! sheet §3).
 
-use sojourn_aqm::{Ecn, Span, Time};
+use sojourn_aqm::{Ecn, Time};
 
+use super::profile::AckRule;
 use super::ranges::Ranges;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
-/// Linux's quick acknowledgements at the start of a connection.
-const QUICK_ACKS: u32 = 16;
-/// Linux's shortest delayed-acknowledgement timeout, the usual one for bulk traffic.
-const DELAYED_ACK: Span = Span::from_millis(40);
 /// A mark makes Linux acknowledge at once, twice.
 const QUICK_ACKS_ON_MARK: u32 = 2;
 
@@ -22,7 +19,8 @@ pub struct Receiver {
     recent: [Block; SACK_BLOCKS],
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
-    ack_every: u32,
+    rule: AckRule,
+    sack: bool,
     quick: u32,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
@@ -41,15 +39,16 @@ pub enum Answer {
 }
 
 impl Receiver {
-    /// The receiver of a new connection; `ack_every` is how many segments one acknowledgement covers.
-    pub fn new(ack_every: u32) -> Receiver {
+    /// The receiver of a new connection.
+    pub fn new(rule: AckRule, sack: bool) -> Receiver {
         Receiver {
             next: 0,
             beyond: Ranges::default(),
             recent: [Block::default(); SACK_BLOCKS],
             unacknowledged: 0,
-            ack_every,
-            quick: QUICK_ACKS,
+            quick: rule.quick,
+            rule,
+            sack,
             echo: false,
             delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
@@ -82,11 +81,11 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        let many = self.unacknowledged >= self.ack_every;
+        let many = self.unacknowledged >= self.rule.every;
         if many || reduced || had_holes || self.quick > 0 {
             return Answer::Now;
         }
-        self.delayed_ack = self.delayed_ack.min(now + DELAYED_ACK);
+        self.delayed_ack = self.delayed_ack.min(now + self.rule.delay);
         Answer::Later
     }
 
@@ -96,7 +95,7 @@ impl Receiver {
             self.echo = false;
         }
         if packet.ecn == Ecn::Ce {
-            if !self.echo {
+            if !self.echo && self.rule.quick > 0 {
                 self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
             }
             self.echo = true;
@@ -136,7 +135,9 @@ impl Receiver {
     /// The acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, flow: u32, connection: u16, bytes: u32) -> Packet {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
-        ack.sack = self.recent;
+        if self.sack {
+            ack.sack = self.recent;
+        }
         ack.signal = self.echo;
         self.unacknowledged = 0;
         self.quick = self.quick.saturating_sub(1);
@@ -147,7 +148,12 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::profile::LINUX;
     use super::*;
+
+    fn linux(every: u32) -> Receiver {
+        Receiver::new(AckRule { every, ..LINUX.ack }, true)
+    }
 
     fn data(seq: u32) -> Packet {
         Packet::new(Kind::Data, 0, 0, seq, 1500, Time::ZERO)
@@ -160,7 +166,7 @@ mod tests {
 
     #[test]
     fn t74_sack_blocks_most_recent_first() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         receive(&mut receiver, &data(0));
         let ack = [2, 4, 6, 8].map(|seq| receive(&mut receiver, &data(seq)).unwrap())[3];
         assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
@@ -170,19 +176,19 @@ mod tests {
 
     #[test]
     fn t75_delayed_acknowledgements_after_sixteen_quick_ones() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         let acks = |receiver: &mut Receiver, segments: std::ops::Range<u32>| {
             segments.filter(|&seq| receive(receiver, &data(seq)).is_some()).count()
         };
         assert_eq!(acks(&mut receiver, 0..16), 16);
         assert_eq!(acks(&mut receiver, 16..26), 5);
         assert_eq!(acks(&mut receiver, 26..37), 5);
-        assert_eq!(receiver.delayed_ack(), Time::ZERO + DELAYED_ACK);
+        assert_eq!(receiver.delayed_ack(), Time::ZERO + LINUX.ack.delay);
     }
 
     #[test]
     fn t76_echoes_marks_until_the_window_was_reduced() {
-        let mut receiver = Receiver::new(1);
+        let mut receiver = linux(1);
         let mut echoes = Vec::new();
         for seq in 1..=22 {
             let mut packet = data(seq - 1);
@@ -196,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_filled_hole_is_acknowledged_at_once_and_whole() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         for seq in 0..20 {
             receive(&mut receiver, &data(seq));
         }
