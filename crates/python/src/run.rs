@@ -138,6 +138,7 @@ impl Run {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
             scenario: engine::resolved_json(&self.loaded.scenario),
+            transports: engine::transports_json(&self.loaded.scenario),
             name: resolved.name.clone(),
             seed: resolved.seed,
             engine: "sim",

@@ -192,6 +192,44 @@ fn add_flows(
 /// The rules of a group's TCP, and what makes its congestion controls.
 type Transport = (Profile, Arc<Factory>);
 
+/// What the TCP flows of a group use, every default filled in, for the manifest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TransportInFull {
+    /// The group.
+    pub flows: String,
+    /// The congestion control with all its parameters.
+    pub cc: String,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Packets that one acknowledgement covers at most.
+    pub ack_every: u32,
+    /// The rules of the profile, all fields.
+    pub profile: String,
+}
+
+/// The transport of every group of TCP flows.
+///
+/// # Errors
+/// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
+pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
+    let groups = plan.flows.iter().enumerate();
+    let with_tcp = groups.filter_map(|(i, group)| Some((i, group, tcp_of(&group.app)?)));
+    let in_full = |(place, group, tcp): (usize, &FlowGroup, &Tcp)| {
+        let (profile, _) = transport(place, tcp)?;
+        let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
+        let initial = || profile.initial_window.packets(tcp.payload_bytes);
+        Ok(TransportInFull {
+            flows: group.name.clone(),
+            cc: cc::in_full(cc)
+                .map_err(|why| SimError::invalid(&format!("flows[{place}].cc"), why))?,
+            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            ack_every: profile.ack.every,
+            profile: format!("{profile:?}"),
+        })
+    };
+    with_tcp.map(in_full).collect()
+}
+
 fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");

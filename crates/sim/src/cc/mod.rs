@@ -149,6 +149,17 @@ macro_rules! registry {
                 _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
             }
         }
+
+        fn full_text_of(
+            kind: &str, dialect: Option<&str>, settings: &[(&str, &str)],
+        ) -> Result<String, String> {
+            match kind {
+                $(<$control>::NAME => {
+                    configure::<$control>(dialect, settings).map(|p| full_text::<$control>(&p))
+                })*
+                _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
+            }
+        }
     };
 }
 
@@ -162,6 +173,23 @@ registry! {
 /// # Errors
 /// A sentence that says what would be right.
 pub fn factory(text: &str) -> Result<Factory, String> {
+    let (kind, dialect, settings) = parse(text)?;
+    factory_of(kind, dialect, &settings)
+}
+
+/// The same text with every default filled in: `cubic:beta=0.7001953125,...`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn in_full(text: &str) -> Result<String, String> {
+    let (kind, dialect, settings) = parse(text)?;
+    full_text_of(kind, dialect, &settings)
+}
+
+/// Kind, dialect and settings of a congestion control in its text form.
+type Parsed<'a> = (&'a str, Option<&'a str>, Vec<(&'a str, &'a str)>);
+
+fn parse(text: &str) -> Result<Parsed<'_>, String> {
     let (head, rest) = text.split_once(':').unwrap_or((text, ""));
     let (kind, dialect) = match head.split_once('@') {
         Some((kind, dialect)) => (kind.trim(), Some(dialect.trim())),
@@ -173,8 +201,15 @@ pub fn factory(text: &str) -> Result<Factory, String> {
         Ok((name.trim(), value.trim()))
     };
     let items = rest.split(',').filter(|item| !item.is_empty());
-    let settings = items.map(item).collect::<Result<Vec<_>, String>>()?;
-    factory_of(kind, dialect, &settings)
+    Ok((kind, dialect, items.map(item).collect::<Result<_, String>>()?))
+}
+
+fn full_text<C: Control>(params: &C::Params) -> String {
+    let value = |name| params.get(name).expect("a declared parameter has a value");
+    let settings =
+        C::Params::specs().iter().map(|spec| format!("{}={}", spec.name, value(spec.name)));
+    let settings = settings.collect::<Vec<_>>().join(",");
+    if settings.is_empty() { C::NAME.to_owned() } else { format!("{}:{settings}", C::NAME) }
 }
 
 fn configure<C: Control>(
