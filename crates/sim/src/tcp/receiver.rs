@@ -21,6 +21,8 @@ pub struct Receiver {
     unacknowledged: u32,
     rule: AckRule,
     sack: bool,
+    /// Every run of marks is echoed exactly (RFC 8257 §3.2).
+    precise: bool,
     quick: u32,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
@@ -49,10 +51,23 @@ impl Receiver {
             quick: rule.quick,
             rule,
             sack,
+            precise: false,
             echo: false,
             delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
         }
+    }
+
+    /// The same for a sender that counts marks.
+    pub fn precise(self) -> Receiver {
+        Receiver { precise: true, ..self }
+    }
+
+    /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
+    /// begins or ends with it.
+    #[inline]
+    pub fn must_answer_before(&self, packet: &Packet) -> bool {
+        self.precise && self.unacknowledged > 0 && self.echo != (packet.ecn == Ecn::Ce)
     }
 
     /// The next segment expected: everything below has arrived.
@@ -67,8 +82,9 @@ impl Receiver {
 
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
-        let reduced = packet.signal;
+        let echoed = self.echo;
         self.take_mark(packet);
+        let news = if self.precise { echoed != self.echo } else { packet.signal };
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
             if !duplicate {
@@ -82,7 +98,7 @@ impl Receiver {
         let had_holes = !self.beyond.is_empty();
         self.advance();
         let many = self.unacknowledged >= self.rule.every;
-        if many || reduced || had_holes || self.quick > 0 {
+        if many || news || had_holes || self.quick > 0 {
             return Answer::Now;
         }
         self.delayed_ack = self.delayed_ack.min(now + self.rule.delay);
@@ -91,6 +107,10 @@ impl Receiver {
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
     fn take_mark(&mut self, packet: &Packet) {
+        if self.precise {
+            self.echo = packet.ecn == Ecn::Ce;
+            return;
+        }
         if packet.signal {
             self.echo = false;
         }
@@ -198,6 +218,29 @@ mod tests {
         }
         let expected: Vec<bool> = (1..=22).map(|seq| (3..20).contains(&seq)).collect();
         assert_eq!(echoes, expected);
+    }
+
+    #[test]
+    fn t77_runs_of_marks_are_echoed_exactly() {
+        let acks = |marks: &[bool]| {
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut acks = Vec::new();
+            for (seq, &marked) in marks.iter().enumerate() {
+                let mut packet = data(seq as u32);
+                packet.ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+                if receiver.must_answer_before(&packet) {
+                    let ack = receiver.acknowledge(0, 0, 52);
+                    acks.push((ack.seq, ack.signal));
+                }
+                acks.extend(receive(&mut receiver, &packet).map(|ack| (ack.seq, ack.signal)));
+            }
+            acks
+        };
+        let (no, yes) = (false, true);
+        let expected = [(2, no), (3, yes), (5, yes), (6, no)];
+        assert_eq!(acks(&[no, no, yes, yes, yes, no]), expected);
+        let expected = [(1, no), (2, yes), (3, yes), (4, no)];
+        assert_eq!(acks(&[no, yes, yes, no]), expected);
     }
 
     #[test]

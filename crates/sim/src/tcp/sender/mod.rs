@@ -84,6 +84,7 @@ pub struct Sender {
     board: Scoreboard,
     window: Window,
     cc: Box<dyn CongestionControl>,
+    counts_marks: bool,
     state: State,
     /// What had been sent when the present reduction began.
     point: u32,
@@ -125,6 +126,7 @@ impl Sender {
             plain: profile.limited_transmit && !held_back,
             board: Scoreboard::new(profile.sack),
             window: Window::new(segments.initial_window),
+            counts_marks: segments.ecn && cc.counts_marks(),
             cc,
             state: State::Open,
             point: 0,
@@ -207,6 +209,9 @@ impl Sender {
         if !self.profile.sack && !delivery.advanced {
             self.take_duplicate(&mut delivery);
         }
+        if self.counts_marks {
+            self.cc.on_echo(&news, ack.signal);
+        }
         if self.probe.is_some() {
             self.judge_probe(ack.seq, &delivery);
         }
@@ -263,12 +268,12 @@ impl Sender {
         let lost = self.board.lost() > 0;
         match self.state {
             State::Open | State::Disorder if lost => {
-                self.start_reduction(self.profile.recovery);
+                self.start_reduction(self.profile.recovery, false);
                 self.state = State::Recovery;
             }
             State::Cwr if lost => self.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
-                self.start_reduction(self.profile.on_mark);
+                self.start_reduction(self.profile.on_mark, true);
                 self.undo = None;
                 self.state = State::Cwr;
             }
@@ -278,9 +283,9 @@ impl Sender {
         }
     }
 
-    fn start_reduction(&mut self, style: Style) {
+    fn start_reduction(&mut self, style: Style, marked: bool) {
         self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-        self.window.ssthresh = self.reduced();
+        self.window.ssthresh = self.reduced(marked);
         self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
         self.window.credit = 0;
         self.probe = None;
@@ -289,12 +294,12 @@ impl Sender {
     }
 
     /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
-    fn reduced(&mut self) -> u32 {
+    fn reduced(&mut self, marked: bool) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
             base.cwnd = self.board.outstanding().max(1);
         }
-        self.cc.reduce(&base)
+        if marked { self.cc.reduce_on_mark(&base) } else { self.cc.reduce(&base) }
     }
 
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {

@@ -95,7 +95,7 @@ impl Sender {
             self.probe = None;
         } else if ack > probe.end {
             self.probe = None;
-            self.start_reduction(self.profile.on_mark);
+            self.start_reduction(self.profile.on_mark, false);
             self.window.cwnd = self.window.ssthresh;
             self.undo = None;
             self.state = State::Open;

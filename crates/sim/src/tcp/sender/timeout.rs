@@ -21,7 +21,7 @@ impl Sender {
         let before_recovery = self.state < State::Recovery;
         if fresh {
             self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-            self.window.ssthresh = self.reduced();
+            self.window.ssthresh = self.reduced(false);
         }
         self.cc.on_timeout();
         let tried = before_recovery || !fresh && self.state == State::Loss;
