@@ -17,6 +17,8 @@ pub struct Receiver {
     beyond: Ranges,
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
+    /// The last duplicate, to be told once and first (RFC 2883).
+    duplicate: Option<u32>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     rule: AckRule,
@@ -47,6 +49,7 @@ impl Receiver {
             next: 0,
             beyond: Ranges::default(),
             recent: [Block::default(); SACK_BLOCKS],
+            duplicate: None,
             unacknowledged: 0,
             quick: rule.quick,
             rule,
@@ -87,7 +90,9 @@ impl Receiver {
         let news = if self.precise { echoed != self.echo } else { packet.signal };
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
-            if !duplicate {
+            if duplicate {
+                self.duplicate = Some(packet.seq);
+            } else {
                 self.store(packet.seq);
             }
             return Answer::Now;
@@ -157,6 +162,10 @@ impl Receiver {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
         if self.sack {
             ack.sack = self.recent;
+            if let Some(seq) = self.duplicate.take() {
+                ack.sack.rotate_right(1); // the oldest block falls out
+                ack.sack[0] = Block { start: seq, end: seq + 1 };
+            }
         }
         ack.signal = self.echo;
         self.unacknowledged = 0;
@@ -192,6 +201,19 @@ mod tests {
         assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
         let ack = receive(&mut receiver, &data(5)).unwrap();
         assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 7), (8, 9), (0, 0)]);
+    }
+
+    #[test]
+    fn script_36_a_duplicate_is_told_first_and_once() {
+        let mut receiver = linux(2);
+        receive(&mut receiver, &data(0));
+        let _ = [2, 4, 6].map(|seq| receive(&mut receiver, &data(seq)).unwrap());
+        let ack = receive(&mut receiver, &data(0)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(0, 1), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(4)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 5), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(8)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
     }
 
     #[test]

@@ -8,10 +8,12 @@ mod losses;
 mod probe;
 mod timeout;
 mod transmit;
+mod undo;
 
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+use self::undo::Undo;
 use super::descent::{Descent, Step};
 use super::profile::{Profile, Style};
 use super::rtt::RttEstimator;
@@ -66,13 +68,6 @@ impl Segments {
     pub fn payload(&self, seq: u32) -> u32 {
         if seq.wrapping_add(1) == self.count { self.last_payload_bytes } else { self.payload_bytes }
     }
-}
-
-/// To withdraw a reduction that turns out to have been unnecessary.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    cwnd: u32,
-    ssthresh: u32,
 }
 
 /// The sender of one connection.
@@ -212,12 +207,16 @@ impl Sender {
         if self.counts_marks {
             self.cc.on_echo(&news, ack.signal);
         }
+        let duplicated = blocks > 0 && undo::is_duplicate(ack);
         if self.probe.is_some() {
-            self.judge_probe(ack.seq, &delivery);
+            self.judge_probe(ack.seq, &delivery, duplicated);
         }
         self.leave_finished_episode();
         if self.state == State::Loss {
             self.judge_timeout(&delivery);
+        }
+        if duplicated {
+            self.take_needless(sack[0].start);
         }
         let odd = self.state != State::Open || delivery.sacked > 0 || self.board.sacked() > 0;
         let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
@@ -259,8 +258,7 @@ impl Sender {
 
     fn leave_reduction(&mut self) {
         self.window.cwnd = self.descent.final_window(&self.window);
-        self.state = State::Open;
-        self.undo = None;
+        self.state = State::Open; // the undo stays: duplicates are told a round trip later
     }
 
     /// Starts a reduction when a loss was found or a mark was echoed, once per window.
@@ -284,7 +282,7 @@ impl Sender {
     }
 
     fn start_reduction(&mut self, style: Style, marked: bool) {
-        self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
+        self.undo = Some(Undo::of(&self.window, self.board.una()));
         self.window.ssthresh = self.reduced(marked);
         self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
         self.window.credit = 0;
@@ -357,5 +355,7 @@ impl Sender {
     }
 }
 
+#[cfg(test)]
+mod scripts;
 #[cfg(test)]
 mod tests;
