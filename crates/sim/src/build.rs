@@ -276,7 +276,9 @@ fn build_flow(
             last_payload_bytes: tcp.payload_bytes,
             initial_window: tcp.initial_window.unwrap_or_else(initial),
         };
-        let setup = Setup { factory: Arc::clone(factory), segments, profile: *profile };
+        let precise_echo = tcp.ecn && factory().counts_marks();
+        let factory = Arc::clone(factory);
+        let setup = Setup { factory, segments, profile: *profile, precise_echo };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {

@@ -98,6 +98,17 @@ fn t45_voip_packets_are_20_046_ms_apart() {
 }
 
 #[test]
+fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
+    let flows = vec![cbr("voip", 1, sojourn_aqm::Rate::from_bps(87_000), 218)];
+    // Long, so that the packets still under way at the end, which count as lost, weigh little.
+    let run = run(&scenario(200, vec![link("b", "taildrop", 200_000)], flows));
+    // 50 ms on the way and 20 ms to fill a packet: 93.2 - 0.024 x 70.
+    let rating = metric(&run, Scope::Class, "voip", "voice_r");
+    assert!((rating - 91.5).abs() < 0.1, "{rating}");
+    assert!(metric(&run, Scope::Class, "voip", "voice_mos") > 4.3);
+}
+
+#[test]
 fn t61_one_opportunity_a_millisecond_is_12_mbit() {
     let trace = Trace {
         file: "one".into(),

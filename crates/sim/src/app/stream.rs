@@ -34,11 +34,14 @@ pub struct Setup {
     pub segments: Segments,
     /// The rules of both ends.
     pub profile: Profile,
+    /// Whether the receiver echoes every run of marks exactly.
+    pub precise_echo: bool,
 }
 
 impl Setup {
     fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack)
+        let receiver = Receiver::new(self.profile.ack, self.profile.sack);
+        if self.precise_echo { receiver.precise() } else { receiver }
     }
 }
 
@@ -192,6 +195,9 @@ impl Stream {
         if packet.kind == Kind::Syn {
             out.reply(self.control_packet(Kind::SynAck, out.now));
             return None;
+        }
+        if self.receiver.must_answer_before(packet) {
+            self.acknowledge(out);
         }
         let segments = &self.setup.segments;
         if packet.ecn == Ecn::Ce {

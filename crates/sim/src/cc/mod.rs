@@ -1,7 +1,9 @@
 //! Congestion controls, one file each. A new one is one file here and one line in the registry below.
 
 pub mod cubic;
+pub mod dctcp;
 pub mod hystart;
+pub mod hystart_plus;
 pub mod reno;
 
 use sojourn_aqm::nearest::nearest;
@@ -41,6 +43,17 @@ impl Window {
         delivered - used
     }
 
+    /// Slow start, then one packet more per window.
+    #[inline]
+    pub fn grow_as_reno(&mut self, mut delivered: u32) {
+        if self.in_slow_start() {
+            delivered = self.slow_start(delivered);
+        }
+        if delivered > 0 {
+            self.additive(self.cwnd, delivered);
+        }
+    }
+
     /// Congestion avoidance: one packet more for every `per` delivered.
     #[inline]
     pub fn additive(&mut self, per: u32, delivered: u32) {
@@ -77,6 +90,19 @@ pub struct Ack {
 pub trait CongestionControl: Send {
     /// The threshold after a loss or a mark at the present window; at least 2.
     fn reduce(&mut self, window: &Window) -> u32;
+    /// The threshold after a mark, where that differs from a loss.
+    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
+        self.reduce(window)
+    }
+    /// Whether it wants [`CongestionControl::on_echo`], and with it a receiver that echoes every run of
+    /// marks exactly (RFC 8257 §3.2) instead of until the sender has reduced.
+    fn counts_marks(&self) -> bool {
+        false
+    }
+    /// An acknowledgement of an ECN-capable flow, before any reduction it causes.
+    fn on_echo(&mut self, ack: &Ack, echoed: bool) {
+        let _ = (ack, echoed);
+    }
     /// Growth on an acknowledgement outside reductions, when the window is what limits the flow.
     fn grow(&mut self, ack: &Ack, window: &mut Window);
     /// A round-trip sample, in every state and before [`CongestionControl::grow`].
@@ -165,6 +191,7 @@ macro_rules! registry {
 
 registry! {
     cubic::Cubic;
+    dctcp::Dctcp;
     reno::Reno;
 }
 
@@ -251,6 +278,7 @@ mod tests {
         assert!(error.contains("did you mean `cubic`"), "{error}");
         assert!(factory("cubic:hystart=maybe").is_err());
         assert!(factory("reno:beta=0.5").is_err());
+        assert!(factory("reno:abe=true").is_ok());
         assert!(factory("cubic:hystart=false").is_ok());
     }
 

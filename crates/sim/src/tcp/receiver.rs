@@ -17,10 +17,14 @@ pub struct Receiver {
     beyond: Ranges,
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
+    /// The last duplicate, to be told once and first (RFC 2883).
+    duplicate: Option<u32>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     rule: AckRule,
     sack: bool,
+    /// Every run of marks is echoed exactly (RFC 8257 §3.2).
+    precise: bool,
     quick: u32,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
@@ -45,14 +49,28 @@ impl Receiver {
             next: 0,
             beyond: Ranges::default(),
             recent: [Block::default(); SACK_BLOCKS],
+            duplicate: None,
             unacknowledged: 0,
             quick: rule.quick,
             rule,
             sack,
+            precise: false,
             echo: false,
             delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
         }
+    }
+
+    /// The same for a sender that counts marks.
+    pub fn precise(self) -> Receiver {
+        Receiver { precise: true, ..self }
+    }
+
+    /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
+    /// begins or ends with it.
+    #[inline]
+    pub fn must_answer_before(&self, packet: &Packet) -> bool {
+        self.precise && self.unacknowledged > 0 && self.echo != (packet.ecn == Ecn::Ce)
     }
 
     /// The next segment expected: everything below has arrived.
@@ -67,11 +85,14 @@ impl Receiver {
 
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
-        let reduced = packet.signal;
+        let echoed = self.echo;
         self.take_mark(packet);
+        let news = if self.precise { echoed != self.echo } else { packet.signal };
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
-            if !duplicate {
+            if duplicate {
+                self.duplicate = Some(packet.seq);
+            } else {
                 self.store(packet.seq);
             }
             return Answer::Now;
@@ -82,7 +103,7 @@ impl Receiver {
         let had_holes = !self.beyond.is_empty();
         self.advance();
         let many = self.unacknowledged >= self.rule.every;
-        if many || reduced || had_holes || self.quick > 0 {
+        if many || news || had_holes || self.quick > 0 {
             return Answer::Now;
         }
         self.delayed_ack = self.delayed_ack.min(now + self.rule.delay);
@@ -91,6 +112,10 @@ impl Receiver {
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
     fn take_mark(&mut self, packet: &Packet) {
+        if self.precise {
+            self.echo = packet.ecn == Ecn::Ce;
+            return;
+        }
         if packet.signal {
             self.echo = false;
         }
@@ -137,6 +162,10 @@ impl Receiver {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
         if self.sack {
             ack.sack = self.recent;
+            if let Some(seq) = self.duplicate.take() {
+                ack.sack.rotate_right(1); // the oldest block falls out
+                ack.sack[0] = Block { start: seq, end: seq + 1 };
+            }
         }
         ack.signal = self.echo;
         self.unacknowledged = 0;
@@ -175,6 +204,19 @@ mod tests {
     }
 
     #[test]
+    fn script_36_a_duplicate_is_told_first_and_once() {
+        let mut receiver = linux(2);
+        receive(&mut receiver, &data(0));
+        let _ = [2, 4, 6].map(|seq| receive(&mut receiver, &data(seq)).unwrap());
+        let ack = receive(&mut receiver, &data(0)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(0, 1), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(4)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 5), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(8)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
+    }
+
+    #[test]
     fn t75_delayed_acknowledgements_after_sixteen_quick_ones() {
         let mut receiver = linux(2);
         let acks = |receiver: &mut Receiver, segments: std::ops::Range<u32>| {
@@ -198,6 +240,29 @@ mod tests {
         }
         let expected: Vec<bool> = (1..=22).map(|seq| (3..20).contains(&seq)).collect();
         assert_eq!(echoes, expected);
+    }
+
+    #[test]
+    fn t77_runs_of_marks_are_echoed_exactly() {
+        let acks = |marks: &[bool]| {
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut acks = Vec::new();
+            for (seq, &marked) in marks.iter().enumerate() {
+                let mut packet = data(seq as u32);
+                packet.ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+                if receiver.must_answer_before(&packet) {
+                    let ack = receiver.acknowledge(0, 0, 52);
+                    acks.push((ack.seq, ack.signal));
+                }
+                acks.extend(receive(&mut receiver, &packet).map(|ack| (ack.seq, ack.signal)));
+            }
+            acks
+        };
+        let (no, yes) = (false, true);
+        let expected = [(2, no), (3, yes), (5, yes), (6, no)];
+        assert_eq!(acks(&[no, no, yes, yes, yes, no]), expected);
+        let expected = [(1, no), (2, yes), (3, yes), (4, no)];
+        assert_eq!(acks(&[no, yes, yes, no]), expected);
     }
 
     #[test]

@@ -8,10 +8,12 @@ mod losses;
 mod probe;
 mod timeout;
 mod transmit;
+mod undo;
 
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+use self::undo::Undo;
 use super::descent::{Descent, Step};
 use super::profile::{Profile, Style};
 use super::rtt::RttEstimator;
@@ -68,13 +70,6 @@ impl Segments {
     }
 }
 
-/// To withdraw a reduction that turns out to have been unnecessary.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    cwnd: u32,
-    ssthresh: u32,
-}
-
 /// The sender of one connection.
 pub struct Sender {
     segments: Segments,
@@ -84,6 +79,7 @@ pub struct Sender {
     board: Scoreboard,
     window: Window,
     cc: Box<dyn CongestionControl>,
+    counts_marks: bool,
     state: State,
     /// What had been sent when the present reduction began.
     point: u32,
@@ -125,6 +121,7 @@ impl Sender {
             plain: profile.limited_transmit && !held_back,
             board: Scoreboard::new(profile.sack),
             window: Window::new(segments.initial_window),
+            counts_marks: segments.ecn && cc.counts_marks(),
             cc,
             state: State::Open,
             point: 0,
@@ -207,12 +204,19 @@ impl Sender {
         if !self.profile.sack && !delivery.advanced {
             self.take_duplicate(&mut delivery);
         }
+        if self.counts_marks {
+            self.cc.on_echo(&news, ack.signal);
+        }
+        let duplicated = blocks > 0 && undo::is_duplicate(ack);
         if self.probe.is_some() {
-            self.judge_probe(ack.seq, &delivery);
+            self.judge_probe(ack.seq, &delivery, duplicated);
         }
         self.leave_finished_episode();
         if self.state == State::Loss {
             self.judge_timeout(&delivery);
+        }
+        if duplicated {
+            self.take_needless(sack[0].start);
         }
         let odd = self.state != State::Open || delivery.sacked > 0 || self.board.sacked() > 0;
         let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
@@ -254,8 +258,7 @@ impl Sender {
 
     fn leave_reduction(&mut self) {
         self.window.cwnd = self.descent.final_window(&self.window);
-        self.state = State::Open;
-        self.undo = None;
+        self.state = State::Open; // the undo stays: duplicates are told a round trip later
     }
 
     /// Starts a reduction when a loss was found or a mark was echoed, once per window.
@@ -263,12 +266,12 @@ impl Sender {
         let lost = self.board.lost() > 0;
         match self.state {
             State::Open | State::Disorder if lost => {
-                self.start_reduction(self.profile.recovery);
+                self.start_reduction(self.profile.recovery, false);
                 self.state = State::Recovery;
             }
             State::Cwr if lost => self.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
-                self.start_reduction(self.profile.on_mark);
+                self.start_reduction(self.profile.on_mark, true);
                 self.undo = None;
                 self.state = State::Cwr;
             }
@@ -278,9 +281,9 @@ impl Sender {
         }
     }
 
-    fn start_reduction(&mut self, style: Style) {
-        self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-        self.window.ssthresh = self.reduced();
+    fn start_reduction(&mut self, style: Style, marked: bool) {
+        self.undo = Some(Undo::of(&self.window, self.board.una()));
+        self.window.ssthresh = self.reduced(marked);
         self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
         self.window.credit = 0;
         self.probe = None;
@@ -289,12 +292,12 @@ impl Sender {
     }
 
     /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
-    fn reduced(&mut self) -> u32 {
+    fn reduced(&mut self, marked: bool) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
             base.cwnd = self.board.outstanding().max(1);
         }
-        self.cc.reduce(&base)
+        if marked { self.cc.reduce_on_mark(&base) } else { self.cc.reduce(&base) }
     }
 
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {
@@ -352,5 +355,7 @@ impl Sender {
     }
 }
 
+#[cfg(test)]
+mod scripts;
 #[cfg(test)]
 mod tests;

@@ -89,13 +89,13 @@ impl Sender {
 
     /// Is the probe explained? An acknowledgement beyond it, with no duplicate before, says that the
     /// probe repaired a loss: the window is reduced as for any other.
-    pub(super) fn judge_probe(&mut self, ack: u32, delivery: &Delivery) {
+    pub(super) fn judge_probe(&mut self, ack: u32, delivery: &Delivery, duplicated: bool) {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
-        if !probe.again {
-            self.probe = None;
+        if !probe.again || duplicated {
+            self.probe = None; // nothing was lost, or the SACKs tell what was
         } else if ack > probe.end {
             self.probe = None;
-            self.start_reduction(self.profile.on_mark);
+            self.start_reduction(self.profile.on_mark, false);
             self.window.cwnd = self.window.ssthresh;
             self.undo = None;
             self.state = State::Open;

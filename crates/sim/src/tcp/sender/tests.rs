@@ -451,3 +451,30 @@ fn scripts_5_and_6_the_third_duplicate_retransmits() {
     let sent: Vec<Vec<u32>> = (0..3).map(|_| script.ack(0, &[])).collect();
     assert_eq!(sent, [vec![], vec![], vec![1]]);
 }
+
+#[test]
+fn a_duplicate_told_by_d_sack_withdraws_the_reduction() {
+    let mut script = Script::start("reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    // The original of segment 1 was only late: it arrives, and its retransmission after it.
+    script.ack(10, &[]);
+    script.now += Span::from_millis(100);
+    script.ack(10, &[(1, 1)]);
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (10, u32::MAX));
+}
+
+#[test]
+fn a_duplicate_within_the_second_block_is_one() {
+    let mut packet = Packet::new(Kind::Ack, 0, 1, 5, 52, Time::ZERO);
+    for (blocks, expected) in
+        [([(7, 8), (7, 9)], true), ([(7, 8), (9, 10)], false), ([(3, 4), (9, 10)], true)]
+    {
+        for (block, (start, end)) in packet.sack.iter_mut().zip(blocks) {
+            *block = Block { start, end };
+        }
+        assert_eq!(undo::is_duplicate(&packet), expected, "{blocks:?}");
+    }
+}

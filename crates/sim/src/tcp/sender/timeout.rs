@@ -4,7 +4,8 @@ use sojourn_aqm::Time;
 
 use super::super::profile::{Detection, Idle};
 use super::super::scoreboard::Delivery;
-use super::{Sender, State, Undo};
+use super::undo::Undo;
+use super::{Sender, State};
 use crate::packet::Packet;
 
 impl Sender {
@@ -20,8 +21,8 @@ impl Sender {
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
         let before_recovery = self.state < State::Recovery;
         if fresh {
-            self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-            self.window.ssthresh = self.reduced();
+            self.undo = Some(Undo::of(&self.window, una));
+            self.window.ssthresh = self.reduced(false);
         }
         self.cc.on_timeout();
         let tried = before_recovery || !fresh && self.state == State::Loss;
@@ -46,14 +47,7 @@ impl Sender {
         }
         if delivery.original {
             // What was sent before the timeout has arrived: nothing was lost.
-            if let Some(undo) = self.undo.take() {
-                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
-                self.cc.undo();
-            }
-            self.board.forget_losses();
-            self.state = State::Open;
-            self.frto = false;
+            self.withdraw_reduction();
         } else if self.board.nxt() > self.point {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;

@@ -86,6 +86,7 @@ impl Sender {
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
         self.count_in_episode();
+        self.count_retransmission();
         if seq == self.board.una() {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
             self.probing = false;
