@@ -6,10 +6,12 @@ use core::fmt::Debug;
 use proptest::prelude::*;
 
 use crate::law::Law;
+use crate::laws::in_dialect::law_of;
 use crate::packet::Backlog;
 use crate::packet::Ecn;
+use crate::params::Params;
 use crate::rng::Rng;
-use crate::testing::{arrival, full_packets, law, waited};
+use crate::testing::{arrival, full_packets, waited};
 use crate::time::{Span, Time};
 
 /// Congestion of random strength and length that ends at rest or not, then a silence.
@@ -36,8 +38,8 @@ fn histories() -> impl Strategy<Value = History> {
 }
 
 /// A law after that history, and the time.
-fn live<L: Law>(history: &History, settings: &[(&str, &str)]) -> (L, Time) {
-    let mut law: L = law(settings);
+fn live<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
+    let mut law: L = law_of(dialect, settings);
     let mut rng = Rng::stream(history.seed, "history", 0);
     let mut now = Time::ZERO + Span::from_millis(history.sojourn_ms);
     for _ in 0..history.operations {
@@ -57,9 +59,20 @@ fn live<L: Law>(history: &History, settings: &[(&str, &str)]) -> (L, Time) {
     (law, now)
 }
 
+/// In every dialect.
 fn assert_jump_equals_loop<L: Law + Debug>(history: &History, settings: &[(&str, &str)]) {
-    let (mut jumps, now): (L, Time) = live(history, settings);
-    let (mut loops, _): (L, Time) = live(history, settings);
+    for dialect in L::Params::DIALECTS {
+        assert_jump_equals_loop_in::<L>(history, dialect.name, settings);
+    }
+}
+
+fn assert_jump_equals_loop_in<L: Law + Debug>(
+    history: &History,
+    dialect: &str,
+    settings: &[(&str, &str)],
+) {
+    let (mut jumps, now): (L, Time) = live(history, dialect, settings);
+    let (mut loops, _): (L, Time) = live(history, dialect, settings);
     let then = now + Span::from_millis(history.silence_ms);
     jumps.on_idle_timers(then);
     while let Some(due) = loops.next_timer().filter(|&due| due <= then) {
