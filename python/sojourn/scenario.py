@@ -377,37 +377,92 @@ class Codel(_Aqm):
     limit: str | None = None
 
 
+_PieDialect: TypeAlias = Literal[
+    "rfc8033",
+    "rfc8033_basic",
+    "paper2013",
+    "ietf_draft",
+    "linux",
+    "ns2",
+    "ns3",
+    "docsis",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pie(_Aqm):
     """Drops arrivals with a probability from a PI controller of queue delay (RFC 8033).
 
     Attributes:
         dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
-            delays from time stamps. Default: ``"rfc8033"``.
-        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF.
-            Default: ``"15ms"``.
+            delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
+            nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
+            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
+            correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
+            of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
+            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
+            ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
+            (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
+            ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
-            8033 §4.2: T_UPDATE. Default: ``"15ms"``.
-        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. Default:
-            ``"0.125hz"``.
-        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. Default:
-            ``"1.25hz"``.
+            8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
+            ``ietf_draft``: ``16ms`` (Schwarzkopf et al. 2016). In ``ns2``: ``30ms`` (Pan et al.
+            2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
+            ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
+        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
+            ``docsis``: ``2.5hz`` (RFC 8034). Default: ``"1.25hz"``.
         max_burst: How long a burst may last, after a time without congestion, before packets are
-            dropped. Source: RFC 8033 §4.4: MAX_BURST. Default: ``"150ms"``.
+            dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
+            2013). In ``ns2``: ``100ms`` (Pan et al. 2013). In ``docsis``: ``142ms`` (RFC 8034).
+            Default: ``"150ms"``.
         mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
-            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. Default:
-            ``"auto"``.
+            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
+            ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
+            size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
             §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
             marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
-            Source: RFC 8033 §5.4. Default: ``True``.
+            Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
+            ``ns2``: ``false`` (the ns-2 code: not without DOCSIS). In ``ns3``: ``false`` (ns-3:
+            UseDerandomization off). Default: ``True``.
         cap_step: Whether the probability grows by at most 2 percentage points per update once it is
-            10 %. Source: RFC 8033 §5.5. Default: ``True``.
+            10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
+            In ``ietf_draft``: ``false`` (Schwarzkopf et al. 2016 tell of none). Default: ``True``.
         idle_decay: Factor on the probability at each update with no delay, now and before. It must
-            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. Default: ``0.98``.
+            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
+            (Schwarzkopf et al. 2016 tell of none). Default: ``0.98``.
+        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: stamps. In
+            ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate`` (Schwarzkopf
+            et al. 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III). Default: ``"stamps"``.
+        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
+            departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
+            ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
+            Default: ``"16384B"``.
+        rate_weight: Weight of a new sample in the average time (``paper2013``, ``ns2``, ``ns3``:
+            rate) of departure. It must be greater than 0 and at most 1. Source: RFC 8033 §5.2: 1/4.
+            In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2 code: 1/2). In ``ns2``:
+            ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3: 1/2). Default: ``0.25``.
+        tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
+            ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
+            code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
+        on_off: Whether it sleeps until a third of the limit waits, and again after congestion.
+            Source: RFC 8033 §5.3: optional; lab decision: off. In ``ietf_draft``: ``true``
+            (Schwarzkopf et al. 2016). Default: ``False``.
+        heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
+            Source: Pan et al. 2013: none. Default: ``"none"``.
+        byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
+            against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
+        first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
+            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
+            (Linux sch_pie.c: half a second). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
+            be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
+            kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -415,7 +470,7 @@ class Pie(_Aqm):
 
     _kind: ClassVar[str | None] = "pie"
 
-    dialect: Literal["rfc8033"] | None = None
+    dialect: _PieDialect | None = None
     target: str | None = None
     tupdate: str | None = None
     alpha: str | None = None
@@ -427,6 +482,15 @@ class Pie(_Aqm):
     derandomise: bool | None = None
     cap_step: bool | None = None
     idle_decay: float | None = None
+    delay: Literal["stamps", "rate"] | None = None
+    dq_threshold: str | None = None
+    rate_weight: float | None = None
+    tune: Literal["paper2013", "rfc8033", "ns2", "docsis"] | None = None
+    on_off: bool | None = None
+    heuristics: Literal["none", "linux2013"] | None = None
+    byte_mode: bool | None = None
+    first_update: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
 
 
@@ -479,7 +543,9 @@ class Madpie(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``ns2``: Kuhn and Ros 2016 on the PIE of its
-            authors' ns-2 code. Default: ``"ns2"``.
+            authors' ns-2 code; ``paper2013``: Kuhn and Ros 2016 on the PIE of Pan et al. 2013;
+            ``rfc8033``: Kuhn and Ros 2016 on the PIE of RFC 8033; ``linux``: Kuhn and Ros 2016 on
+            the PIE of Linux sch_pie.c. Default: ``"ns2"``.
         target: Queue delay aimed at. It must be positive. Source: Kuhn and Ros 2016 §III. Default:
             ``"20ms"``.
         deterministic_target: Queue delay above which one packet per update is dropped for certain.
@@ -498,8 +564,11 @@ class Madpie(_Aqm):
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: PIE's authors' ns-2 code. Default:
             ``"10kB"``.
-        mean_packet_bytes: Twice this backlog is never too much. It must be positive. Source: PIE's
-            authors' ns-2 code. Default: ``"1kB"``.
+        mean_packet_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of
+            the link. It must be positive. Source: PIE's authors' ns-2 code. In ``paper2013``:
+            ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``rfc8033``: ``auto`` (RFC
+            8033 §4.1: MEAN_PKTSIZE, a large packet). In ``linux``: ``auto`` (Linux sch_pie.c:
+            psched_mtu). Default: ``"1kB"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Kuhn and Ros
             2016 §II: drop or mark; off in its study. Default: ``False``.
         ecn_mark_limit: Drop probability from which random signals drop even what could be marked.
@@ -511,7 +580,7 @@ class Madpie(_Aqm):
 
     _kind: ClassVar[str | None] = "madpie"
 
-    dialect: Literal["ns2"] | None = None
+    dialect: Literal["ns2", "paper2013", "rfc8033", "linux"] | None = None
     target: str | None = None
     deterministic_target: str | None = None
     deterministic_clear: bool | None = None
@@ -578,37 +647,92 @@ class FqCodel(_Aqm):
     drop_batch: int | None = None
 
 
+_FqPieDialect: TypeAlias = Literal[
+    "rfc8033",
+    "rfc8033_basic",
+    "paper2013",
+    "ietf_draft",
+    "linux",
+    "ns2",
+    "ns3",
+    "docsis",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FqPie(_Aqm):
     """Flow queues, each under PIE (Linux sch_fq_pie.c; RFC 8033 §6).
 
     Attributes:
         dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
-            delays from time stamps. Default: ``"rfc8033"``.
-        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF.
-            Default: ``"15ms"``.
+            delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
+            nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
+            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
+            correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
+            of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
+            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+        target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
+            ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
+            (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
+            ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
-            8033 §4.2: T_UPDATE. Default: ``"15ms"``.
-        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. Default:
-            ``"0.125hz"``.
-        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. Default:
-            ``"1.25hz"``.
+            8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
+            ``ietf_draft``: ``16ms`` (Schwarzkopf et al. 2016). In ``ns2``: ``30ms`` (Pan et al.
+            2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+        alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
+            ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
+        beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
+            ``docsis``: ``2.5hz`` (RFC 8034). Default: ``"1.25hz"``.
         max_burst: How long a burst may last, after a time without congestion, before packets are
-            dropped. Source: RFC 8033 §4.4: MAX_BURST. Default: ``"150ms"``.
+            dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
+            2013). In ``ns2``: ``100ms`` (Pan et al. 2013). In ``docsis``: ``142ms`` (RFC 8034).
+            Default: ``"150ms"``.
         mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
-            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. Default:
-            ``"auto"``.
+            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
+            ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
+            size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
             §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
             marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
-            Source: RFC 8033 §5.4. Default: ``True``.
+            Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
+            ``ns2``: ``false`` (the ns-2 code: not without DOCSIS). In ``ns3``: ``false`` (ns-3:
+            UseDerandomization off). Default: ``True``.
         cap_step: Whether the probability grows by at most 2 percentage points per update once it is
-            10 %. Source: RFC 8033 §5.5. Default: ``True``.
+            10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
+            In ``ietf_draft``: ``false`` (Schwarzkopf et al. 2016 tell of none). Default: ``True``.
         idle_decay: Factor on the probability at each update with no delay, now and before. It must
-            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. Default: ``0.98``.
+            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
+            (Schwarzkopf et al. 2016 tell of none). Default: ``0.98``.
+        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: stamps. In
+            ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate`` (Schwarzkopf
+            et al. 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III). Default: ``"stamps"``.
+        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
+            departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
+            ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
+            Default: ``"16384B"``.
+        rate_weight: Weight of a new sample in the average time (``paper2013``, ``ns2``, ``ns3``:
+            rate) of departure. It must be greater than 0 and at most 1. Source: RFC 8033 §5.2: 1/4.
+            In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2 code: 1/2). In ``ns2``:
+            ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3: 1/2). Default: ``0.25``.
+        tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
+            ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
+            code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
+        on_off: Whether it sleeps until a third of the limit waits, and again after congestion.
+            Source: RFC 8033 §5.3: optional; lab decision: off. In ``ietf_draft``: ``true``
+            (Schwarzkopf et al. 2016). Default: ``False``.
+        heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
+            Source: Pan et al. 2013: none. Default: ``"none"``.
+        byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
+            against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
+        first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
+            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
+            (Linux sch_pie.c: half a second). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
+            be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
+            kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
             It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -622,7 +746,7 @@ class FqPie(_Aqm):
 
     _kind: ClassVar[str | None] = "fq_pie"
 
-    dialect: Literal["rfc8033"] | None = None
+    dialect: _FqPieDialect | None = None
     target: str | None = None
     tupdate: str | None = None
     alpha: str | None = None
@@ -634,6 +758,15 @@ class FqPie(_Aqm):
     derandomise: bool | None = None
     cap_step: bool | None = None
     idle_decay: float | None = None
+    delay: Literal["stamps", "rate"] | None = None
+    dq_threshold: str | None = None
+    rate_weight: float | None = None
+    tune: Literal["paper2013", "rfc8033", "ns2", "docsis"] | None = None
+    on_off: bool | None = None
+    heuristics: Literal["none", "linux2013"] | None = None
+    byte_mode: bool | None = None
+    first_update: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None

@@ -6,10 +6,12 @@ use core::fmt::Debug;
 use proptest::prelude::*;
 
 use crate::law::Law;
+use crate::laws::in_dialect::law_of;
 use crate::packet::Backlog;
 use crate::packet::Ecn;
+use crate::params::Params;
 use crate::rng::Rng;
-use crate::testing::{arrival, full_packets, law, waited};
+use crate::testing::{arrival, full_packets, waited};
 use crate::time::{Span, Time};
 
 /// Congestion of random strength and length that ends at rest or not, then a silence.
@@ -40,8 +42,8 @@ fn histories() -> impl Strategy<Value = History> {
 }
 
 /// A law after that history, and the time.
-fn live<L: Law>(history: &History, settings: &[(&str, &str)]) -> (L, Time) {
-    let mut law: L = law(settings);
+fn live<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
+    let mut law: L = law_of(dialect, settings);
     let mut rng = Rng::stream(history.seed, "history", 0);
     let mut now = Time::ZERO + Span::from_millis(history.sojourn_ms);
     for _ in 0..history.operations {
@@ -61,9 +63,20 @@ fn live<L: Law>(history: &History, settings: &[(&str, &str)]) -> (L, Time) {
     (law, now)
 }
 
+/// In every dialect.
 fn assert_jump_equals_loop<L: Law + Debug>(history: &History, settings: &[(&str, &str)]) {
-    let (mut jumps, now): (L, Time) = live(history, settings);
-    let (mut loops, _): (L, Time) = live(history, settings);
+    for dialect in L::Params::DIALECTS {
+        assert_jump_equals_loop_in::<L>(history, dialect.name, settings);
+    }
+}
+
+fn assert_jump_equals_loop_in<L: Law + Debug>(
+    history: &History,
+    dialect: &str,
+    settings: &[(&str, &str)],
+) {
+    let (mut jumps, now): (L, Time) = live(history, dialect, settings);
+    let (mut loops, _): (L, Time) = live(history, dialect, settings);
     let mut then = now + Span::from_millis(history.silence_ms);
     if history.ends_on_grid {
         let grid = 1_500_000_000; // a multiple of 15, 30 and 500 ms
@@ -78,6 +91,12 @@ fn assert_jump_equals_loop<L: Law + Debug>(history: &History, settings: &[(&str,
 
 /// A jump of a century; a loop would not come back within a day.
 fn assert_jumps<L: Law>(settings: &[(&str, &str)]) {
+    for dialect in L::Params::DIALECTS {
+        assert_jumps_in::<L>(dialect.name, settings);
+    }
+}
+
+fn assert_jumps_in<L: Law>(dialect: &str, settings: &[(&str, &str)]) {
     let history = History {
         seed: 1,
         operations: 500,
@@ -86,7 +105,7 @@ fn assert_jumps<L: Law>(settings: &[(&str, &str)]) {
         silence_ms: 0,
         ends_on_grid: false,
     };
-    let (mut law, now): (L, Time) = live(&history, settings);
+    let (mut law, now): (L, Time) = live(&history, dialect, settings);
     let then = now + Span::from_secs(3_155_760_000);
     law.on_idle_timers(then);
     let next = law.next_timer().unwrap();

@@ -2,32 +2,35 @@
 //! update interval while the queue delay exceeds a second, higher bound.
 //!
 //! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE
-//! below it is the one of the study, the authors' ns-2 code ([`super::pie`], dialect `ns2`).
+//! below it is that of a dialect of [`super::pie`]: by default the one of the study, the authors' ns-2
+//! code. The parameters of the study hold for every one of them, so that only the PIE differs.
 //!
 //! Where the paper is silent (lab decisions, spec aqm.md §16): alpha and beta are PIE's; a flag
 //! that is set stays set until it is used (`deterministic_clear` changes that); neither kind of
 //! drop happens while a burst is forgiven or two packets or less wait; the deterministic drop
-//! becomes a mark like a random one, but without its 10 % limit. The probability has no upper
-//! bound, as in the ns-2 code.
+//! becomes a mark like a random one, but without its 10 % limit. In `ns2` the probability has no
+//! upper bound, as in that code.
 //!
 //! Deviations from Linux and ns-3: none known; neither has MADPIE.
 
 use alloc::string::String;
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
-use crate::laws::pie::{Ns2Pie, Ns2Setup};
+use crate::laws::pie::{Controller, PieParams, Timer};
 use crate::packet::{Backlog, Head};
 use crate::params;
-use crate::params::{Bytes, Hertz};
-use crate::parts::gains::Gains;
-use crate::parts::periodic::Periodic;
+use crate::params::{Bytes, Hertz, OrAuto, Params};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
 params! {
     /// Parameters of MADPIE.
     pub struct MadpieParams {
-        dialects: "ns2" = "Kuhn and Ros 2016 on the PIE of its authors' ns-2 code";
+        dialects:
+            "ns2" = "Kuhn and Ros 2016 on the PIE of its authors' ns-2 code",
+            "paper2013" = "Kuhn and Ros 2016 on the PIE of Pan et al. 2013",
+            "rfc8033" = "Kuhn and Ros 2016 on the PIE of RFC 8033",
+            "linux" = "Kuhn and Ros 2016 on the PIE of Linux sch_pie.c";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(20);
         /// Queue delay above which one packet per update is dropped for certain.
@@ -47,19 +50,22 @@ params! {
             => Span::from_millis(100);
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
         dq_threshold: Bytes, POSITIVE, "PIE's authors' ns-2 code" => Bytes(10_000);
-        /// Twice this backlog is never too much.
-        mean_packet_bytes: Bytes, POSITIVE, "PIE's authors' ns-2 code" => Bytes(1_000);
+        /// Twice this backlog is never too much; `auto` is the largest packet of the link.
+        mean_packet_bytes: OrAuto<Bytes>, POSITIVE, "PIE's authors' ns-2 code"
+            => OrAuto(Some(Bytes(1_000))),
+            "paper2013" | "rfc8033": "RFC 8033 §4.1: MEAN_PKTSIZE, a large packet" => OrAuto(None),
+            "linux": "Linux sch_pie.c: psched_mtu" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "Kuhn and Ros 2016 §II: drop or mark; off in its study" => false;
         /// Drop probability from which random signals drop even what could be marked.
         ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1;
     }
-    check: |params| check_targets(params);
+    check: |params| check(params);
 }
 
-fn check_targets(params: &MadpieParams) -> Result<(), String> {
+fn check(params: &MadpieParams) -> Result<(), String> {
     if params.deterministic_target > params.target {
-        Ok(())
+        params.pie().check()
     } else {
         Err("deterministic_target must be greater than target (Kuhn and Ros 2016 §II)".into())
     }
@@ -68,8 +74,8 @@ fn check_targets(params: &MadpieParams) -> Result<(), String> {
 /// The law.
 #[derive(Clone, Debug)]
 pub struct Madpie {
-    pie: Ns2Pie,
-    timer: Periodic,
+    pie: Controller,
+    timer: Timer,
     ecn: bool,
     deterministic_target: f64,
     deterministic_clear: bool,
@@ -78,13 +84,17 @@ pub struct Madpie {
 }
 
 impl Aqm for Madpie {
-    fn on_enqueue(&mut self, _now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        let verdict = self.pie.on_enqueue(head, queue, rng);
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let verdict = self.pie.on_enqueue(now, head, queue, rng);
         if verdict == Verdict::Pass && self.is_drop_due && !self.pie.is_protected(queue) {
             self.is_drop_due = false;
             return Verdict::signal(self.ecn && head.ecn.can_mark(), Cause::Deterministic);
         }
         verdict
+    }
+
+    fn on_overflow(&mut self, _now: Time, queue: Backlog) {
+        self.pie.on_overflow(queue);
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
@@ -98,7 +108,7 @@ impl Aqm for Madpie {
 
     fn on_timer(&mut self, now: Time, queue: Backlog) {
         self.pie.update(queue);
-        if self.pie.delay() > self.deterministic_target {
+        if self.pie.delay_at_update() > self.deterministic_target {
             self.is_drop_due = true;
         } else if self.deterministic_clear {
             self.is_drop_due = false;
@@ -119,8 +129,8 @@ impl Aqm for Madpie {
 
     fn observe(&self, out: &mut [f64]) {
         out[0] = self.pie.drop_prob();
-        out[1] = self.pie.delay();
-        out[2] = self.pie.burst_allowance().as_secs();
+        out[1] = self.pie.delay_at_update();
+        out[2] = self.pie.burst_allowance();
         out[3] = f64::from(u8::from(self.is_drop_due));
     }
 }
@@ -137,23 +147,34 @@ impl Law for Madpie {
         Var { name: "drop_due", unit: "1", doc: "1 while a deterministic drop is due, else 0" },
     ];
 
-    fn new(params: &MadpieParams, _env: &Env) -> Self {
-        let p = params;
+    fn new(params: &MadpieParams, env: &Env) -> Self {
+        let (pie, timer) = Controller::new(&params.pie(), env);
         Madpie {
-            pie: Ns2Pie::new(Ns2Setup {
-                gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
-                tupdate: p.tupdate,
-                max_burst: p.max_burst,
-                dq_threshold: p.dq_threshold.0,
-                mean_packet_bytes: p.mean_packet_bytes.0,
-                ecn: p.ecn,
-                ecn_mark_limit: p.ecn_mark_limit,
-            }),
-            timer: Periodic::new(p.tupdate),
-            ecn: p.ecn,
-            deterministic_target: p.deterministic_target.as_secs(),
-            deterministic_clear: p.deterministic_clear,
+            pie,
+            timer,
+            ecn: params.ecn,
+            deterministic_target: params.deterministic_target.as_secs(),
+            deterministic_clear: params.deterministic_clear,
             is_drop_due: false,
+        }
+    }
+}
+
+impl MadpieParams {
+    /// The PIE of the dialect with the parameters of MADPIE's study.
+    fn pie(&self) -> PieParams {
+        let defaults = PieParams::of_dialect(self.dialect).expect("every dialect is one of PIE's");
+        PieParams {
+            target: self.target,
+            tupdate: self.tupdate,
+            alpha: self.alpha,
+            beta: self.beta,
+            max_burst: self.max_burst,
+            dq_threshold: self.dq_threshold,
+            mtu_bytes: self.mean_packet_bytes,
+            ecn: self.ecn,
+            ecn_mark_limit: self.ecn_mark_limit,
+            ..defaults
         }
     }
 }

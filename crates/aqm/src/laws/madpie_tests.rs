@@ -104,7 +104,7 @@ fn below_the_bound_it_is_pie_to_the_draw() {
         }
         let head = arrival(Time::ZERO, [Ecn::NotEct, Ecn::Ect0][i % 2]);
         let verdict = madpie.on_enqueue(Time::ZERO, head, backlog, &mut rng);
-        assert_eq!(verdict, pie.on_enqueue(head, backlog, &mut pie_rng));
+        assert_eq!(verdict, pie.on_enqueue(Time::ZERO, head, backlog, &mut pie_rng));
         signals += usize::from(verdict != Verdict::Pass);
     }
     assert!(signals > 0, "there was something to compare");

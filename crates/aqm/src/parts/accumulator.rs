@@ -33,28 +33,44 @@ pub enum Standing {
 }
 
 /// The sum of the probabilities since the last signal.
-#[derive(Clone, Debug, Default)]
-pub struct Accumulator(u64);
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    sum: u64,
+    /// From here on a signal is overdue.
+    high: u64,
+}
+
+impl Default for Accumulator {
+    /// A signal is overdue at 8.5 or above (RFC 8033 §5.4).
+    fn default() -> Accumulator {
+        Accumulator { sum: 0, high: HIGH }
+    }
+}
 
 impl Accumulator {
+    /// A signal is overdue above 8.5 only (Schwarzkopf et al. 2016 on the draft of PIE).
+    pub fn overdue_above() -> Accumulator {
+        Accumulator { sum: 0, high: HIGH + 2 * TOLERANCE }
+    }
+
     /// Starts anew.
     pub fn clear(&mut self) {
-        self.0 = 0;
+        self.sum = 0;
     }
 
     /// Adds the probability of one more arrival and says where the sum stands.
     pub fn add(&mut self, prob: ScaledProb) -> Standing {
-        self.0 = self.0.saturating_add(prob.0);
-        match self.0 {
+        self.sum = self.sum.saturating_add(prob.0);
+        match self.sum {
             sum if sum < LOW => Standing::TooEarly,
-            sum if sum < HIGH => Standing::Open,
+            sum if sum < self.high => Standing::Open,
             _ => Standing::Overdue,
         }
     }
 
     /// The sum, for show.
     pub fn value(&self) -> f64 {
-        self.0 as f64 / ONE
+        self.sum as f64 / ONE
     }
 }
 
@@ -77,5 +93,14 @@ mod tests {
         assert_eq!(additions_until(0.425, Standing::Open), 2);
         assert_eq!(additions_until(0.85, Standing::Open), 1);
         assert_eq!(additions_until(0.00085, Standing::Overdue), 10_000);
+    }
+
+    /// Spec aqm.md §13.4 B: "accu > 8.5".
+    #[test]
+    fn the_draft_is_overdue_above_8_5_only() {
+        let mut sum = Accumulator::overdue_above();
+        let tenth = ScaledProb::new(0.1);
+        let standings: std::vec::Vec<Standing> = (0..86).map(|_| sum.add(tenth)).collect();
+        assert_eq!((standings[84], standings[85]), (Standing::Open, Standing::Overdue));
     }
 }

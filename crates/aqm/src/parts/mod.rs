@@ -2,5 +2,6 @@
 
 pub mod accumulator;
 pub mod departure_rate;
+pub mod dequeue_time;
 pub mod gains;
 pub mod periodic;

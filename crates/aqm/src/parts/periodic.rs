@@ -17,6 +17,12 @@ impl Periodic {
         Periodic { period, next: Time::ZERO + period }
     }
 
+    /// A timer that expires for the first time at `first`, then every `period`, which is positive.
+    pub fn starting(first: Time, period: Span) -> Periodic {
+        assert!(period > Span::ZERO, "a period is positive");
+        Periodic { period, next: first }
+    }
+
     /// When it expires next.
     pub const fn next(&self) -> Time {
         self.next
@@ -37,6 +43,15 @@ impl Periodic {
     }
 }
 
+/// That span in whole jiffies of a kernel with `hz` of them per second, rounded up, at least one
+/// (spec aqm.md §1: 15 ms becomes 16 ms at 250, 20 ms at 100).
+pub fn in_jiffies(span: Span, hz: u64) -> Span {
+    const SECOND: u128 = 1_000_000_000;
+    let jiffies = (u128::from(span.as_nanos()) * u128::from(hz)).div_ceil(SECOND).max(1);
+    let nanos = (jiffies * SECOND / u128::from(hz)).max(1);
+    Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +66,15 @@ mod tests {
         assert_eq!(timer.next(), Time::from_nanos(30_000_000));
         timer.advance(Time::from_nanos(61_000_000));
         assert_eq!(timer.next(), Time::from_nanos(75_000_000));
+    }
+
+    /// Spec aqm.md §1, periodic timers.
+    #[test]
+    fn kernels_round_up_to_whole_jiffies() {
+        let rounded = |millis, hz| in_jiffies(Span::from_millis(millis), hz);
+        assert_eq!(rounded(15, 250), Span::from_millis(16));
+        assert_eq!(rounded(15, 100), Span::from_millis(20));
+        assert_eq!(rounded(15, 1000), Span::from_millis(15));
+        assert_eq!(in_jiffies(Span::from_nanos(1), 250), Span::from_millis(4));
     }
 }

@@ -1,9 +1,12 @@
 //! PIE, proportional integral controller enhanced: drops arrivals with a probability that a
 //! controller of queue delay updates periodically.
 //!
-//! Source: RFC 8033, Appendix B without the on/off switch (§5.3), and with the corrections below.
+//! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and with the
+//! corrections below. Every other dialect has its sources and deviations at the top of its file:
+//! [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`], [`ns2`] (`ns2`,
+//! `ns3`), [`docsis`]. Parameters that a dialect has no use for are refused, not ignored.
 //!
-//! Deviations from RFC 8033:
+//! Deviations of `rfc8033` from RFC 8033:
 //! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
 //!   once the queue is empty, as in Linux and ns-3. Appendix B estimates a departure rate.
 //! - The burst allowance is tested before the drop decision (§4.4, Appendix A), not after it as in
@@ -12,165 +15,233 @@
 //!   pseudo-code of Appendix B leaves both open.
 //! - The accumulator is an integer in units of 2^-56, so that 0.85 and 8.5 are met exactly.
 //!
-//! Deviations from Linux `sch_pie.c`: the probability cannot exceed 1; no 2 % kick above 250 ms;
+//! Deviations of `rfc8033` from Linux `sch_pie.c`: the probability cannot exceed 1; no 2 % kick above 250 ms;
 //! decay by 0.98, not 63/64; ECN below 10 %, not up to and including it; the half-target bypass
 //! uses the delay at the last update; the burst allowance falls at updates, not between departures,
 //! and is re-armed by an arrival; the first update comes after one `tupdate`, not after 500 ms.
 //!
-//! Deviations from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst, forgives a
+//! Deviations of `rfc8033` from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst, forgives a
 //! burst at the first arrival and again only after calm, draws before the exemptions are tested,
 //! derandomises on request only, and does not clear its accumulator on a mark.
 
+mod controller;
+mod docsis;
+mod linux;
 mod ns2;
+mod paper;
 mod scaling;
+mod standard;
 
-pub(in crate::laws) use ns2::{Ns2Pie, Ns2Setup};
-use scaling::{Scaling, capped};
+use alloc::format;
+use alloc::string::String;
 
-use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
+pub(in crate::laws) use controller::Controller;
+use scaling::Tune;
+
+use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
-use crate::params;
-use crate::params::{Bytes, Hertz, OrAuto};
-use crate::parts::accumulator::{Accumulator, ScaledProb, Standing};
+use crate::params::{Bytes, Hertz, OrAuto, OrOff, Params};
 use crate::parts::gains::Gains;
-use crate::parts::periodic::Periodic;
+pub(in crate::laws) use crate::parts::periodic::Periodic as Timer;
+use crate::parts::periodic::in_jiffies;
 use crate::rng::Rng;
-use crate::time::{Span, Time};
+use crate::time::{Rate, Span, Time};
+use crate::{params, words};
 
 params! {
     /// Parameters of PIE.
     pub struct PieParams {
-        dialects: "rfc8033" = "RFC 8033 Appendix B without on/off, delays from time stamps";
+        dialects:
+            "rfc8033" = "RFC 8033 Appendix B without on/off, delays from time stamps",
+            "rfc8033_basic" = "RFC 8033 Appendix A: neither derandomised nor capped",
+            "paper2013" = "Pan et al. 2013, on request with the heuristics of their Linux code",
+            "ietf_draft" = "draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and correct it",
+            "linux" = "Linux sch_pie.c in its integers",
+            "ns2" = "the authors' ns-2 code of 2013-2014, without DOCSIS",
+            "ns3" = "ns-3 PieQueueDisc of mid-2026",
+            "docsis" = "RFC 8034, as far as the fact sheet goes";
         /// Queue delay aimed at.
-        target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15);
+        target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15),
+            "paper2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
+            "ietf_draft": "Schwarzkopf et al. 2016" => Span::from_millis(16),
+            "ns2": "Kuhn and Ros 2016; ns-3 of 2016" => Span::from_millis(20),
+            "docsis": "RFC 8034" => Span::from_millis(10);
         /// Time between two updates of the drop probability.
-        tupdate: Span, POSITIVE, "RFC 8033 §4.2: T_UPDATE" => Span::from_millis(15);
+        tupdate: Span, POSITIVE, "RFC 8033 §4.2: T_UPDATE" => Span::from_millis(15),
+            "paper2013" | "ns2": "Pan et al. 2013: T_update" => Span::from_millis(30),
+            "ietf_draft": "Schwarzkopf et al. 2016" => Span::from_millis(16),
+            "docsis": "RFC 8034" => Span::from_millis(16);
         /// Integral gain.
-        alpha: Hertz, NOT_NEGATIVE, "RFC 8033 §4.2: 1/8" => Hertz(0.125);
+        alpha: Hertz, NOT_NEGATIVE, "RFC 8033 §4.2: 1/8" => Hertz(0.125),
+            "linux": "Linux sch_pie.c: 2 sixteenths" => Hertz(0.125),
+            "docsis": "RFC 8034" => Hertz(0.25);
         /// Proportional gain.
-        beta: Hertz, NOT_NEGATIVE, "RFC 8033 §4.2: 1 + 1/4" => Hertz(1.25);
+        beta: Hertz, NOT_NEGATIVE, "RFC 8033 §4.2: 1 + 1/4" => Hertz(1.25),
+            "linux": "Linux sch_pie.c: 20 sixteenths" => Hertz(1.25),
+            "docsis": "RFC 8034" => Hertz(2.5);
         /// How long a burst may last, after a time without congestion, before packets are dropped.
-        max_burst: Span, ANY, "RFC 8033 §4.4: MAX_BURST" => Span::from_millis(150);
+        max_burst: Span, ANY, "RFC 8033 §4.4: MAX_BURST" => Span::from_millis(150),
+            "paper2013" | "ns2": "Pan et al. 2013" => Span::from_millis(100),
+            "docsis": "RFC 8034" => Span::from_millis(142);
         /// Twice this backlog is never too much; `auto` is the largest packet of the link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8033 §4.1: MEAN_PKTSIZE, a large packet"
-            => OrAuto(None);
+            => OrAuto(None),
+            "linux": "Linux sch_pie.c: psched_mtu" => OrAuto(None),
+            "ns2" | "ns3": "ns-2, ns-3: mean packet size" => OrAuto(Some(Bytes(1000))),
+            "docsis": "RFC 8034: MEAN_PKTSIZE" => OrAuto(Some(Bytes(1024)));
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "RFC 8033 §5.1: optional; Linux sch_pie.c: off" => false;
         /// Drop probability from which packets are dropped even if they could be marked.
-        ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1;
+        ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1,
+            "linux": "Linux sch_pie.c: up to and including 10 %" => 0.1;
         /// Whether signals are kept from coming too soon or too late after one another.
-        derandomise: bool, ANY, "RFC 8033 §5.4" => true;
+        derandomise: bool, ANY, "RFC 8033 §5.4" => true,
+            "rfc8033_basic": "RFC 8033 Appendix A: not" => false,
+            "ns2": "the ns-2 code: not without DOCSIS" => false,
+            "ns3": "ns-3: UseDerandomization off" => false;
         /// Whether the probability grows by at most 2 percentage points per update once it is 10 %.
-        cap_step: bool, ANY, "RFC 8033 §5.5" => true;
+        cap_step: bool, ANY, "RFC 8033 §5.5" => true,
+            "rfc8033_basic": "RFC 8033 Appendix A: not" => false,
+            "ietf_draft": "Schwarzkopf et al. 2016 tell of none" => false;
         /// Factor on the probability at each update with no delay, now and before.
-        idle_decay: f64, FRACTION, "RFC 8033 §4.2: 0.98" => 0.98;
+        idle_decay: f64, FRACTION, "RFC 8033 §4.2: 0.98" => 0.98,
+            "ietf_draft": "Schwarzkopf et al. 2016 tell of none" => 1.0;
+        /// Where the delay comes from.
+        delay: DelaySource, ANY, "RFC 8033 §4.3: either; Appendix A: stamps" => DelaySource::Stamps,
+            "paper2013" | "ns2": "Pan et al. 2013 §III" => DelaySource::Rate,
+            "ietf_draft": "Schwarzkopf et al. 2016" => DelaySource::Rate;
+        /// How much must wait to start, and leave to finish, a measurement of the departure rate.
+        dq_threshold: Bytes, POSITIVE, "RFC 8033 §5.2: 2^14 B" => Bytes(16_384),
+            "paper2013" | "ns2": "Pan et al. 2013: 10 KB" => Bytes(10_000);
+        /// Weight of a new sample in the average time (`paper2013`, `ns2`, `ns3`: rate) of departure.
+        rate_weight: f64, FRACTION, "RFC 8033 §5.2: 1/4" => 0.25,
+            "paper2013": "Pan et al. 2013 give none; their ns-2 code: 1/2" => 0.5,
+            "ns2" | "ns3": "ns-2, ns-3: 1/2" => 0.5;
+        /// How steps shrink while the probability is small.
+        tune: Tune, ANY, "RFC 8033 §4.2" => Tune::Rfc8033,
+            "paper2013": "Pan et al. 2013 §III" => Tune::Paper2013,
+            "ns2": "the ns-2 code" => Tune::Ns2,
+            "docsis": "RFC 8034" => Tune::Docsis;
+        /// Whether it sleeps until a third of the limit waits, and again after congestion.
+        on_off: bool, ANY, "RFC 8033 §5.3: optional; lab decision: off" => false,
+            "ietf_draft": "Schwarzkopf et al. 2016" => true;
+        /// Rules that the authors' Linux code of 2013 had beside those of the paper.
+        heuristics: Heuristics, ANY, "Pan et al. 2013: none" => Heuristics::None;
+        /// Whether smaller packets are dropped less often.
+        byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
+            "docsis": "RFC 8034" => true;
+        /// When the probability is updated first; `auto` is one `tupdate` after the start.
+        first_update: OrAuto<Span>, POSITIVE, "lab decision: one period" => OrAuto(None),
+            "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
+        /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
+        hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
+            "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
+    }
+    check: |params| check(params);
+}
+
+words! {
+    /// Where PIE's delay comes from (spec aqm.md §1, delay estimators).
+    pub enum DelaySource {
+        /// The sojourn time of the last packet that left.
+        Stamps = "stamps",
+        /// The backlog over a measured departure rate.
+        Rate = "rate",
+    }
+}
+
+words! {
+    /// Rules beside the paper's.
+    pub enum Heuristics {
+        /// None.
+        None = "none",
+        /// Those of the authors' Linux code of 2013 (spec aqm.md §13.4 A).
+        Linux2013 = "linux2013",
+    }
+}
+
+/// Parameters without effect, by dialect.
+fn unused(dialect: &str) -> &'static [&'static str] {
+    match dialect {
+        "rfc8033" | "rfc8033_basic" | "ietf_draft" => &["heuristics", "byte_mode"],
+        "paper2013" => &["derandomise", "cap_step", "idle_decay", "delay", "on_off", "byte_mode"],
+        "linux" => &[
+            "derandomise",
+            "cap_step",
+            "idle_decay",
+            "rate_weight",
+            "tune",
+            "on_off",
+            "heuristics",
+        ],
+        "ns2" | "ns3" => &["on_off", "heuristics"],
+        _ => &[
+            "ecn",
+            "ecn_mark_limit",
+            "derandomise",
+            "cap_step",
+            "delay",
+            "dq_threshold",
+            "rate_weight",
+            "on_off",
+            "heuristics",
+            "byte_mode",
+        ],
+    }
+}
+
+fn check(params: &PieParams) -> Result<(), String> {
+    let defaults = PieParams::of_dialect(params.dialect).expect("parameters have a dialect");
+    let dialect = params.dialect;
+    if let Some(name) = unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
+        return Err(format!("{name} has no effect in dialect {dialect}; leave it out"));
+    }
+    let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
+    if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
+        let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";
+        return Err(format!("alpha and beta {rule}"));
+    }
+    Ok(())
+}
+
+impl PieParams {
+    fn gains(&self) -> Gains {
+        Gains { alpha: self.alpha.0, beta: self.beta.0, target: self.target.as_secs() }
+    }
+
+    fn mean_packet(&self, env: &Env) -> u64 {
+        self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0)
+    }
+
+    /// Time between two updates, as the dialect's timer keeps it.
+    fn period(&self) -> Span {
+        self.hz.0.map_or(self.tupdate, |hz| in_jiffies(self.tupdate, hz))
+    }
+
+    fn timer(&self) -> Timer {
+        let first = self.first_update.0.unwrap_or(self.period());
+        Timer::starting(Time::ZERO + first, self.period())
     }
 }
 
 /// The law.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    gains: Gains,
-    target: Span,
-    max_burst: Span,
-    exempt_bytes: u64,
-    ecn: bool,
-    ecn_mark_limit: f64,
-    derandomise: bool,
-    cap_step: bool,
-    idle_decay: f64,
-    timer: Periodic,
-    drop_prob: f64,
-    /// `drop_prob` once more, so that nothing is converted per packet.
-    scaled_prob: ScaledProb,
-    accumulator: Accumulator,
-    /// Sojourn time of the last packet that left; 0 once it left nothing behind.
-    delay: Span,
-    /// `delay` at the last update.
-    delay_old: Span,
-    burst_allowance: Span,
-}
-
-impl Pie {
-    fn is_below_half_target(&self, delay: Span) -> bool {
-        delay.times(2) < self.target
-    }
-
-    /// RFC 8033 §4.4: no congestion, so that the next burst gets its full allowance.
-    fn is_uncongested(&self) -> bool {
-        self.drop_prob == 0.0
-            && self.is_below_half_target(self.delay)
-            && self.is_below_half_target(self.delay_old)
-    }
-
-    /// RFC 8033 §4.1: the delay or the backlog is too small to drop anything.
-    fn is_exempt(&self, queue: Backlog) -> bool {
-        let calm = self.drop_prob < 0.2 && self.is_below_half_target(self.delay_old);
-        calm || queue.bytes <= self.exempt_bytes
-    }
-
-    /// RFC 8033 §5.4: chance, kept from extremes. At most one draw.
-    fn selects(&mut self, rng: &mut Rng) -> bool {
-        if self.drop_prob == 0.0 {
-            self.accumulator.clear();
-            return false;
-        }
-        if !self.derandomise {
-            return rng.uniform() < self.drop_prob;
-        }
-        match self.accumulator.add(self.scaled_prob) {
-            Standing::TooEarly => false,
-            Standing::Open => rng.uniform() < self.drop_prob,
-            Standing::Overdue => true,
-        }
-    }
-
-    /// RFC 8033 §4.2: one update of the drop probability.
-    fn update(&mut self) {
-        let p = self.drop_prob;
-        let (delay, delay_old) = (self.delay.as_secs(), self.delay_old.as_secs());
-        let step = self.gains.step(delay, delay_old) * Scaling::Rfc8033.factor(p);
-        let mut p = p + if self.cap_step { capped(p, step) } else { step };
-        if self.delay == Span::ZERO && self.delay_old == Span::ZERO {
-            p *= self.idle_decay;
-        }
-        self.drop_prob = p.clamp(0.0, 1.0);
-        self.scaled_prob = ScaledProb::new(self.drop_prob);
-        self.delay_old = self.delay;
-    }
-
-    /// Whether updates change nothing until a packet comes.
-    fn is_at_rest(&self) -> bool {
-        self.drop_prob == 0.0
-            && self.delay == Span::ZERO
-            && self.delay_old == Span::ZERO
-            && self.burst_allowance == Span::ZERO
-    }
+    controller: Controller,
+    timer: Timer,
 }
 
 impl Aqm for Pie {
-    fn on_enqueue(&mut self, _now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        if self.is_uncongested() {
-            self.burst_allowance = self.max_burst;
-        }
-        let protected = self.burst_allowance > Span::ZERO || self.is_exempt(queue);
-        if protected || !self.selects(rng) {
-            return Verdict::Pass;
-        }
-        self.accumulator.clear();
-        let mark = self.ecn && self.drop_prob < self.ecn_mark_limit && head.ecn.can_mark();
-        Verdict::signal(mark, Cause::Random)
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        self.controller.on_enqueue(now, head, queue, rng)
     }
 
     fn on_overflow(&mut self, _now: Time, queue: Backlog) {
-        self.accumulator.clear(); // RFC 8033 Appendix B: any drop starts the sum anew
-        if queue.packets == 0 {
-            self.delay = Span::ZERO;
-        }
+        self.controller.on_overflow(queue);
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
-        self.delay = if queue.packets == 0 { Span::ZERO } else { head.sojourn(now) };
+        self.controller.on_dequeue(now, head, queue);
         Verdict::Pass
     }
 
@@ -178,15 +249,14 @@ impl Aqm for Pie {
         Some(self.timer.next())
     }
 
-    fn on_timer(&mut self, now: Time, _queue: Backlog) {
-        self.update();
-        self.burst_allowance = self.burst_allowance.saturating_sub(self.timer.period());
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        self.controller.update(queue);
         self.timer.advance(now);
     }
 
     fn on_idle_timers(&mut self, now: Time) {
         while self.timer.next() <= now {
-            if self.is_at_rest() {
+            if self.controller.is_at_rest() {
                 self.timer.advance(now);
             } else {
                 self.on_timer(self.timer.next(), Backlog::EMPTY);
@@ -194,11 +264,15 @@ impl Aqm for Pie {
         }
     }
 
+    fn on_rate(&mut self, _now: Time, rate: Rate) {
+        self.controller.on_rate(rate);
+    }
+
     fn observe(&self, out: &mut [f64]) {
-        out[0] = self.drop_prob;
-        out[1] = self.delay.as_secs();
-        out[2] = self.burst_allowance.as_secs();
-        out[3] = self.accumulator.value();
+        out[0] = self.controller.drop_prob();
+        out[1] = self.controller.delay();
+        out[2] = self.controller.burst_allowance();
+        out[3] = self.controller.accumulator();
     }
 }
 
@@ -215,27 +289,14 @@ impl Law for Pie {
     ];
 
     fn new(params: &PieParams, env: &Env) -> Self {
-        let p = params;
-        Pie {
-            gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
-            target: p.target,
-            max_burst: p.max_burst,
-            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
-            ecn: p.ecn,
-            ecn_mark_limit: p.ecn_mark_limit,
-            derandomise: p.derandomise,
-            cap_step: p.cap_step,
-            idle_decay: p.idle_decay,
-            timer: Periodic::new(p.tupdate),
-            drop_prob: 0.0,
-            scaled_prob: ScaledProb::default(),
-            accumulator: Accumulator::default(),
-            delay: Span::ZERO,
-            delay_old: Span::ZERO,
-            burst_allowance: p.max_burst,
-        }
+        let (controller, timer) = Controller::new(params, env);
+        Pie { controller, timer }
     }
 }
 
+#[cfg(test)]
+mod dialect_tests;
+#[cfg(test)]
+mod oracle_tests;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), the base of MADPIE's study.
+//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), the base of MADPIE's study, and the
+//! ns-3 model that descends from it.
 //!
 //! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
 //! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
@@ -6,37 +7,55 @@
 //! packet after that. Spec aqm.md §13.4 E gives the procedure step by step.
 //!
 //! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit
-//! when `u < p`, not `u <= p`.
+//! when `u < p`, not `u <= p`. The ns-3 model of 2016, which let decay and kick run during a burst, and
+//! ns-3's switch by delay are not offered.
 
-use super::scaling::{Scaling, capped};
-use crate::law::{Cause, Verdict};
+use super::scaling::{Tune, capped};
+use super::{DelaySource, PieParams};
+use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
+use crate::parts::accumulator::{Accumulator, ScaledProb, Standing};
 use crate::parts::departure_rate::DepartureRate;
 use crate::parts::gains::Gains;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
+use crate::units::Limit;
 
 /// What it is told once.
 #[derive(Clone, Debug)]
-pub(in crate::laws) struct Ns2Setup {
-    pub(in crate::laws) gains: Gains,
-    pub(in crate::laws) tupdate: Span,
-    pub(in crate::laws) max_burst: Span,
-    pub(in crate::laws) dq_threshold: u64,
-    pub(in crate::laws) mean_packet_bytes: u64,
-    pub(in crate::laws) ecn: bool,
-    pub(in crate::laws) ecn_mark_limit: f64,
+pub(super) struct Setup {
+    pub(super) gains: Gains,
+    pub(super) tune: Tune,
+    pub(super) tupdate: Span,
+    pub(super) max_burst: Span,
+    pub(super) dq_threshold: u64,
+    pub(super) rate_weight: f64,
+    pub(super) mean_packet_bytes: u64,
+    pub(super) ecn: bool,
+    pub(super) ecn_mark_limit: f64,
+    pub(super) derandomise: bool,
+    pub(super) cap_step: bool,
+    pub(super) idle_decay: f64,
+    pub(super) byte_mode: bool,
+    pub(super) uses_stamps: bool,
+    /// ns-3: the probability stays in 0..=1, and a delay above 200 ms gets no kick.
+    pub(super) is_ns3: bool,
+    /// ns-3 under a limit in packets: two packets are exempt, whatever their size.
+    pub(super) counts_packets: bool,
 }
 
 /// The controller and its decision.
 #[derive(Clone, Debug)]
 pub(in crate::laws) struct Ns2Pie {
-    setup: Ns2Setup,
+    setup: Setup,
     phase: Phase,
     burst_allowance: Span,
     departures: DepartureRate,
+    accumulator: Accumulator,
     drop_prob: f64,
-    /// Delays at the last update, in seconds.
+    /// Stamps: the sojourn time of the last departure, in seconds; 0 once it left nothing behind.
+    last_delay: f64,
+    /// Delay at the last update, in seconds.
     delay: f64,
 }
 
@@ -57,23 +76,42 @@ enum Phase {
 }
 
 impl Ns2Pie {
-    pub(in crate::laws) fn new(setup: Ns2Setup) -> Ns2Pie {
+    pub(super) fn from_params(p: &PieParams, env: &Env) -> Ns2Pie {
+        let is_ns3 = p.dialect == "ns3";
+        Ns2Pie::new(Setup {
+            gains: p.gains(),
+            tune: p.tune,
+            tupdate: p.period(),
+            max_burst: p.max_burst,
+            dq_threshold: p.dq_threshold.0,
+            rate_weight: p.rate_weight,
+            mean_packet_bytes: p.mean_packet(env),
+            ecn: p.ecn,
+            ecn_mark_limit: p.ecn_mark_limit,
+            derandomise: p.derandomise,
+            cap_step: p.cap_step,
+            idle_decay: p.idle_decay,
+            byte_mode: p.byte_mode,
+            uses_stamps: p.delay == DelaySource::Stamps,
+            is_ns3,
+            counts_packets: is_ns3 && matches!(env.limit, Limit::Packets(_)),
+        })
+    }
+
+    pub(super) fn new(setup: Setup) -> Ns2Pie {
         Ns2Pie {
-            departures: DepartureRate::new(setup.dq_threshold, 0.5),
+            departures: DepartureRate::new(setup.dq_threshold, setup.rate_weight),
             setup,
             phase: Phase::NoBurst,
             burst_allowance: Span::ZERO,
+            accumulator: Accumulator::default(),
             drop_prob: 0.0,
+            last_delay: 0.0,
             delay: 0.0,
         }
     }
 
-    pub(in crate::laws) fn on_enqueue(
-        &mut self,
-        head: Head,
-        queue: Backlog,
-        rng: &mut Rng,
-    ) -> Verdict {
+    pub(super) fn on_enqueue(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         if self.burst_allowance > Span::ZERO {
             return Verdict::Pass;
         }
@@ -81,21 +119,70 @@ impl Ns2Pie {
             self.phase = Phase::Protecting;
             self.burst_allowance = self.setup.max_burst;
         }
-        let hit = rng.uniform() < self.drop_prob; // drawn for every packet, needed or not
-        if self.is_calm() || self.is_small(queue) || !hit {
+        let prob = self.prob_for(head.bytes);
+        if !self.selects(prob, queue, rng) {
             return Verdict::Pass;
         }
-        let may_mark = self.setup.ecn && self.drop_prob < self.setup.ecn_mark_limit;
-        Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random)
+        let limited = if self.setup.is_ns3 { self.drop_prob } else { prob };
+        let may_mark = self.setup.ecn && limited < self.setup.ecn_mark_limit;
+        let verdict = Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random);
+        if matches!(verdict, Verdict::Drop(_)) {
+            self.accumulator.clear(); // a mark leaves the sum alone (spec aqm.md §13.4 F)
+        }
+        verdict
     }
 
-    pub(in crate::laws) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
-        self.departures.on_dequeue(now, head.bytes, queue.bytes);
+    /// Byte mode: a packet is hit in proportion to its size.
+    fn prob_for(&self, bytes: u32) -> f64 {
+        match self.setup.byte_mode {
+            true => self.drop_prob * f64::from(bytes) / self.setup.mean_packet_bytes as f64,
+            false => self.drop_prob,
+        }
+    }
+
+    /// Without the sum of probabilities a number is drawn for every packet, needed or not; with it,
+    /// only once the sum leaves it open (spec aqm.md §13.4 E and F).
+    fn selects(&mut self, prob: f64, queue: Backlog, rng: &mut Rng) -> bool {
+        if !self.setup.derandomise {
+            let hit = rng.uniform() < prob;
+            return hit && !self.is_calm() && !self.is_small(queue);
+        }
+        if self.is_calm() || self.is_small(queue) {
+            return false;
+        }
+        if prob == 0.0 {
+            self.accumulator.clear();
+        }
+        match self.accumulator.add(ScaledProb::new(prob.min(1.0))) {
+            Standing::TooEarly => false,
+            Standing::Open => rng.uniform() < prob,
+            Standing::Overdue => true,
+        }
+    }
+
+    pub(super) fn on_overflow(&mut self, queue: Backlog) {
+        self.accumulator.clear();
+        if queue.packets == 0 {
+            self.last_delay = 0.0;
+        }
+    }
+
+    pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
+        if self.setup.uses_stamps {
+            self.last_delay = if queue.packets == 0 { 0.0 } else { head.sojourn(now).as_secs() };
+        } else {
+            self.departures.on_dequeue(now, head.bytes, queue.bytes);
+        }
     }
 
     /// The periodic update, with what waits now.
-    pub(in crate::laws) fn update(&mut self, queue: Backlog) {
-        let (delay, delay_old) = (self.departures.delay(queue.bytes), self.delay);
+    pub(super) fn update(&mut self, queue: Backlog) {
+        let delay = if self.setup.uses_stamps {
+            self.last_delay
+        } else {
+            self.departures.delay(queue.bytes)
+        };
+        let delay_old = self.delay;
         self.drop_prob =
             if self.burst_allowance > Span::ZERO { 0.0 } else { self.controlled(delay, delay_old) };
         self.burst_allowance = self.burst_allowance.saturating_sub(self.setup.tupdate);
@@ -110,16 +197,17 @@ impl Ns2Pie {
 
     fn controlled(&self, delay: f64, delay_old: f64) -> f64 {
         let p = self.drop_prob;
-        let step = self.setup.gains.step(delay, delay_old) * Scaling::Ns2.factor(p);
-        let moved = p + capped(p, step);
+        let step = self.setup.gains.step(delay, delay_old) * self.setup.tune.factor(p);
+        let moved = p + if self.setup.cap_step { capped(p, step) } else { step };
         let settled = if delay == 0.0 && delay_old == 0.0 {
-            moved * 0.98
-        } else if delay > 0.2 {
+            moved * self.setup.idle_decay
+        } else if delay > 0.2 && !self.setup.is_ns3 {
             moved + 0.02
         } else {
             moved
         };
-        settled.max(0.0)
+        let most = if self.setup.is_ns3 { 1.0 } else { f64::MAX };
+        settled.clamp(0.0, most)
     }
 
     fn next_phase(&self, calm: bool) -> Phase {
@@ -139,35 +227,43 @@ impl Ns2Pie {
     }
 
     fn is_small(&self, queue: Backlog) -> bool {
-        queue.bytes <= self.setup.mean_packet_bytes.saturating_mul(2)
+        match self.setup.counts_packets {
+            true => queue.packets <= 2,
+            false => queue.bytes <= self.setup.mean_packet_bytes.saturating_mul(2),
+        }
     }
 
     /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.
-    pub(in crate::laws) fn is_protected(&self, queue: Backlog) -> bool {
+    pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > Span::ZERO || self.is_small(queue)
     }
 
     /// Whether updates of an empty queue change nothing.
-    pub(in crate::laws) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_at_rest(&self) -> bool {
         self.drop_prob == 0.0
             && self.delay == 0.0
+            && self.last_delay == 0.0
             && self.burst_allowance == Span::ZERO
             && self.phase == Phase::NoBurst
             && self.departures.bytes_per_sec().is_none()
     }
 
     /// Delay at the last update, in seconds.
-    pub(in crate::laws) fn delay(&self) -> f64 {
+    pub(super) fn delay(&self) -> f64 {
         self.delay
     }
 
     /// The probability, which may exceed 1.
-    pub(in crate::laws) fn drop_prob(&self) -> f64 {
+    pub(super) fn drop_prob(&self) -> f64 {
         self.drop_prob
     }
 
-    pub(in crate::laws) fn burst_allowance(&self) -> Span {
-        self.burst_allowance
+    pub(super) fn burst_allowance(&self) -> f64 {
+        self.burst_allowance.as_secs()
+    }
+
+    pub(super) fn accumulator(&self) -> f64 {
+        self.accumulator.value()
     }
 }
 

@@ -2,8 +2,17 @@ use super::*;
 use crate::packet::Ecn;
 use crate::testing::{arrival, assert_near, bytes, learn_rate};
 
-const SETUP: Ns2Setup = Ns2Setup {
+const SETUP: Setup = Setup {
     gains: Gains { alpha: 0.125, beta: 1.25, target: 0.02 },
+    tune: Tune::Ns2,
+    rate_weight: 0.5,
+    derandomise: false,
+    cap_step: true,
+    idle_decay: 0.98,
+    byte_mode: false,
+    uses_stamps: false,
+    is_ns3: false,
+    counts_packets: false,
     tupdate: Span::from_millis(30),
     max_burst: Span::from_millis(100),
     dq_threshold: 10_000,
@@ -71,7 +80,7 @@ fn golden_trace_g3_from_rest() {
 fn a_burst_of_100_ms_holds_the_probability_at_zero_for_four_updates() {
     let mut pie = Ns2Pie::new(SETUP);
     assert_eq!(judge(&mut pie, 50, 0.5, Ecn::NotEct), Verdict::Pass);
-    assert_eq!(pie.burst_allowance(), Span::from_millis(100));
+    assert_eq!(pie.burst_allowance(), 0.1);
     let probs: alloc::vec::Vec<f64> = (0..5).map(|_| update(&mut pie, 40)).collect();
     assert!(probs[..4].iter().all(|&p| p == 0.0) && probs[4] > 0.0, "{probs:?}");
 }
@@ -129,14 +138,14 @@ fn a_burst_is_spared_again_after_a_second_and_a_half_of_calm() {
     let mut calm_updates = 0;
     while pie.phase != Phase::NoBurst {
         assert_eq!(judge(&mut pie, 50, 0.5, Ecn::NotEct), Verdict::Pass);
-        assert_eq!(pie.burst_allowance(), Span::ZERO);
+        assert_eq!(pie.burst_allowance(), 0.0);
         update(&mut pie, 0);
         calm_updates += 1;
     }
     // One update leads to InBurst, 50 are counted, the next one exceeds them.
     assert_eq!(calm_updates, 52);
     judge(&mut pie, 50, 0.5, Ecn::NotEct);
-    assert_eq!(pie.burst_allowance(), Span::from_millis(100));
+    assert_eq!(pie.burst_allowance(), 0.1);
 }
 
 #[test]

@@ -1,19 +1,29 @@
 use alloc::vec::Vec;
 
+use super::standard::Standard;
 use super::*;
+use crate::law::Cause;
 use crate::packet::Ecn;
+use crate::parts::accumulator::ScaledProb;
 use crate::testing::{arrival, assert_near, full_packets, gaps, law, mean, ms, var, waited};
+
+/// The PIE under a law of the default dialect.
+fn standard(pie: &mut Pie) -> &mut Standard {
+    match &mut pie.controller {
+        Controller::Standard(standard) => standard,
+        other => panic!("{other:?} is not the default"),
+    }
+}
 
 /// A PIE in the middle of its life: no burst allowance left, nothing accumulated.
 fn started(p: f64, delay_old: Span, settings: &[(&str, &str)]) -> Pie {
-    Pie {
-        drop_prob: p,
-        scaled_prob: ScaledProb::new(p),
-        delay_old,
-        delay: delay_old,
-        burst_allowance: Span::ZERO,
-        ..law(settings)
-    }
+    let mut pie: Pie = law(settings);
+    let inner = standard(&mut pie);
+    inner.drop_prob = p;
+    inner.scaled_prob = ScaledProb::new(p);
+    (inner.delay_old, inner.delay) = (delay_old, delay_old);
+    inner.burst_allowance = Span::ZERO;
+    pie
 }
 
 /// A PIE whose probability stays at `p` and that is not exempt for its delay.
@@ -139,7 +149,7 @@ fn the_sum_starts_anew_when_the_probability_is_zero() {
     let mut pie = held_at(0.1, &[]);
     judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
     assert_near(var(&pie, "accumulator"), 0.1, 1e-12);
-    pie.drop_prob = 0.0;
+    standard(&mut pie).drop_prob = 0.0;
     judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
     assert_eq!(var(&pie, "accumulator"), 0.0);
 }
@@ -165,9 +175,9 @@ fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
 fn a_burst_of_150_ms_is_spared_until_the_tenth_update_has_run() {
     let mut pie: Pie = law(&[]);
     for update in 1..=10 {
-        pie.drop_prob = 1.0;
-        pie.scaled_prob = ScaledProb::new(1.0);
-        pie.delay = Span::from_millis(100);
+        standard(&mut pie).drop_prob = 1.0;
+        standard(&mut pie).scaled_prob = ScaledProb::new(1.0);
+        standard(&mut pie).delay = Span::from_millis(100);
         assert_eq!(judge(&mut pie, full_packets(50), 0.0, Ecn::NotEct), Verdict::Pass, "{update}");
         pie.on_timer(pie.timer.next(), full_packets(50));
     }
@@ -180,7 +190,7 @@ fn a_burst_of_150_ms_is_spared_until_the_tenth_update_has_run() {
 fn a_burst_is_forgiven_again_only_when_all_congestion_is_over() {
     let allowance_after = |p, delay_us, delay_old_us| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
-        pie.delay = Span::from_micros(delay_us);
+        standard(&mut pie).delay = Span::from_micros(delay_us);
         judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
         var(&pie, "burst_allowance")
     };
@@ -195,7 +205,7 @@ fn a_burst_is_forgiven_again_only_when_all_congestion_is_over() {
 fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     let drops = |p, delay_old_us: u64, packets| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
-        pie.delay = Span::from_millis(30); // the delay at the last update is the one that counts
+        standard(&mut pie).delay = Span::from_millis(30); // the delay at the last update is the one that counts
         (0..100).any(|_| judge(&mut pie, full_packets(packets), 0.0, Ecn::NotEct) != Verdict::Pass)
     };
     assert!(!drops(0.19, 7_400, 100));

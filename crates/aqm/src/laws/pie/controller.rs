@@ -1,0 +1,138 @@
+//! One PIE or another behind one set of calls: chosen once, when the law is made. MADPIE stands on it
+//! as well.
+
+use super::docsis::Docsis;
+use super::linux::LinuxPie;
+use super::ns2::Ns2Pie;
+use super::paper::Paper;
+use super::standard::Standard;
+use super::{PieParams, Timer};
+use crate::law::{Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+
+/// The PIE of a dialect.
+#[derive(Clone, Debug)]
+pub(in crate::laws) enum Controller {
+    Standard(Standard),
+    Paper(Paper),
+    Linux(LinuxPie),
+    Ns2(Ns2Pie),
+    Docsis(Docsis),
+}
+
+/// The same call for whichever it is.
+macro_rules! each {
+    ($controller:expr, $pie:ident => $call:expr) => {
+        match $controller {
+            Controller::Standard($pie) => $call,
+            Controller::Paper($pie) => $call,
+            Controller::Linux($pie) => $call,
+            Controller::Ns2($pie) => $call,
+            Controller::Docsis($pie) => $call,
+        }
+    };
+}
+
+impl Controller {
+    /// The PIE of these parameters, and its timer.
+    pub(in crate::laws) fn new(params: &PieParams, env: &Env) -> (Controller, Timer) {
+        let controller = match params.dialect {
+            "paper2013" => Controller::Paper(Paper::new(params, env)),
+            "linux" => Controller::Linux(LinuxPie::new(params, env)),
+            "ns2" | "ns3" => Controller::Ns2(Ns2Pie::from_params(params, env)),
+            "docsis" => Controller::Docsis(Docsis::new(params, env)),
+            _ => Controller::Standard(Standard::new(params, env)),
+        };
+        (controller, params.timer())
+    }
+
+    pub(in crate::laws) fn on_enqueue(
+        &mut self,
+        now: Time,
+        head: Head,
+        queue: Backlog,
+        rng: &mut Rng,
+    ) -> Verdict {
+        match self {
+            Controller::Standard(pie) => pie.on_enqueue(now, head, queue, rng),
+            Controller::Paper(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::Linux(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::Ns2(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::Docsis(pie) => pie.on_enqueue(head, queue, rng),
+        }
+    }
+
+    pub(in crate::laws) fn on_overflow(&mut self, queue: Backlog) {
+        match self {
+            Controller::Standard(pie) => pie.on_overflow(queue),
+            Controller::Paper(_) => {} // it has neither sum nor stamps
+            Controller::Linux(pie) => pie.on_overflow(queue),
+            Controller::Ns2(pie) => pie.on_overflow(queue),
+            Controller::Docsis(pie) => pie.on_overflow(queue),
+        }
+    }
+
+    pub(in crate::laws) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
+        each!(self, pie => pie.on_dequeue(now, head, queue));
+    }
+
+    pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
+        if let Controller::Docsis(pie) = self {
+            pie.on_rate(rate);
+        }
+    }
+
+    /// The periodic update, with what waits now.
+    pub(in crate::laws) fn update(&mut self, queue: Backlog) {
+        each!(self, pie => pie.update(queue));
+    }
+
+    /// Whether updates of an empty queue change nothing.
+    pub(in crate::laws) fn is_at_rest(&self) -> bool {
+        each!(self, pie => pie.is_at_rest())
+    }
+
+    /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.
+    pub(in crate::laws) fn is_protected(&self, queue: Backlog) -> bool {
+        each!(self, pie => pie.is_protected(queue))
+    }
+
+    /// The probability; above 1 only in dialects without that bound.
+    pub(in crate::laws) fn drop_prob(&self) -> f64 {
+        each!(self, pie => pie.drop_prob())
+    }
+
+    /// The delay as known now, in seconds.
+    pub(in crate::laws) fn delay(&self) -> f64 {
+        each!(self, pie => pie.delay())
+    }
+
+    /// The delay at the last update, in seconds.
+    pub(in crate::laws) fn delay_at_update(&self) -> f64 {
+        match self {
+            Controller::Standard(pie) => pie.delay_at_update(),
+            Controller::Paper(pie) => pie.delay(),
+            Controller::Linux(pie) => pie.delay_at_update(),
+            Controller::Ns2(pie) => pie.delay(),
+            Controller::Docsis(pie) => pie.delay_at_update(),
+        }
+    }
+
+    /// What is left of a forgiven burst, in seconds.
+    pub(in crate::laws) fn burst_allowance(&self) -> f64 {
+        each!(self, pie => pie.burst_allowance())
+    }
+
+    /// The sum of probabilities; 0 in the dialect without one.
+    pub(in crate::laws) fn accumulator(&self) -> f64 {
+        match self {
+            Controller::Standard(pie) => pie.accumulator(),
+            Controller::Paper(_) => 0.0,
+            Controller::Linux(pie) => pie.accumulator(),
+            Controller::Ns2(pie) => pie.accumulator(),
+            Controller::Docsis(pie) => pie.accumulator(),
+        }
+    }
+}

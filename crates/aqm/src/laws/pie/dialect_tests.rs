@@ -1,0 +1,506 @@
+use alloc::vec::Vec;
+
+use super::docsis::Docsis;
+use super::linux::LinuxPie;
+use super::ns2::Ns2Pie;
+use super::paper::Paper;
+use super::*;
+use crate::law::Cause;
+use crate::laws::in_dialect::{law_of, law_of_in};
+use crate::packet::Ecn;
+use crate::testing::{arrival, assert_near, bytes, env, full_packets, ms, var, waited};
+use crate::units::Limit;
+
+const DROP: Verdict = Verdict::Drop(Cause::Random);
+const MARK: Verdict = Verdict::Mark(Cause::Random);
+/// The delays of golden trace G3.
+const G3: [u64; 11] = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
+
+fn params(dialect: &str, settings: &[(&str, &str)]) -> PieParams {
+    let mut params = PieParams::of_dialect(dialect).expect("a dialect of PIE");
+    for (name, text) in settings {
+        params.set(name, text).expect("a legal value");
+    }
+    params.check().expect("legal together");
+    params
+}
+
+/// A Linux PIE in the middle of its life, its burst allowance used up.
+fn linux(p: f64, delay_us: u64, settings: &[(&str, &str)]) -> LinuxPie {
+    LinuxPie::new(&params("linux", settings), &env()).started(p, Span::from_micros(delay_us))
+}
+
+/// A packet leaves after that delay, then the probability is updated.
+fn linux_update(pie: &mut LinuxPie, delay_ms: u64) -> f64 {
+    let now = ms(100_000);
+    pie.on_dequeue(now, waited(now, Span::from_millis(delay_ms)), full_packets(5));
+    pie.update(full_packets(if delay_ms == 0 { 0 } else { 5 }));
+    pie.drop_prob()
+}
+
+/// Fact 13.8.1: ticks of 64 ns and whole gains cost less than one part in 10^6.
+#[test]
+fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
+    let p = linux_update(&mut linux(0.0, 15_000, &[]), 30);
+    assert_near(p, 0.020625 / 2048.0, 1e-11);
+    assert_near(linux_update(&mut linux(0.05, 30_000, &[]), 30), 0.0509375, 1e-8);
+}
+
+/// Fact 13.8.3, Linux: 63/64 in place of 0.98.
+#[test]
+fn linux_decays_by_a_64th() {
+    assert_near(linux_update(&mut linux(0.5, 0, &[]), 0), 0.4903418, 1e-7);
+}
+
+/// Spec aqm.md §13.4 D: no decay while something waits although the last delay was 0.
+#[test]
+fn linux_does_not_decay_while_packets_wait() {
+    let mut pie = linux(0.5, 0, &[]);
+    pie.update(full_packets(5));
+    assert_near(pie.drop_prob(), 0.498125, 1e-8);
+}
+
+/// Fact 13.8.4, Linux: cap, then a kick for more than 250 ms.
+#[test]
+fn linux_caps_a_step_and_kicks_above_250_ms() {
+    assert_near(linux_update(&mut linux(0.2, 0, &[]), 1000), 0.24, 1e-12);
+    assert_near(linux_update(&mut linux(0.2, 0, &[]), 250), 0.22, 1e-12);
+}
+
+/// Fact 13.8.10 and spec aqm.md §13.6 item 5: the upper bound of Linux does not hold.
+#[test]
+fn linux_lets_the_probability_grow_to_8_5_in_200_updates() {
+    let mut pie = linux(0.5, 300_000, &[]);
+    let last = (0..200).map(|_| linux_update(&mut pie, 300)).last().expect("200 updates");
+    assert_near(last, 8.5, 0.2); // 200 times a cap of 0.02 and a kick of 0.02
+    assert_near(last, 0.5 + 200.0 * 0.04, 1e-9);
+}
+
+/// Golden trace G4 in integers; the sixth digit is what ticks and whole gains leave.
+#[test]
+fn golden_trace_g4_in_linux_integers() {
+    let delays = [0, 5, 10, 20, 40, 80, 160, 160, 120, 80, 40];
+    let expected = [
+        0.0,
+        2.441406e-6,
+        1.342773e-5,
+        1.159668e-4,
+        9.948730e-4,
+        2.811279e-3,
+        1.757690e-2,
+        2.663940e-2,
+        8.201904e-3,
+        2.967529e-3,
+        0.0,
+    ];
+    let mut pie = linux(0.0, 0, &[]);
+    for (delay, p) in delays.into_iter().zip(expected) {
+        assert_near(linux_update(&mut pie, delay), p, 2e-6 * p);
+    }
+}
+
+fn judge(pie: &mut LinuxPie, backlog: Backlog, u: f64, ecn: Ecn) -> Verdict {
+    pie.on_enqueue(arrival(Time::ZERO, ecn), backlog, &mut Rng::scripted(u))
+}
+
+/// Golden trace G6 in 56 bits.
+#[test]
+fn golden_trace_g6_in_linux_integers() {
+    let gap = |p, u| {
+        let mut pie = linux(p, 30_000, &[]);
+        let is_hit = |_: &i32| judge(&mut pie, full_packets(9), u, Ecn::NotEct) == DROP;
+        (1..).find(is_hit).expect("a hit")
+    };
+    // A probability that is rounded down reaches its thresholds one addition late at most.
+    let near = |found: [i32; 3], ideal: [i32; 3]| {
+        assert!(found.iter().zip(ideal).all(|(f, i)| (0..=1).contains(&(f - i))), "{found:?}");
+    };
+    near([0.3, 0.1, 0.01].map(|p| gap(p, 0.0)), [3, 9, 85]);
+    near([0.3, 0.1, 0.01].map(|p| gap(p, 0.999)), [29, 85, 850]);
+}
+
+/// Spec aqm.md §13.6 item 2: once overdue, all-ECT traffic is marked packet by packet.
+#[test]
+fn linux_marks_every_packet_once_a_mark_is_overdue() {
+    let mut pie = linux(0.05, 30_000, &[("ecn", "true")]);
+    let verdicts: Vec<Verdict> =
+        (0..200).map(|_| judge(&mut pie, full_packets(9), 0.999, Ecn::Ect0)).collect();
+    let first = verdicts.iter().position(|&v| v == MARK).expect("an overdue mark");
+    assert!((169..=170).contains(&first), "{first}");
+    assert!(verdicts[first..].iter().all(|&v| v == MARK));
+    assert_eq!(judge(&mut pie, full_packets(9), 0.999, Ecn::NotEct), DROP);
+    assert_eq!(judge(&mut pie, full_packets(9), 0.999, Ecn::Ect0), Verdict::Pass);
+}
+
+/// Fact 13.8.9, Linux: up to and including 10 %.
+#[test]
+fn linux_marks_at_exactly_ten_percent() {
+    let verdict = |p| {
+        let mut pie = linux(p, 30_000, &[("ecn", "true")]);
+        (0..20)
+            .map(|_| judge(&mut pie, full_packets(9), 0.0, Ecn::Ect0))
+            .find(|&v| v != Verdict::Pass)
+    };
+    assert_eq!(verdict(0.0999), Some(MARK));
+    assert_eq!(verdict(0.1), Some(MARK));
+    assert_eq!(verdict(0.1001), Some(DROP));
+}
+
+/// Fact 13.8.8, Linux: the latest delay, half of the target, 20 %; strictly less than two packets.
+#[test]
+fn linux_spares_by_the_latest_delay_and_strictly_less_than_two_packets() {
+    let drops = |p, delay_us, backlog| {
+        let mut pie = linux(p, delay_us, &[]);
+        (0..100).any(|_| judge(&mut pie, backlog, 0.0, Ecn::NotEct) != Verdict::Pass)
+    };
+    assert!(!drops(0.19, 7_400, full_packets(50)));
+    assert!(drops(0.2001, 7_400, full_packets(50)) && drops(0.19, 7_500, full_packets(50)));
+    assert!(!drops(0.5, 30_000, bytes(3027)) && drops(0.5, 30_000, bytes(3028)));
+}
+
+/// Spec aqm.md §13.4 D: the allowance falls by the time between departures, the first of which
+/// counts nothing, and comes back at a calm update.
+#[test]
+fn linux_burst_allowance_falls_between_departures() {
+    let mut pie: Pie = law_of("linux", &[]);
+    let leave = |pie: &mut Pie, millis: u64| {
+        let now = ms(1000 + millis);
+        let head = waited(now, Span::from_millis(20));
+        pie.on_dequeue(now, head, full_packets(9), &mut Rng::scripted(0.5));
+        var(pie, "burst_allowance")
+    };
+    let allowances = [0, 40, 100, 149, 151].map(|millis| leave(&mut pie, millis));
+    for (found, expected) in allowances.into_iter().zip([0.15, 0.11, 0.05, 0.001, 0.0]) {
+        assert_near(found, expected, 1e-6);
+    }
+    pie.on_dequeue(
+        ms(1200),
+        arrival(ms(1200), Ecn::NotEct),
+        Backlog::EMPTY,
+        &mut Rng::scripted(0.5),
+    );
+    (0..2).for_each(|_| pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY));
+    assert_near(var(&pie, "burst_allowance"), 0.15, 1e-9);
+}
+
+/// Spec aqm.md §13.6 item 7: 17 packets of 1000 bytes over 16 service times, which are 17 steps of
+/// 1/256 byte per tick; the true rate is 16 of them.
+#[test]
+fn linux_estimates_a_rate_one_packet_too_high() {
+    let mut pie: LinuxPie = linux(0.0, 0, &[("delay", "rate")]);
+    for i in 0..17 {
+        let head = Head { bytes: 1000, ecn: Ecn::NotEct, enqueued: ms(i) };
+        pie.on_dequeue(ms(i), head, bytes(20_000));
+    }
+    pie.update(bytes(17_000));
+    assert_near(pie.delay(), 17_000.0 / (17.0 / 256.0) * 64e-9, 1e-12);
+}
+
+/// Spec aqm.md §1, periodic timers: 500 ms, then whole jiffies.
+#[test]
+fn linux_updates_first_after_half_a_second_and_every_four_jiffies() {
+    let timers = |settings: &[(&str, &str)]| {
+        let mut pie: Pie = law_of("linux", settings);
+        let first = pie.next_timer().unwrap();
+        pie.on_timer(first, Backlog::EMPTY);
+        (first, pie.next_timer().unwrap().since(first))
+    };
+    assert_eq!(timers(&[]), (ms(500), Span::from_millis(16)));
+    assert_eq!(timers(&[("hz", "100")]), (ms(500), Span::from_millis(20)));
+    assert_eq!(timers(&[("hz", "off"), ("first_update", "auto")]), (ms(15), Span::from_millis(15)));
+}
+
+/// Byte mode: half a packet is added half.
+#[test]
+fn linux_byte_mode_adds_by_size() {
+    let mut pie = linux(0.1, 30_000, &[("byte_mode", "true")]);
+    let half = Head { bytes: 757, ..arrival(Time::ZERO, Ecn::NotEct) };
+    pie.on_enqueue(half, full_packets(9), &mut Rng::scripted(0.5));
+    assert_near(pie.accumulator(), 0.05, 1e-12);
+}
+
+/// A PIE of the first paper in the middle of its life, at a rate of 1 MB/s.
+fn paper(p: f64, delay: f64, settings: &[(&str, &str)]) -> Paper {
+    let mut pie = Paper::new(&params("paper2013", settings), &env());
+    for i in 0..=11 {
+        // The first packet of a cycle is counted: an empty one keeps the rate round.
+        let head = Head { bytes: if i == 0 { 0 } else { 1000 }, ecn: Ecn::NotEct, enqueued: ms(i) };
+        pie.on_dequeue(ms(i), head, bytes(20_000));
+    }
+    pie.started(p, delay)
+}
+
+fn paper_update(pie: &mut Paper, delay_ms: u64) -> f64 {
+    pie.update(bytes(delay_ms * 1000));
+    pie.drop_prob()
+}
+
+/// Golden trace G3, column `paper2013`.
+#[test]
+fn golden_trace_g3_of_the_paper() {
+    let expected = [
+        0.0568750, 0.0643750, 0.0725000, 0.0812500, 0.0837500, 0.0725000, 0.0600000, 0.0531250,
+        0.0456250, 0.0443750, 0.0431250,
+    ];
+    let mut pie = paper(0.05, 0.02, &[]);
+    for (delay, p) in G3.into_iter().zip(expected) {
+        assert_near(paper_update(&mut pie, delay), p, 1e-9);
+    }
+}
+
+/// Fact 13.8.5, PIE13.
+#[test]
+fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
+    let mut pie = paper(0.0, 0.04, &[]);
+    let probs: Vec<f64> = (0..200).map(|_| paper_update(&mut pie, 40)).collect();
+    let first = |p| 1 + probs.iter().position(|&prob| prob >= p).expect("it gets there");
+    assert_eq!((first(0.01 - 1e-12), first(0.1 - 1e-12)), (32, 104));
+}
+
+/// Spec aqm.md §13.4 A: the allowance falls by the length of each rate sample, and is renewed there.
+#[test]
+fn the_paper_lowers_the_burst_allowance_by_measured_time() {
+    let mut pie = Paper::new(&params("paper2013", &[]), &env());
+    let serve = |pie: &mut Paper, range: core::ops::Range<u64>| {
+        for i in range {
+            let head = Head { bytes: 1000, ecn: Ecn::NotEct, enqueued: ms(i) };
+            pie.on_dequeue(ms(i), head, bytes(20_000));
+        }
+        pie.burst_allowance()
+    };
+    (0..2).for_each(|_| pie.update(bytes(20_000))); // no rate is known: D = 0
+    assert_eq!(serve(&mut pie, 0..11), 0.1, "p = 0 and short delays: renewed");
+    pie.update(bytes(20_000));
+    assert_near(serve(&mut pie, 11..22), 0.1 - 0.011, 1e-12);
+    pie.update(bytes(20_000));
+    assert_near(serve(&mut pie, 22..55), 0.1 - 4.0 * 0.011, 1e-12);
+}
+
+/// Spec aqm.md §13.4 A: accept without a draw during a burst, else always draw.
+#[test]
+fn the_paper_knows_neither_small_queues_nor_short_delays_unless_told() {
+    let hit = |settings: &[(&str, &str)], delay, backlog| {
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        paper(0.1, delay, settings).on_enqueue(head, backlog, &mut Rng::scripted(0.05)) == DROP
+    };
+    let linux2013 = [("heuristics", "linux2013")];
+    assert!(hit(&[], 0.0, bytes(10)) && hit(&[], 0.03, bytes(10)));
+    assert!(!hit(&linux2013, 0.0, bytes(50_000)) && !hit(&linux2013, 0.03, bytes(3_027)));
+    assert!(hit(&linux2013, 0.03, bytes(3_028)));
+}
+
+/// Spec aqm.md §13.4 A, last paragraph: cap, kick, decay.
+#[test]
+fn the_heuristics_of_2013_cap_kick_and_decay() {
+    let linux2013 = [("heuristics", "linux2013")];
+    assert_near(paper_update(&mut paper(0.2, 0.0, &linux2013), 1000), 0.24, 1e-12);
+    assert_near(paper_update(&mut paper(0.2, 0.0, &linux2013), 200), 0.22, 1e-12);
+    assert_near(paper_update(&mut paper(0.5, 0.0, &linux2013), 0), 0.4975 * 0.98, 1e-12);
+    assert_near(paper_update(&mut paper(0.5, 0.0, &[]), 0), 0.4975, 1e-12);
+    assert!(paper_update(&mut paper(0.2, 0.0, &[]), 1000) == 1.0, "the paper has no cap");
+}
+
+/// A default-family PIE of a dialect, asleep or not.
+fn draft(limit: Limit, settings: &[(&str, &str)]) -> Pie {
+    law_of_in(&Env { limit, ..env() }, "ietf_draft", settings)
+}
+
+/// Spec aqm.md §13.4 B: nothing happens until a third of the buffer waits.
+#[test]
+fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
+    let mut pie = draft(Limit::Packets(300), &[("max_burst", "0s")]);
+    let congested = |pie: &mut Pie, packets: u32, updates: u32| {
+        for _ in 0..updates {
+            let queue = full_packets(packets);
+            let now = pie.next_timer().unwrap();
+            for i in 0..12 {
+                let then = now + Span::from_millis(i);
+                pie.on_dequeue(then, arrival(then, Ecn::NotEct), queue, &mut Rng::scripted(0.5));
+            }
+            pie.on_enqueue(now, arrival(now, Ecn::NotEct), queue, &mut Rng::scripted(0.999));
+            pie.on_timer(now, queue);
+        }
+        var(pie, "drop_prob")
+    };
+    assert_eq!(congested(&mut pie, 99, 50), 0.0);
+    assert!(congested(&mut pie, 100, 50) > 0.0);
+    assert!(congested(&mut pie, 50, 50) > 0.0, "it goes on below");
+    while var(&pie, "drop_prob") > 0.0 {
+        pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY);
+    }
+    (0..3).for_each(|_| pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY));
+    assert_eq!(congested(&mut pie, 99, 50), 0.0, "asleep again");
+}
+
+/// Spec aqm.md §13.4 B: the sum decides above 8.5 only, and starts anew at every drop.
+#[test]
+fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
+    let mut pie = draft(Limit::Packets(1000), &[("on_off", "false"), ("max_burst", "0s")]);
+    let Controller::Standard(inner) = &mut pie.controller else { panic!("of the family") };
+    inner.drop_prob = 0.1;
+    inner.scaled_prob = crate::parts::accumulator::ScaledProb::new(0.1);
+    inner.delay_old = Span::from_millis(30);
+    let mut gap = || {
+        let rng = || Rng::scripted(0.999);
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        (1..).find(|_| pie.on_enqueue(Time::ZERO, head, full_packets(9), &mut rng()) == DROP)
+    };
+    assert_eq!((gap(), gap()), (Some(86), Some(86)));
+}
+
+/// Spec aqm.md §13.4 C, Appendix A: the sojourn time stands, whatever it left behind.
+#[test]
+fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {
+    for (dialect, delay) in [("rfc8033", 0.0), ("rfc8033_basic", 0.04)] {
+        let mut pie: Pie = law_of(dialect, &[]);
+        let head = waited(ms(100), Span::from_millis(40));
+        pie.on_dequeue(ms(100), head, Backlog::EMPTY, &mut Rng::scripted(0.5));
+        assert_eq!(var(&pie, "delay"), delay, "{dialect}");
+    }
+}
+
+/// Spec aqm.md §13.7: the cycle of Appendix B as an option of the default.
+#[test]
+fn the_default_takes_its_delay_from_the_rate_on_request() {
+    let mut pie: Pie = law_of("rfc8033", &[("delay", "rate"), ("dq_threshold", "10kB")]);
+    for i in 0..=10 {
+        let head = Head { bytes: 1000, ecn: Ecn::NotEct, enqueued: ms(i) };
+        pie.on_dequeue(ms(i), head, bytes(20_000), &mut Rng::scripted(0.5));
+    }
+    pie.on_timer(pie.next_timer().unwrap(), bytes(30_000));
+    assert_near(var(&pie, "delay"), 0.03, 1e-9);
+}
+
+fn ns3(settings: &[(&str, &str)]) -> Ns2Pie {
+    Ns2Pie::from_params(&params("ns3", settings), &env())
+}
+
+/// One update at that delay.
+fn ns3_update(pie: &mut Ns2Pie, delay_ms: u64) -> f64 {
+    let now = ms(100_000);
+    pie.on_dequeue(now, waited(now, Span::from_millis(delay_ms)), full_packets(9));
+    pie.update(full_packets(9));
+    pie.drop_prob()
+}
+
+/// Spec aqm.md §13.4 F: no kick, and the probability stays one.
+#[test]
+fn ns3_has_an_upper_bound_and_no_kick() {
+    let mut pie = ns3(&[]);
+    let probs: Vec<f64> = (0..400).map(|_| ns3_update(&mut pie, 300)).collect();
+    assert!(probs.iter().all(|p| (0.0..=1.0).contains(p)) && probs.contains(&1.0));
+    let steps = probs.windows(2).map(|w| w[1] - w[0]);
+    assert!(steps.skip(10).all(|step| step <= 0.02 + 1e-12), "cap and no kick");
+}
+
+/// Golden trace G3: the column of the RFC, for that is ns-3's table (from update 4 of G4 on).
+#[test]
+fn ns3_moves_by_the_table_of_the_rfc() {
+    let mut pie = ns3(&[]);
+    let expected = [0.0, 2.441406e-6, 1.342773e-5, 1.159668e-4, 9.948730e-4];
+    for (delay, p) in [0, 5, 10, 20, 40].into_iter().zip(expected) {
+        assert_near(ns3_update(&mut pie, delay), p, 1e-6 * p);
+    }
+}
+
+/// Spec aqm.md §13.4 F: two packets of a limit in packets, two mean packets of one in bytes.
+#[test]
+fn ns3_spares_two_packets_in_the_unit_of_the_limit() {
+    let spares = |limit, queue: Backlog| {
+        let mut pie =
+            Ns2Pie::from_params(&params("ns3", &[("max_burst", "0s")]), &Env { limit, ..env() });
+        (0..300).for_each(|_| assert!(ns3_update(&mut pie, 300) <= 1.0));
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        pie.on_enqueue(head, queue, &mut Rng::scripted(0.0)) == Verdict::Pass
+    };
+    let queue = |packets, bytes| Backlog { packets, bytes, link_bytes: bytes };
+    assert!(spares(Limit::Packets(100), queue(2, 3000)));
+    assert!(!spares(Limit::Packets(100), queue(3, 300)));
+    assert!(spares(Limit::Bytes(100_000), queue(3, 2000)));
+    assert!(!spares(Limit::Bytes(100_000), queue(2, 2001)));
+}
+
+/// Spec aqm.md §13.4 F: a marked packet does not reset accu.
+#[test]
+fn ns3_derandomised_keeps_the_sum_after_a_mark() {
+    let settings = [("derandomise", "true"), ("ecn", "true"), ("max_burst", "0s")];
+    let mut pie = ns3(&settings);
+    while pie.drop_prob() < 0.05 {
+        ns3_update(&mut pie, 40);
+    }
+    let mut judge = |ecn| {
+        let head = arrival(Time::ZERO, ecn);
+        pie.on_enqueue(head, full_packets(50), &mut Rng::scripted(0.0))
+    };
+    let first = (1..).find(|_| judge(Ecn::Ect0) == MARK).expect("a mark");
+    assert!((15..=17).contains(&first), "{first}");
+    assert_eq!(judge(Ecn::Ect0), MARK);
+    assert_eq!(judge(Ecn::NotEct), DROP);
+    assert_eq!(judge(Ecn::NotEct), Verdict::Pass);
+}
+
+fn docsis(limit: Limit) -> Docsis {
+    Docsis::new(&params("docsis", &[]), &Env { limit, ..env() })
+}
+
+/// Spec aqm.md §13.1, column R8034, and §13.3: gains, table, 13.6, kick, decay.
+#[test]
+fn docsis_moves_by_its_own_table_up_to_13_6() {
+    let queue = |ms: u64| bytes(ms * 1250); // at 10 Mb/s
+    let updated = |p, delay_ms: u64, then_ms| {
+        let mut pie = docsis(Limit::Packets(300)).started(p, delay_ms as f64 / 1000.0);
+        pie.update(queue(then_ms));
+        pie.drop_prob()
+    };
+    assert_near(updated(0.05, 20, 30), 0.05 + (0.25 * 0.02 + 2.5 * 0.01) / 2.0, 1e-12);
+    assert_near(updated(0.2, 20, 21), 0.2 + 2.0 * (0.25 * 0.011 + 2.5 * 0.001), 1e-12);
+    assert_near(updated(0.2, 4, 4), (0.2 - 2.0 * 0.25 * 0.006) * 0.98, 1e-12);
+    assert_near(updated(0.2, 201, 201), 0.24, 1e-12);
+    assert_eq!(updated(13.59, 201, 201), 13.6);
+}
+
+/// Spec aqm.md §13.5, row "burst re-arms": on the first drop in the quiescent state.
+#[test]
+fn docsis_forgives_a_burst_after_its_first_drop() {
+    let mut pie = docsis(Limit::Packets(90));
+    let judge = |pie: &mut Docsis, packets| {
+        pie.on_enqueue(
+            arrival(Time::ZERO, Ecn::NotEct),
+            full_packets(packets),
+            &mut Rng::scripted(0.0),
+        )
+    };
+    for _ in 0..200 {
+        pie.update(full_packets(40));
+    }
+    assert!(pie.drop_prob() > 0.1);
+    assert!((0..99).all(|_| judge(&mut pie, 29) == Verdict::Pass), "inactive below a third");
+    assert!((0..99).any(|_| judge(&mut pie, 30) == DROP));
+    assert_eq!(pie.burst_allowance(), 0.142);
+    assert!((0..99).all(|_| judge(&mut pie, 40) == Verdict::Pass), "the burst is forgiven");
+    pie.update(full_packets(40));
+    assert_eq!(pie.drop_prob(), 0.0, "and the probability forced to 0");
+}
+
+/// Spec aqm.md §13.5, row "turn-off condition": quiet for 1 s.
+#[test]
+fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
+    let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
+    let quiet = |pie: &mut Docsis, updates| (0..updates).for_each(|_| pie.update(Backlog::EMPTY));
+    quiet(&mut pie, 62); // 992 ms
+    assert!(!pie.is_at_rest());
+    quiet(&mut pie, 1);
+    assert!(pie.is_at_rest());
+}
+
+/// What has no effect is refused, and gains that the kernel cannot hold.
+#[test]
+fn parameters_without_effect_are_refused() {
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("pie:heuristics=linux2013").contains("no effect in dialect rfc8033"));
+    assert!(refusal("pie@linux:cap_step=false").contains("no effect in dialect linux"));
+    assert!(refusal("pie@docsis:ecn=true").contains("no effect in dialect docsis"));
+    assert!(refusal("pie@linux:alpha=0.1hz").contains("sixteenths"));
+    assert!(crate::QdiscSpec::parse("pie@linux:alpha=0.1875hz,delay=rate").is_ok());
+    assert!(crate::QdiscSpec::parse("pie@paper2013:heuristics=linux2013").is_ok());
+}

@@ -1,0 +1,178 @@
+//! The PIE of the first paper (Pan et al. 2013, §III), and on request the rules that its authors' Linux
+//! code of that year added.
+//!
+//! Source: spec aqm.md §13.4 A, §13.5; papers.md §0.5, `pie-2013` and `pie-linux-2013`.
+//!
+//! Lab decisions: the probability is kept in 0..=1, which the paper does not say; the weight of a rate
+//! sample, which it does not give, is 1/2 (its authors' ns-2 code) unless set. A measurement that finds
+//! the backlog at or below its threshold is given up, for the link may have been idle.
+
+use super::scaling::{Tune, capped};
+use super::{Heuristics, PieParams};
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::parts::gains::Gains;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+/// The controller and its decision.
+#[derive(Clone, Debug)]
+pub(in crate::laws) struct Paper {
+    gains: Gains,
+    tune: Tune,
+    half_target: f64,
+    max_burst: Span,
+    mtu_bytes: u64,
+    ecn: bool,
+    ecn_mark_limit: f64,
+    has_heuristics: bool,
+    dq_threshold: u64,
+    rate_weight: f64,
+    drop_prob: f64,
+    /// Delays at the last update and at the one before, in seconds.
+    delay: f64,
+    delay_old: f64,
+    burst_allowance: Span,
+    bytes_per_sec: Option<f64>,
+    cycle: Option<Cycle>,
+}
+
+/// A measurement of the departure rate.
+#[derive(Clone, Copy, Debug)]
+struct Cycle {
+    start: Time,
+    bytes: u64,
+}
+
+impl Paper {
+    pub(super) fn new(p: &PieParams, env: &Env) -> Paper {
+        let gains = p.gains();
+        Paper {
+            half_target: gains.target / 2.0,
+            gains,
+            tune: p.tune,
+            max_burst: p.max_burst,
+            mtu_bytes: p.mean_packet(env),
+            ecn: p.ecn,
+            ecn_mark_limit: p.ecn_mark_limit,
+            has_heuristics: p.heuristics == Heuristics::Linux2013,
+            dq_threshold: p.dq_threshold.0,
+            rate_weight: p.rate_weight,
+            drop_prob: 0.0,
+            delay: 0.0,
+            delay_old: 0.0,
+            burst_allowance: p.max_burst,
+            bytes_per_sec: None,
+            cycle: None,
+        }
+    }
+
+    pub(super) fn on_enqueue(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let exempt = self.has_heuristics && self.is_exempt(queue);
+        if self.burst_allowance > Span::ZERO || exempt || rng.uniform() >= self.drop_prob {
+            return Verdict::Pass;
+        }
+        let mark = self.ecn && self.drop_prob <= self.ecn_mark_limit && head.ecn.can_mark();
+        Verdict::signal(mark, Cause::Random)
+    }
+
+    /// Linux 2013: a short delay while drops are rare, or less than two packets.
+    fn is_exempt(&self, queue: Backlog) -> bool {
+        let calm = self.delay < self.half_target && self.drop_prob < 0.2;
+        calm || self.is_small(queue)
+    }
+
+    fn is_small(&self, queue: Backlog) -> bool {
+        queue.bytes < self.mtu_bytes.saturating_mul(2)
+    }
+
+    pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
+        if queue.bytes <= self.dq_threshold {
+            self.cycle = None;
+            return;
+        }
+        let cycle = self.cycle.get_or_insert(Cycle { start: now, bytes: 0 });
+        cycle.bytes += u64::from(head.bytes);
+        if cycle.bytes > self.dq_threshold {
+            let done = *cycle;
+            self.cycle = Some(Cycle { start: now, bytes: 0 });
+            self.learn(done.bytes, now.since(done.start));
+        }
+    }
+
+    /// Pan et al. 2013 §III: every sample of the rate lowers the burst allowance by its length.
+    fn learn(&mut self, bytes: u64, took: Span) {
+        if took > Span::ZERO {
+            let sample = bytes as f64 / took.as_secs();
+            self.bytes_per_sec = Some(match self.bytes_per_sec {
+                None => sample,
+                Some(average) => (1.0 - self.rate_weight) * average + self.rate_weight * sample,
+            });
+        }
+        self.burst_allowance = self.burst_allowance.saturating_sub(took);
+        if self.is_uncongested() && !self.has_heuristics {
+            self.burst_allowance = self.max_burst;
+        }
+    }
+
+    fn is_uncongested(&self) -> bool {
+        self.drop_prob == 0.0 && self.delay < self.half_target && self.delay_old < self.half_target
+    }
+
+    /// The periodic update.
+    pub(super) fn update(&mut self, queue: Backlog) {
+        self.delay_old = self.delay;
+        self.delay = self.bytes_per_sec.map_or(0.0, |rate| queue.bytes as f64 / rate);
+        let p = self.drop_prob;
+        let step = self.gains.step(self.delay, self.delay_old) * self.tune.factor(p);
+        self.drop_prob = if self.has_heuristics {
+            self.moved_by_linux(step)
+        } else {
+            (p + step).clamp(0.0, 1.0)
+        };
+        if self.has_heuristics && self.is_uncongested() && self.bytes_per_sec.is_some() {
+            self.burst_allowance = self.max_burst;
+            self.bytes_per_sec = None;
+            self.cycle = None;
+        }
+    }
+
+    /// Linux 2013: cap, kick, add, clamp, decay.
+    fn moved_by_linux(&self, step: f64) -> f64 {
+        let kick = if self.delay > 0.25 { 0.02 } else { 0.0 };
+        let moved = self.drop_prob + capped(self.drop_prob, step) + kick;
+        let idle = self.delay == 0.0 && self.delay_old == 0.0;
+        moved.clamp(0.0, 1.0) * if idle { 0.98 } else { 1.0 }
+    }
+
+    /// Whether updates of an empty queue change nothing.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let restarts = self.has_heuristics && self.bytes_per_sec.is_some();
+        self.drop_prob == 0.0 && self.delay == 0.0 && self.delay_old == 0.0 && !restarts
+    }
+
+    /// Whether nothing at all may be dropped.
+    pub(super) fn is_protected(&self, queue: Backlog) -> bool {
+        self.burst_allowance > Span::ZERO || self.is_small(queue)
+    }
+
+    pub(super) fn drop_prob(&self) -> f64 {
+        self.drop_prob
+    }
+
+    pub(super) fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    pub(super) fn burst_allowance(&self) -> f64 {
+        self.burst_allowance.as_secs()
+    }
+
+    #[cfg(test)]
+    pub(super) fn started(mut self, p: f64, delay: f64) -> Paper {
+        self.drop_prob = p;
+        self.delay = delay;
+        self.burst_allowance = Span::ZERO;
+        self
+    }
+}
