@@ -70,7 +70,7 @@ impl Receiver {
     /// begins or ends with it.
     #[inline]
     pub fn must_answer_before(&self, packet: &Packet) -> bool {
-        self.precise && self.unacknowledged > 0 && self.echo != (packet.ecn == Ecn::Ce)
+        self.echo != (packet.ecn == Ecn::Ce) && self.precise && self.unacknowledged > 0
     }
 
     /// The next segment expected: everything below has arrived.
@@ -87,7 +87,7 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         let echoed = self.echo;
         self.take_mark(packet);
-        let news = if self.precise { echoed != self.echo } else { packet.signal };
+        let news = packet.signal || self.precise && echoed != self.echo;
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
             if duplicate {
@@ -112,15 +112,15 @@ impl Receiver {
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
     fn take_mark(&mut self, packet: &Packet) {
-        if self.precise {
-            self.echo = packet.ecn == Ecn::Ce;
+        let marked = packet.ecn == Ecn::Ce;
+        if !marked && !self.echo {
             return;
         }
-        if packet.signal {
+        if packet.signal || self.precise {
             self.echo = false;
         }
-        if packet.ecn == Ecn::Ce {
-            if !self.echo && self.rule.quick > 0 {
+        if marked {
+            if !self.echo && self.rule.quick > 0 && !self.precise {
                 self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
             }
             self.echo = true;

@@ -222,10 +222,8 @@ impl Sender {
         let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
         self.enter_episode(ack.signal);
         self.adjust_window(&delivery, &news, marked);
-        if delivery.advanced || self.confirms_head(&delivery) {
-            self.restart_timer(now);
-        }
-        self.send(now, emit);
+        let restart = delivery.advanced || self.confirms_head(&delivery);
+        self.send_allowed(now, restart, emit);
     }
 
     /// Karn's rule: a segment that was sent more than once gives no sample, unless the timestamp that

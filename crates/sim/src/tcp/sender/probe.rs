@@ -25,9 +25,21 @@ pub(super) struct Probe {
 }
 
 impl Sender {
-    /// Starts the timer anew after an acknowledgement: for a probe where one is due before the
-    /// timeout, otherwise for the timeout.
-    pub(super) fn restart_timer(&mut self, now: Time) {
+    /// Sets the timer after an acknowledgement that starts it anew, or new data that was sent: for a
+    /// probe where one is due before the timeout, otherwise for the timeout.
+    #[inline]
+    pub(super) fn set_timer(&mut self, now: Time, restart: bool, sent_new: bool) {
+        if sent_new && self.may_probe() {
+            // A probe waits anew, but not beyond the timeout of the head.
+            let due = self.board.head_sent() + self.rtt.timeout();
+            self.timeout = due.min(now + self.probe_delay()).max(now);
+            self.probing = true;
+        } else if restart || sent_new && self.timeout == Time::NEVER {
+            self.restart_timer(now);
+        }
+    }
+
+    fn restart_timer(&mut self, now: Time) {
         self.probing = false;
         if self.board.outstanding() == 0 {
             self.timeout = Time::NEVER;
@@ -37,18 +49,6 @@ impl Sender {
         if self.may_probe() {
             self.probing = true;
             self.timeout = self.timeout.min(now + self.probe_delay());
-        }
-    }
-
-    /// New data went out: a probe waits anew, but not beyond the timeout of the head.
-    pub(super) fn postpone_probe(&mut self, now: Time) {
-        if self.timeout == Time::NEVER {
-            return self.restart_timer(now);
-        }
-        if self.may_probe() {
-            let due = self.board.head_sent() + self.rtt.timeout();
-            self.timeout = due.min(now + self.probe_delay()).max(now);
-            self.probing = true;
         }
     }
 

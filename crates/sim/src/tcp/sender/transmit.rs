@@ -8,6 +8,11 @@ use crate::packet::{Kind, Packet};
 impl Sender {
     /// Sends what the window allows: first what was lost, then new data.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        self.send_allowed(now, false, emit);
+    }
+
+    /// The same; `restart`: an acknowledgement starts the timer anew.
+    pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.restart_after_idle(now);
         let only_new = std::mem::take(&mut self.only_new);
         if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
@@ -26,8 +31,8 @@ impl Sender {
         }
         if room > 0 {
             self.last_sent = now;
-            self.postpone_probe(now);
         }
+        self.set_timer(now, restart, room > 0);
         self.note_usage(held_back);
     }
 
