@@ -2,5 +2,8 @@
 
 pub mod fifo;
 pub mod fq;
+mod line;
+mod linux_red;
 mod queue;
 mod rota;
+pub mod sfq;
