@@ -70,6 +70,12 @@ pub const PRESETS: &[Preset] = &[
         law: "pie",
         settings: &[],
     },
+    Preset {
+        name: "fq_cobalt",
+        doc: "Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE)",
+        law: "cobalt",
+        settings: &[],
+    },
 ];
 
 crate::params! {
@@ -159,6 +165,10 @@ registry! {
         laws::pie::Pie;
         laws::pi2::Pi2;
         laws::madpie::Madpie;
+        laws::cobalt::Cobalt;
+        laws::pi::Pi;
+        laws::blue::Blue;
+        laws::step::Step;
     }
     schemes {
         qdiscs::sfq::Sfq;
