@@ -173,6 +173,7 @@ registry! {
     schemes {
         qdiscs::sfq::Sfq;
         qdiscs::sfq::SfqRed;
+        qdiscs::dualpi2::DualPi2;
     }
 }
 

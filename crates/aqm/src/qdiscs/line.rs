@@ -39,10 +39,6 @@ impl<P: Packet> Line<P> {
         self.waiting.front().map(|&(enqueued, _)| enqueued)
     }
 
-    pub(crate) fn head_mut(&mut self) -> Option<&mut P> {
-        self.waiting.front_mut().map(|(_, packet)| packet)
-    }
-
     pub(crate) fn push(&mut self, enqueued: Time, packet: P) {
         self.bytes += u64::from(packet.bytes());
         self.waiting.push_back((enqueued, packet));
@@ -50,12 +46,6 @@ impl<P: Packet> Line<P> {
 
     pub(crate) fn pop(&mut self) -> Option<(Time, P)> {
         let (enqueued, packet) = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.bytes());
-        Some((enqueued, packet))
-    }
-
-    pub(crate) fn pop_tail(&mut self) -> Option<(Time, P)> {
-        let (enqueued, packet) = self.waiting.pop_back()?;
         self.bytes -= u64::from(packet.bytes());
         Some((enqueued, packet))
     }

@@ -1,9 +1,11 @@
 //! The disciplines, one file each: how queues are arranged around laws.
 
+pub mod dualpi2;
 pub mod fifo;
 pub mod fq;
 mod line;
 mod linux_red;
+mod pool;
 mod queue;
 mod rota;
 pub mod sfq;

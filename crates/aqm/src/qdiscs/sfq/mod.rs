@@ -20,8 +20,9 @@ pub use params::{SfqParams, SfqRedParams};
 use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::line::{Line, Total, mark};
+use crate::qdiscs::line::{Total, mark};
 use crate::qdiscs::linux_red::{Curve, State};
+use crate::qdiscs::pool::{Chain, Pool};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -85,7 +86,8 @@ struct Red {
 struct Queues<P> {
     /// By hash slot: the active queue of its flows.
     slots: Vec<Option<u32>>,
-    queues: Vec<Active<P>>,
+    queues: Vec<Active>,
+    pool: Pool<P>,
     free: Vec<u32>,
     /// The queue served last; the ring goes on behind it. None when nothing waits.
     tail: Option<u32>,
@@ -104,8 +106,8 @@ struct Queues<P> {
 
 /// A queue that may be active.
 #[derive(Debug)]
-struct Active<P> {
-    line: Line<P>,
+struct Active {
+    line: Chain,
     /// Bytes it may still send in this round.
     allot: i64,
     slot: usize,
@@ -118,7 +120,7 @@ struct Active<P> {
 impl<P: Packet> Queues<P> {
     fn new(p: &SfqParams, red: Option<Red>, env: &Env) -> Self {
         let queue = |_| Active {
-            line: Line::default(),
+            line: Chain::default(),
             allot: 0,
             slot: 0,
             next: 0,
@@ -130,6 +132,7 @@ impl<P: Packet> Queues<P> {
         Queues {
             slots: vec![None; p.divisor as usize],
             queues: (0..p.flows).map(queue).collect(),
+            pool: Pool::new(),
             free: (0..p.flows as u32).rev().collect(),
             tail: None,
             total: Total::default(),
@@ -149,8 +152,14 @@ impl<P: Packet> Queues<P> {
         splitmix(flow ^ self.salt) as usize & (self.slots.len() - 1)
     }
 
-    fn queue(&mut self, index: u32) -> &mut Active<P> {
+    fn queue(&mut self, index: u32) -> &mut Active {
         &mut self.queues[index as usize]
+    }
+
+    /// Takes the head of a queue that holds packets.
+    fn pop(&mut self, index: u32) -> (Time, P) {
+        let line = &mut self.queues[index as usize].line;
+        self.pool.pop(line).expect("a listed queue holds packets")
     }
 
     fn touch(&mut self, index: u32) {
@@ -196,7 +205,7 @@ impl<P: Packet> Queues<P> {
         if !self.headdrop {
             return sink.dropped(packet, now, Stage::Enqueue, cause);
         }
-        let (enqueued, head) = self.queue(index).line.pop().expect("a listed queue holds packets");
+        let (enqueued, head) = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
         self.append(index, now, packet);
@@ -229,7 +238,8 @@ impl<P: Packet> Queues<P> {
         };
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
-        match queue.line.head_mut().filter(|head| headdrop && can_mark(head)) {
+        let line = queue.line;
+        match self.pool.head_mut(&line).filter(|head| headdrop && can_mark(head)) {
             Some(head) => mark(head, Stage::Queued, cause, sink),
             None if can_mark(packet) => mark(packet, Stage::Enqueue, cause, sink),
             None => return Some(cause),
@@ -254,7 +264,7 @@ impl<P: Packet> Queues<P> {
 
     fn append(&mut self, index: u32, enqueued: Time, packet: P) {
         self.total.add(packet.bytes());
-        self.queue(index).line.push(enqueued, packet);
+        self.pool.push(&mut self.queues[index as usize].line, enqueued, packet);
         self.touch(index);
     }
 
@@ -280,8 +290,8 @@ impl<P: Packet> Queues<P> {
         let is_single = self.queue(longest).line.packets() == 1;
         let victim = if is_single { self.queue(tail).next } else { longest };
         let headdrop = self.headdrop;
-        let line = &mut self.queue(victim).line;
-        let taken = if headdrop { line.pop() } else { line.pop_tail() };
+        let line = &mut self.queues[victim as usize].line;
+        let taken = if headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
         let (enqueued, packet) = taken.expect("a listed queue holds packets");
         self.total.remove(packet.bytes());
         self.touch(victim);
@@ -307,7 +317,8 @@ impl<P: Packet> Queues<P> {
         let mut waiting = Vec::with_capacity(self.total.packets as usize);
         while let Some(tail) = self.tail {
             let index = self.queue(tail).next;
-            waiting.extend(core::iter::from_fn(|| self.queue(index).line.pop()));
+            let line = &mut self.queues[index as usize].line;
+            waiting.extend(core::iter::from_fn(|| self.pool.pop(line)));
             self.retire_next(index);
         }
         self.total = Total::default();
@@ -358,8 +369,8 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
             self.tail = Some(index);
             index = self.queue(index).next;
         }
+        let (enqueued, packet) = self.pop(index);
         let queue = self.queue(index);
-        let (enqueued, packet) = queue.line.pop().expect("a listed queue holds packets");
         queue.allot -= i64::from(packet.bytes());
         let is_empty = queue.line.is_empty();
         self.total.remove(packet.bytes());
