@@ -21,9 +21,11 @@ __all__ = [
     "Bulk",
     "Capacity",
     "Cbr",
+    "Choke",
     "Cobalt",
     "Codel",
     "CongestionControl",
+    "Dualpi2",
     "Files",
     "FlowGroup",
     "FqCobalt",
@@ -40,6 +42,7 @@ __all__ = [
     "Red",
     "Scenario",
     "Schedule",
+    "Sfb",
     "Sfq",
     "SfqRed",
     "Step",
@@ -657,6 +660,88 @@ class Step(_Aqm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choke(_Aqm):
+    """RED, and an arrival that meets its own flow in the queue goes with it (Linux sch_choke.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_choke.c; thresholds as tc
+            computes them. Default: ``"linux"``.
+        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
+            pfifo: txqueuelen of Ethernet. Default: ``"1000p"``.
+        min_th: Average backlog in packets up to which nothing happens; ``auto`` is a third of
+            ``max_th``. It must be positive. Source: tc q_choke.c: max / 3. Default: ``"auto"``.
+        max_th: Average backlog in packets above which every arrival is signalled; ``auto`` is a
+            quarter of ``limit``, at least 3. It must be positive. Source: tc q_choke.c: limit / 4.
+            Default: ``"auto"``.
+        max_p: Signal probability where the average reaches ``max_th``. It must be greater than 0
+            and at most 1. Source: tc q_choke.c: probability 0.02. Default: ``0.02``.
+        mean_packet_bytes: Mean packet size, for the decay while idle and for limits in bytes. It
+            must be positive. Source: tc q_choke.c: avpkt 1000. Default: ``"1kB"``.
+        burst: Packets in a row that RED lets pass, from which the weight of the average follows;
+            ``auto`` is (2 min + max) / 3. It must be positive. Source: tc q_choke.c. Default:
+            ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped by RED. Source: tc
+            q_choke.c: off. Default: ``False``.
+        hard_drop: Whether an average above ``max_th`` drops what it could mark. Source: Linux
+            sch_choke.c: off. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "choke"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    min_th: int | Literal["auto"] | None = None
+    max_th: int | Literal["auto"] | None = None
+    max_p: float | None = None
+    mean_packet_bytes: str | None = None
+    burst: int | Literal["auto"] | None = None
+    ecn: bool | None = None
+    hard_drop: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sfb(_Aqm):
+    """A BLUE in each bin of a hash of eight levels; who does not listen is limited (Linux
+    sch_sfb.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_sfb.c. Default: ``"linux"``.
+        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
+            sch_sfb.c: txqueuelen of Ethernet. Default: ``"1000p"``.
+        bin_target: Packets in a bin from which an arrival raises its probability. It must be
+            positive. Source: Linux sch_sfb.c: bin_size 20. Default: ``20``.
+        bin_max: Packets in each of a flow's bins from which its arrivals are dropped. It must be
+            positive. Source: Linux sch_sfb.c: max 25. Default: ``25``.
+        increment: How much a full bin raises its probability, in steps of 1/65535. It must be a
+            probability from 0 to 1. Source: Linux sch_sfb.c: 66/65535. Default:
+            ``0.001007095445181964``.
+        decrement: How much an empty bin lowers it, in steps of 1/65535. It must be a probability
+            from 0 to 1. Source: Linux sch_sfb.c: 11/65535. Default: ``0.00016784924086366064``.
+        rehash_interval: Time between two changes of the hash. It must be positive. Source: Linux
+            sch_sfb.c: 600 s. Default: ``"600s"``.
+        warmup: How long before a change the next bank learns which flows do not listen. It must not
+            be negative. Source: Linux sch_sfb.c: 60 s. Default: ``"60s"``.
+        penalty_rate: Packets per second that all flows in the penalty box get together. It must not
+            be negative. Source: Linux sch_sfb.c: 10. Default: ``"10hz"``.
+        penalty_burst: Packets that they may send in a row. Source: Linux sch_sfb.c: 20. Default:
+            ``20``.
+    """
+
+    _kind: ClassVar[str | None] = "sfb"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    bin_target: int | None = None
+    bin_max: int | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    rehash_interval: str | None = None
+    warmup: str | None = None
+    penalty_rate: str | None = None
+    penalty_burst: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sfq(_Aqm):
     """Stochastic fairness queueing: rounds over hashed flows, the longest pays (Linux sch_sfq.c).
 
@@ -752,6 +837,59 @@ class SfqRed(_Aqm):
     burst: int | Literal["auto"] | None = None
     ecn: bool | None = None
     hard_drop: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dualpi2(_Aqm):
+    """A low-latency and a classic queue with coupled signals (RFC 9332).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc9332``: RFC 9332 Appendix A, pass 2:
+            deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: chance, a step
+            at 1 ms for L4S. Default: ``"rfc9332"``.
+        limit: How much may wait in both queues together. It must be positive. Source: Linux
+            sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate. Default: ``"10000p"``.
+        target: Queue delay aimed at in the classic queue. It must be positive. Source: RFC 9332
+            A.1. Default: ``"15ms"``.
+        tupdate: Time between two updates of the probability. It must be positive. Source: RFC 9332
+            A.1: 16 ms in the text, 15 ms by its formula. Default: ``"16ms"``.
+        alpha: Integral gain on p'. It must not be negative. Source: RFC 9332 A.1: 0.1 tupdate /
+            rtt_max^2. In ``linux``: ``0.16015625hz`` (sch_dualpi2.c: 41/256). Default:
+            ``"0.16hz"``.
+        beta: Proportional gain on p'. It must not be negative. Source: RFC 9332 A.1: 3.2 in the
+            text, 3 by its formula. In ``linux``: ``3.19921875hz`` (sch_dualpi2.c: 819/256).
+            Default: ``"3.2hz"``.
+        k: Coupling: marks in the low-latency queue per p'. It must be positive. Source: RFC 9332
+            §2.1. Default: ``2``.
+        l_min_th: Sojourn time from which the low-latency queue marks on its own. It must not be
+            negative. Source: RFC 9332 A.1. In ``linux``: ``1ms`` (sch_dualpi2.c: step_thresh).
+            Default: ``"800us"``.
+        l_range: How much longer until it marks everything; 0 is a step. It must not be negative.
+            Source: RFC 9332 A.1. In ``linux``: ``0s`` (sch_dualpi2.c: a step). Default:
+            ``"400us"``.
+        l_min_len: It marks on its own only while more packets than this wait behind. Source: RFC
+            9332 A.1: Th_len. In ``linux``: ``0`` (sch_dualpi2.c: min_qlen_step). Default: ``1``.
+        c_weight: The share of the link that the classic queue has at least. It must be a
+            probability from 0 to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
+            classic_protection). Default: ``0.0625``.
+        drop_overload: Whether saturation drops what could be marked; if not, p' stays below 1/k and
+            the limit holds the rest. Source: RFC 9332 §4.2.3. Default: ``True``.
+    """
+
+    _kind: ClassVar[str | None] = "dualpi2"
+
+    dialect: Literal["rfc9332", "linux"] | None = None
+    limit: str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    k: float | None = None
+    l_min_th: str | None = None
+    l_range: str | None = None
+    l_min_len: int | None = None
+    c_weight: float | None = None
+    drop_overload: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -922,8 +1060,11 @@ Queue: TypeAlias = (
     | Pi
     | Blue
     | Step
+    | Choke
+    | Sfb
     | Sfq
     | SfqRed
+    | Dualpi2
     | FqCodel
     | FqPie
     | FqCobalt

@@ -171,6 +171,8 @@ registry! {
         laws::step::Step;
     }
     schemes {
+        qdiscs::choke::Choke;
+        qdiscs::sfb::Sfb;
         qdiscs::sfq::Sfq;
         qdiscs::sfq::SfqRed;
         qdiscs::dualpi2::DualPi2;

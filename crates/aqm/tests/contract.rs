@@ -34,6 +34,8 @@ struct TestPacket {
     flow: u64,
     bytes: u32,
     ecn: Ecn,
+    /// Whether it came as ECT(1) or CE.
+    is_l4s: bool,
 }
 
 impl Packet for TestPacket {
@@ -60,7 +62,9 @@ struct Ledger {
     offered: Vec<Option<Time>>,
     inside_packets: u32,
     inside_bytes: u64,
-    last_of_flow: BTreeMap<u64, usize>,
+    last_of_flow: BTreeMap<(u64, bool), usize>,
+    /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for each).
+    is_dual: bool,
     drops: BTreeMap<(Stage, Cause), u64>,
     marks: u64,
     /// FNV-1a over everything that happened.
@@ -85,7 +89,8 @@ impl Ledger {
 
     fn departed(&mut self, packet: &TestPacket, enqueued: Time) {
         self.gone(packet, enqueued, 1);
-        let before = self.last_of_flow.insert(packet.flow, packet.id);
+        let stream = (packet.flow, self.is_dual && packet.is_l4s);
+        let before = self.last_of_flow.insert(stream, packet.id);
         assert!(before.is_none_or(|id| id < packet.id), "a flow keeps its order");
     }
 
@@ -140,7 +145,11 @@ impl Host {
             limit,
             chance: Rng::stream(seed, "host", 0),
             law_chance: Rng::stream(seed, "law", 0),
-            ledger: Ledger { digest: 0xcbf2_9ce4_8422_2325, ..Ledger::default() },
+            ledger: Ledger {
+                digest: 0xcbf2_9ce4_8422_2325,
+                is_dual: spec.law == "dualpi2",
+                ..Ledger::default()
+            },
         }
     }
 
@@ -175,11 +184,13 @@ impl Host {
     fn offer(&mut self) {
         let sizes = [64, 350, 1000, 1514, 1514, 1514];
         let ecns = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+        let ecn = ecns[self.chance.below(5) as usize];
         let packet = TestPacket {
             id: self.ledger.offered.len(),
             flow: self.chance.below(FLOWS).pow(2) / FLOWS, // some flows are fatter
             bytes: sizes[self.chance.below(6) as usize],
-            ecn: ecns[self.chance.below(5) as usize],
+            ecn,
+            is_l4s: matches!(ecn, Ecn::Ect1 | Ecn::Ce),
         };
         let nothing_waited = self.qdisc.backlog() == Backlog::EMPTY;
         self.ledger.offer(&packet);

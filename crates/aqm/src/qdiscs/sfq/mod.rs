@@ -289,9 +289,8 @@ impl<P: Packet> Queues<P> {
         let longest = self.ring().max_by_key(length).unwrap_or(tail);
         let is_single = self.queue(longest).line.packets() == 1;
         let victim = if is_single { self.queue(tail).next } else { longest };
-        let headdrop = self.headdrop;
         let line = &mut self.queues[victim as usize].line;
-        let taken = if headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
+        let taken = if self.headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
         let (enqueued, packet) = taken.expect("a listed queue holds packets");
         self.total.remove(packet.bytes());
         self.touch(victim);
