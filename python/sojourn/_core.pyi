@@ -131,9 +131,9 @@ def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
     """
 
 def aqms() -> list[dict[str, Any]]:
-    """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], params [{name, doc,
-    kind, absent, rule, words, defaults: {dialect: text}, sources: {dialect: text},
-    of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
+    """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
+    params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
+    sources: {dialect: text}, of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
 
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""

@@ -10,9 +10,8 @@ use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{App, Datagrams, FlowGroup, Resolved};
 
 fn aqm() -> impl Strategy<Value = String> {
-    let laws: Vec<String> = registry::laws().iter().map(|law| law.name.to_owned()).collect();
-    let presets = registry::PRESETS.iter().map(|preset| preset.name.to_owned());
-    prop::sample::select(laws.into_iter().chain(presets).collect::<Vec<_>>())
+    let names: Vec<String> = registry::names().map(str::to_owned).collect();
+    prop::sample::select(names)
 }
 
 fn app() -> impl Strategy<Value = App> {

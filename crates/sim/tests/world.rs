@@ -269,9 +269,7 @@ fn a_run_can_be_cancelled() {
 
 #[test]
 fn no_aqm_starves_a_link_with_ten_flows() {
-    let laws = sojourn_aqm::registry::laws();
-    let presets = sojourn_aqm::registry::PRESETS.iter().map(|preset| preset.name);
-    for aqm in laws.iter().map(|law| law.name).chain(presets) {
+    for aqm in sojourn_aqm::registry::names() {
         for limit in ["250kB", "1000p"] {
             let bottleneck = link("b", &format!("{aqm}:limit={limit}"), 0);
             let mut plan = scenario(200, vec![bottleneck], vec![bulk(10, "reno")]);
