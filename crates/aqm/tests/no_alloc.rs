@@ -120,6 +120,9 @@ impl Host {
             (0..MOST_PACKETS).for_each(|_| self.offer(flow));
             while self.take() {}
         }
+        // One packet each of many flows: some disciplines never let one flow fill them.
+        (0..u64::from(MOST_PACKETS)).for_each(|flow| self.offer(flow));
+        while self.take() {}
     }
 
     fn live(&mut self, operations: u64) {
