@@ -500,24 +500,51 @@ class Pi2(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``classic``: Tahiliani and Tewari 2017: classic
-            traffic, gains on p'. Default: ``"classic"``.
+            traffic, gains on p'; ``rfc9332``: RFC 9332 Appendix A: the base AQM of DualPI2, without
+            its queue of low latency; ``coupled``: one queue for classic and scalable traffic (Linux
+            sch_pi2.c), gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the
+            ns-3 port: Linux's gains on p', no upper bound. Default: ``"classic"``.
         target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
-            II. Default: ``"20ms"``.
+            II. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
         tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
-            and Tewari 2017, Table II. Default: ``"30ms"``.
-        alpha: Integral gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
-            Table II. Default: ``"0.3125hz"``.
-        beta: Proportional gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
-            Table II. Default: ``"3.125hz"``.
+            and Tewari 2017, Table II. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
+            RTT_max / 3)). Default: ``"30ms"``.
+        alpha: Integral gain on p' (``linux``: on p_s). It must not be negative. Source: Tahiliani
+            and Tewari 2017, Table II. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
+            RTT_max^2). In ``linux``: ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). In ``ns3``:
+            ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). Default: ``"0.3125hz"``.
+        beta: Proportional gain on p' (``linux``: on p_s). It must not be negative. Source:
+            Tahiliani and Tewari 2017, Table II. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
+            0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
+            ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
+        delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
+            ``stamps`` (RFC 9332 Appendix A.1: time in the queue). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
             Default: ``"10kB"``.
         rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
-            and at most 1. Source: Tahiliani and Tewari 2017, Table II. Default: ``0.5``.
+            and at most 1. Source: Tahiliani and Tewari 2017, Table II. In ``linux``: ``0.125``
+            (Linux sch_pi2.c). Default: ``0.5``.
         mtu_bytes: Less than twice this backlog is never too much; ``auto`` is the largest packet of
             the link. It must be positive. Source: Linux sch_pi2.c: psched_mtu. Default: ``"auto"``.
+        idle_decay: Factor on the probability at each update with no delay, now and before. It must
+            be greater than 0 and at most 1. Source: Tahiliani and Tewari 2017: none. In ``linux``:
+            ``0.98`` (Linux sch_pi2.c, the ns-3 port: 0.98). In ``ns3``: ``0.98`` (Linux sch_pi2.c,
+            the ns-3 port: 0.98). Default: ``1``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
-            sch_pi2.c: off. Default: ``False``.
+            sch_pi2.c: off. In ``coupled``: ``true`` (Linux sch_pi2.c with ecn: it takes marks to
+            couple). Default: ``False``.
+        scalable: Which packets are of scalable traffic, marked with k p' where ``ecn`` is on.
+            Source: Tahiliani and Tewari 2017: none. In ``coupled``: ``any`` (Linux sch_pi2.c:
+            ecn_scal). In ``linux``: ``any`` (Linux sch_pi2.c: ecn_scal). Default: ``"none"``.
+        coupling_k: k: how much more often than p' scalable packets are marked. It must be positive.
+            Source: RFC 9332 §2.4; Linux sch_pi2.c: 2. Default: ``2``.
+        first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
+            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
+            (Linux sch_pi2.c: half a second). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
+            be positive. Source: timers are exact. In ``linux``: ``250`` (Linux kernel/Kconfig.hz:
+            250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -525,15 +552,21 @@ class Pi2(_Aqm):
 
     _kind: ClassVar[str | None] = "pi2"
 
-    dialect: Literal["classic"] | None = None
+    dialect: Literal["classic", "rfc9332", "coupled", "linux", "ns3"] | None = None
     target: str | None = None
     tupdate: str | None = None
     alpha: str | None = None
     beta: str | None = None
+    delay: Literal["stamps", "rate"] | None = None
     dq_threshold: str | None = None
     rate_weight: float | None = None
     mtu_bytes: str | None = None
+    idle_decay: float | None = None
     ecn: bool | None = None
+    scalable: Literal["none", "ect1", "any"] | None = None
+    coupling_k: float | None = None
+    first_update: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
 
 

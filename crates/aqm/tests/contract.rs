@@ -323,9 +323,9 @@ fn every_dialect_keeps_its_promises_in_one_queue_and_under_flow_queues() {
         } else {
             format!("{dialect}:ecn=true")
         };
-        for (text, limit) in [(&dialect, Limit::Packets(400)), (&marks, Limit::Bytes(400_000))] {
-            let separator = if text.contains(':') { ',' } else { ':' };
-            let spec = QdiscSpec::parse(&format!("{text}{separator}limit={limit}"));
+        let drops = format!("{dialect}:ecn=false");
+        for (text, limit) in [(&drops, Limit::Packets(400)), (&marks, Limit::Bytes(400_000))] {
+            let spec = QdiscSpec::parse(&format!("{text},limit={limit}"));
             let mut host = Host::new(&spec.expect("a legal description"), limit, 7);
             host.live(200_000);
             assert!(host.ledger.signals() > 0, "{text}: {:?}", host.ledger.drops);
