@@ -227,33 +227,48 @@ class Red(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``floyd``: Floyd and Jacobson 1993 with the
-            arithmetic of ns-2's red.cc. Default: ``"floyd"``.
+            arithmetic of ns-2's red.cc; ``linux``: Linux sch_red.c in its integers, with the values
+            that tc red computes; ``ns2``: ns-2.35 red.cc with its default settings; ``ns3``: ns-3
+            RedQueueDisc of mid-2026. Default: ``"floyd"``.
         min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
             of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
-            that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay * C / 2).
-            Default: ``"auto"``.
+            that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay * C / 2). In
+            ``ns3``: ``5p`` (ns-3 RedQueueDisc: MinTh). Default: ``"auto"``.
         max_th: Average backlog from which every arrival is signalled (``gentle``: from twice this);
             ``auto`` is three times ``min_th``. It must be positive. Source: ns-2 red.cc: 3 *
-            thresh. Default: ``"auto"``.
+            thresh. In ``ns3``: ``15p`` (ns-3 RedQueueDisc: MaxTh). Default: ``"auto"``.
         max_p: Signal probability where the average reaches ``max_th``. It must be greater than 0
-            and at most 1. Source: ns-2 red.cc: linterm 10. Default: ``0.1``.
+            and at most 1. Source: ns-2 red.cc: linterm 10. In ``linux``: ``0.02`` (tc red:
+            probability). In ``ns3``: ``0.02`` (ns-3 RedQueueDisc: LInterm 50). Default: ``0.1``.
         w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
-            second. It must be greater than 0 and at most 1. Source: Floyd and Jacobson 1993: 0.002.
-            Default: ``0.002``.
+            second (``ns2``: per second or ten round trips of three packet times). It must be
+            greater than 0 and at most 1. Source: Floyd and Jacobson 1993: 0.002. In ``ns2``:
+            ``auto`` (ns-2 red.cc: q_weight -1). Default: ``0.002``.
+        burst: Packets of a burst that the average lets pass, from which the weight follows;
+            ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
+            linux only; tc red: burst. Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
-            ``max_th``. Source: Floyd and Jacobson 1993: no gentle region. Default: ``False``.
+            ``max_th``. Source: Floyd and Jacobson 1993: no gentle region. In ``ns2``: ``true``
+            (ns-2 red.cc, ns-3 RedQueueDisc: on). In ``ns3``: ``true`` (ns-2 red.cc, ns-3
+            RedQueueDisc: on). Default: ``False``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
             setbit off. Default: ``False``.
         hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
-            UseHardDrop. Default: ``True``.
+            UseHardDrop. In ``linux``: ``false`` (tc red: harddrop off). Default: ``True``.
+        ecn_mark_limit: Probability p_b up to which early signals mark what can be marked. It must
+            be a probability from 0 to 1. Source: Floyd and Jacobson 1993: none. In ``ns2``: ``0.1``
+            (ns-2 red.cc: use_mark_p, mark_p). Default: ``1``.
         gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
-            method 2. Default: ``"uniform"``.
+            method 2. In ``ns2``: ``wait`` (ns-2 red.cc, ns-3 RedQueueDisc: wait). In ``ns3``:
+            ``wait`` (ns-2 red.cc, ns-3 RedQueueDisc: wait). Default: ``"uniform"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
         mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
             thresholds become bytes; ``auto`` is the largest packet of the link. It must be
             positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
-            500B. Default: ``"auto"``.
+            500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``ns2``: ``500B``
+            (ns-2 red.cc, ns-3 RedQueueDisc: mean packet size). In ``ns3``: ``500B`` (ns-2 red.cc,
+            ns-3 RedQueueDisc: mean packet size). Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -261,14 +276,16 @@ class Red(_Aqm):
 
     _kind: ClassVar[str | None] = "red"
 
-    dialect: Literal["floyd"] | None = None
+    dialect: Literal["floyd", "linux", "ns2", "ns3"] | None = None
     min_th: str | None = None
     max_th: str | None = None
     max_p: float | None = None
     w_q: float | Literal["auto"] | None = None
+    burst: int | Literal["auto"] | None = None
     gentle: bool | None = None
     ecn: bool | None = None
     hard_drop: bool | None = None
+    ecn_mark_limit: float | None = None
     gap_mode: Literal["uniform", "wait", "geometric"] | None = None
     target_delay: str | None = None
     mean_packet_bytes: str | None = None
@@ -281,7 +298,10 @@ class Ared(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``floyd2001``: Floyd, Gummadi and Shenker 2001: a
-            timer, gentle, thresholds by rate. Default: ``"floyd2001"``.
+            timer, gentle, thresholds by rate; ``linux``: Linux sch_red.c with adaptive, in its
+            integers, with the values of tc red; ``kids``: Khademi et al. 2013: as linux, thresholds
+            of 0.5 and 1.5 target delays; ``ns3``: ns-3 RedQueueDisc with ARED: max_p moves at
+            arrivals. Default: ``"floyd2001"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
         adapt_interval: Time between two adaptations of ``max_p``. It must be positive. Source:
@@ -293,10 +313,13 @@ class Ared(_Aqm):
             Source: Floyd et al. 2001: 0.9. Default: ``0.9``.
         max_p_top: ``max_p`` does not grow when it is above this. It must be greater than 0 and at
             most 1. Source: Floyd et al. 2001: 0.5. Default: ``0.5``.
-        max_p_bottom: ``max_p`` does not shrink when it is below this. It must be a probability from
-            0 to 1. Source: Floyd et al. 2001: 0.01. Default: ``0.01``.
+        max_p_bottom: ``max_p`` does not shrink when it is below this; ``auto`` is one over the
+            packets that pass in 0.1 s, at most 0.01 (``ns3``: 100 times less, as there). It must be
+            a probability from 0 to 1. Source: Floyd et al. 2001: 0.01. In ``ns3``: ``auto`` (ns-3
+            RedQueueDisc: Bottom 0). Default: ``0.01``.
         max_p: ``max_p`` at the start. It must be greater than 0 and at most 1. Source: ns-2 red.cc:
-            linterm 10. Default: ``0.1``.
+            linterm 10. In ``linux``: ``0.02`` (tc red: probability). In ``kids``: ``0.02`` (tc red:
+            probability). In ``ns3``: ``0.02`` (ns-3 RedQueueDisc: LInterm 50). Default: ``0.1``.
         min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
             of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
             that is set. It must be positive. Source: Floyd et al. 2001: max(5, target C / 2).
@@ -307,18 +330,24 @@ class Ared(_Aqm):
         w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
             second. It must be greater than 0 and at most 1. Source: Floyd et al. 2001: 1 -
             exp(-1/C). Default: ``"auto"``.
+        burst: Packets of a burst that the average lets pass, from which the weight follows;
+            ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
+            linux and kids only; tc red: burst. Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
             ``max_th``. Source: Floyd et al. 2001: recommended. Default: ``True``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
             setbit off. Default: ``False``.
         hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
-            UseHardDrop. Default: ``True``.
+            UseHardDrop. In ``linux``: ``false`` (tc red: harddrop off). In ``kids``: ``false`` (tc
+            red: harddrop off). Default: ``True``.
         gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
-            method 2. Default: ``"uniform"``.
+            method 2. In ``ns3``: ``wait`` (ns-3 RedQueueDisc: Wait). Default: ``"uniform"``.
         mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
             thresholds become bytes; ``auto`` is the largest packet of the link. It must be
             positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
-            500B. Default: ``"auto"``.
+            500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``kids``: ``1kB``
+            (tc-red(8): 1000 is a good value). In ``ns3``: ``500B`` (ns-3 RedQueueDisc:
+            MeanPktSize). Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -326,17 +355,18 @@ class Ared(_Aqm):
 
     _kind: ClassVar[str | None] = "ared"
 
-    dialect: Literal["floyd2001"] | None = None
+    dialect: Literal["floyd2001", "linux", "kids", "ns3"] | None = None
     target_delay: str | None = None
     adapt_interval: str | None = None
     adapt_alpha: float | None = None
     adapt_beta: float | None = None
     max_p_top: float | None = None
-    max_p_bottom: float | None = None
+    max_p_bottom: float | Literal["auto"] | None = None
     max_p: float | None = None
     min_th: str | None = None
     max_th: str | None = None
     w_q: float | Literal["auto"] | None = None
+    burst: int | Literal["auto"] | None = None
     gentle: bool | None = None
     ecn: bool | None = None
     hard_drop: bool | None = None
@@ -511,24 +541,51 @@ class Pi2(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``classic``: Tahiliani and Tewari 2017: classic
-            traffic, gains on p'. Default: ``"classic"``.
+            traffic, gains on p'; ``rfc9332``: RFC 9332 Appendix A: the base AQM of DualPI2, without
+            its queue of low latency; ``coupled``: one queue for classic and scalable traffic (Linux
+            sch_pi2.c), gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the
+            ns-3 port: Linux's gains on p', no upper bound. Default: ``"classic"``.
         target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
-            II. Default: ``"20ms"``.
+            II. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
         tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
-            and Tewari 2017, Table II. Default: ``"30ms"``.
-        alpha: Integral gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
-            Table II. Default: ``"0.3125hz"``.
-        beta: Proportional gain on p'. It must not be negative. Source: Tahiliani and Tewari 2017,
-            Table II. Default: ``"3.125hz"``.
+            and Tewari 2017, Table II. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
+            RTT_max / 3)). Default: ``"30ms"``.
+        alpha: Integral gain on p' (``linux``: on p_s). It must not be negative. Source: Tahiliani
+            and Tewari 2017, Table II. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
+            RTT_max^2). In ``linux``: ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). In ``ns3``:
+            ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). Default: ``"0.3125hz"``.
+        beta: Proportional gain on p' (``linux``: on p_s). It must not be negative. Source:
+            Tahiliani and Tewari 2017, Table II. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
+            0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
+            ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
+        delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
+            ``stamps`` (RFC 9332 Appendix A.1: time in the queue). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
             Default: ``"10kB"``.
         rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
-            and at most 1. Source: Tahiliani and Tewari 2017, Table II. Default: ``0.5``.
+            and at most 1. Source: Tahiliani and Tewari 2017, Table II. In ``linux``: ``0.125``
+            (Linux sch_pi2.c). Default: ``0.5``.
         mtu_bytes: Less than twice this backlog is never too much; ``auto`` is the largest packet of
             the link. It must be positive. Source: Linux sch_pi2.c: psched_mtu. Default: ``"auto"``.
+        idle_decay: Factor on the probability at each update with no delay, now and before. It must
+            be greater than 0 and at most 1. Source: Tahiliani and Tewari 2017: none. In ``linux``:
+            ``0.98`` (Linux sch_pi2.c, the ns-3 port: 0.98). In ``ns3``: ``0.98`` (Linux sch_pi2.c,
+            the ns-3 port: 0.98). Default: ``1``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
-            sch_pi2.c: off. Default: ``False``.
+            sch_pi2.c: off. In ``coupled``: ``true`` (Linux sch_pi2.c with ecn: it takes marks to
+            couple). Default: ``False``.
+        scalable: Which packets are of scalable traffic, marked with k p' where ``ecn`` is on.
+            Source: Tahiliani and Tewari 2017: none. In ``coupled``: ``any`` (Linux sch_pi2.c:
+            ecn_scal). In ``linux``: ``any`` (Linux sch_pi2.c: ecn_scal). Default: ``"none"``.
+        coupling_k: k: how much more often than p' scalable packets are marked. It must be positive.
+            Source: RFC 9332 §2.4; Linux sch_pi2.c: 2. Default: ``2``.
+        first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
+            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
+            (Linux sch_pi2.c: half a second). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
+            be positive. Source: timers are exact. In ``linux``: ``250`` (Linux kernel/Kconfig.hz:
+            250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -536,15 +593,21 @@ class Pi2(_Aqm):
 
     _kind: ClassVar[str | None] = "pi2"
 
-    dialect: Literal["classic"] | None = None
+    dialect: Literal["classic", "rfc9332", "coupled", "linux", "ns3"] | None = None
     target: str | None = None
     tupdate: str | None = None
     alpha: str | None = None
     beta: str | None = None
+    delay: Literal["stamps", "rate"] | None = None
     dq_threshold: str | None = None
     rate_weight: float | None = None
     mtu_bytes: str | None = None
+    idle_decay: float | None = None
     ecn: bool | None = None
+    scalable: Literal["none", "ect1", "any"] | None = None
+    coupling_k: float | None = None
+    first_update: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
 
 

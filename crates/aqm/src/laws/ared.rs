@@ -3,15 +3,20 @@
 //!
 //! Source: Floyd, Gummadi and Shenker 2001, read through ns-2.35 `red.cc` and Linux `red.h`.
 //!
-//! Deviations from Linux `red.h`: as for [`super::red`]; `gentle` is on; thresholds and weight are
-//! automatic.
+//! Deviations of `floyd2001` from Linux `red.h`: as for [`super::red`]; `gentle` is on; thresholds and
+//! weight are automatic. `linux` is the kernel's in its integers. `kids` is that with the thresholds
+//! of Khademi et al. 2013: half and three halves of the backlog that a target delay means at the
+//! link's rate.
 //!
-//! Deviations from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer, not at the first
-//! arrival after half a second, so its bounds may be overshot by one step (0.51 and 0.0091), as in
-//! Linux; the lower bound is 0.01, not computed from the rate (ns-3's is 100 times too small).
+//! Deviations of `floyd2001` from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer, not at
+//! the first arrival after half a second, so its bounds may be overshot by one step (0.51 and 0.0091),
+//! as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all of these; its
+//! own lower bound is 100 times too small (spec aqm.md §7, pitfalls).
+
+use alloc::string::String;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
-use crate::laws::red::{self, Detector, GapMode, Setup};
+use crate::laws::red::{self, Detector, GapMode, LinuxRed, LinuxSetup, Setup, Style};
 use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::{Bytes, OrAuto};
@@ -23,7 +28,11 @@ use crate::units::Limit;
 params! {
     /// Parameters of Adaptive RED.
     pub struct AredParams {
-        dialects: "floyd2001" = "Floyd, Gummadi and Shenker 2001: a timer, gentle, thresholds by rate";
+        dialects:
+            "floyd2001" = "Floyd, Gummadi and Shenker 2001: a timer, gentle, thresholds by rate",
+            "linux" = "Linux sch_red.c with adaptive, in its integers, with the values of tc red",
+            "kids" = "Khademi et al. 2013: as linux, thresholds of 0.5 and 1.5 target delays",
+            "ns3" = "ns-3 RedQueueDisc with ARED: max_p moves at arrivals";
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
         /// Time between two adaptations of `max_p`.
@@ -34,47 +43,104 @@ params! {
         adapt_beta: f64, FRACTION, "Floyd et al. 2001: 0.9" => 0.9;
         /// `max_p` does not grow when it is above this.
         max_p_top: f64, FRACTION, "Floyd et al. 2001: 0.5" => 0.5;
-        /// `max_p` does not shrink when it is below this.
-        max_p_bottom: f64, PROBABILITY, "Floyd et al. 2001: 0.01" => 0.01;
+        /// `max_p` does not shrink when it is below this; `auto` is one over the packets
+        /// that pass in 0.1 s, at most 0.01 (`ns3`: 100 times less, as there).
+        max_p_bottom: OrAuto<f64>, PROBABILITY, "Floyd et al. 2001: 0.01" => OrAuto(Some(0.01)),
+            "ns3": "ns-3 RedQueueDisc: Bottom 0" => OrAuto(None);
         /// `max_p` at the start.
-        max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1;
+        max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1,
+            "linux" | "kids": "tc red: probability" => 0.02,
+            "ns3": "ns-3 RedQueueDisc: LInterm 50" => 0.02;
         /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
         /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
         /// set.
         min_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: max(5, target C / 2)" => OrAuto(None);
         /// Average backlog where the probability reaches `max_p`; `auto` is three times `min_th`.
-        max_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: 3 min_th" => OrAuto(None);
+        max_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: 3 min_th" => OrAuto(None),
+            "linux": "tc red: three times min_th if that is set, else a quarter of the limit"
+                => OrAuto(None),
+            "kids": "Khademi et al. 2013: 1.5 target_delay at the link's rate" => OrAuto(None);
         /// Weight of a new sample in the average; `auto` is 1 - exp(-1/C), C in packets per second.
         w_q: OrAuto<f64>, FRACTION, "Floyd et al. 2001: 1 - exp(-1/C)" => OrAuto(None);
+        /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
+        /// (2 `min_th` + `max_th`) / 3 mean packets.
+        burst: OrAuto<u64>, POSITIVE, "linux and kids only; tc red: burst" => OrAuto(None);
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
         gentle: bool, ANY, "Floyd et al. 2001: recommended" => true;
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "ns-2 red.cc: setbit off" => false;
         /// Whether the forced region drops what it could mark.
-        hard_drop: bool, ANY, "ns-3 RedQueueDisc: UseHardDrop" => true;
+        hard_drop: bool, ANY, "ns-3 RedQueueDisc: UseHardDrop" => true,
+            "linux" | "kids": "tc red: harddrop off" => false;
         /// How signals are spread at a given probability.
-        gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform;
+        gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform,
+            "ns3": "ns-3 RedQueueDisc: Wait" => GapMode::Wait;
         /// Mean packet size, by which rates become packets per second and automatic thresholds become
         /// bytes; `auto` is the largest packet of the link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
-            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None);
+            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
+            "linux" | "kids": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
+            "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     }
-    check: |params| {
-        red::check_thresholds(params.min_th, params.max_th)?;
-        if params.max_p_bottom <= params.max_p_top {
-            Ok(())
-        } else {
-            Err("max_p_bottom must not be greater than max_p_top".into())
-        }
+    check: |params| check(params);
+}
+
+fn check(params: &AredParams) -> Result<(), String> {
+    red::check_thresholds(params.min_th, params.max_th)?;
+    if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
+        return Err("max_p_bottom must not be greater than max_p_top".into());
+    }
+    let fixed = [
+        "adapt_alpha",
+        "adapt_beta",
+        "max_p_top",
+        "max_p_bottom",
+        "w_q",
+        "gentle",
+        "gap_mode",
+        "target_delay",
+    ];
+    let unused = match params.dialect {
+        "linux" => &fixed[..],
+        "kids" => &fixed[..7],
+        _ => &["burst"],
     };
+    red::check_unused(params, params.dialect, unused)?;
+    if params.is_linux() {
+        let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
+        red::check_tc(params.min_th, params.max_th, params.burst.0, packet)?;
+    }
+    Ok(())
 }
 
 /// The law.
 #[derive(Clone, Debug)]
-pub struct Ared {
+pub struct Ared(Engine);
+
+/// The two kinds of arithmetic.
+#[derive(Clone, Debug)]
+enum Engine {
+    Real(Adaptive),
+    Linux { red: LinuxRed, timer: Periodic },
+}
+
+/// RED with an adaptation of `max_p`, on a timer or at arrivals.
+#[derive(Clone, Debug)]
+struct Adaptive {
     detector: Detector,
     adaptation: Adaptation,
-    timer: Periodic,
+    occasion: Occasion,
+}
+
+/// When `max_p` is adapted.
+#[derive(Clone, Debug)]
+enum Occasion {
+    Timer(Periodic),
+    /// At the first arrival more than `interval` after the last change (ns-2, ns-3).
+    Arrival {
+        interval: Span,
+        last_change: Time,
+    },
 }
 
 /// The rule by which `max_p` moves.
@@ -84,12 +150,16 @@ struct Adaptation {
     beta: f64,
     top: f64,
     bottom: f64,
+    /// ns-2, ns-3: a `max_p` at its bound stays, and nothing is overshot.
+    is_strict: bool,
 }
 
 impl Adaptation {
     /// The next `max_p`, given which side of the middle band the average is on.
     fn next(&self, max_p: f64, side: Side) -> f64 {
         match side {
+            Side::Above if self.is_strict && max_p == self.top => max_p,
+            Side::Below if self.is_strict && max_p == self.bottom => max_p,
             Side::Above if max_p <= self.top => max_p + self.alpha.min(max_p / 4.0),
             Side::Below if max_p >= self.bottom => max_p * self.beta,
             _ => max_p,
@@ -105,7 +175,7 @@ enum Side {
     Above,
 }
 
-impl Ared {
+impl Adaptive {
     fn side(&self, now: Time) -> Side {
         let curve = &self.detector.curve;
         let width = curve.max_th - curve.min_th;
@@ -126,6 +196,37 @@ impl Ared {
         self.detector.curve.max_p = after;
         after == before && (side == Side::Below || !self.detector.decays())
     }
+
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        self.detector.learn(now, queue);
+        if let Occasion::Arrival { interval, last_change } = self.occasion
+            && now.since(last_change) > interval
+        {
+            let before = self.detector.curve.max_p;
+            self.adapt(now);
+            if self.detector.curve.max_p != before {
+                self.occasion = Occasion::Arrival { interval, last_change: now };
+            }
+        }
+        self.detector.decide(now, head, queue, rng)
+    }
+}
+
+impl Engine {
+    fn timer(&mut self) -> Option<&mut Periodic> {
+        match self {
+            Engine::Real(Adaptive { occasion: Occasion::Timer(timer), .. })
+            | Engine::Linux { timer, .. } => Some(timer),
+            Engine::Real(_) => None,
+        }
+    }
+
+    fn adapt(&mut self, now: Time) -> bool {
+        match self {
+            Engine::Real(red) => red.adapt(now),
+            Engine::Linux { red, .. } => red.adapt(now),
+        }
+    }
 }
 
 impl Aqm for Ared {
@@ -133,38 +234,57 @@ impl Aqm for Ared {
     const LIMIT_FIRST: bool = false;
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        self.detector.judge(now, head, queue, rng)
+        match &mut self.0 {
+            Engine::Real(red) => red.on_enqueue(now, head, queue, rng),
+            Engine::Linux { red, .. } => red.judge(now, head, queue, rng),
+        }
     }
 
     fn on_empty(&mut self, now: Time) {
-        self.detector.on_empty(now);
+        match &mut self.0 {
+            Engine::Real(red) => red.detector.on_empty(now),
+            Engine::Linux { red, .. } => red.on_empty(now),
+        }
     }
 
     fn next_timer(&self) -> Option<Time> {
-        Some(self.timer.next())
+        match &self.0 {
+            Engine::Real(Adaptive { occasion: Occasion::Timer(timer), .. })
+            | Engine::Linux { timer, .. } => Some(timer.next()),
+            Engine::Real(_) => None,
+        }
     }
 
     fn on_timer(&mut self, now: Time, _queue: Backlog) {
-        self.adapt(now);
-        self.timer.advance(now);
+        self.0.adapt(now);
+        if let Some(timer) = self.0.timer() {
+            timer.advance(now);
+        }
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        while self.timer.next() <= now {
-            let due = self.timer.next();
-            let rests = self.adapt(due);
-            self.timer.advance(if rests { now } else { due });
+        while let Some(due) = self.next_timer().filter(|&due| due <= now) {
+            let rests = self.0.adapt(due);
+            if let Some(timer) = self.0.timer() {
+                timer.advance(if rests { now } else { due });
+            }
         }
     }
 
     fn on_rate(&mut self, _now: Time, rate: Rate) {
-        self.detector.on_rate(rate);
+        match &mut self.0 {
+            Engine::Real(red) => red.detector.on_rate(rate),
+            Engine::Linux { red, .. } => red.on_rate(rate),
+        }
     }
 
     fn observe(&self, out: &mut [f64]) {
-        out[0] = self.detector.average_packets();
-        out[1] = self.detector.prob();
-        out[2] = self.detector.curve.max_p;
+        (out[0], out[1], out[2]) = match &self.0 {
+            Engine::Real(Adaptive { detector, .. }) => {
+                (detector.average_packets(), detector.prob(), detector.curve.max_p)
+            }
+            Engine::Linux { red, .. } => (red.average_packets(), red.prob(), red.max_p()),
+        };
     }
 }
 
@@ -180,26 +300,70 @@ impl Law for Ared {
     ];
 
     fn new(params: &AredParams, env: &Env) -> Self {
-        let p = params;
-        let setup = Setup {
-            min_th: p.min_th.0,
-            max_th: p.max_th.0,
-            weight: p.w_q.0,
-            ecn: p.ecn,
-            hard_drop: p.hard_drop,
-            gap_mode: p.gap_mode,
-            target_delay: p.target_delay.as_secs(),
-            mean_packet_bytes: red::mean_packet(p.mean_packet_bytes, env),
-        };
-        Ared {
-            detector: Detector::new(setup, p.max_p, p.gentle, env),
-            adaptation: Adaptation {
-                alpha: p.adapt_alpha,
-                beta: p.adapt_beta,
-                top: p.max_p_top,
-                bottom: p.max_p_bottom,
+        let timer = Periodic::new(params.adapt_interval);
+        if params.is_linux() {
+            return Ared(Engine::Linux { red: LinuxRed::new(params.linux(env), env), timer });
+        }
+        let last_change = Time::ZERO;
+        Ared(Engine::Real(Adaptive {
+            detector: Detector::new(params.real(env), params.max_p, params.gentle, env),
+            adaptation: params.adaptation(env),
+            occasion: match params.dialect {
+                "ns3" => Occasion::Arrival { interval: params.adapt_interval, last_change },
+                _ => Occasion::Timer(timer),
             },
-            timer: Periodic::new(p.adapt_interval),
+        }))
+    }
+}
+
+impl AredParams {
+    fn is_linux(&self) -> bool {
+        matches!(self.dialect, "linux" | "kids")
+    }
+
+    fn adaptation(&self, env: &Env) -> Adaptation {
+        Adaptation {
+            alpha: self.adapt_alpha,
+            beta: self.adapt_beta,
+            top: self.max_p_top,
+            bottom: self.max_p_bottom.0.unwrap_or_else(|| self.automatic_bottom(env)),
+            is_strict: self.dialect == "ns3",
+        }
+    }
+
+    /// ns-2: one over the packets of 0.1 s. ns-3 multiplies by 0.1 s where it should divide.
+    fn automatic_bottom(&self, env: &Env) -> f64 {
+        let packet = red::mean_packet(self.mean_packet_bytes, env);
+        let per_packet = env.rate.map_or(0.0, |rate| packet / rate.bytes_per_sec());
+        let round_trip = if self.dialect == "ns3" { 10.0 } else { 0.1 };
+        (per_packet / round_trip).min(0.01).min(self.max_p_top)
+    }
+
+    fn real(&self, env: &Env) -> Setup {
+        Setup {
+            min_th: self.min_th.0,
+            max_th: self.max_th.0,
+            weight: self.w_q.0,
+            ecn: self.ecn,
+            hard_drop: self.hard_drop,
+            gap_mode: self.gap_mode,
+            style: if self.dialect == "ns3" { Style::Ns3 } else { Style::Floyd },
+            mark_limit: 1.0,
+            target_delay: self.target_delay.as_secs(),
+            mean_packet_bytes: red::mean_packet(self.mean_packet_bytes, env),
+        }
+    }
+
+    fn linux(&self, env: &Env) -> LinuxSetup {
+        LinuxSetup {
+            min_th: red::in_bytes(self.min_th),
+            max_th: red::in_bytes(self.max_th),
+            burst: self.burst.0,
+            mean_packet_bytes: red::mean_packet(self.mean_packet_bytes, env) as u64,
+            max_p: self.max_p,
+            ecn: self.ecn,
+            hard_drop: self.hard_drop,
+            target_delay: (self.dialect == "kids").then_some(self.target_delay),
         }
     }
 }

@@ -1,6 +1,8 @@
 use super::*;
+use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
-use crate::testing::{arrival, assert_near, env, full_packets, law, law_in, ms, var};
+use crate::params::Params;
+use crate::testing::{arrival, assert_near, bytes, env, full_packets, law, law_in, ms, var};
 
 /// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that
 /// stays at `packets`.
@@ -10,6 +12,13 @@ fn with_average(packets: u32, settings: &[(&str, &str)]) -> Ared {
     let head = arrival(Time::ZERO, Ecn::NotEct);
     ared.on_enqueue(Time::ZERO, head, full_packets(packets), &mut Rng::scripted(0.999));
     ared
+}
+
+fn real(ared: &Ared) -> &Detector {
+    match &ared.0 {
+        Engine::Real(red) => &red.detector,
+        Engine::Linux { .. } => panic!("not the default"),
+    }
 }
 
 /// Runs `periods` timers and returns `max_p`.
@@ -69,7 +78,7 @@ fn automatic_values_for_a_target_of_5_ms() {
     let automatic = |mbps: u64| {
         let env = Env { rate: Some(Rate::from_bps(mbps * 1_000_000)), ..env() };
         let ared: Ared = law_in(&env, &[("mean_packet_bytes", "1000B")]);
-        (ared.detector.curve.min_th, ared.detector.curve.max_th, first_sample(ared))
+        (real(&ared).curve.min_th, real(&ared).curve.max_th, first_sample(ared))
     };
     let (min, max, weight) = automatic(10);
     assert_eq!((min, max), (5.0, 15.0));
@@ -123,4 +132,98 @@ fn the_curve_has_no_step_at_max_th_after_adaptation() {
     let head = arrival(Time::ZERO, Ecn::NotEct);
     ared.on_enqueue(Time::ZERO, head, full_packets(30), &mut Rng::scripted(0.999));
     assert_near(var(&ared, "drop_prob"), 0.2, 1e-12);
+}
+
+/// A Linux ARED with thresholds of 10 and 30 kB and an average that stays at `backlog`.
+fn linux_at(backlog: u64, max_p: &str) -> Ared {
+    let settings = [("min_th", "10kB"), ("max_th", "30kB"), ("max_p", max_p)];
+    let mut ared: Ared = law_of("linux", &settings);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    for _ in 0..1_000 {
+        ared.on_enqueue(Time::ZERO, head, bytes(backlog), &mut Rng::scripted(0.999));
+    }
+    ared
+}
+
+/// Facts 7.1, 7.2, 7.3, 7.6 and 7.7 in the integers of Linux: a hundredth is a 2^32nd short of one.
+#[test]
+fn linux_adapts_by_the_same_steps() {
+    let up = &mut linux_at(25_000, "0.1");
+    assert_near(after(up, 1), 0.11, 1e-8);
+    assert_near(after(up, 39), 0.5, 1e-7);
+    let slow = &mut linux_at(25_000, "0.01");
+    assert_near(after(slow, 1), 0.0125, 1e-8);
+    assert!(after(slow, 51) < 0.5);
+    assert_near(after(slow, 1), 0.5077, 5e-5);
+    let down = &mut linux_at(15_000, "0.5");
+    assert!(after(down, 37) >= 0.01);
+    assert_near(after(down, 1), 0.00912, 5e-6);
+    assert_near(after(&mut linux_at(20_000, "0.1"), 100), 0.1, 1e-9);
+    assert_near(after(&mut linux_at(15_000, "0.005"), 10), 0.005, 1e-9);
+}
+
+/// Fact 7.5: the average that begins to signal, and the one at which all are signalled.
+#[test]
+fn kids_thresholds_are_half_and_three_halves_of_the_target() {
+    let probs = |target: &str, backlogs: [u64; 3]| {
+        backlogs.map(|backlog| {
+            let mut ared: Ared = law_of("kids", &[("target_delay", target)]);
+            let head = arrival(Time::ZERO, Ecn::NotEct);
+            for _ in 0..5_000 {
+                ared.on_enqueue(Time::ZERO, head, bytes(backlog), &mut Rng::scripted(0.999));
+            }
+            var(&ared, "drop_prob")
+        })
+    };
+    for (target, min, max) in [("5ms", 3_125, 9_375), ("20ms", 12_500, 37_500), ("1ms", 1514, 3028)]
+    {
+        let [below, above, forced] = probs(target, [min - 9, min + 90, max + 9]);
+        assert_eq!((below, forced), (0.0, 1.0), "{target}");
+        assert!(above > 0.0 && above < 0.02, "{target}: {above}");
+    }
+}
+
+/// Spec aqm.md §7, table, NS3: at arrivals, more than an interval after the last change; strict bounds.
+#[test]
+fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
+    let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
+    let max_p_at = |start: &str, packets, times: &[u64]| {
+        let mut ared: Ared = law_of("ns3", &[&fixed[..], &[("max_p", start)]].concat());
+        assert_eq!(ared.next_timer(), None);
+        let mut probs = alloc::vec::Vec::new();
+        for &millis in times {
+            let head = arrival(ms(millis), Ecn::NotEct);
+            ared.on_enqueue(ms(millis), head, full_packets(packets), &mut Rng::scripted(0.999));
+            probs.push((var(&ared, "max_p") * 1e6).round() / 1e6);
+        }
+        probs
+    };
+    assert_eq!(max_p_at("0.1", 25, &[500, 501, 900, 1001, 1002]), [0.1, 0.11, 0.11, 0.11, 0.12]);
+    assert_eq!(max_p_at("0.5", 25, &[600, 1200]), [0.5, 0.5], "top > max_p is strict");
+    assert_eq!(max_p_at("0.1", 15, &[501, 1000, 1002]), [0.09, 0.09, 0.081]);
+}
+
+/// Spec aqm.md §7, pitfalls: 8 * 500 B * 0.1 s / 10 Mb/s.
+#[test]
+fn ns3_has_a_lower_bound_that_is_a_hundred_times_too_small() {
+    let params = AredParams::of_dialect("ns3").expect("a dialect");
+    assert_near(params.adaptation(&env()).bottom, 4e-5, 1e-18);
+    let mut floyd = AredParams::of_dialect("floyd2001").expect("a dialect");
+    floyd.max_p_bottom = OrAuto(None);
+    floyd.mean_packet_bytes = OrAuto(Some(Bytes(500)));
+    assert_near(floyd.adaptation(&env()).bottom, 4e-3, 1e-18);
+}
+
+/// Spec aqm.md §6, pitfall: in ns-3 the gentle slope starts at the first `max_p`.
+#[test]
+fn the_curve_of_ns3_has_a_step_at_max_th_after_adaptation() {
+    let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1"), ("max_p", "0.1")];
+    let mut ared: Ared = law_of("ns3", &fixed);
+    let mut offer = |millis, packets| {
+        let head = arrival(ms(millis), Ecn::NotEct);
+        ared.on_enqueue(ms(millis), head, full_packets(packets), &mut Rng::scripted(0.999));
+        var(&ared, "drop_prob")
+    };
+    assert_near(offer(501, 29), 0.11 * 0.95, 1e-9);
+    assert_near(offer(502, 30), 0.1, 1e-9);
 }

@@ -142,7 +142,13 @@ proptest! {
     }
 
     #[test]
-    fn ared(history in histories(), weight in prop_oneof![Just("auto"), Just("0.05")]) {
-        assert_jump_equals_loop::<super::ared::Ared>(&history, &[("w_q", weight)]);
+    fn ared(history in histories()) {
+        assert_jump_equals_loop::<super::ared::Ared>(&history, &[]);
+    }
+
+    #[test]
+    fn ared_with_a_slow_average(history in histories()) {
+        let settings = [("w_q", "0.05")];
+        assert_jump_equals_loop_in::<super::ared::Ared>(&history, "floyd2001", &settings);
     }
 }

@@ -1,8 +1,10 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
-use crate::testing::{arrival, bytes, full_packets, law, learn_rate, ms, var};
+use crate::testing::{arrival, bytes, full_packets, law, learn_rate, ms, var, waited};
+use crate::time::Span;
 
 const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);
 /// The probability cannot move.
@@ -171,4 +173,70 @@ fn golden_trace_g9() {
         }
     }
     assert_eq!(dropped, [35, 65]);
+}
+
+/// A MADPIE of a dialect in the middle of its life: its controller stands still, and its delay is told
+/// by stamps or rate as the dialect wants.
+fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
+    let mut madpie: Madpie = law_of(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());
+    let (mut certain, mut random) = (0, 0);
+    for i in 0..timers {
+        let now = ms(10_000) + Span::from_millis(30).times(i.into());
+        for k in 0..=30 {
+            let then = now + Span::from_millis(k);
+            let head = Head { bytes: 1000, ..waited(then, Span::from_millis(delay_ms)) };
+            madpie.on_dequeue(then, head, bytes(delay_ms * 1000), &mut Rng::scripted(0.5));
+        }
+        madpie.on_timer(madpie.next_timer().unwrap(), bytes(delay_ms * 1000));
+        for _ in 0..50 {
+            match judge(&mut madpie, 0.999_999, Ecn::NotEct) {
+                Verdict::Pass => {}
+                verdict if verdict == DETERMINISTIC => certain += 1,
+                _ => random += 1,
+            }
+        }
+    }
+    (certain, random)
+}
+
+/// Facts 16.1, 16.3 and 16.6 on every base: one certain drop per update above the bound, none below.
+#[test]
+fn every_base_gets_one_certain_drop_per_update_above_the_bound() {
+    for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
+        let (certain, random) = signals_of(dialect, 40, 20);
+        // A base with a rate estimate needs two rounds to know its delay.
+        assert!((17..=20).contains(&certain), "{dialect}: {certain}");
+        assert_eq!(random, 0, "{dialect}");
+        assert_eq!(signals_of(dialect, 22, 20), (0, 0), "{dialect}");
+    }
+}
+
+/// Fact 16.2 on every base: below the bound it is that PIE, to the draw.
+#[test]
+fn below_the_bound_every_base_is_its_pie_to_the_draw() {
+    for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
+        let mut madpie: Madpie = law_of(dialect, &[("deterministic_target", "10s")]);
+        let mut pie = madpie.pie.clone();
+        let (mut rng, mut pie_rng) = (Rng::stream(16, "madpie", 0), Rng::stream(16, "madpie", 0));
+        let mut signals = 0;
+        for i in 0..60_000_u64 {
+            let now = ms(1_000 + i);
+            let head = Head { bytes: 1000, ..waited(now, Span::from_millis(60)) };
+            madpie.on_dequeue(now, head, bytes(60_000), &mut rng);
+            pie.on_dequeue(now, head, bytes(60_000));
+            if i % 30 == 0 {
+                madpie.on_timer(madpie.next_timer().unwrap(), bytes(60_000));
+                pie.update(bytes(60_000));
+            }
+            let head = arrival(now, Ecn::NotEct);
+            let verdict = madpie.on_enqueue(now, head, bytes(60_000), &mut rng);
+            assert_eq!(
+                verdict,
+                pie.on_enqueue(now, head, bytes(60_000), &mut pie_rng),
+                "{dialect}"
+            );
+            signals += usize::from(verdict != Verdict::Pass);
+        }
+        assert!(signals > 100, "{dialect}: {signals}");
+    }
 }

@@ -7,44 +7,114 @@
 //! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is bounded to
 //! 0..=1; the square is taken by two draws that must both hit, not by one draw against p'^2.
 //!
-//! Deviations from the authors' Linux `sch_pi2.c`: it controls p_s = 2 p' with twice the gains, so
-//! that p' stays below 1/2; it decays p by 2 % per idle update; its rate has weight 1/8, not 1/2;
-//! no scalable traffic here.
+//! Deviations of `classic` from the authors' Linux `sch_pi2.c`: that controls p_s = 2 p' with twice the
+//! gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its rate has weight 1/8, not
+//! 1/2; its first update comes after 500 ms; it marks scalable traffic with p_s. `linux` follows all of
+//! these, in doubles where the kernel has 32 bits.
 //!
-//! Deviations from the ns-3 port: half its gains (it applies Linux's to p' directly, twice too
-//! strong); an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle.
+//! Deviations of `classic` from the ns-3 port: half its gains (it applies Linux's to p' directly, twice
+//! too strong); an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle; two draws.
+//! `ns3` follows all of these.
+//!
+//! Deviations of `rfc9332` from RFC 9332: its base AQM looks at the age of the packet at the head; a law
+//! here is shown packets as they leave, so the sojourn time of the last one stands for it, and 0 once
+//! it left nothing behind. `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
+
+use alloc::string::String;
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
-use crate::packet::{Backlog, Head};
-use crate::params;
-use crate::params::{Bytes, Hertz, OrAuto};
+use crate::laws::pie::DelaySource;
+use crate::packet::{Backlog, Ecn, Head};
+use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::departure_rate::DepartureRate;
 use crate::parts::gains::Gains;
-use crate::parts::periodic::Periodic;
+use crate::parts::periodic::{Periodic, in_jiffies};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
+use crate::units::Limit;
+use crate::{params, words};
 
 params! {
     /// Parameters of PI2.
     pub struct Pi2Params {
-        dialects: "classic" = "Tahiliani and Tewari 2017: classic traffic, gains on p'";
+        dialects:
+            "classic" = "Tahiliani and Tewari 2017: classic traffic, gains on p'",
+            "rfc9332" = "RFC 9332 Appendix A: the base AQM of DualPI2, without its queue of low latency",
+            "coupled" = "one queue for classic and scalable traffic (Linux sch_pi2.c), gains on p'",
+            "linux" = "Linux sch_pi2.c: gains on p_s = k p'",
+            "ns3" = "the ns-3 port: Linux's gains on p', no upper bound";
         /// Queue delay aimed at.
-        target: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(20);
+        target: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(20),
+            "rfc9332": "RFC 9332 Appendix A.1" => Span::from_millis(15);
         /// Time between two updates of the probability.
-        tupdate: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(30);
-        /// Integral gain on p'.
-        alpha: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(0.3125);
-        /// Proportional gain on p'.
-        beta: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(3.125);
+        tupdate: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(30),
+            "rfc9332": "RFC 9332 Appendix A.1: min(target, RTT_max / 3)" => Span::from_millis(16);
+        /// Integral gain on p' (`linux`: on p_s).
+        alpha: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(0.3125),
+            "rfc9332": "RFC 9332 Appendix A.1: 0.1 T / RTT_max^2" => Hertz(0.16),
+            "linux" | "ns3": "Linux sch_pi2.c: 10 sixteenths" => Hertz(0.625);
+        /// Proportional gain on p' (`linux`: on p_s).
+        beta: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(3.125),
+            "rfc9332": "RFC 9332 Appendix A.1: 0.3 / RTT_max" => Hertz(3.2),
+            "linux" | "ns3": "Linux sch_pi2.c: 100 sixteenths" => Hertz(6.25);
+        /// Where the delay comes from.
+        delay: DelaySource, ANY, "Tahiliani and Tewari 2017 §II" => DelaySource::Rate,
+            "rfc9332": "RFC 9332 Appendix A.1: time in the queue" => DelaySource::Stamps;
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
         dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Bytes(10_000);
         /// Weight of a new sample in the average departure rate.
-        rate_weight: f64, FRACTION, "Tahiliani and Tewari 2017, Table II" => 0.5;
+        rate_weight: f64, FRACTION, "Tahiliani and Tewari 2017, Table II" => 0.5,
+            "linux": "Linux sch_pi2.c" => 0.125;
         /// Less than twice this backlog is never too much; `auto` is the largest packet of the
         /// link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "Linux sch_pi2.c: psched_mtu" => OrAuto(None);
+        /// Factor on the probability at each update with no delay, now and before.
+        idle_decay: f64, FRACTION, "Tahiliani and Tewari 2017: none" => 1.0,
+            "linux" | "ns3": "Linux sch_pi2.c, the ns-3 port: 0.98" => 0.98;
         /// Whether packets that can be marked are marked instead of dropped.
-        ecn: bool, ANY, "Linux sch_pi2.c: off" => false;
+        ecn: bool, ANY, "Linux sch_pi2.c: off" => false,
+            "coupled": "Linux sch_pi2.c with ecn: it takes marks to couple" => true;
+        /// Which packets are of scalable traffic, marked with k p' where `ecn` is on.
+        scalable: Scalable, ANY, "Tahiliani and Tewari 2017: none" => Scalable::None,
+            "coupled" | "linux": "Linux sch_pi2.c: ecn_scal" => Scalable::Any;
+        /// k: how much more often than p' scalable packets are marked.
+        coupling_k: f64, POSITIVE, "RFC 9332 §2.4; Linux sch_pi2.c: 2" => 2.0;
+        /// When the probability is updated first; `auto` is one `tupdate` after the start.
+        first_update: OrAuto<Span>, POSITIVE, "lab decision: one period" => OrAuto(None),
+            "linux": "Linux sch_pi2.c: half a second" => OrAuto(Some(Span::from_millis(500)));
+        /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
+        hz: OrOff<u64>, POSITIVE, "timers are exact" => OrOff(None),
+            "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
+    }
+    check: |params| check(params);
+}
+
+fn check(params: &Pi2Params) -> Result<(), String> {
+    if params.coupling_k < 1.0 {
+        return Err("coupling_k must be at least 1 (RFC 9332 §2.4)".into());
+    }
+    Ok(())
+}
+
+words! {
+    /// How scalable traffic is told.
+    pub enum Scalable {
+        /// It is not.
+        None = "none",
+        /// ECT(1) and CE, as RFC 9331 says.
+        Ect1 = "ect1",
+        /// Whatever can be marked.
+        Any = "any",
+    }
+}
+
+impl Scalable {
+    fn includes(self, ecn: Ecn) -> bool {
+        match self {
+            Scalable::None => false,
+            Scalable::Ect1 => matches!(ecn, Ecn::Ect1 | Ecn::Ce),
+            Scalable::Any => ecn.can_mark(),
+        }
     }
 }
 
@@ -52,44 +122,110 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Pi2 {
     gains: Gains,
+    form: Form,
     exempt_bytes: u64,
     ecn: bool,
+    scalable: Scalable,
+    coupling_k: f64,
+    idle_decay: f64,
     timer: Periodic,
+    uses_stamps: bool,
     departures: DepartureRate,
+    /// What the controller moves: p', in `linux` p_s = k p'.
+    output: f64,
     /// p', the probability before squaring.
     base_prob: f64,
+    /// Stamps: the sojourn time of the last departure, in seconds.
+    last_delay: f64,
     /// Delay at the last update, in seconds.
     delay: f64,
 }
 
+/// How the controller's output becomes a probability.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// p' is controlled; two draws must hit.
+    Base,
+    /// p_s is controlled, and divided by k before it is squared.
+    Scaled,
+    /// p' is controlled without an upper bound; one draw at or below its square hits.
+    Unbounded {
+        /// Two packets are exempt, whatever their size.
+        counts_packets: bool,
+    },
+}
+
 impl Pi2 {
     fn update(&mut self, queue: Backlog) {
-        let delay = self.departures.delay(queue.bytes);
+        let delay =
+            if self.uses_stamps { self.last_delay } else { self.departures.delay(queue.bytes) };
         let step = self.gains.step(delay, self.delay);
-        self.base_prob = (self.base_prob + step).clamp(0.0, 1.0);
+        let is_idle = delay == 0.0 && self.delay == 0.0;
+        let decay = if is_idle { self.idle_decay } else { 1.0 };
+        let most = if matches!(self.form, Form::Unbounded { .. }) { f64::MAX } else { 1.0 };
+        self.output = (self.output + step).clamp(0.0, most) * decay;
+        self.base_prob =
+            if self.form == Form::Scaled { self.output / self.coupling_k } else { self.output };
         self.delay = delay;
     }
 
     fn is_at_rest(&self) -> bool {
-        self.base_prob == 0.0 && self.delay == 0.0
+        self.output == 0.0 && self.delay == 0.0 && self.last_delay == 0.0
+    }
+
+    /// So little waits that nothing is done.
+    fn is_exempt(&self, queue: Backlog) -> bool {
+        match self.form {
+            Form::Base | Form::Scaled => queue.bytes < self.exempt_bytes,
+            Form::Unbounded { counts_packets: true } => queue.packets <= 2,
+            Form::Unbounded { counts_packets: false } => queue.bytes <= self.exempt_bytes,
+        }
+    }
+
+    fn selects(&self, rng: &mut Rng) -> bool {
+        if matches!(self.form, Form::Unbounded { .. }) {
+            return rng.uniform() <= self.base_prob * self.base_prob;
+        }
+        // "Think twice to drop": the second draw only if the first one hits (lab decision §15).
+        rng.uniform() < self.base_prob && rng.uniform() < self.base_prob
+    }
+
+    /// Scalable packets are marked with k p', and never dropped here.
+    fn judge_scalable(&self, rng: &mut Rng) -> Verdict {
+        if rng.uniform() < self.base_prob * self.coupling_k {
+            return Verdict::Mark(Cause::Random);
+        }
+        Verdict::Pass
     }
 }
 
 impl Aqm for Pi2 {
     fn on_enqueue(&mut self, _now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        if queue.bytes < self.exempt_bytes {
+        if self.is_exempt(queue) {
             return Verdict::Pass;
         }
-        // "Think twice to drop": the second draw only if the first one hits (lab decision §15).
-        if rng.uniform() < self.base_prob && rng.uniform() < self.base_prob {
+        if self.ecn && self.scalable.includes(head.ecn) {
+            return self.judge_scalable(rng);
+        }
+        if self.selects(rng) {
             return Verdict::signal(self.ecn && head.ecn.can_mark(), Cause::Random);
         }
         Verdict::Pass
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
-        self.departures.on_dequeue(now, head.bytes, queue.bytes);
+        if self.uses_stamps {
+            self.last_delay = if queue.packets == 0 { 0.0 } else { head.sojourn(now).as_secs() };
+        } else {
+            self.departures.on_dequeue(now, head.bytes, queue.bytes);
+        }
         Verdict::Pass
+    }
+
+    fn on_overflow(&mut self, _now: Time, queue: Backlog) {
+        if queue.packets == 0 {
+            self.last_delay = 0.0;
+        }
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -124,20 +260,33 @@ impl Law for Pi2 {
     const DOC: &'static str =
         "A PI controller of queue delay whose output is squared (Tahiliani and Tewari 2017)";
     const VARS: &'static [Var] = &[
-        Var { name: "drop_prob", unit: "1", doc: "p'^2: probability of a signal" },
-        Var { name: "base_prob", unit: "1", doc: "p': output of the controller" },
+        Var { name: "drop_prob", unit: "1", doc: "p'^2: probability of a classic signal" },
+        Var { name: "base_prob", unit: "1", doc: "p': the probability before squaring" },
         Var { name: "delay", unit: "s", doc: "Queue delay at the last update" },
     ];
 
     fn new(params: &Pi2Params, env: &Env) -> Self {
         let p = params;
+        let period = p.hz.0.map_or(p.tupdate, |hz| in_jiffies(p.tupdate, hz));
+        let counts_packets = matches!(env.limit, Limit::Packets(_));
         Pi2 {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
+            form: match p.dialect {
+                "linux" => Form::Scaled,
+                "ns3" => Form::Unbounded { counts_packets },
+                _ => Form::Base,
+            },
             exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
             ecn: p.ecn,
-            timer: Periodic::new(p.tupdate),
+            scalable: p.scalable,
+            coupling_k: p.coupling_k,
+            idle_decay: p.idle_decay,
+            timer: Periodic::starting(Time::ZERO + p.first_update.0.unwrap_or(period), period),
+            uses_stamps: p.delay == DelaySource::Stamps,
             departures: DepartureRate::new(p.dq_threshold.0, p.rate_weight),
+            output: 0.0,
             base_prob: 0.0,
+            last_delay: 0.0,
             delay: 0.0,
         }
     }

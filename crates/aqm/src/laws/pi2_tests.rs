@@ -1,11 +1,12 @@
 use super::*;
+use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
 use crate::testing::{
-    arrival, assert_near, bytes, full_packets, gaps, law, learn_rate, mean, ms, var,
+    arrival, assert_near, bytes, full_packets, gaps, law, learn_rate, mean, ms, var, waited,
 };
 
 fn started(base_prob: f64, delay: f64) -> Pi2 {
-    let mut pi2 = Pi2 { base_prob, delay, ..law(&[]) };
+    let mut pi2 = Pi2 { output: base_prob, base_prob, delay, ..law(&[]) };
     learn_rate(|now, head, queue| {
         pi2.on_dequeue(now, head, queue, &mut Rng::scripted(0.5));
     });
@@ -104,7 +105,7 @@ fn has_no_burst_allowance_at_the_start() {
 
 #[test]
 fn marks_at_any_probability_what_can_be_marked() {
-    let mut pi2 = Pi2 { base_prob: 1.0, ..law(&[("ecn", "true")]) };
+    let mut pi2 = Pi2 { output: 1.0, base_prob: 1.0, ..law(&[("ecn", "true")]) };
     let mut judge = |ecn| {
         let rng = &mut Rng::stream(1, "pi2", 0);
         pi2.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), full_packets(9), rng)
@@ -132,4 +133,120 @@ fn golden_trace_g5() {
     for (delay, p) in delays.into_iter().zip(expected) {
         assert_near(update(&mut pi2, delay), p, 1e-9);
     }
+}
+
+/// A law of a dialect whose p' is that, at a rate of 1 MB/s.
+fn started_in(dialect: &str, base_prob: f64, settings: &[(&str, &str)]) -> Pi2 {
+    let mut pi2: Pi2 = law_of(dialect, settings);
+    let k = if pi2.form == Form::Scaled { pi2.coupling_k } else { 1.0 };
+    (pi2.base_prob, pi2.output) = (base_prob, base_prob * k);
+    learn_rate(|now, head, queue| {
+        pi2.on_dequeue(now, head, queue, &mut Rng::scripted(0.5));
+    });
+    pi2
+}
+
+/// The share of arrivals that meet that verdict.
+fn share(pi2: &mut Pi2, ecn: Ecn, verdict: Verdict) -> f64 {
+    let mut rng = Rng::stream(15, "share", 0);
+    let head = arrival(Time::ZERO, ecn);
+    let n = 200_000;
+    let hits = (0..n)
+        .filter(|_| pi2.on_enqueue(Time::ZERO, head, full_packets(9), &mut rng) == verdict)
+        .count();
+    hits as f64 / f64::from(n)
+}
+
+const DROP: Verdict = Verdict::Drop(Cause::Random);
+const MARK: Verdict = Verdict::Mark(Cause::Random);
+
+/// Fact 15.4.
+#[test]
+fn coupled_marks_scalable_packets_with_k_p_and_drops_classic_ones_with_its_square() {
+    for dialect in ["coupled", "linux"] {
+        let mut pi2 = started_in(dialect, 0.1, &[("ecn", "true")]);
+        assert_near(share(&mut pi2, Ecn::NotEct, DROP), 0.01, 0.0012);
+        assert_near(share(&mut pi2, Ecn::Ect0, MARK), 0.2, 0.005);
+        assert_eq!(share(&mut pi2, Ecn::Ect1, DROP), 0.0);
+    }
+    let mut by_rfc9331 = started_in("coupled", 0.3, &[("scalable", "ect1")]);
+    assert_near(share(&mut by_rfc9331, Ecn::Ect1, MARK), 0.6, 0.006);
+    assert_near(share(&mut by_rfc9331, Ecn::Ect0, MARK), 0.09, 0.004);
+}
+
+/// Fact 15.5.
+#[test]
+fn linux_drops_at_most_a_quarter() {
+    let mut pi2 = started_in("linux", 0.4, &[]);
+    for _ in 0..10 {
+        update(&mut pi2, 2_000);
+    }
+    assert_eq!(var(&pi2, "base_prob"), 0.5);
+    assert_near(share(&mut pi2, Ecn::NotEct, DROP), 0.25, 0.005);
+}
+
+/// Fact 15.3 and the table of spec aqm.md §15: the gain on p' in each dialect.
+#[test]
+fn ns3_moves_twice_as_far_as_the_others() {
+    let step = |dialect| {
+        let mut pi2 = started_in(dialect, 0.1, &[]);
+        pi2.delay = 0.02;
+        update(&mut pi2, 30) - 0.1
+    };
+    assert_near(step("classic"), 0.034375, 1e-12);
+    assert_near(step("linux"), 0.034375, 1e-12);
+    assert_near(step("ns3"), 0.06875, 1e-12);
+}
+
+/// Golden trace G5, second line: the base AQM of RFC 9332.
+#[test]
+fn golden_trace_g5_of_the_base_aqm() {
+    let mut pi2 = started_in("rfc9332", 0.1, &[]);
+    pi2.delay = 0.02;
+    let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
+    let expected = [
+        0.134400, 0.170400, 0.208000, 0.247200, 0.254400, 0.194400, 0.131200, 0.098400, 0.064000,
+        0.061600, 0.059200,
+    ];
+    for (delay, p) in delays.into_iter().zip(expected) {
+        let head = waited(ms(1000), Span::from_millis(delay));
+        pi2.on_dequeue(ms(1000), head, full_packets(9), &mut Rng::scripted(0.5));
+        pi2.on_timer(pi2.next_timer().unwrap(), full_packets(9));
+        assert_near(var(&pi2, "base_prob"), p, 1e-9);
+    }
+}
+
+/// Spec aqm.md §15, table, "clamp at 1", and "x 0.98".
+#[test]
+fn ns3_has_no_upper_bound_and_builds_decay_when_idle() {
+    let mut ns3 = started_in("ns3", 0.5, &[]);
+    assert!(update(&mut ns3, 5_000) > 1.0);
+    for (dialect, decay) in [("classic", 1.0), ("linux", 0.98), ("ns3", 0.98)] {
+        let mut pi2 = started_in(dialect, 0.4, &[]);
+        let alpha = if dialect == "ns3" { 0.625 } else { 0.3125 };
+        assert_near(update(&mut pi2, 0), (0.4 - alpha * 0.02) * decay, 1e-12);
+    }
+}
+
+/// Fact 15.7, ns-3: up to and including two packets.
+#[test]
+fn ns3_spares_two_packets_and_linux_less() {
+    let draws_at = |dialect, queue| {
+        let mut rng = Rng::stream(1, "pi2", 0);
+        draws(&mut started_in(dialect, 0.5, &[]), &mut rng, queue)
+    };
+    let queue = |packets, bytes| Backlog { packets, bytes, link_bytes: bytes };
+    assert_eq!(draws_at("ns3", queue(2, 90_000)), 0);
+    assert_eq!(draws_at("ns3", queue(3, 100)), 1);
+    assert_eq!(draws_at("linux", queue(1, 3027)), 0);
+    assert!(draws_at("linux", queue(1, 3028)) > 0);
+}
+
+/// Spec aqm.md §1, periodic timers.
+#[test]
+fn linux_updates_first_after_half_a_second_and_every_eight_jiffies() {
+    let mut pi2: Pi2 = law_of("linux", &[]);
+    assert_eq!(pi2.next_timer(), Some(ms(500)));
+    update(&mut pi2, 0);
+    assert_eq!(pi2.next_timer(), Some(ms(532)));
 }

@@ -1,0 +1,348 @@
+//! RED without its name: the average, the curve and the spreading of signals, shared with Adaptive
+//! RED, in the procedure of Floyd or of the ns simulators.
+
+use super::GapMode;
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+use crate::units::Limit;
+
+/// What the detector is told once; `None` means automatic.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::laws) struct Setup {
+    pub(in crate::laws) min_th: Option<Limit>,
+    pub(in crate::laws) max_th: Option<Limit>,
+    pub(in crate::laws) weight: Option<f64>,
+    pub(in crate::laws) ecn: bool,
+    pub(in crate::laws) hard_drop: bool,
+    pub(in crate::laws) gap_mode: GapMode,
+    pub(in crate::laws) style: Style,
+    /// Early signals mark while p_b is at most this.
+    pub(in crate::laws) mark_limit: f64,
+    pub(in crate::laws) target_delay: f64,
+    pub(in crate::laws) mean_packet_bytes: f64,
+}
+
+/// Whose procedure it is (spec aqm.md §5, "NS2RED / NS3 differences").
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::laws) enum Style {
+    Floyd,
+    /// ns-2: acts on more than one packet (byte), never on the first arrival above `min_th`, and when
+    /// `u <= p_a`; the gentle slope starts at the first `max_p`.
+    Ns2,
+    /// As ns-2, but a forced signal leaves the count alone.
+    Ns3,
+}
+
+/// RED without its name: the average, the curve and the spreading of signals, shared with Adaptive
+/// RED.
+#[derive(Clone, Debug)]
+pub(in crate::laws) struct Detector {
+    setup: Setup,
+    /// Whether average and thresholds count bytes; else packets.
+    counts_bytes: bool,
+    pub(in crate::laws) curve: Curve,
+    average: Average,
+    /// Arrivals since the last signal, while the average is above `min_th` (`count`; none: -1).
+    since_signal: Option<u32>,
+    /// ns-2, ns-3: the average was above `min_th` at the last arrival that could have been signalled.
+    has_crossed: bool,
+}
+
+/// Signal probability over average backlog.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::laws) struct Curve {
+    pub(in crate::laws) min_th: f64,
+    pub(in crate::laws) max_th: f64,
+    pub(in crate::laws) max_p: f64,
+    gentle: bool,
+    /// Where the gentle slope starts, if not at the current `max_p`.
+    gentle_from: Option<f64>,
+}
+
+/// Where on the curve an average lies.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Region {
+    Below,
+    Early { p_b: f64 },
+    Forced,
+}
+
+impl Curve {
+    fn region(&self, average: f64) -> Region {
+        if average < self.min_th {
+            Region::Below
+        } else if average < self.max_th {
+            let part = (average - self.min_th) / (self.max_th - self.min_th);
+            Region::Early { p_b: self.max_p * part }
+        } else if self.gentle && average < 2.0 * self.max_th {
+            let part = (average - self.max_th) / self.max_th;
+            let start = self.gentle_from.unwrap_or(self.max_p);
+            Region::Early { p_b: start + (1.0 - start) * part }
+        } else {
+            Region::Forced
+        }
+    }
+}
+
+impl Detector {
+    pub(in crate::laws) fn new(setup: Setup, max_p: f64, gentle: bool, env: &Env) -> Detector {
+        // Thresholds of one's own decide the unit, else the limit's unit does (as in ns-3).
+        let unit = setup.min_th.or(setup.max_th).unwrap_or(env.limit);
+        let counts_bytes = matches!(unit, Limit::Bytes(_));
+        let packet_rate = env.rate.map(|rate| rate.bytes_per_sec() / setup.mean_packet_bytes);
+        let (min_th, max_th) = thresholds(&setup, counts_bytes, packet_rate);
+        let gentle_from = (setup.style != Style::Floyd).then_some(max_p);
+        Detector {
+            setup,
+            counts_bytes,
+            curve: Curve { min_th, max_th, max_p, gentle, gentle_from },
+            average: Average::new(weight(&setup, packet_rate), packet_rate),
+            since_signal: None,
+            has_crossed: false,
+        }
+    }
+
+    /// An arrival: learn from it, then pass, mark or drop it.
+    pub(in crate::laws) fn judge(
+        &mut self,
+        now: Time,
+        head: Head,
+        queue: Backlog,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.learn(now, queue);
+        self.decide(now, head, queue, rng)
+    }
+
+    /// The average takes the backlog that an arrival meets.
+    pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) {
+        let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
+        self.average.sample(now, backlog);
+    }
+
+    /// Passes, marks or drops an arrival from which the average has learnt.
+    pub(in crate::laws) fn decide(
+        &mut self,
+        now: Time,
+        head: Head,
+        queue: Backlog,
+        rng: &mut Rng,
+    ) -> Verdict {
+        let can_mark = self.setup.ecn && head.ecn.can_mark();
+        let verdict = match self.setup.style {
+            Style::Floyd => self.verdict(can_mark, rng),
+            Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, queue, rng),
+        };
+        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // The queue stays empty and no dequeue will say so: it goes on being idle.
+            self.average.idle_since = Some(now);
+        }
+        verdict
+    }
+
+    fn verdict(&mut self, can_mark: bool, rng: &mut Rng) -> Verdict {
+        match self.curve.region(self.average.value) {
+            Region::Below => {
+                self.since_signal = None;
+                Verdict::Pass
+            }
+            Region::Early { p_b } if self.hits(p_b, rng) => {
+                Verdict::signal(can_mark && p_b <= self.setup.mark_limit, Cause::Random)
+            }
+            Region::Early { .. } => Verdict::Pass,
+            Region::Forced => {
+                self.since_signal = Some(0);
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+            }
+        }
+    }
+
+    /// The procedure of ns-2 and ns-3, which count every arrival.
+    fn ns_verdict(&mut self, can_mark: bool, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let count = self.since_signal.unwrap_or(0).saturating_add(1);
+        self.since_signal = Some(count);
+        let more_than_one = if self.counts_bytes { queue.bytes > 1 } else { queue.packets > 1 };
+        match self.curve.region(self.average.value) {
+            Region::Forced if more_than_one => {
+                if self.setup.style == Style::Ns2 {
+                    self.since_signal = Some(0);
+                }
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+            }
+            Region::Early { p_b } if more_than_one => self.ns_early(p_b, count, can_mark, rng),
+            _ => {
+                self.has_crossed = false;
+                Verdict::Pass
+            }
+        }
+    }
+
+    fn ns_early(&mut self, p_b: f64, count: u32, can_mark: bool, rng: &mut Rng) -> Verdict {
+        if !self.has_crossed {
+            self.has_crossed = true;
+            self.since_signal = Some(1);
+            return Verdict::Pass;
+        }
+        let draw = Draw { u: rng.uniform(), or_equal: true };
+        if !is_hit(self.setup.gap_mode, p_b, count, draw) {
+            return Verdict::Pass;
+        }
+        self.since_signal = Some(0);
+        Verdict::signal(can_mark && p_b <= self.setup.mark_limit, Cause::Random)
+    }
+
+    fn hits(&mut self, p_b: f64, rng: &mut Rng) -> bool {
+        let count = self.since_signal.map_or(0, |count| count.saturating_add(1));
+        let draw = Draw { u: rng.uniform(), or_equal: false };
+        let hit = is_hit(self.setup.gap_mode, p_b, count, draw);
+        self.since_signal = Some(if hit { 0 } else { count });
+        hit
+    }
+
+    pub(in crate::laws) fn on_empty(&mut self, now: Time) {
+        self.average.idle_since.get_or_insert(now);
+    }
+
+    pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
+        let packet_rate = Some(rate.bytes_per_sec() / self.setup.mean_packet_bytes);
+        let (min_th, max_th) = thresholds(&self.setup, self.counts_bytes, packet_rate);
+        self.curve = Curve { min_th, max_th, ..self.curve };
+        self.average.weight = weight(&self.setup, packet_rate);
+        self.average.packet_rate = packet_rate;
+    }
+
+    /// The average as it would be now, in the unit of the thresholds.
+    pub(in crate::laws) fn average_at(&self, now: Time) -> f64 {
+        self.average.at(now)
+    }
+
+    /// Whether the average falls while nothing arrives.
+    pub(in crate::laws) fn decays(&self) -> bool {
+        self.average.idle_since.is_some() && self.average.packet_rate.is_some()
+    }
+
+    #[cfg(test)]
+    pub(in crate::laws) fn weight(&self) -> f64 {
+        self.average.weight
+    }
+
+    pub(in crate::laws) fn average_packets(&self) -> f64 {
+        let unit = if self.counts_bytes { self.setup.mean_packet_bytes } else { 1.0 };
+        self.average.value / unit
+    }
+
+    pub(in crate::laws) fn prob(&self) -> f64 {
+        match self.curve.region(self.average.value) {
+            Region::Below => 0.0,
+            Region::Early { p_b } => p_b,
+            Region::Forced => 1.0,
+        }
+    }
+}
+
+/// A number drawn for a packet, and whether it hits a probability that it equals (ns-2, ns-3).
+#[derive(Clone, Copy, Debug)]
+struct Draw {
+    u: f64,
+    or_equal: bool,
+}
+
+/// Whether the draw hits the packet that is `count` arrivals after the last signal, which is
+/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and
+/// 1 where that is not a probability. Both are multiplied out: the difference in the denominator
+/// would round a p_a of exactly 1/2 upwards.
+fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
+    // Forgives the rounding of count * p_b where it is to be 1 (spec aqm.md §1).
+    const TOLERANCE: f64 = 1e-12;
+    let count = f64::from(count);
+    let reach = match mode {
+        GapMode::Geometric => p_b,
+        GapMode::Uniform => p_b * (1.0 + count * draw.u),
+        GapMode::Wait if count * p_b < 1.0 - TOLERANCE => return false,
+        GapMode::Wait => p_b * (1.0 + count * draw.u) / 2.0,
+    };
+    draw.u < reach || (draw.or_equal && draw.u <= reach)
+}
+
+/// `min_th` and `max_th` in the unit that counts. Without a known rate: 5 and 15 packets, the fixed
+/// defaults of older ns-2 and of ns-3.
+fn thresholds(setup: &Setup, counts_bytes: bool, packet_rate: Option<f64>) -> (f64, f64) {
+    let set = |limit| match limit {
+        Limit::Packets(n) | Limit::Bytes(n) => n as f64,
+    };
+    let automatic = || {
+        let packets = packet_rate.map_or(5.0, |rate| (setup.target_delay * rate / 2.0).max(5.0));
+        packets * if counts_bytes { setup.mean_packet_bytes } else { 1.0 }
+    };
+    match (setup.min_th.map(set), setup.max_th.map(set)) {
+        (Some(min), Some(max)) => (min, max),
+        (Some(min), None) => (min, 3.0 * min),
+        (None, Some(max)) => (max / 3.0, max),
+        (None, None) => (automatic(), 3.0 * automatic()),
+    }
+}
+
+/// The weight of a sample: as set, or for a time constant of one second's worth of packets (ns-2
+/// `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or three packet times (-1), the delay of the
+/// link being unknown here. Floyd's 0.002 where the rate is unknown.
+fn weight(setup: &Setup, packet_rate: Option<f64>) -> f64 {
+    let packets = |rate: f64| match setup.style {
+        Style::Ns2 => 10.0 * (3.0 / rate).max(0.1) * rate,
+        Style::Floyd | Style::Ns3 => rate,
+    };
+    let automatic = || packet_rate.map_or(0.002, |rate| -libm::expm1(-1.0 / packets(rate)));
+    setup.weight.unwrap_or_else(automatic)
+}
+
+/// The exponentially weighted moving average of the backlog.
+#[derive(Clone, Copy, Debug)]
+struct Average {
+    value: f64,
+    weight: f64,
+    /// Mean packets per second of the link; without it the average does not decay while idle.
+    packet_rate: Option<f64>,
+    /// Since when the queue has been idle.
+    idle_since: Option<Time>,
+}
+
+impl Average {
+    fn new(weight: f64, packet_rate: Option<f64>) -> Average {
+        Average { value: 0.0, weight, packet_rate, idle_since: Some(Time::ZERO) }
+    }
+
+    fn sample(&mut self, now: Time, backlog: f64) {
+        self.value = self.at(now);
+        self.idle_since = None;
+        self.value += self.weight * (backlog - self.value);
+    }
+
+    /// The average now: decayed as if small packets had passed while the queue was idle.
+    fn at(&self, now: Time) -> f64 {
+        match (self.idle_since, self.packet_rate) {
+            (Some(since), Some(rate)) => {
+                let missed = libm::floor(now.since(since).as_secs() * rate);
+                self.value * libm::pow(1.0 - self.weight, missed)
+            }
+            _ => self.value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Golden trace G8: p_a at counts 1 to 9, and where a draw of exactly 1/2 hits.
+    #[test]
+    fn golden_trace_g8() {
+        let p_a = [0.1111, 0.125, 0.1429, 0.1667, 0.2, 0.25, 0.3333, 0.5, 1.0];
+        let hits = |count, u, or_equal| is_hit(GapMode::Uniform, 0.1, count, Draw { u, or_equal });
+        for (count, expected) in (1..).zip(p_a) {
+            assert!(hits(count, expected - 5e-5, false), "count {count}");
+            assert!(count == 9 || !hits(count, expected + 5e-5, true), "count {count}");
+        }
+        assert!(hits(8, 0.5, true) && !hits(8, 0.5, false) && hits(9, 0.5, false));
+    }
+}

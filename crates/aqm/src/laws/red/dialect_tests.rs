@@ -1,0 +1,214 @@
+use alloc::vec::Vec;
+
+use super::*;
+use crate::law::Cause;
+use crate::laws::in_dialect::{law_of, law_of_in};
+use crate::packet::Ecn;
+use crate::testing::{arrival, assert_near, bytes, env, full_packets, gaps, mean, ms, var};
+
+const RANDOM: Verdict = Verdict::Drop(Cause::Random);
+const FORCED: Verdict = Verdict::Drop(Cause::Deterministic);
+
+fn offer(red: &mut Red, queue: Backlog, u: f64, ecn: Ecn) -> Verdict {
+    red.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), queue, &mut Rng::scripted(u))
+}
+
+/// A Linux RED that has seen `backlog` for so long that its average is that.
+fn linux_at(backlog: u64, settings: &[(&str, &str)]) -> Red {
+    let thresholds = [("min_th", "50kB"), ("max_th", "150kB"), ("max_p", "0.2")];
+    let mut red: Red = law_of("linux", &[&thresholds[..], settings].concat());
+    for _ in 0..5_000 {
+        offer(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
+    }
+    red
+}
+
+/// Fact 5.5: p_b = 0.1 at 100 kB, halfway.
+#[test]
+fn linux_gaps_are_uniform_from_1_to_10() {
+    let mut red = linux_at(100_000, &[]);
+    assert_near(var(&red, "drop_prob"), 0.1, 1e-3);
+    let mut rng = Rng::stream(5, "linux", 0);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    let mut gap = || {
+        let mut offer = || red.on_enqueue(Time::ZERO, head, bytes(100_000), &mut rng);
+        (1u64..).find(|_| offer() == RANDOM).expect("a signal")
+    };
+    let gaps: Vec<u64> = (0..50_001).map(|_| gap()).skip(1).collect();
+    assert!(gaps.iter().all(|gap| (1..=11).contains(gap)));
+    assert_near(mean(&gaps), 5.5, 0.1);
+    let share = |n| gaps.iter().filter(|&&gap| gap == n).count() as f64 / gaps.len() as f64;
+    assert!((1..=10).all(|n| (share(n) - 0.1).abs() < 0.01));
+}
+
+/// Fact 5.5: the first packet above `min_th` only draws, and one number serves until the signal.
+#[test]
+fn linux_spares_the_first_packet_above_min_th_and_draws_once_per_signal() {
+    let mut red = linux_at(40_000, &[]);
+    let mut rng = Rng::stream(5, "linux", 1);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    let mut draws = Vec::new();
+    let mut signals = 0;
+    let mut first = None;
+    for _ in 0..3_000 {
+        let before = rng.clone().next_u64();
+        let was_below = var(&red, "drop_prob") == 0.0;
+        let verdict = red.on_enqueue(Time::ZERO, head, bytes(100_000), &mut rng);
+        draws.push(rng.clone().next_u64() != before);
+        signals += usize::from(verdict == RANDOM);
+        if was_below && var(&red, "drop_prob") > 0.0 {
+            first.get_or_insert(verdict);
+        }
+    }
+    assert_eq!(first, Some(Verdict::Pass));
+    assert!(signals > 100);
+    assert_eq!(draws.iter().filter(|&&drew| drew).count(), signals + 1);
+}
+
+/// Fact 5.7: Wlog 4 comes of a burst as tc computes it for 12.5 and 37.5 kB.
+#[test]
+fn linux_takes_a_sixteenth_of_the_first_sample() {
+    let mut red: Red = law_of("linux", &[("min_th", "12500B"), ("max_th", "37500B")]);
+    offer(&mut red, bytes(0), 0.5, Ecn::NotEct); // ends the idle time, without a sample
+    offer(&mut red, bytes(16_000), 0.5, Ecn::NotEct);
+    assert_eq!(var(&red, "avg_queue"), 1.0);
+}
+
+/// Spec aqm.md §5: after an idle time the table decides, and no sample is taken.
+#[test]
+fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
+    let mut red = linux_at(40_000, &[]);
+    let before = var(&red, "avg_queue");
+    red.on_empty(ms(1));
+    let head = arrival(ms(1), Ecn::NotEct);
+    red.on_enqueue(ms(1), head, bytes(100_000), &mut Rng::scripted(0.5));
+    assert_eq!(var(&red, "avg_queue"), before);
+}
+
+/// Spec aqm.md §5, "ECN": above `max_th` Linux marks, unless `hard_drop`.
+#[test]
+fn linux_marks_where_forced_unless_hard_drop() {
+    let forced = |hard_drop, ecn| {
+        let mut red = linux_at(200_000, &[("ecn", "true"), ("hard_drop", hard_drop)]);
+        offer(&mut red, bytes(200_000), 0.5, ecn)
+    };
+    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(forced("true", Ecn::Ect0), FORCED);
+    assert_eq!(forced("false", Ecn::NotEct), FORCED);
+}
+
+/// tc red: a quarter of the limit and a third of that.
+#[test]
+fn linux_thresholds_follow_from_the_limit() {
+    let env = Env { limit: Limit::Bytes(120_000), ..env() };
+    let red: Red = law_of_in(&env, "linux", &[]);
+    let at = |backlog| {
+        let mut red = red.clone();
+        for _ in 0..5_000 {
+            offer(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
+        }
+        var(&red, "drop_prob")
+    };
+    assert_eq!((at(9_900), at(30_100)), (0.0, 1.0));
+    assert!(at(10_500) > 0.0 && at(29_900) < 0.021);
+}
+
+/// A RED of the simulators whose average is the backlog itself.
+fn ns(dialect: &str, settings: &[(&str, &str)]) -> Red {
+    let fixed = [("min_th", "50p"), ("max_th", "150p"), ("w_q", "1"), ("max_p", "0.2")];
+    law_of(dialect, &[&fixed[..], settings].concat())
+}
+
+/// Spec aqm.md §5, "NS2RED / NS3 differences": wait is the default.
+#[test]
+fn simulators_wait_for_10_to_19_packets() {
+    for dialect in ["ns2", "ns3"] {
+        let mut rng = Rng::stream(5, dialect, 0);
+        let gaps = gaps(&mut ns(dialect, &[]), &mut rng, Ecn::NotEct, 20_001).split_off(1);
+        assert!(gaps.iter().all(|gap| (10..=19).contains(gap)), "{dialect}");
+        assert_near(mean(&gaps), 14.5, 0.15);
+    }
+}
+
+/// Golden trace G8, the convention `u <= p_a`: the action comes at count 8.
+#[test]
+fn golden_trace_g8_in_the_convention_of_the_simulators() {
+    for dialect in ["ns2", "ns3"] {
+        let mut red = ns(dialect, &[("gap_mode", "uniform")]);
+        let mut judge = |u| offer(&mut red, full_packets(100), u, Ecn::NotEct);
+        judge(0.0); // crosses
+        assert_eq!(judge(0.0), RANDOM, "{dialect}: this one starts the count");
+        for count in 1..=7 {
+            assert_eq!(judge(0.5), Verdict::Pass, "{dialect}: count {count}");
+        }
+        assert_eq!(judge(0.5), RANDOM, "{dialect}");
+    }
+}
+
+/// Spec aqm.md §5: the first packet above `min_th` is never dropped, nor one that meets a single one.
+#[test]
+fn simulators_spare_the_first_packet_above_min_th_and_a_lone_one() {
+    let geometric = [("gap_mode", "geometric")];
+    for dialect in ["ns2", "ns3"] {
+        let mut red = ns(dialect, &geometric);
+        let mut judge = |packets| offer(&mut red, full_packets(packets), 0.0, Ecn::NotEct);
+        assert_eq!((judge(100), judge(100)), (Verdict::Pass, RANDOM));
+        assert_eq!((judge(40), judge(100), judge(100)), (Verdict::Pass, Verdict::Pass, RANDOM));
+        let low = [("min_th", "1p"), ("max_th", "2p"), ("w_q", "0.5")];
+        let mut red: Red = law_of(dialect, &low);
+        for _ in 0..20 {
+            offer(&mut red, full_packets(100), 0.5, Ecn::NotEct);
+        }
+        assert_eq!(offer(&mut red, full_packets(1), 0.0, Ecn::NotEct), Verdict::Pass);
+        assert_eq!(offer(&mut red, full_packets(2), 0.0, Ecn::NotEct), FORCED);
+    }
+}
+
+/// Spec aqm.md §5, table, "count after forced action": 0 in ns-2, unchanged in ns-3.
+#[test]
+fn a_forced_signal_clears_the_count_in_ns2_only() {
+    let hits_after_forced = |dialect| {
+        // At p_b = 0.1 a packet is hit for certain from count 9 on.
+        let mut red = ns(dialect, &[("gap_mode", "uniform"), ("gentle", "false")]);
+        for _ in 0..7 {
+            offer(&mut red, full_packets(100), 0.999, Ecn::NotEct);
+        }
+        assert_eq!(offer(&mut red, full_packets(200), 0.999, Ecn::NotEct), FORCED);
+        offer(&mut red, full_packets(100), 0.999, Ecn::NotEct) == RANDOM
+    };
+    assert!(!hits_after_forced("ns2") && hits_after_forced("ns3"));
+}
+
+/// Spec aqm.md §5, "ECN": ns-2's `use_mark_p`.
+#[test]
+fn ns2_marks_up_to_a_probability_of_a_tenth() {
+    let verdict = |dialect, packets| {
+        let mut red = ns(dialect, &[("gap_mode", "geometric"), ("ecn", "true")]);
+        offer(&mut red, full_packets(packets), 0.0, Ecn::Ect0);
+        offer(&mut red, full_packets(packets), 0.0, Ecn::Ect0)
+    };
+    let mark = Verdict::Mark(Cause::Random);
+    assert_eq!((verdict("ns2", 100), verdict("ns2", 110)), (mark, RANDOM));
+    assert_eq!((verdict("ns3", 100), verdict("ns3", 110)), (mark, mark));
+}
+
+/// Spec aqm.md §5: automatic weight of ns-2, R = max(0.1 s, 3 / C).
+#[test]
+fn ns2_weighs_by_ten_round_trips() {
+    let mut red: Red = law_of("ns2", &[("min_th", "500p"), ("max_th", "900p")]);
+    offer(&mut red, full_packets(100), 0.5, Ecn::NotEct);
+    let c = 10e6f64 / 8.0 / 500.0;
+    assert_near(var(&red, "avg_queue"), 100.0 * (1.0 - (-1.0 / c).exp()), 1e-9);
+}
+
+#[test]
+fn what_tc_refuses_and_what_has_no_effect_is_refused() {
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("red@linux:min_th=625B,max_th=1875B").contains("tc red finds no weight"));
+    assert!(refusal("red@linux:min_th=5p,max_th=15p").contains("must be bytes"));
+    assert!(refusal("red@linux:gentle=true").contains("no effect in dialect linux"));
+    assert!(refusal("red:burst=20").contains("no effect in dialect floyd"));
+    assert!(refusal("ared@linux:w_q=0.1").contains("no effect in dialect linux"));
+    assert!(refusal("ared@kids:min_th=7p").contains("must be bytes"));
+    assert!(crate::QdiscSpec::parse("red@linux:min_th=30kB,burst=60").is_ok());
+}

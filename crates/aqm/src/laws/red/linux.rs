@@ -1,0 +1,306 @@
+//! RED in the integers of Linux `red.h`, with what `tc red` computes for it: thresholds in bytes, a
+//! weight that is a power of two, a table of decay while idle, one random number per signal.
+//!
+//! Source: spec aqm.md §5 and §7, "LXRED"; the computations of `tc_red.c`.
+//!
+//! tc computes the table in psched ticks of 64 ns, the kernel looks it up in microseconds: an idle
+//! average decays 15.6 times slower than tc means it to. That is kept. `nodrop` and offloading to
+//! hardware are not built.
+
+use alloc::boxed::Box;
+
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::rng::Rng;
+use crate::time::{Rate, Span, Time};
+use crate::units::Limit;
+
+/// `tc red` without `bandwidth`.
+const DEFAULT_RATE: Rate = Rate::from_bps(10_000_000);
+/// Automatic thresholds grow no further: the kernel counts in 32 bits.
+const MOST_BYTES: u64 = 1 << 30;
+const CELLS: usize = 256;
+const TICKS_PER_MICRO: f64 = 15.625;
+/// One hundredth in a probability of 32 bits.
+const PERCENT: u32 = 42_949_673;
+
+/// What it is told once.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::laws) struct LinuxSetup {
+    pub(in crate::laws) min_th: Option<u64>,
+    pub(in crate::laws) max_th: Option<u64>,
+    pub(in crate::laws) burst: Option<u64>,
+    pub(in crate::laws) mean_packet_bytes: u64,
+    pub(in crate::laws) max_p: f64,
+    pub(in crate::laws) ecn: bool,
+    pub(in crate::laws) hard_drop: bool,
+    /// Thresholds around this delay at the link's rate (Khademi et al. 2013), not parts of the limit.
+    pub(in crate::laws) target_delay: Option<Span>,
+}
+
+/// RED without its name, as the kernel runs it.
+#[derive(Clone, Debug)]
+pub(in crate::laws) struct LinuxRed {
+    setup: LinuxSetup,
+    limit_bytes: u64,
+    mtu_bytes: u64,
+    min_th: u64,
+    max_th: u64,
+    /// Minus the binary logarithm of the weight.
+    weight_log: u32,
+    table: IdleTable,
+    /// Of 2^32; Adaptive RED moves it.
+    max_p: u32,
+    /// The average in bytes, times 2^`weight_log`.
+    average: u64,
+    /// Arrivals since the last signal; -1 below `min_th` and after a forced signal.
+    count: i64,
+    /// The number drawn for the next signal.
+    drawn: u64,
+    idle_since: Option<Time>,
+}
+
+impl LinuxRed {
+    pub(in crate::laws) fn new(setup: LinuxSetup, env: &Env) -> LinuxRed {
+        let mtu_bytes = u64::from(env.mtu_bytes);
+        let limit_bytes = match env.limit {
+            Limit::Packets(n) => n.saturating_mul(mtu_bytes),
+            Limit::Bytes(n) => n,
+        }
+        .min(MOST_BYTES);
+        let mut red = LinuxRed {
+            setup,
+            limit_bytes,
+            mtu_bytes,
+            min_th: 0,
+            max_th: 0,
+            weight_log: 1,
+            table: IdleTable { log: 0, shifts: Box::new([0; CELLS]) },
+            max_p: (setup.max_p * 4_294_967_296.0) as u32,
+            average: 0,
+            count: -1,
+            drawn: 0,
+            idle_since: Some(Time::ZERO),
+        };
+        red.configure(env.rate.unwrap_or(DEFAULT_RATE));
+        red
+    }
+
+    /// What `tc red` computes.
+    fn configure(&mut self, rate: Rate) {
+        let packet = self.setup.mean_packet_bytes;
+        let before = self.average >> self.weight_log;
+        (self.min_th, self.max_th) = self.thresholds(rate);
+        let burst = self.setup.burst.unwrap_or(default_burst(self.min_th, self.max_th, packet));
+        // Automatic thresholds of a tiny limit: the least burst that tc takes.
+        let burst = burst.max(self.min_th.div_ceil(packet));
+        self.weight_log = weight_log(self.min_th, burst, packet).unwrap_or(31);
+        self.average = before << self.weight_log;
+        self.table = IdleTable::new(self.weight_log, packet, rate);
+    }
+
+    fn thresholds(&self, rate: Rate) -> (u64, u64) {
+        if let (Some(target), None, None) =
+            (self.setup.target_delay, self.setup.min_th, self.setup.max_th)
+        {
+            return self.thresholds_for(target, rate);
+        }
+        let triple = |min: u64| min.saturating_mul(3);
+        let max = match (self.setup.max_th, self.setup.min_th) {
+            (Some(max), _) => max,
+            (None, Some(min)) => triple(min),
+            (None, None) => self.limit_bytes / 4,
+        };
+        let min = self.setup.min_th.unwrap_or(max / 3).max(1);
+        (min, max.max(min.saturating_add(1)))
+    }
+
+    /// Khademi et al. 2013: half and three halves of the backlog of that delay; for 1 ms, and where tc
+    /// finds no weight, one and two packets.
+    fn thresholds_for(&self, target: Span, rate: Rate) -> (u64, u64) {
+        let backlog = rate.bytes_in(target).min(MOST_BYTES);
+        let (min, max) = (backlog / 2, backlog.saturating_mul(3) / 2);
+        let burst = default_burst(min, max, self.setup.mean_packet_bytes);
+        let has_weight = weight_log(min, burst, self.setup.mean_packet_bytes).is_some();
+        if target <= Span::from_millis(1) || !has_weight {
+            return (self.mtu_bytes, 2 * self.mtu_bytes);
+        }
+        (min, max)
+    }
+
+    pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
+        self.configure(rate);
+    }
+
+    pub(in crate::laws) fn judge(
+        &mut self,
+        now: Time,
+        head: Head,
+        queue: Backlog,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.average = match self.idle_since.take() {
+            Some(since) => self.decayed(now.since(since)),
+            None => (self.average + queue.bytes) - (self.average >> self.weight_log),
+        };
+        let verdict = self.decide(head, rng);
+        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // The kernel asks the queue for a packet after every arrival, and finds it empty again.
+            self.idle_since = Some(now);
+        }
+        verdict
+    }
+
+    fn decide(&mut self, head: Head, rng: &mut Rng) -> Verdict {
+        let can_mark = self.setup.ecn && head.ecn.can_mark();
+        if self.average < self.min_th << self.weight_log {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if self.average >= self.max_th << self.weight_log {
+            self.count = -1;
+            return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic);
+        }
+        self.count += 1;
+        if self.count == 0 {
+            self.drawn = self.draw(rng);
+            return Verdict::Pass;
+        }
+        let above = (self.average - (self.min_th << self.weight_log)) >> self.weight_log;
+        if above.saturating_mul(self.count as u64) < self.drawn {
+            return Verdict::Pass;
+        }
+        self.count = 0;
+        self.drawn = self.draw(rng);
+        Verdict::signal(can_mark, Cause::Random)
+    }
+
+    /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers.
+    fn draw(&self, rng: &mut Rng) -> u64 {
+        let per_byte = (u64::from(self.max_p) / (self.max_th - self.min_th)).max(1);
+        (rng.next_u64() >> 32) / per_byte
+    }
+
+    /// The average after that time without packets. No sample is taken.
+    fn decayed(&self, idle: Span) -> u64 {
+        self.table.decayed(self.average, idle.as_nanos() / 1000)
+    }
+
+    pub(in crate::laws) fn on_empty(&mut self, now: Time) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    /// Adaptive RED (Linux `red.h`): one step of `max_p`. Returns whether it will stay as it is until
+    /// a packet arrives.
+    pub(in crate::laws) fn adapt(&mut self, now: Time) -> bool {
+        let idle = self.idle_since.map(|since| now.since(since));
+        let average = idle.map_or(self.average, |idle| self.decayed(idle)) >> self.weight_log;
+        let fifth = (self.max_th - self.min_th) / 5;
+        let (low, high) = (self.min_th + 2 * fifth, self.min_th + 3 * fifth);
+        let before = self.max_p;
+        if average > high && self.max_p <= 50 * PERCENT {
+            self.max_p += PERCENT.min(self.max_p / 4);
+        } else if average < low && self.max_p >= PERCENT {
+            self.max_p = self.max_p / 10 * 9;
+        }
+        self.max_p == before && (average < low || idle.is_none())
+    }
+
+    pub(in crate::laws) fn average_packets(&self) -> f64 {
+        let bytes = self.average as f64 / libm::ldexp(1.0, self.weight_log as i32);
+        bytes / self.setup.mean_packet_bytes as f64
+    }
+
+    pub(in crate::laws) fn max_p(&self) -> f64 {
+        f64::from(self.max_p) / 4_294_967_296.0
+    }
+
+    pub(in crate::laws) fn prob(&self) -> f64 {
+        match self.average >> self.weight_log {
+            average if average < self.min_th => 0.0,
+            average if average >= self.max_th => 1.0,
+            average => {
+                self.max_p() * (average - self.min_th) as f64 / (self.max_th - self.min_th) as f64
+            }
+        }
+    }
+}
+
+/// `tc red` without `burst`.
+pub(in crate::laws) fn default_burst(min_th: u64, max_th: u64, packet: u64) -> u64 {
+    min_th.saturating_mul(2).saturating_add(max_th) / packet.saturating_mul(3)
+}
+
+/// tc: the largest weight, as a negative power of two, under which a burst of so many packets leaves
+/// the average below `min_th`; none if the burst is too short for it.
+pub(in crate::laws) fn weight_log(min_th: u64, burst: u64, packet: u64) -> Option<u32> {
+    let room = burst as f64 + 1.0 - min_th as f64 / packet as f64;
+    let fits = |log: &u32| {
+        let weight = libm::ldexp(1.0, -(*log as i32));
+        room <= (1.0 - libm::pow(1.0 - weight, burst as f64)) / weight
+    };
+    if room < 1.0 { None } else { (1..32).find(fits) }
+}
+
+/// By how many bits the average is shifted for an idle time (tc: `Stab`, `Scell_log`).
+#[derive(Clone, Debug)]
+struct IdleTable {
+    /// Width of a cell: 2^log.
+    log: u32,
+    shifts: Box<[u8; CELLS]>,
+}
+
+impl IdleTable {
+    fn new(weight_log: u32, packet: u64, rate: Rate) -> IdleTable {
+        let packet_ticks = (1e6 * packet as f64 / rate.bytes_per_sec() * TICKS_PER_MICRO).max(1.0);
+        let weight = libm::ldexp(1.0, -(weight_log as i32));
+        let per_tick = -libm::log1p(-weight) / libm::floor(packet_ticks);
+        let longest = 31.0 / per_tick;
+        let log = (0..32).find(|log| libm::ldexp(longest, -log) < 512.0).unwrap_or(31) as u32;
+        let mut shifts = Box::new([31; CELLS]);
+        for (cell, shift) in (0u64..).zip(&mut shifts[..CELLS - 1]) {
+            *shift = (libm::ldexp(cell as f64, log as i32) * per_tick).min(31.0) as u8;
+        }
+        IdleTable { log, shifts }
+    }
+
+    fn decayed(&self, average: u64, idle_micros: u64) -> u64 {
+        let idle = idle_micros.min((CELLS as u64 - 1) << self.log);
+        let shift = self.shifts[(idle >> self.log) as usize & (CELLS - 1)];
+        if shift > 0 {
+            return average >> shift;
+        }
+        // The time left falls in the first cells: a straight line, down to half at most.
+        let loss = (u128::from(average) * u128::from(idle)) >> self.log;
+        let loss = u64::try_from(loss).unwrap_or(u64::MAX);
+        if loss < average >> 1 { average - loss } else { average >> 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fact 7.5 and spec aqm.md §5, pitfalls.
+    #[test]
+    fn weights_are_those_that_tc_computes() {
+        let log = |min, max| weight_log(min, default_burst(min, max, 1000), 1000);
+        assert_eq!(log(3_125, 9_375), Some(2));
+        assert_eq!(log(12_500, 37_500), Some(4));
+        assert_eq!(log(625, 1_875), None);
+    }
+
+    /// Spec aqm.md §5: a shift by time, and a straight line to no less than half before the first one.
+    #[test]
+    fn an_idle_average_falls_along_a_line_and_then_by_halves() {
+        let table = IdleTable::new(4, 1000, Rate::from_bps(10_000_000));
+        let falls: [u64; 5] =
+            [0, 100, 5_000, 100_000, 10_000_000].map(|t| table.decayed(1 << 20, t));
+        assert_eq!(falls[0], 1 << 20);
+        assert!(falls[1] < falls[0] && falls[1] >= 1 << 19);
+        assert!(falls.windows(2).all(|w| w[1] <= w[0]), "{falls:?}");
+        assert_eq!(table.shifts[0], 0);
+        assert!(table.shifts.windows(2).all(|w| w[0] <= w[1]));
+        assert_eq!(table.shifts[255], 31);
+    }
+}
