@@ -22,12 +22,14 @@ name = "bulk"
 count = 2
 path = ["bottleneck"]
 rtt = "40ms"
+start = "0s..1s"
 app = { kind = "bulk" }
 
 [[flows]]
 name = "voip"
 path = ["bottleneck"]
 rtt = "40ms"
+start = "0s..1s"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 """
 

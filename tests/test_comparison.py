@@ -139,3 +139,18 @@ def test_folders_of_runs_are_plain_names_and_differ():
     assert folders[0] == "runs/pie-target=5ms/seed-3"
     assert len(set(folders)) == 3
     assert folders[2] == "runs/fq-pie/seed-3"
+
+
+def test_runs_that_are_the_same_for_every_seed_have_no_interval_and_no_test():
+    made = comparison(["taildrop", "codel", "pie"], seeds=4)
+    for aqm in ("taildrop", "codel"):
+        made.results[aqm] = [made.results[aqm][0]] * 4
+    assert made.fixed == ["taildrop", "codel"]
+    for cell in made.cells:
+        assert math.isnan(cell.estimate.half_width) == (cell.aqm in made.fixed)
+    for row in made.tests:
+        assert math.isnan(row.test.p_value) == (row.aqm == "codel")
+        assert row.aqm != "codel" or row.verdict == ""
+    words = made.words()
+    assert words[0].startswith("Every seed gives the same run with taildrop and codel")
+    assert not any(sentence.startswith("Against taildrop, codel") for sentence in words)

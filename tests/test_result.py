@@ -95,7 +95,9 @@ def test_the_manifest_holds_every_default(result):
     manifest = result.manifest
     assert manifest["engine"] == "sim"
     assert manifest["versions"]["sojourn"] == sojourn.__version__
-    assert manifest["scenario"]["flows"][0]["app"]["tcp"]["ack_every"] == 2
+    transport = manifest["transports"][0]
+    assert (transport["ack_every"], transport["initial_window"]) == (2, 10)
+    assert "beta=0.7001953125" in transport["cc"]
 
 
 def test_a_notebook_shows_the_summary(result):

@@ -63,12 +63,13 @@ impl Dumbbell {
 fn bulk(count: u32, access_rate: Rate) -> FlowGroup {
     let ms = Span::from_millis;
     let tcp = Tcp {
-        cc: "cubic".into(),
+        profile: "linux".into(),
+        cc: Some("cubic".into()),
         ecn: false,
         payload_bytes: 1448,
         header_bytes: 52,
-        initial_window: 10,
-        ack_every: 2,
+        initial_window: None,
+        ack_every: None,
     };
     FlowGroup {
         name: "bulk".into(),

@@ -1,6 +1,6 @@
 """The compiled core of Sojourn: scenarios, the packet simulator, result tables."""
 
-from typing import Any
+from typing import Any, final
 
 class ScenarioError(ValueError):
     """A scenario, a parameter or a trace is not what it should be.
@@ -16,6 +16,9 @@ class ScenarioError(ValueError):
 class Cancelled(Exception):
     """The run was cancelled through its `Cancel`."""
 
+__all__: list[str]
+
+@final
 class Cancel:
     """A switch shared with runs in other threads, and their progress meter."""
 
@@ -25,6 +28,7 @@ class Cancel:
     def simulated_s(self) -> float:
         """Simulated seconds so far, summed over all runs that hold this switch."""
 
+@final
 class Scenario:
     """A scenario that has been read, checked and resolved. Immutable."""
 
@@ -80,12 +84,14 @@ class Scenario:
     def document_json(self) -> str:
         """The scenario as it was written, overrides included, as JSON that `load` reads."""
 
+@final
 class Table:
     """A result table; any Arrow library reads it through ``__arrow_c_stream__`` without a copy."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
+@final
 class Run:
     """The results of one run."""
 
@@ -125,9 +131,9 @@ def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
     """
 
 def aqms() -> list[dict[str, Any]]:
-    """Every AQM: kind ("law" or "preset"), name, doc, dialects [{name, doc}], params [{name, doc,
-    kind, absent, rule, words, defaults: {dialect: text}, sources: {dialect: text},
-    of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
+    """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
+    params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
+    sources: {dialect: text}, of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
 
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""

@@ -109,6 +109,32 @@ class Comparison:
         return [r.summary.get(key, nothing) if r else nothing for r in self.results[aqm]]
 
     @cached_property
+    def fixed(self) -> list[str]:
+        """AQMs whose runs are the same for every seed, because nothing they meet is random.
+
+        Their runs are no replicas: there is one value, and no interval.
+        """
+
+        def rows(aqm: str) -> list[list[tuple[str, str, str, float, str]]]:
+            return [result.summary_rows for result in self.of(aqm)]
+
+        return [
+            aqm
+            for aqm in self.aqms
+            if len(rows(aqm)) > 1 and all(other == rows(aqm)[0] for other in rows(aqm))
+        ]
+
+    def _test(self, metric: Metric, aqm: str) -> PairedTest:
+        values, baseline = self.values(metric, aqm), self.values(metric, self.baseline)
+        if aqm in self.fixed and self.baseline in self.fixed:
+            return paired(values[:1], baseline[:1])
+        return paired(values, baseline)
+
+    def _estimate(self, metric: Metric, aqm: str) -> Estimate:
+        values = self.values(metric, aqm)
+        return estimate(values[:1] if aqm in self.fixed else values)
+
+    @cached_property
     def _all_metrics(self) -> list[Metric]:
         rows = {row[:3]: row for aqm in self.aqms for r in self.of(aqm) for row in r.summary_rows}
         return select(rows.values(), self.link)
@@ -131,7 +157,7 @@ class Comparison:
     def cells(self) -> list[Cell]:
         """Estimates, metric by metric, within a metric AQM by AQM."""
         return [
-            Cell(metric, aqm, estimate(self.values(metric, aqm)))
+            Cell(metric, aqm, self._estimate(metric, aqm))
             for metric in self.metrics
             for aqm in self.aqms
         ]
@@ -140,10 +166,7 @@ class Comparison:
     def tests(self) -> list[Difference]:
         """Paired differences against the first AQM, in the order of `cells`."""
         pairs = [(metric, aqm) for metric in self.metrics for aqm in self.aqms[1:]]
-        tests = [
-            paired(self.values(metric, aqm), self.values(metric, self.baseline))
-            for metric, aqm in pairs
-        ]
+        tests = [self._test(metric, aqm) for metric, aqm in pairs]
         adjusted = holm([test.p_value for test in tests])
         return [
             Difference(metric, aqm, self.baseline, test, p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sojourn._core import Cancelled, ScenarioError
 
-__all__ = ["Cancelled", "InputError", "Interrupted", "NothingToPlot", "ScenarioError"]
+__all__ = ["Cancelled", "InputError", "Interrupted", "NothingToPlot", "RunFailed", "ScenarioError"]
 
 
 class InputError(ValueError):
@@ -16,6 +16,10 @@ class InputError(ValueError):
 
 class NothingToPlot(ValueError):
     """The results hold no values for a figure; the text says which are missing."""
+
+
+class RunFailed(RuntimeError):
+    """A run ended in an error that is not the user's; please report it."""
 
 
 class Interrupted(Exception):

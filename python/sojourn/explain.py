@@ -13,7 +13,12 @@ from sojourn.errors import InputError
 WIDTH = 100
 
 Entry = dict[str, Any]
-_ROLES = {"law": "AQM, law", "preset": "AQM, discipline with law", "cc": "congestion control"}
+_ROLES = {
+    "law": "AQM, law",
+    "discipline": "AQM, discipline of its own kind",
+    "preset": "AQM, discipline with law",
+    "cc": "congestion control",
+}
 
 
 def find(topic: str) -> list[tuple[Entry, Entry | None]]:

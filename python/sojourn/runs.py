@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sojourn import files
+from sojourn.errors import RunFailed
 from sojourn.library import ScenarioLike, Sets, load
 from sojourn.replicas import Progress, Task, run_all
 from sojourn.result import Result
@@ -32,7 +33,7 @@ def run(
         ScenarioError: the scenario is not legal.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
-        RuntimeError: the simulator failed; please report it.
+        RunFailed: the simulator failed; please report it.
     """
     loaded = load(scenario, sets)
     if seed is not None:
@@ -47,5 +48,5 @@ def run(
     task = Task(f"{loaded.name}, seed {loaded.seed}", loaded)
     (outcome,) = run_all([task], finish=finish, progress=progress)
     if isinstance(outcome, str):
-        raise RuntimeError(outcome)
+        raise RunFailed(outcome)
     return outcome

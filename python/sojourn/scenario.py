@@ -17,18 +17,24 @@ from typing import Any, ClassVar, Literal, TypeAlias
 __all__ = [
     "App",
     "Ared",
+    "Blue",
     "Bulk",
     "Capacity",
     "Cbr",
+    "Choke",
+    "Cobalt",
     "Codel",
     "CongestionControl",
+    "Dualpi2",
     "Files",
     "FlowGroup",
+    "FqCobalt",
     "FqCodel",
     "FqPie",
     "Link",
     "Madpie",
     "OnOff",
+    "Pi",
     "Pi2",
     "Pie",
     "Queue",
@@ -36,6 +42,10 @@ __all__ = [
     "Red",
     "Scenario",
     "Schedule",
+    "Sfb",
+    "Sfq",
+    "SfqRed",
+    "Step",
     "Taildrop",
     "Trace",
     "Varying",
@@ -659,6 +669,371 @@ class Madpie(_Aqm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cobalt(_Aqm):
+    """CoDel and BLUE side by side on one queue (Linux sch_cake.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_cake.c with the inverse root
+            at 1 in a fresh queue; ``linux_exact``: Linux sch_cake.c with the inverse root at 0 in a
+            fresh queue; ``ns3``: ns-3 CobaltQueueDisc: no MTU rule, BLUE also by delay. Default:
+            ``"linux"``.
+        target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
+            Linux sch_cake.c: 5 ms. Default: ``"5ms"``.
+        interval: Time over which signals speed up; a worst-case RTT. It must be positive. Source:
+            Linux sch_cake.c: 100 ms. Default: ``"100ms"``.
+        p_inc: How much an overflow raises BLUE's probability. It must be a probability from 0 to 1.
+            Source: Linux sch_cake.c: 1/256. Default: ``0.00390625``.
+        p_dec: How much an empty queue lowers it. It must be a probability from 0 to 1. Source:
+            Linux sch_cake.c: 1/4096. Default: ``0.000244140625``.
+        blue_threshold: Sojourn time above which BLUE's probability rises as if the queue had
+            overflowed. It must be positive. Source: Linux sch_cake.c: overflow only. In ``ns3``:
+            ``400ms`` (ns-3 CobaltQueueDisc: BlueThreshold). Default: ``"off"``.
+        ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
+            Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
+            Default: ``True``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "cobalt"
+
+    dialect: Literal["linux", "linux_exact", "ns3"] | None = None
+    target: str | None = None
+    interval: str | None = None
+    p_inc: float | None = None
+    p_dec: float | None = None
+    blue_threshold: str | None = None
+    ecn: bool | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pi(_Aqm):
+    """A PI controller of the backlog around a set point (Hollot, Misra, Towsley and Gong 2001).
+
+    Attributes:
+        dialect: Which published way to build it. ``ns2``: ns-2.35 pi.cc. Default: ``"ns2"``.
+        a: Gain on the present backlog's distance from ``q_ref``, per packet. It must not be
+            negative. Source: ns-2 pi.cc: a_ 1.822e-5. Default: ``0.00001822``.
+        b: Gain on the last one's, per packet. It must not be negative. Source: ns-2 pi.cc: b_
+            1.816e-5. Default: ``0.00001816``.
+        sample_rate: Updates per second. It must be positive. Source: ns-2 pi.cc: w_ 170. Default:
+            ``"170hz"``.
+        q_ref: Backlog aimed at, in packets. It must not be negative. Source: ns-2 pi.cc: qref_ 50.
+            Default: ``50``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 pi.cc:
+            setbit_ off. Default: ``False``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "pi"
+
+    dialect: Literal["ns2"] | None = None
+    a: float | None = None
+    b: float | None = None
+    sample_rate: str | None = None
+    q_ref: float | None = None
+    ecn: bool | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blue(_Aqm):
+    """One drop probability moved by overflow and idling (Feng, Shin, Kandlur and Saha 2002).
+
+    Attributes:
+        dialect: Which published way to build it. ``event``: raised by overflow, lowered by idling,
+            as in the ns port. Default: ``"event"``.
+        freeze_time: Least time between two changes of the probability. It must not be negative.
+            Source: ns port of BLUE: 100 ms. Default: ``"100ms"``.
+        d1: How much an overflow raises the probability. It must be a probability from 0 to 1.
+            Source: ns port of BLUE: 0.0025. Default: ``0.0025``.
+        d2: How much idling lowers it. It must be a probability from 0 to 1. Source: ns port of
+            BLUE: 0.00025. Default: ``0.00025``.
+        length_trigger: Packets in the queue above which an arrival raises the probability like an
+            overflow. It must be positive. Source: ns port of BLUE: overflow only. Default:
+            ``"off"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: Lab decision:
+            off, as for the other laws. Default: ``False``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "blue"
+
+    dialect: Literal["event"] | None = None
+    freeze_time: str | None = None
+    d1: float | None = None
+    d2: float | None = None
+    length_trigger: int | Literal["off"] | None = None
+    ecn: bool | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(_Aqm):
+    """Marks every packet above a threshold of sojourn time or backlog (RFC 8257).
+
+    Attributes:
+        dialect: Which published way to build it. ``sojourn``: Linux sch_dualpi2.c: by sojourn time
+            on departure; ``dctcp``: RFC 8257 §3.1: by backlog on arrival. Default: ``"sojourn"``.
+        sojourn_threshold: Sojourn time above which a leaving packet is marked. Source: Linux
+            sch_dualpi2.c: 1 ms. In ``dctcp``: ``off`` (RFC 8257 §3.1: backlog only). Default:
+            ``"1ms"``.
+        backlog_threshold: Backlog, the arrival included, above which an arriving packet is marked.
+            It must be positive. Source: Linux sch_dualpi2.c: sojourn only. In ``dctcp``: ``65p``
+            (Alizadeh and others 2010 §4: K = 65 at 10 Gb/s). Default: ``"off"``.
+        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+            ``"1000p"``.
+    """
+
+    _kind: ClassVar[str | None] = "step"
+
+    dialect: Literal["sojourn", "dctcp"] | None = None
+    sojourn_threshold: str | None = None
+    backlog_threshold: str | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choke(_Aqm):
+    """RED, and an arrival that meets its own flow in the queue goes with it (Linux sch_choke.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_choke.c; thresholds as tc
+            computes them. Default: ``"linux"``.
+        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
+            pfifo: txqueuelen of Ethernet. Default: ``"1000p"``.
+        min_th: Average backlog in packets up to which nothing happens; ``auto`` is a third of
+            ``max_th``. It must be positive. Source: tc q_choke.c: max / 3. Default: ``"auto"``.
+        max_th: Average backlog in packets above which every arrival is signalled; ``auto`` is a
+            quarter of ``limit``, at least 3. It must be positive. Source: tc q_choke.c: limit / 4.
+            Default: ``"auto"``.
+        max_p: Signal probability where the average reaches ``max_th``. It must be greater than 0
+            and at most 1. Source: tc q_choke.c: probability 0.02. Default: ``0.02``.
+        mean_packet_bytes: Mean packet size, for the decay while idle and for limits in bytes. It
+            must be positive. Source: tc q_choke.c: avpkt 1000. Default: ``"1kB"``.
+        burst: Packets in a row that RED lets pass, from which the weight of the average follows;
+            ``auto`` is (2 min + max) / 3. It must be positive. Source: tc q_choke.c. Default:
+            ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped by RED. Source: tc
+            q_choke.c: off. Default: ``False``.
+        hard_drop: Whether an average above ``max_th`` drops what it could mark. Source: Linux
+            sch_choke.c: off. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "choke"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    min_th: int | Literal["auto"] | None = None
+    max_th: int | Literal["auto"] | None = None
+    max_p: float | None = None
+    mean_packet_bytes: str | None = None
+    burst: int | Literal["auto"] | None = None
+    ecn: bool | None = None
+    hard_drop: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sfb(_Aqm):
+    """A BLUE in each bin of a hash of eight levels; who does not listen is limited (Linux
+    sch_sfb.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_sfb.c. Default: ``"linux"``.
+        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
+            sch_sfb.c: txqueuelen of Ethernet. Default: ``"1000p"``.
+        bin_target: Packets in a bin from which an arrival raises its probability. It must be
+            positive. Source: Linux sch_sfb.c: bin_size 20. Default: ``20``.
+        bin_max: Packets in each of a flow's bins from which its arrivals are dropped. It must be
+            positive. Source: Linux sch_sfb.c: max 25. Default: ``25``.
+        increment: How much a full bin raises its probability, in steps of 1/65535. It must be a
+            probability from 0 to 1. Source: Linux sch_sfb.c: 66/65535. Default:
+            ``0.001007095445181964``.
+        decrement: How much an empty bin lowers it, in steps of 1/65535. It must be a probability
+            from 0 to 1. Source: Linux sch_sfb.c: 11/65535. Default: ``0.00016784924086366064``.
+        rehash_interval: Time between two changes of the hash. It must be positive. Source: Linux
+            sch_sfb.c: 600 s. Default: ``"600s"``.
+        warmup: How long before a change the next bank learns which flows do not listen. It must not
+            be negative. Source: Linux sch_sfb.c: 60 s. Default: ``"60s"``.
+        penalty_rate: Packets per second that all flows in the penalty box get together. It must not
+            be negative. Source: Linux sch_sfb.c: 10. Default: ``"10hz"``.
+        penalty_burst: Packets that they may send in a row. Source: Linux sch_sfb.c: 20. Default:
+            ``20``.
+    """
+
+    _kind: ClassVar[str | None] = "sfb"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    bin_target: int | None = None
+    bin_max: int | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    rehash_interval: str | None = None
+    warmup: str | None = None
+    penalty_rate: str | None = None
+    penalty_burst: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sfq(_Aqm):
+    """Stochastic fairness queueing: rounds over hashed flows, the longest pays (Linux sch_sfq.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_sfq.c. Default: ``"linux"``.
+        limit: How much may wait in all queues together; beyond it the longest queue loses a packet.
+            It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default: ``"127p"``.
+        divisor: Hash slots; a power of two. It must be from 1 to 65536. Source: Linux sch_sfq.c:
+            SFQ_DEFAULT_HASH_DIVISOR. Default: ``1024``.
+        flows: Queues that can be active at once. It must be positive. Source: Linux sch_sfq.c:
+            SFQ_DEFAULT_FLOWS. Default: ``128``.
+        depth: Packets that one queue may hold. It must be positive. Source: Linux sch_sfq.c:
+            SFQ_MAX_DEPTH. Default: ``127``.
+        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
+            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: Linux sch_sfq.c: psched_mtu.
+            Default: ``"auto"``.
+        perturb: Time between two changes of the hash. It must be positive. Source: Linux sch_sfq.c:
+            never. Default: ``"off"``.
+        headdrop: Whether a full queue loses its head, not its tail or the arrival. Source: Linux
+            sch_sfq.c: off. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "sfq"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    divisor: int | None = None
+    flows: int | None = None
+    depth: int | None = None
+    quantum: str | None = None
+    perturb: str | None = None
+    headdrop: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SfqRed(_Aqm):
+    """Stochastic fairness queueing with RED in every queue (Linux sch_sfq.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_sfq.c with its RED;
+            thresholds as tc computes them. Default: ``"linux"``.
+        limit: How much may wait in all queues together; beyond it the longest queue loses a packet.
+            It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default: ``"127p"``.
+        divisor: Hash slots; a power of two. It must be from 1 to 65536. Source: Linux sch_sfq.c:
+            SFQ_DEFAULT_HASH_DIVISOR. Default: ``1024``.
+        flows: Queues that can be active at once. It must be positive. Source: Linux sch_sfq.c:
+            SFQ_DEFAULT_FLOWS. Default: ``128``.
+        depth: Packets that one queue may hold. It must be positive. Source: Linux sch_sfq.c:
+            SFQ_MAX_DEPTH. Default: ``127``.
+        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
+            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: Linux sch_sfq.c: psched_mtu.
+            Default: ``"auto"``.
+        perturb: Time between two changes of the hash. It must be positive. Source: Linux sch_sfq.c:
+            never. Default: ``"off"``.
+        headdrop: Whether a full queue loses its head, not its tail or the arrival. Source: Linux
+            sch_sfq.c: off. Default: ``False``.
+        red_flow_limit: Size of a queue from which the thresholds follow; ``auto`` is ``depth``
+            Ethernet frames. It is no limit. It must be positive. Source: Lab decision: tc has no
+            default. Default: ``"auto"``.
+        min_th: Average size of a queue below which RED does nothing; ``auto`` is a third of
+            ``max_th``. It must be positive. Source: tc q_sfq.c: max / 3. Default: ``"auto"``.
+        max_th: Average size from which every arrival is signalled; ``auto`` is a quarter of
+            ``red_flow_limit``, at least three mean packets. It must be positive. Source: tc
+            q_sfq.c: limit / 4. Default: ``"auto"``.
+        max_p: Signal probability where the average reaches ``max_th``. It must be greater than 0
+            and at most 1. Source: tc q_sfq.c: probability 0.02. Default: ``0.02``.
+        mean_packet_bytes: Mean packet size. It must be positive. Source: tc q_sfq.c: avpkt 1000.
+            Default: ``"1kB"``.
+        burst: Packets in a row that RED lets pass, from which the weight of the average follows;
+            ``auto`` is (2 min + max) / 3 mean packets. It must be positive. Source: tc q_sfq.c.
+            Default: ``"auto"``.
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: tc q_sfq.c:
+            off. Default: ``False``.
+        hard_drop: Whether an average above ``max_th`` drops what it could mark. Source: tc q_sfq.c:
+            off. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "sfq_red"
+
+    dialect: Literal["linux"] | None = None
+    limit: str | None = None
+    divisor: int | None = None
+    flows: int | None = None
+    depth: int | None = None
+    quantum: str | None = None
+    perturb: str | None = None
+    headdrop: bool | None = None
+    red_flow_limit: str | None = None
+    min_th: str | None = None
+    max_th: str | None = None
+    max_p: float | None = None
+    mean_packet_bytes: str | None = None
+    burst: int | Literal["auto"] | None = None
+    ecn: bool | None = None
+    hard_drop: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dualpi2(_Aqm):
+    """A low-latency and a classic queue with coupled signals (RFC 9332).
+
+    Attributes:
+        dialect: Which published way to build it. ``rfc9332``: RFC 9332 Appendix A, pass 2:
+            deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: chance, a step
+            at 1 ms for L4S. Default: ``"rfc9332"``.
+        limit: How much may wait in both queues together. It must be positive. Source: Linux
+            sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate. Default: ``"10000p"``.
+        target: Queue delay aimed at in the classic queue. It must be positive. Source: RFC 9332
+            A.1. Default: ``"15ms"``.
+        tupdate: Time between two updates of the probability. It must be positive. Source: RFC 9332
+            A.1: 16 ms in the text, 15 ms by its formula. Default: ``"16ms"``.
+        alpha: Integral gain on p'. It must not be negative. Source: RFC 9332 A.1: 0.1 tupdate /
+            rtt_max^2. In ``linux``: ``0.16015625hz`` (sch_dualpi2.c: 41/256). Default:
+            ``"0.16hz"``.
+        beta: Proportional gain on p'. It must not be negative. Source: RFC 9332 A.1: 3.2 in the
+            text, 3 by its formula. In ``linux``: ``3.19921875hz`` (sch_dualpi2.c: 819/256).
+            Default: ``"3.2hz"``.
+        k: Coupling: marks in the low-latency queue per p'. It must be positive. Source: RFC 9332
+            §2.1. Default: ``2``.
+        l_min_th: Sojourn time from which the low-latency queue marks on its own. It must not be
+            negative. Source: RFC 9332 A.1. In ``linux``: ``1ms`` (sch_dualpi2.c: step_thresh).
+            Default: ``"800us"``.
+        l_range: How much longer until it marks everything; 0 is a step. It must not be negative.
+            Source: RFC 9332 A.1. In ``linux``: ``0s`` (sch_dualpi2.c: a step). Default:
+            ``"400us"``.
+        l_min_len: It marks on its own only while more packets than this wait behind. Source: RFC
+            9332 A.1: Th_len. In ``linux``: ``0`` (sch_dualpi2.c: min_qlen_step). Default: ``1``.
+        c_weight: The share of the link that the classic queue has at least. It must be a
+            probability from 0 to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
+            classic_protection). Default: ``0.0625``.
+        drop_overload: Whether saturation drops what could be marked; if not, p' stays below 1/k and
+            the limit holds the rest. Source: RFC 9332 §4.2.3. Default: ``True``.
+    """
+
+    _kind: ClassVar[str | None] = "dualpi2"
+
+    dialect: Literal["rfc9332", "linux"] | None = None
+    limit: str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    k: float | None = None
+    l_min_th: str | None = None
+    l_range: str | None = None
+    l_min_len: int | None = None
+    c_weight: float | None = None
+    drop_overload: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FqCodel(_Aqm):
     """Flow queues, each under CoDel, with ECN (RFC 8290).
 
@@ -836,6 +1211,55 @@ class FqPie(_Aqm):
     drop_batch: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FqCobalt(_Aqm):
+    """Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_cake.c with the inverse root
+            at 1 in a fresh queue; ``linux_exact``: Linux sch_cake.c with the inverse root at 0 in a
+            fresh queue; ``ns3``: ns-3 CobaltQueueDisc: no MTU rule, BLUE also by delay. Default:
+            ``"linux"``.
+        target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
+            Linux sch_cake.c: 5 ms. Default: ``"5ms"``.
+        interval: Time over which signals speed up; a worst-case RTT. It must be positive. Source:
+            Linux sch_cake.c: 100 ms. Default: ``"100ms"``.
+        p_inc: How much an overflow raises BLUE's probability. It must be a probability from 0 to 1.
+            Source: Linux sch_cake.c: 1/256. Default: ``0.00390625``.
+        p_dec: How much an empty queue lowers it. It must be a probability from 0 to 1. Source:
+            Linux sch_cake.c: 1/4096. Default: ``0.000244140625``.
+        blue_threshold: Sojourn time above which BLUE's probability rises as if the queue had
+            overflowed. It must be positive. Source: Linux sch_cake.c: overflow only. In ``ns3``:
+            ``400ms`` (ns-3 CobaltQueueDisc: BlueThreshold). Default: ``"off"``.
+        ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
+            Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
+            Default: ``True``.
+        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
+            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
+            8290 §5.2.5. Default: ``1024``.
+        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
+            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
+            psched_mtu. Default: ``"auto"``.
+        drop_batch: At most this many packets are dropped at once on overload. It must be positive.
+            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+    """
+
+    _kind: ClassVar[str | None] = "fq_cobalt"
+
+    dialect: Literal["linux", "linux_exact", "ns3"] | None = None
+    target: str | None = None
+    interval: str | None = None
+    p_inc: float | None = None
+    p_dec: float | None = None
+    blue_threshold: str | None = None
+    ecn: bool | None = None
+    limit: str | None = None
+    flows: int | None = None
+    quantum: str | None = None
+    drop_batch: int | None = None
+
+
 # An AQM: a text such as `pie@linux:target=5ms`, or a table.
 Queue: TypeAlias = (
     str
@@ -846,8 +1270,18 @@ Queue: TypeAlias = (
     | Pie
     | Pi2
     | Madpie
+    | Cobalt
+    | Pi
+    | Blue
+    | Step
+    | Choke
+    | Sfb
+    | Sfq
+    | SfqRed
+    | Dualpi2
     | FqCodel
     | FqPie
+    | FqCobalt
     | Mapping[str, str | float | bool]
 )
 
@@ -965,16 +1399,21 @@ class FlowGroup(_Part):
             for is shared between the access links of both ends. Written like ``100ms``.
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
             rate on the path. Written like ``100mbit``.
+        tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-2.6``, ``newreno``,
+            ``sack``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
+            ``kids-3.8``. Default: ``"linux"``.
         cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
-            with ``kind`` and its parameters. Default: ``"cubic"``.
+            with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
+            ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
         packet: TCP: size of a full segment at IP level, headers included. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP
             with timestamps. Default: ``"52B"``.
-        initial_window: TCP: initial window in packets (RFC 6928: 10). Default: ``10``.
-        ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
-            Default: ``2``.
+        initial_window: TCP: initial window in packets, if not that of the ``tcp`` profile
+            (``linux``: 10, RFC 6928).
+        ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
+            written, as the ``tcp`` profile has it (``linux``: 2).
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end. Written like ``30s``.
@@ -988,6 +1427,7 @@ class FlowGroup(_Part):
     reverse: Sequence[str] | None = None
     rtt: str
     access_rate: str | None = None
+    tcp: str | None = None
     cc: CongestionControl | None = None
     ecn: bool | None = None
     packet: str | None = None

@@ -17,7 +17,18 @@ def sentences(comparison: Comparison) -> list[str]:
         return []
     if len(comparison.seeds) < 2:
         return ["With one seed there are no intervals and no tests; use at least two, better ten."]
-    return [_sentence(comparison, aqm) for aqm in comparison.aqms[1:]]
+    fixed = [_fixed(comparison)] if comparison.fixed else []
+    untested = comparison.fixed if comparison.baseline in comparison.fixed else []
+    tested = [aqm for aqm in comparison.aqms[1:] if aqm not in untested]
+    return fixed + [_sentence(comparison, aqm) for aqm in tested]
+
+
+def _fixed(comparison: Comparison) -> str:
+    return (
+        f"Every seed gives the same run with {_joined(comparison.fixed)}: nothing that they meet "
+        "is drawn at random, so there is no interval and, between two of them, no test. Give "
+        'flows a random start, such as start = "0s..1s".'
+    )
 
 
 def how(comparison: Comparison) -> str:

@@ -39,7 +39,7 @@ pub mod units;
 
 pub use law::{Aqm, Cause, Env, Law, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
-pub use qdisc::{Departure, Qdisc, Sink};
+pub use qdisc::{Departure, Qdisc, Scheme, Sink};
 pub use rng::Rng;
 pub use spec::{QdiscSpec, SpecError};
 pub use time::{Rate, Span, Time};

@@ -37,6 +37,14 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// A number equal for all packets of one flow (a 5-tuple hash or an index).
     fn flow(&self) -> u64;
+    /// A number equal for all packets from one host; without knowledge of hosts every flow has its own.
+    fn src_host(&self) -> u64 {
+        self.flow()
+    }
+    /// The same for all packets to one host.
+    fn dst_host(&self) -> u64 {
+        self.flow()
+    }
     /// The differentiated services code point, 0..=63.
     fn dscp(&self) -> u8 {
         0

@@ -1,7 +1,10 @@
 //! The discipline: *which* queue, *which* order, *who* is evicted. Packets go in and come out.
 
-use crate::law::{Cause, Stage, Var};
+use alloc::boxed::Box;
+
+use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
+use crate::params::Params;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
@@ -41,6 +44,11 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_timer(&mut self, now: Time) {
         let _ = now;
     }
+    /// After a [`Qdisc::dequeue`] that gave nothing although packets wait: when to ask again. Only a
+    /// discipline that shapes (CAKE with a rate) ever holds packets back.
+    fn held_until(&self) -> Option<Time> {
+        None
+    }
     /// The rate of the link has changed.
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);
@@ -51,4 +59,19 @@ pub trait Qdisc<P: Packet>: Send {
     fn vars(&self) -> &'static [Var];
     /// Writes one value for each of [`Qdisc::vars`].
     fn observe(&self, out: &mut [f64]);
+}
+
+/// A discipline of its own kind, which is more than one law in one queue or under flow queues: what the
+/// registry knows of it. The implementing type is a name only; [`Scheme::build`] makes the thing.
+pub trait Scheme: 'static {
+    /// Its parameters; `limit` is one of them.
+    type Params: Params;
+    /// Its name: `dualpi2`.
+    const NAME: &'static str;
+    /// One line: what it does and where it comes from.
+    const DOC: &'static str;
+    /// The state variables written by [`Qdisc::observe`].
+    const VARS: &'static [Var];
+    /// The discipline, empty, at time zero. `params` have passed [`Params::check`].
+    fn build<P: Packet + Send + 'static>(params: &Self::Params, env: &Env) -> Box<dyn Qdisc<P>>;
 }

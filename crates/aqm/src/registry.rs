@@ -10,13 +10,24 @@ use crate::laws;
 use crate::nearest::nearest;
 use crate::packet::Packet;
 use crate::params::{Dialect, ParamError, ParamSpec, Params};
-use crate::qdisc::Qdisc;
-use crate::qdiscs::{fifo, fq};
+use crate::qdisc::{Qdisc, Scheme};
+use crate::qdiscs::{self, fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
 
-/// What the registry tells of a law without making one.
+/// What an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// A law, for one queue or under flow queues.
+    Law,
+    /// A discipline that brings its own laws: [`Scheme`].
+    Scheme,
+}
+
+/// What the registry tells of a law or a scheme without making one.
 #[derive(Clone, Copy)]
-pub struct LawEntry {
+pub struct Entry {
+    /// What it is.
+    pub role: Role,
     /// Its name: `codel`.
     pub name: &'static str,
     /// One line.
@@ -59,10 +70,36 @@ pub const PRESETS: &[Preset] = &[
         law: "pie",
         settings: &[],
     },
+    Preset {
+        name: "fq_cobalt",
+        doc: "Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE)",
+        law: "cobalt",
+        settings: &[],
+    },
 ];
 
-fn entry<L: Law>() -> LawEntry {
-    LawEntry {
+crate::params! {
+    /// The parameters that a scheme leaves to an arrangement of queues: none.
+    pub struct NoParams {
+        dialects: "none" = "a scheme declares all of its parameters itself";
+    }
+}
+
+fn scheme_entry<S: Scheme>() -> Entry {
+    Entry {
+        role: Role::Scheme,
+        name: S::NAME,
+        doc: S::DOC,
+        dialects: S::Params::DIALECTS,
+        params: S::Params::specs,
+        default_of: |dialect, param| S::Params::of_dialect(dialect)?.get(param),
+        vars: S::VARS,
+    }
+}
+
+fn law_entry<L: Law>() -> Entry {
+    Entry {
+        role: Role::Law,
         name: L::NAME,
         doc: L::DOC,
         dialects: L::Params::DIALECTS,
@@ -73,10 +110,15 @@ fn entry<L: Law>() -> LawEntry {
 }
 
 macro_rules! registry {
-    ($($law:ty;)*) => {
+    (laws { $($law:ty;)* } schemes { $($scheme:ty;)* }) => {
         /// Every law, in the order in which lists show them.
-        pub fn laws() -> Vec<LawEntry> {
-            alloc::vec![$(entry::<$law>()),*]
+        pub fn laws() -> Vec<Entry> {
+            alloc::vec![$(law_entry::<$law>()),*]
+        }
+
+        /// Every scheme, in the order in which lists show them.
+        pub fn schemes() -> Vec<Entry> {
+            alloc::vec![$(scheme_entry::<$scheme>()),*]
         }
 
         /// Makes a discipline.
@@ -90,6 +132,10 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME {
                 return build_law::<P, $law>(spec, env);
             })*
+            $(if spec.law == <$scheme as Scheme>::NAME {
+                let (NoParams { .. }, params) = configure(spec)?;
+                return Ok(<$scheme as Scheme>::build(&params, env));
+            })*
             Err(unknown_law(&spec.law))
         }
 
@@ -101,24 +147,56 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME {
                 return settings_of::<$law>(spec);
             })*
+            $(if spec.law == <$scheme as Scheme>::NAME {
+                let (none, params) = configure::<NoParams, <$scheme as Scheme>::Params>(spec)?;
+                return Ok(all_settings(&none, &params));
+            })*
             Err(unknown_law(&spec.law))
         }
     };
 }
 
 registry! {
-    laws::taildrop::TailDrop;
-    laws::red::Red;
-    laws::ared::Ared;
-    laws::codel::CoDel;
-    laws::pie::Pie;
-    laws::pi2::Pi2;
-    laws::madpie::Madpie;
+    laws {
+        laws::taildrop::TailDrop;
+        laws::red::Red;
+        laws::ared::Ared;
+        laws::codel::CoDel;
+        laws::pie::Pie;
+        laws::pi2::Pi2;
+        laws::madpie::Madpie;
+        laws::cobalt::Cobalt;
+        laws::pi::Pi;
+        laws::blue::Blue;
+        laws::step::Step;
+    }
+    schemes {
+        qdiscs::choke::Choke;
+        qdiscs::sfb::Sfb;
+        qdiscs::sfq::Sfq;
+        qdiscs::sfq::SfqRed;
+        qdiscs::dualpi2::DualPi2;
+    }
+}
+
+/// Every law, then every scheme.
+pub fn entries() -> Vec<Entry> {
+    laws().into_iter().chain(schemes()).collect()
+}
+
+/// The law or scheme of that name.
+pub fn entry(name: &str) -> Option<Entry> {
+    entries().into_iter().find(|entry| entry.name == name)
 }
 
 /// The law of that name.
-pub fn law(name: &str) -> Option<LawEntry> {
-    laws().into_iter().find(|law| law.name == name)
+pub fn law(name: &str) -> Option<Entry> {
+    entry(name).filter(|entry| entry.role == Role::Law)
+}
+
+/// Every name that is a whole AQM: laws, schemes and presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    entries().into_iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name))
 }
 
 /// The preset of that name.
@@ -131,14 +209,13 @@ pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::specs(),
         Discipline::Fq => fq::FqParams::specs(),
+        Discipline::Own => NoParams::specs(),
     }
 }
 
 /// The error for a law that does not exist, nearest name first.
 pub fn unknown_law(name: &str) -> SpecError {
-    let laws = laws();
-    let known: Vec<&str> =
-        laws.iter().map(|l| l.name).chain(PRESETS.iter().map(|p| p.name)).collect();
+    let known: Vec<&str> = names().collect();
     SpecError::new("kind", format!("there is no AQM `{name}`{}", hint(name, &known)))
 }
 
@@ -164,6 +241,7 @@ fn build_law<P: Packet + Send + 'static, L: Law>(
             let (discipline, law) = configure::<fq::FqParams, L::Params>(spec)?;
             Ok(fq::build::<P, L>(&discipline, &law, env))
         }
+        Discipline::Own => Err(unknown_law(&spec.law)),
     }
 }
 
@@ -175,6 +253,7 @@ fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, 
         Discipline::Fq => {
             configure::<fq::FqParams, L::Params>(spec).map(|(d, l)| all_settings(&d, &l))
         }
+        Discipline::Own => Err(unknown_law(&spec.law)),
     }
 }
 
@@ -243,8 +322,7 @@ mod tests {
 
     #[test]
     fn every_law_and_preset_has_a_name_of_its_own_and_legal_defaults() {
-        let mut names: Vec<&str> = laws().iter().map(|law| law.name).collect();
-        names.extend(PRESETS.iter().map(|preset| preset.name));
+        let names: Vec<&str> = names().collect();
         for &name in &names {
             assert_eq!(names.iter().filter(|&&other| other == name).count(), 1, "{name}");
             let spec = QdiscSpec::parse(name).expect("a name alone is a whole description");
@@ -254,7 +332,7 @@ mod tests {
 
     #[test]
     fn defaults_are_text_that_is_read_back() {
-        for law in laws() {
+        for law in entries() {
             let default = law.dialects[0].name;
             for param in (law.params)() {
                 let text = (law.default_of)(default, param.name).expect("every parameter has one");

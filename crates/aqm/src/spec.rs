@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::registry::{self, PRESETS, Preset};
+use crate::registry::{self, PRESETS, Preset, Role};
 
 /// How queues are arranged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +16,8 @@ pub enum Discipline {
     Fifo,
     /// Flow queues served in rounds.
     Fq,
+    /// The scheme that `law` names arranges its queues itself.
+    Own,
 }
 
 /// A discipline with its law and the parameters that were set; names are checked, values are not
@@ -26,7 +28,7 @@ pub struct QdiscSpec {
     pub discipline: Discipline,
     /// The preset it was named by, if any: `fq_codel`.
     pub preset: Option<&'static str>,
-    /// The law's name.
+    /// The name of the law or scheme.
     pub law: String,
     /// The dialect, where one was named.
     pub dialect: Option<String>,
@@ -92,7 +94,7 @@ impl QdiscSpec {
     pub fn kind(&self) -> String {
         match (self.preset, self.discipline) {
             (Some(preset), _) => preset.to_owned(),
-            (None, Discipline::Fifo) => self.law.clone(),
+            (None, Discipline::Fifo | Discipline::Own) => self.law.clone(),
             (None, Discipline::Fq) => format!("fq({})", self.law),
         }
     }
@@ -156,7 +158,7 @@ fn parse_settings(text: &str) -> Result<Vec<(String, String)>, SpecError> {
     Ok(settings)
 }
 
-/// `codel` is a law in one queue, `fq(codel)` under flow queues, `fq_codel` a preset of the latter.
+/// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` under flow queues, `fq_codel` a preset of the latter.
 fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
     if let Some(preset) = registry::preset(kind) {
         return Ok((Discipline::Fq, Some(preset.name), preset.law.to_owned()));
@@ -164,13 +166,21 @@ fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), S
     let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
     let (discipline, name) =
         within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()));
-    match (registry::law(name), registry::preset(name)) {
-        (Some(law), _) => Ok((discipline, None, law.name.to_owned())),
-        (None, Some(Preset { name, law, .. })) => {
+    let found = registry::entry(name).map(|entry| (entry.role, entry.name));
+    match (discipline, found, registry::preset(name)) {
+        (_, Some((Role::Law, law)), _) => Ok((discipline, None, law.to_owned())),
+        (Discipline::Fifo, Some((Role::Scheme, scheme)), _) => {
+            Ok((Discipline::Own, None, scheme.to_owned()))
+        }
+        (_, Some((Role::Scheme, scheme)), _) => {
+            let why = format!("`{scheme}` arranges its queues itself; write `{scheme}`");
+            Err(SpecError::new("kind", why))
+        }
+        (_, None, Some(Preset { name, law, .. })) => {
             let why = format!("`{name}` has flow queues already; write `{name}` or `fq({law})`");
             Err(SpecError::new("kind", why))
         }
-        (None, None) => Err(registry::unknown_law(name)),
+        (_, None, None) => Err(registry::unknown_law(name)),
     }
 }
 
@@ -225,6 +235,7 @@ mod tests {
     #[test]
     fn flow_queues_under_flow_queues_are_refused() {
         assert!(refusal("fq(fq_codel)").contains("has flow queues already"));
+        assert!(refusal("fq(sfq)").contains("arranges its queues itself"));
     }
 
     #[test]

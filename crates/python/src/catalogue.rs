@@ -52,7 +52,11 @@ pub fn schema_json() -> String {
 }
 
 fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>> {
-    let role = if kind.is_preset { "preset" } else { "law" };
+    let role = match (kind.is_preset, kind.is_law) {
+        (true, _) => "preset",
+        (false, true) => "law",
+        (false, false) => "discipline",
+    };
     let dict = head(py, role, kind.name, kind.doc, kind.dialects)?;
     let params = PyList::empty(py);
     let of_law = kind.law_params.iter().map(|spec| (spec, "law"));

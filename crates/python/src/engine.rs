@@ -66,6 +66,25 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
     sojourn_scenario::json::resolved(scenario.resolved())
 }
 
+/// What the TCP flows use, every default filled in, as JSON.
+pub fn transports_json(scenario: &Scenario) -> serde_json::Value {
+    let transports = sojourn_sim::build::transports(scenario.resolved());
+    let as_json = |t: sojourn_sim::build::TransportInFull| {
+        serde_json::json!({
+            "flows": t.flows,
+            "cc": t.cc,
+            "initial_window": t.initial_window,
+            "ack_every": t.ack_every,
+            "profile": t.profile,
+        })
+    };
+    transports
+        .expect("a scenario that was loaded has been checked")
+        .into_iter()
+        .map(as_json)
+        .collect()
+}
+
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
     scenario: &Scenario,

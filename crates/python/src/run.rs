@@ -70,7 +70,11 @@ pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyRe
             switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
             !switch.cancelled.load(Ordering::Relaxed)
         };
-        engine::run(&loaded.scenario, &keep_going)
+        let result = engine::run(&loaded.scenario, &keep_going);
+        if matches!(result, Ok(Some(_))) {
+            keep_going(Time::ZERO + loaded.scenario.resolved().duration);
+        }
+        result
     });
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
     Ok(Run { run: Arc::new(run), loaded, wall_s: started.elapsed().as_secs_f64() })
@@ -134,6 +138,7 @@ impl Run {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
             scenario: engine::resolved_json(&self.loaded.scenario),
+            transports: engine::transports_json(&self.loaded.scenario),
             name: resolved.name.clone(),
             seed: resolved.seed,
             engine: "sim",

@@ -13,6 +13,8 @@ pub const FORMAT: u32 = 1;
 pub struct Manifest {
     /// The resolved scenario: every default filled in, every number with its unit.
     pub scenario: Value,
+    /// What the TCP flows use, every default filled in.
+    pub transports: Value,
     /// The scenario's name.
     pub name: String,
     /// Seed of every random stream.
@@ -44,6 +46,7 @@ impl Manifest {
             "events": run.events,
             "rows": rows,
             "warnings": run.warnings,
+            "transports": self.transports,
             "scenario": self.scenario,
         })
     }

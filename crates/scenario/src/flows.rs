@@ -35,8 +35,13 @@ pub struct FlowGroup {
     /// path. Written like `100mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateText>,
+    /// TCP: the rules that both ends follow: `linux` (modern), `linux-2.6`, `newreno`, `sack`, or those
+    /// of a paper: `madpie`, `codel-act`, `pi2-ns3`, `pie-ns2`, `kids-3.8`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "linux"))]
+    pub tcp: Option<String>,
     /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
-    /// `kind` and its parameters.
+    /// `kind` and its parameters. Without it that of the `tcp` profile, `cubic` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::congestion_control")]
     pub cc: Option<Choice>,
@@ -52,13 +57,14 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "52B"))]
     pub header: Option<SizeText>,
-    /// TCP: initial window in packets (RFC 6928: 10).
+    /// TCP: initial window in packets, if not that of the `tcp` profile (`linux`: 10, RFC 6928).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("default" = 10))]
+    #[schemars(range(min = 1))]
     pub initial_window: Option<u32>,
-    /// TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
+    /// TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not written, as the
+    /// `tcp` profile has it (`linux`: 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("default" = 2))]
+    #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,
     /// When the flows start: `0s`, or each at a random time within `0s..1s`.
     #[serde(default = "at_once")]
@@ -158,6 +164,7 @@ impl FlowGroup {
     /// The keys that were written and mean something to TCP only.
     pub(crate) fn tcp_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
+            ("tcp", self.tcp.is_some()),
             ("cc", self.cc.is_some()),
             ("packet", self.packet.is_some()),
             ("header", self.header.is_some()),

@@ -61,7 +61,7 @@ fn trace(trace: &Trace) -> Value {
 
 /// Kind, dialect and every parameter with its value.
 fn queue(spec: &QdiscSpec) -> Value {
-    let law = registry::law(&spec.law).expect("a checked spec names a law");
+    let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
     let settings = registry::settings(spec).expect("a checked spec has legal settings");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
     json!({
@@ -121,6 +121,7 @@ fn app(app: &App) -> Value {
 
 fn transport(tcp: &Tcp) -> Value {
     json!({
+        "tcp": tcp.profile,
         "cc": tcp.cc,
         "ecn": tcp.ecn,
         "packet": size(tcp.payload_bytes + tcp.header_bytes),

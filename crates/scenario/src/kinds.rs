@@ -1,20 +1,22 @@
 //! Every AQM that a `queue` can name, with all its parameters: what schema, Python and pages show.
 
 use sojourn_aqm::params::{Dialect, ParamSpec};
-use sojourn_aqm::registry::{self, LawEntry, PRESETS};
+use sojourn_aqm::registry::{self, Entry, PRESETS, Role};
 use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
-/// An AQM by name: a law in one queue, or a preset.
+/// An AQM by name: a law in one queue, a scheme, or a preset.
 #[derive(Clone)]
 pub struct Kind {
     /// Its name: `codel`, `fq_codel`.
     pub name: &'static str,
     /// One line.
     pub doc: &'static str,
-    /// The law inside: the name itself for a law.
+    /// The law inside: the name itself for a law or a scheme.
     pub law: &'static str,
     /// Whether the name stands for a discipline and a law together.
     pub is_preset: bool,
+    /// Whether the name stands for a law, which may be put under flow queues.
+    pub is_law: bool,
     /// Its dialects, the default first.
     pub dialects: &'static [Dialect],
     /// The parameters of the discipline.
@@ -27,28 +29,30 @@ pub struct Kind {
     pub preset_settings: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// Every AQM, laws first.
+/// Every AQM: laws, schemes, presets.
 pub fn all() -> Vec<Kind> {
-    let laws = registry::laws();
-    let by_name = |name: &str| laws.iter().find(|law| law.name == name).copied();
+    let entries = registry::entries();
+    let by_name = |name: &str| entries.iter().find(|entry| entry.name == name).copied();
     let presets = PRESETS.iter().map(|preset| {
         let law = by_name(preset.law).expect("a preset names a registered law");
         Kind {
             is_preset: true,
+            is_law: false,
             preset_settings: preset.settings,
             ..kind(preset.name, preset.doc, &law)
         }
     });
-    laws.iter().map(|law| kind(law.name, law.doc, law)).chain(presets).collect()
+    entries.iter().map(|entry| kind(entry.name, entry.doc, entry)).chain(presets).collect()
 }
 
-fn kind(name: &'static str, doc: &'static str, law: &LawEntry) -> Kind {
+fn kind(name: &'static str, doc: &'static str, law: &Entry) -> Kind {
     let spec = QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal");
     Kind {
         name,
         doc,
         law: law.name,
         is_preset: false,
+        is_law: law.role == Role::Law,
         dialects: law.dialects,
         discipline_params: registry::discipline_params(spec.discipline),
         law_params: (law.params)(),

@@ -192,16 +192,19 @@ pub struct Datagrams {
 /// The transport of a TCP flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tcp {
-    /// The congestion control, as text: `cubic`, `cubic:hystart=false`. The simulator reads it.
-    pub cc: String,
+    /// The rules of both ends, by name: `linux`, `newreno`. The simulator knows them.
+    pub profile: String,
+    /// The congestion control, as text: `cubic`, `cubic:hystart=false`. The simulator reads it. If not
+    /// written, the profile has one.
+    pub cc: Option<String>,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
     /// Payload of a full segment, bytes.
     pub payload_bytes: u32,
     /// IP and TCP headers of a data segment, bytes; also the size of a pure ACK.
     pub header_bytes: u32,
-    /// Initial window, packets.
-    pub initial_window: u32,
-    /// Packets that one ACK covers at most: 2 with delayed ACKs, 1 without.
-    pub ack_every: u32,
+    /// Initial window in packets, if not the profile's.
+    pub initial_window: Option<u32>,
+    /// Packets that one ACK covers at most, if not as many as the profile says.
+    pub ack_every: Option<u32>,
 }

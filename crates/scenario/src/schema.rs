@@ -82,7 +82,7 @@ pub(crate) fn congestion_control(generator: &mut SchemaGenerator) -> Schema {
         ],
     });
     generator.definitions_mut().insert("CongestionControl".to_owned(), cc);
-    json_schema!({ "$ref": "#/$defs/CongestionControl", "default": "cubic" })
+    json_schema!({ "$ref": "#/$defs/CongestionControl" })
 }
 
 /// `fq_codel` becomes `FqCodel`.

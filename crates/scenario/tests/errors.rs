@@ -257,6 +257,7 @@ fn tcp_keys_on_datagrams_say_so() {
         ("cc", "cubic", "`cc` belongs to TCP, and kind `cbr` sends datagrams; remove it"),
         ("packet", "1500B", "write it inside `app`"),
         ("header", "52B", "remove it"),
+        ("tcp", "\"sack\"", "remove it"),
         ("initial_window", "10", "remove it"),
         ("ack_every", "2", "remove it"),
     ] {

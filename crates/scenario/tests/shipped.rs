@@ -25,7 +25,7 @@ fn shipped() -> Vec<(String, String)> {
 fn load(text: &str, origin: &str) -> Scenario {
     let source = Source { origin, ..Source::default() };
     let read = |file: &str| match file {
-        "cellular.down" => Ok("0\n1\n2\n".to_owned()),
+        "cellular.down" | "cellular.up" => Ok("0\n1\n2\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
     Scenario::load(text, &source, &read).unwrap_or_else(|error| panic!("{error}"))
@@ -62,7 +62,10 @@ fn the_traffic_mix_is_that_of_the_madpie_paper() {
     }
     let App::Files { sizes, tcp, .. } = &mix.flows[2].app else { panic!() };
     assert_eq!(sizes, &[15_000, 44_000, 73_000, 102_000]);
-    assert_eq!((tcp.payload_bytes, tcp.initial_window, tcp.ack_every), (1448, 10, 2));
+    assert_eq!(
+        (tcp.payload_bytes, tcp.profile.as_str(), tcp.initial_window),
+        (1448, "linux", None)
+    );
 }
 
 #[test]

@@ -9,12 +9,13 @@ use crate::SimError;
 use crate::agenda::Agenda;
 use crate::app::Access;
 use crate::app::datagrams::{DatagramFlow, Periods};
-use crate::app::stream::{Plan, Profile, Stream};
+use crate::app::stream::{Plan, Setup, Stream};
 use crate::cc::{self, Factory};
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
 use crate::tcp::Segments;
+use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
@@ -165,13 +166,9 @@ fn add_flows(
     place: usize,
     group: &FlowGroup,
 ) -> Result<(), SimError> {
-    let factory = match tcp_of(&group.app) {
+    let transport = match tcp_of(&group.app) {
         None => None,
-        Some(tcp) => {
-            let made = cc::factory(&tcp.cc);
-            let at = format!("flows[{place}].cc");
-            Some(Arc::new(made.map_err(|why| SimError::invalid(&at, why))?))
-        }
+        Some(tcp) => Some(self::transport(place, tcp)?),
     };
     for i in 0..group.count {
         let index = world.flows.len();
@@ -180,7 +177,8 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow = build_flow(index as u32, group, factory.as_ref(), (start, stop), stream("app"));
+        let flow =
+            build_flow(index as u32, group, transport.as_ref(), (start, stop), stream("app"));
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
         let transmitter = Transmitter::new(group.access_rate);
@@ -189,6 +187,60 @@ fn add_flows(
         world.group_of.push(place as u32);
     }
     Ok(())
+}
+
+/// The rules of a group's TCP, and what makes its congestion controls.
+type Transport = (Profile, Arc<Factory>);
+
+/// What the TCP flows of a group use, every default filled in, for the manifest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TransportInFull {
+    /// The group.
+    pub flows: String,
+    /// The congestion control with all its parameters.
+    pub cc: String,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Packets that one acknowledgement covers at most.
+    pub ack_every: u32,
+    /// The rules of the profile, all fields.
+    pub profile: String,
+}
+
+/// The transport of every group of TCP flows.
+///
+/// # Errors
+/// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
+pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
+    let groups = plan.flows.iter().enumerate();
+    let with_tcp = groups.filter_map(|(i, group)| Some((i, group, tcp_of(&group.app)?)));
+    let in_full = |(place, group, tcp): (usize, &FlowGroup, &Tcp)| {
+        let (profile, _) = transport(place, tcp)?;
+        let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
+        let initial = || profile.initial_window.packets(tcp.payload_bytes);
+        Ok(TransportInFull {
+            flows: group.name.clone(),
+            cc: cc::in_full(cc)
+                .map_err(|why| SimError::invalid(&format!("flows[{place}].cc"), why))?,
+            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            ack_every: profile.ack.every,
+            profile: format!("{profile:?}"),
+        })
+    };
+    with_tcp.map(in_full).collect()
+}
+
+fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
+    let invalid = |key: &str| {
+        let at = format!("flows[{place}].{key}");
+        move |why: String| SimError::invalid(&at, why)
+    };
+    let mut profile = profile::profile(&tcp.profile).map_err(invalid("tcp"))?;
+    if let Some(every) = tcp.ack_every {
+        profile.ack = AckRule { every, ..profile.ack };
+    }
+    let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
+    Ok((profile, Arc::new(cc::factory(cc).map_err(invalid("cc"))?)))
 }
 
 fn tcp_of(app: &App) -> Option<&Tcp> {
@@ -207,12 +259,13 @@ fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
 fn build_flow(
     index: u32,
     group: &FlowGroup,
-    factory: Option<&Arc<Factory>>,
+    transport: Option<&Transport>,
     times: (Time, Time),
     rng: Rng,
 ) -> Flow {
     let stream = |tcp: &Tcp, plan: Plan, rng: Rng| {
-        let factory = Arc::clone(factory.expect("a TCP flow has a congestion control"));
+        let (profile, factory) = transport.expect("a TCP flow has a profile");
+        let initial = || profile.initial_window.packets(tcp.payload_bytes);
         let segments = Segments {
             flow: index,
             connection: 0,
@@ -221,10 +274,12 @@ fn build_flow(
             ecn: tcp.ecn,
             count: u32::MAX,
             last_payload_bytes: tcp.payload_bytes,
-            initial_window: tcp.initial_window,
+            initial_window: tcp.initial_window.unwrap_or_else(initial),
         };
-        let profile = Profile { factory, segments, ack_every: tcp.ack_every };
-        Flow::Stream(Box::new(Stream::new(profile, plan, times, rng)))
+        let precise_echo = tcp.ecn && factory().counts_marks();
+        let factory = Arc::clone(factory);
+        let setup = Setup { factory, segments, profile: *profile, precise_echo };
+        Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {
         Flow::Datagrams(Box::new(DatagramFlow::new(index, datagrams, periods, times, rng)))

@@ -7,6 +7,7 @@ pub mod agenda;
 pub mod app;
 pub mod build;
 pub mod cc;
+pub mod emodel;
 pub mod link;
 pub mod opportunities;
 pub mod packet;

@@ -6,6 +6,7 @@ use sojourn_record::rows::{HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::build::classes;
+use crate::emodel;
 use crate::link::Server;
 use crate::probe::{Counters, LinkStats};
 use crate::world::{FlowCount, World};
@@ -104,6 +105,13 @@ fn push_histogram(
         rows.push(HistogramOf { scope, name: name.into(), metric, histogram: histogram.clone() });
     }
 }
+
+/// A voice call plays out once this part of its packets has arrived; those later are not counted lost.
+const PLAYOUT_QUANTILE: f64 = 0.99;
+/// Constant traffic of at most this rate is taken for a call.
+const VOICE_BPS: u64 = 100_000;
+/// Time to fill a packet with voice: 20 ms frames of G.711.
+const PACKETISATION_S: f64 = 0.020;
 
 /// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one.
 fn utilisation(world: &World, link: usize, stats: &LinkStats) -> f64 {
@@ -215,8 +223,21 @@ fn summarise_class(
     let received: u64 = counts.iter().map(|count| count.received).sum();
     if sent > 0 {
         // Datagrams in flight at either end of the counted time shift this by their small number.
-        row("loss_rate", sent.saturating_sub(received) as f64 / sent as f64, "1");
+        let loss = sent.saturating_sub(received) as f64 / sent as f64;
+        row("loss_rate", loss, "1");
+        let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
+        let voice = plan.flows.iter().any(|g| g.class == name && is_voice(&g.app));
+        if let Some(delay_ns) = delay_ns.filter(|_| voice) {
+            let rating = emodel::rating(delay_ns as f64 / 1e9 + PACKETISATION_S, loss);
+            row("voice_r", rating, "1");
+            row("voice_mos", emodel::opinion(rating), "1");
+        }
     }
+}
+
+/// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
+fn is_voice(app: &App) -> bool {
+    matches!(app, App::Cbr { datagrams } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
 fn counts_of_class(world: &World, class: usize) -> Vec<FlowCount> {

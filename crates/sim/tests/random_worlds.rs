@@ -10,15 +10,22 @@ use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{App, Datagrams, FlowGroup, Resolved};
 
 fn aqm() -> impl Strategy<Value = String> {
-    let laws: Vec<String> = registry::laws().iter().map(|law| law.name.to_owned()).collect();
-    let presets = registry::PRESETS.iter().map(|preset| preset.name.to_owned());
-    prop::sample::select(laws.into_iter().chain(presets).collect::<Vec<_>>())
+    let names: Vec<String> = registry::names().map(str::to_owned).collect();
+    prop::sample::select(names)
 }
 
 fn app() -> impl Strategy<Value = App> {
-    let stream = (prop::sample::select(vec!["reno", "cubic"]), any::<bool>(), 1u32..3);
-    let bulk = stream.prop_map(|(cc, ecn, ack_every)| App::Bulk {
-        tcp: sojourn_scenario::resolved::Tcp { ecn, ack_every, ..tcp(cc) },
+    let profiles = sojourn_sim::tcp::profile::PROFILES.map(|profile| profile.name).to_vec();
+    let controls = sojourn_sim::cc::controls().into_iter().map(|control| control.name);
+    let controls = prop::sample::select(controls.collect::<Vec<_>>());
+    let stream = (controls, any::<bool>(), 1u32..3, prop::sample::select(profiles));
+    let bulk = stream.prop_map(|(cc, ecn, ack_every, profile)| App::Bulk {
+        tcp: sojourn_scenario::resolved::Tcp {
+            ecn,
+            ack_every: Some(ack_every),
+            profile: profile.into(),
+            ..tcp(cc)
+        },
         bytes: None,
     });
     let files = (1_000u64..200_000, 0u64..2_000).prop_map(|(size, think)| App::Files {

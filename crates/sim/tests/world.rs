@@ -37,7 +37,7 @@ fn t62_a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() 
     // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last hop
     // and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
     let mut tcp = tcp("reno");
-    (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, 1);
+    (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, Some(1));
     let flow = group("one", 1, App::Bulk { tcp, bytes: Some(1000) });
     let mut plan = scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]);
     plan.record.packets = true;
@@ -95,6 +95,17 @@ fn t45_voip_packets_are_20_046_ms_apart() {
     let packets = run(&plan).packets;
     let gap = packets[100].arrived.since(packets[0].arrived).as_nanos() / 100;
     assert_eq!(gap, 20_045_977); // 218 x 8 / 87,000 s
+}
+
+#[test]
+fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
+    let flows = vec![cbr("voip", 1, sojourn_aqm::Rate::from_bps(87_000), 218)];
+    // Long, so that the packets still under way at the end, which count as lost, weigh little.
+    let run = run(&scenario(200, vec![link("b", "taildrop", 200_000)], flows));
+    // 50 ms on the way and 20 ms to fill a packet: 93.2 - 0.024 x 70.
+    let rating = metric(&run, Scope::Class, "voip", "voice_r");
+    assert!((rating - 91.5).abs() < 0.1, "{rating}");
+    assert!(metric(&run, Scope::Class, "voip", "voice_mos") > 4.3);
 }
 
 #[test]
@@ -224,6 +235,32 @@ fn an_unknown_congestion_control_is_refused_with_its_place() {
 }
 
 #[test]
+fn an_unknown_profile_is_refused_with_its_place() {
+    let mut flow = bulk(1, "cubic");
+    let App::Bulk { tcp, .. } = &mut flow.app else { unreachable!("bulk flows are bulk") };
+    tcp.profile = "linus".into();
+    let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![flow]);
+    let Err(SimError::Invalid { place, message }) = sojourn_sim::run(&plan, &|_| true) else {
+        panic!("there is no linus");
+    };
+    assert_eq!(place, "flows[0].tcp");
+    assert!(message.contains("did you mean `linux`"), "{message}");
+}
+
+#[test]
+fn every_profile_fills_a_link_of_ten_flows() {
+    for profile in sojourn_sim::tcp::profile::PROFILES {
+        let mut flow = bulk(10, "reno");
+        let App::Bulk { tcp, .. } = &mut flow.app else { unreachable!("bulk flows are bulk") };
+        tcp.profile = profile.name.into();
+        let mut plan = scenario(120, vec![link("b", "taildrop", 125_000)], vec![flow]);
+        plan.warmup = Span::from_secs(20);
+        let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+        assert!(utilisation > 0.9, "{}: {utilisation}", profile.name);
+    }
+}
+
+#[test]
 fn a_run_can_be_cancelled() {
     let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![bulk(5, "cubic")]);
     let until = Time::from_nanos(5_000_000_000);
@@ -232,9 +269,7 @@ fn a_run_can_be_cancelled() {
 
 #[test]
 fn no_aqm_starves_a_link_with_ten_flows() {
-    let laws = sojourn_aqm::registry::laws();
-    let presets = sojourn_aqm::registry::PRESETS.iter().map(|preset| preset.name);
-    for aqm in laws.iter().map(|law| law.name).chain(presets) {
+    for aqm in sojourn_aqm::registry::names() {
         for limit in ["250kB", "1000p"] {
             let bottleneck = link("b", &format!("{aqm}:limit={limit}"), 0);
             let mut plan = scenario(200, vec![bottleneck], vec![bulk(10, "reno")]);

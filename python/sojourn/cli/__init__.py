@@ -15,7 +15,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import ask, console, work
-from sojourn.errors import InputError, Interrupted, ScenarioError
+from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -62,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except (ScenarioError, InputError) as error:
         return _refuse(error)
+    except RunFailed as error:
+        console.say(f"sojourn: a run failed: {error}")
+        return INVALID
     except BrokenPipeError:
         return _unheard()
     except SystemExit:

@@ -40,6 +40,9 @@ def print_result(result: Result, console: Any) -> None:
 def print_comparison(comparison: Comparison, console: Any) -> None:
     """Metrics as rows, AQMs as columns, then legend and words; wide tables in several parts."""
     rows = grid(comparison)
+    if not rows:
+        console.print("no run gave a result")
+        return
     for columns in _parts(comparison.aqms, rows, console.width):
         console.print(_part(comparison.aqms, rows, columns))
     notes = [LEGEND.format(comparison.baseline)] if len(comparison.aqms) > 1 else []

@@ -26,9 +26,8 @@ class Distribution:
     """
 
     def __init__(self, upper_s: Floats, counts: Floats) -> None:
-        order = np.argsort(upper_s, kind="stable")
-        self.upper_s, places = np.unique(upper_s[order], return_inverse=True)
-        self.counts = np.bincount(places, counts[order], len(self.upper_s))
+        self.upper_s, places = np.unique(upper_s, return_inverse=True)
+        self.counts = np.bincount(places, counts, len(self.upper_s))
 
     def __bool__(self) -> bool:
         """Whether it has values."""

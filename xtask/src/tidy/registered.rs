@@ -1,4 +1,4 @@
-//! Every law is in the registry: a law that nobody can name is dead code.
+//! Every law and scheme is in the registry: one that nobody can name is dead code.
 
 use super::{Complaints, Source};
 
@@ -16,21 +16,19 @@ pub fn check(sources: &[Source]) -> Complaints {
     let of_file = |source: &Source| {
         let missing = laws(&source.text).filter(|(_, law)| !is_registered(registry, law));
         let complaint = |(line, law)| {
-            format!(
-                "{}:{line}: the law `{law}` is not registered; add a line to {REGISTRY}",
-                source.path
-            )
+            format!("{}:{line}: `{law}` is not registered; add a line to {REGISTRY}", source.path)
         };
         missing.map(complaint).collect::<Complaints>()
     };
     sources.iter().filter(in_folders).flat_map(of_file).collect()
 }
 
-/// (line, type) of every `impl Law for Type`.
+/// (line, type) of every `impl Law for Type` and `impl Scheme for Type`.
 fn laws(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.lines().enumerate().filter(|(_, line)| !line.contains(ALLOW));
     numbered.filter_map(|(index, line)| {
-        let (_, rest) = line.strip_prefix("impl")?.split_once("Law for ")?;
+        let line = line.strip_prefix("impl")?;
+        let (_, rest) = line.split_once("Law for ").or_else(|| line.split_once("Scheme for "))?;
         Some((index + 1, rest.split(|c: char| !is_word(c)).next()?))
     })
 }
@@ -61,8 +59,10 @@ mod tests {
         let registry = source(REGISTRY, "registry! {\n    laws::pie::Pie;\n}\n");
         let pie = source("crates/aqm/src/laws/pie.rs", "impl Law for Pie {\n");
         let pi = source("crates/aqm/src/laws/pi.rs", "\nimpl<C: Clock> Law for Pi<C> {\n");
-        let complaints = check(&[registry, pie, pi]);
-        assert_eq!(complaints.len(), 1);
-        assert!(complaints[0].starts_with("crates/aqm/src/laws/pi.rs:2: the law `Pi`"));
+        let sfq = source("crates/aqm/src/qdiscs/sfq.rs", "impl Scheme for Sfq {\n");
+        let complaints = check(&[registry, pie, pi, sfq]);
+        assert_eq!(complaints.len(), 2);
+        assert!(complaints[0].starts_with("crates/aqm/src/laws/pi.rs:2: `Pi`"));
+        assert!(complaints[1].starts_with("crates/aqm/src/qdiscs/sfq.rs:1: `Sfq`"));
     }
 }

@@ -51,6 +51,23 @@ fn thinks_twice_and_draws_the_second_time_only_if_the_first_hits() {
     assert_near(per_packet, 1.3, 5.0 * (0.3f64 * 0.7 / f64::from(n)).sqrt());
 }
 
+/// Spec aqm.md §1: each draw hits when it is strictly below p'.
+#[test]
+fn draws_equal_to_the_probability_pass() {
+    let two_draws = |mut rng: Rng| (rng.uniform(), rng.uniform());
+    let rises = |rng: &Rng| two_draws(rng.clone()).0 < two_draws(rng.clone()).1;
+    let mut rng = (0..).map(|i| Rng::stream(15, "pi2", i)).find(rises).unwrap();
+    let (first, second) = two_draws(rng.clone());
+    assert_eq!(draws(&mut started(first, 0.0), &mut rng.clone(), full_packets(9)), 1);
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    let verdict =
+        started(second, 0.0).on_enqueue(Time::ZERO, head, full_packets(9), &mut rng.clone());
+    assert_eq!(verdict, Verdict::Pass);
+    let above = second + f64::EPSILON;
+    let verdict = started(above, 0.0).on_enqueue(Time::ZERO, head, full_packets(9), &mut rng);
+    assert_eq!(verdict, Verdict::Drop(Cause::Random));
+}
+
 /// Fact 15.3.
 #[test]
 fn one_step_of_the_controller() {

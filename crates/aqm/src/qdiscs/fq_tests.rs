@@ -363,9 +363,19 @@ fn a_law_that_refuses_the_first_packet_hears_that_its_queue_is_empty() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
     fill(&mut fq, 1, 1, 13);
     assert_eq!(counter(&fq, 1).seen.iter().map(|s| s.0).collect::<Vec<_>>(), ["enqueue", "empty"]);
+    let hears_empty = |fq: &Fq<Numbered, Counter>, flow| {
+        counter(fq, flow).seen.iter().filter(|s| s.0 == "empty").count()
+    };
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    fill(&mut fq, 3, 5, 1514);
+    assert!(fq.dequeue(ms(0), &mut rng(), &mut Log::default()).is_some());
     fill(&mut fq, 2, 1, 60);
     fill(&mut fq, 2, 1, 13);
-    assert_eq!(counter(&fq, 2).seen.iter().filter(|s| s.0 == "empty").count(), 0);
+    assert_eq!(hears_empty(&fq, 2), 0, "it holds a packet");
+    (0..2).for_each(|_| assert!(fq.dequeue(ms(1), &mut rng(), &mut Log::default()).is_some()));
+    assert_eq!(hears_empty(&fq, 2), 1, "the link found it empty; it is listed for one more round");
+    fq.enqueue(ms(1), Numbered::new(1, 2, 13), &mut rng(), &mut Log::default());
+    assert_eq!(hears_empty(&fq, 2), 1, "the link will ask again");
 }
 
 #[test]
@@ -380,6 +390,18 @@ fn idle_queues_are_not_ticked_and_catch_up_when_they_wake() {
     let mut log = Log::default();
     fq.enqueue(ms(25), Numbered::new(2, 2, 1514), &mut rng(), &mut log);
     assert_eq!((ticks(&fq, 2), fq.next_timer()), (2, Some(ms(30))));
+    fq.on_timer(ms(30));
+    fq.enqueue(ms(30), Numbered::new(3, 3, 1514), &mut rng(), &mut log);
+    assert_eq!(ticks(&fq, 3), 3, "a timer due now is due");
+}
+
+/// A host in real time may be late; what waits must not be taken for silence meanwhile.
+#[test]
+fn a_queue_that_holds_packets_leaves_its_timer_to_the_host() {
+    let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
+    fill(&mut fq, 1, 1, 1514);
+    fq.enqueue(ms(25), Numbered::new(1, 1, 1514), &mut rng(), &mut Log::default());
+    assert_eq!((ticks(&fq, 1), fq.next_timer()), (0, Some(ms(10))));
 }
 
 #[test]

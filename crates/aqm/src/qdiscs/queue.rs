@@ -1,10 +1,9 @@
 //! One queue under one law: the piece that every discipline here is built of.
 
-use alloc::collections::VecDeque;
-
 use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::{Backlog, Head, Packet};
 use crate::qdisc::{Departure, Sink};
+use crate::qdiscs::line::{Line, mark};
 use crate::rng::Rng;
 use crate::time::Time;
 
@@ -12,30 +11,29 @@ use crate::time::Time;
 #[derive(Debug)]
 pub(crate) struct LawQueue<P, L> {
     pub(crate) law: L,
-    waiting: VecDeque<(Time, P)>,
-    bytes: u64,
+    line: Line<P>,
 }
 
 impl<P: Packet, L: Aqm> LawQueue<P, L> {
     pub(crate) fn new(law: L) -> Self {
-        LawQueue { law, waiting: VecDeque::new(), bytes: 0 }
+        LawQueue { law, line: Line::default() }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.line.bytes()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.line.is_empty()
     }
 
     pub(crate) fn packets(&self) -> u32 {
-        self.waiting.len() as u32
+        self.line.packets()
     }
 
     /// What waits here, while `elsewhere` bytes wait for the same link in other queues.
     pub(crate) fn backlog(&self, elsewhere: u64) -> Backlog {
-        let bytes = self.bytes;
+        let bytes = self.bytes();
         Backlog { packets: self.packets(), bytes, link_bytes: bytes + elsewhere }
     }
 
@@ -68,8 +66,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
             sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
             return false;
         }
-        self.bytes += u64::from(head.bytes);
-        self.waiting.push_back((now, packet));
+        self.line.push(now, packet);
         true
     }
 
@@ -81,7 +78,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        while let Some((enqueued, mut packet)) = self.pop() {
+        while let Some((enqueued, mut packet)) = self.line.pop() {
             let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
             match self.law.on_dequeue(now, head, self.backlog(elsewhere), rng) {
                 Verdict::Pass => {}
@@ -104,22 +101,10 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         elsewhere: u64,
         sink: &mut dyn Sink<P>,
     ) -> Option<u32> {
-        let (enqueued, packet) = self.pop()?;
+        let (enqueued, packet) = self.line.pop()?;
         let bytes = packet.bytes();
         self.law.on_overflow(now, self.backlog(elsewhere));
         sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
         Some(bytes)
     }
-
-    fn pop(&mut self) -> Option<(Time, P)> {
-        let (enqueued, packet) = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.bytes());
-        Some((enqueued, packet))
-    }
-}
-
-fn mark<P: Packet>(packet: &mut P, stage: Stage, cause: Cause, sink: &mut dyn Sink<P>) {
-    debug_assert!(packet.ecn().can_mark(), "a law marks only what can be marked");
-    packet.set_ce();
-    sink.marked(packet, stage, cause);
 }

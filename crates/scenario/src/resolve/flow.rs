@@ -214,27 +214,28 @@ fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
     }
     let header_bytes = header.0 as u32; // less than the packet
     Ok(Tcp {
+        profile: written.tcp.clone().unwrap_or_else(|| "linux".to_owned()),
         cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
         ecn: written.ecn,
         payload_bytes: packet_bytes - header_bytes,
         header_bytes,
-        initial_window: at_least_one(place, "initial_window", written.initial_window, 10)?,
-        ack_every: at_least_one(place, "ack_every", written.ack_every, 2)?,
+        initial_window: at_least_one(place, "initial_window", written.initial_window)?,
+        ack_every: at_least_one(place, "ack_every", written.ack_every)?,
     })
 }
 
-fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<String> {
-    let text = written.map_or_else(|| "cubic".to_owned(), Choice::to_string);
-    match text.trim() {
+fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
+    let Some(written) = written else { return Ok(None) };
+    match written.to_string().trim() {
         "" => refuse(place, "no congestion control is named; write for example \"cubic\""),
-        text => Ok(text.to_owned()),
+        text => Ok(Some(text.to_owned())),
     }
 }
 
-fn at_least_one(place: &str, key: &str, written: Option<u32>, default: u32) -> Checked<u32> {
-    match written.unwrap_or(default) {
-        0 => refuse(&format!("{place}.{key}"), "must be at least 1"),
-        n => Ok(n),
+fn at_least_one(place: &str, key: &str, written: Option<u32>) -> Checked<Option<u32>> {
+    match written {
+        Some(0) => refuse(&format!("{place}.{key}"), "must be at least 1"),
+        written => Ok(written),
     }
 }
 

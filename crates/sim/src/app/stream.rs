@@ -10,10 +10,7 @@ use sojourn_aqm::{Ecn, Rng, Span, Time};
 use super::Outbox;
 use crate::cc::Factory;
 use crate::packet::{Kind, Packet};
-use crate::tcp::{Answer, Receiver, Segments, Sender};
-
-/// First timeout of a SYN; it doubles (RFC 6298 §2.1).
-const SYN_TIMEOUT: Span = Span::from_secs(1);
+use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
 #[derive(Clone, Debug)]
@@ -30,18 +27,28 @@ pub enum Plan {
 }
 
 /// What the connections of a flow have in common.
-pub struct Profile {
+pub struct Setup {
     /// Makes the congestion control of each connection.
     pub factory: Arc<Factory>,
     /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
     pub segments: Segments,
-    /// Segments that one acknowledgement covers.
-    pub ack_every: u32,
+    /// The rules of both ends.
+    pub profile: Profile,
+    /// Whether the receiver echoes every run of marks exactly.
+    pub precise_echo: bool,
+}
+
+impl Setup {
+    fn receiver(&self) -> Receiver {
+        let receiver = Receiver::new(self.profile.ack, self.profile.sack);
+        if self.precise_echo { receiver.precise() } else { receiver }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     since: Time,
+    /// When the SYN is sent again; the timeout doubles (RFC 6298 §2.1).
     due: Time,
     timeout: Span,
 }
@@ -57,7 +64,7 @@ pub struct Finished {
 
 /// Both ends of one flow.
 pub struct Stream {
-    profile: Profile,
+    setup: Setup,
     plan: Plan,
     rng: Rng,
     next_start: Time,
@@ -77,10 +84,10 @@ pub struct Stream {
 
 impl Stream {
     /// A flow that opens its first connection at `start` and stops at `stop`.
-    pub fn new(profile: Profile, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
-        let receiver = Receiver::new(profile.ack_every);
+    pub fn new(setup: Setup, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
+        let receiver = setup.receiver();
         Stream {
-            profile,
+            setup,
             plan,
             rng,
             next_start: if start < stop { start } else { Time::NEVER },
@@ -134,7 +141,7 @@ impl Stream {
         self.transfer = None;
         self.next_start = Time::NEVER;
         self.stop = Time::NEVER;
-        let segments = &mut self.profile.segments;
+        let segments = &mut self.setup.segments;
         segments.connection = segments.connection.wrapping_add(1); // what is still under way belongs to no one
     }
 
@@ -149,7 +156,7 @@ impl Stream {
     fn open(&mut self, out: &mut Outbox<'_>) {
         self.close();
         let now = out.now;
-        let segments = &mut self.profile.segments;
+        let segments = &mut self.setup.segments;
         segments.connection = segments.connection.wrapping_add(1);
         let bytes = match &self.plan {
             Plan::Bulk(bytes) => *bytes,
@@ -163,20 +170,21 @@ impl Stream {
                 (count as u32, (bytes - (count - 1) * payload) as u32)
             }
         };
-        self.receiver = Receiver::new(self.profile.ack_every);
+        self.receiver = self.setup.receiver();
         self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
-        self.opening = Some(Opening { since: now, due: now + SYN_TIMEOUT, timeout: SYN_TIMEOUT });
+        let timeout = self.setup.profile.rto.initial;
+        self.opening = Some(Opening { since: now, due: now + timeout, timeout });
         out.send(self.control_packet(Kind::Syn, now));
     }
 
     fn control_packet(&self, kind: Kind, now: Time) -> Packet {
-        let Segments { flow, connection, header_bytes, .. } = self.profile.segments;
+        let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         Packet::new(kind, flow, connection, 0, header_bytes, now)
     }
 
     /// Whether a packet belongs to a connection that is over.
     fn is_stale(&self, packet: &Packet) -> bool {
-        packet.connection != self.profile.segments.connection
+        packet.connection != self.setup.segments.connection
     }
 
     /// A packet reaches the receiver. Returns the transfer that it completed, if it did.
@@ -188,7 +196,10 @@ impl Stream {
             out.reply(self.control_packet(Kind::SynAck, out.now));
             return None;
         }
-        let segments = &self.profile.segments;
+        if self.receiver.must_answer_before(packet) {
+            self.acknowledge(out);
+        }
+        let segments = &self.setup.segments;
         if packet.ecn == Ecn::Ce {
             self.ce_bytes += u64::from(segments.payload(packet.seq));
         }
@@ -216,7 +227,7 @@ impl Stream {
     }
 
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
-        let Segments { flow, connection, header_bytes, .. } = self.profile.segments;
+        let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         out.reply(self.receiver.acknowledge(flow, connection, header_bytes));
     }
 
@@ -230,9 +241,10 @@ impl Stream {
         match (packet.kind, self.opening, &mut self.sender) {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
-                let mut sender = Sender::new(self.profile.segments, (self.profile.factory)());
+                let cc = (self.setup.factory)();
+                let mut sender = Sender::new(self.setup.segments, self.setup.profile, cc);
                 // Karn: no sample where the SYN was sent more than once.
-                if opening.timeout == SYN_TIMEOUT {
+                if opening.timeout == self.setup.profile.rto.initial {
                     sender.on_established(now.since(opening.since));
                 }
                 sender.send(now, &mut emit);
@@ -256,6 +268,6 @@ impl Stream {
 
     /// Payload of a full segment.
     pub fn payload_bytes(&self) -> u32 {
-        self.profile.segments.payload_bytes
+        self.setup.segments.payload_bytes
     }
 }

@@ -8,6 +8,7 @@ use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};
 
 use super::hystart::HyStart;
+use super::hystart_plus::HyStartPlus;
 use super::{Ack, CongestionControl, Control, Window};
 
 params! {
@@ -20,8 +21,12 @@ params! {
         fast_convergence: bool, ANY, "RFC 9438 §4.7" => true;
         /// Whether growth is at least that of Reno (RFC 9438 §4.3).
         reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
+        /// Whether a mark leaves 0.85 of the window instead of `beta` (ABE).
+        abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
         /// Whether slow start ends early, by delay or by the length of ACK trains.
         hystart: bool, ANY, "Linux 6.1" => true;
+        /// Whether slow start ends in two steps instead, by HyStart++.
+        hystart_plus: bool, ANY, "RFC 9406; not in Linux" => false;
     }
 }
 
@@ -42,6 +47,7 @@ pub struct Cubic {
     params: CubicParams,
     beta: u64,
     hystart: HyStart,
+    hystart_plus: HyStartPlus,
     delay_min: Option<Span>,
     last_max: u32,
     epoch: Option<Epoch>,
@@ -133,9 +139,20 @@ impl CongestionControl for Cubic {
         ((cwnd * self.beta / SCALE) as u32).max(2)
     }
 
+    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
+        let reduced = self.reduce(window);
+        match self.params.abe {
+            true => ((u64::from(window.cwnd) * 85 / 100) as u32).max(2),
+            false => reduced,
+        }
+    }
+
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let mut ack = *ack;
         if window.in_slow_start() {
+            if self.params.hystart_plus {
+                ack.delivered = self.hystart_plus.counted(ack.delivered);
+            }
             ack.delivered = window.slow_start(ack.delivered);
         }
         if ack.delivered > 0 {
@@ -148,7 +165,9 @@ impl CongestionControl for Cubic {
         let Some(rtt) = ack.rtt else { return };
         let delay_min = self.delay_min.map_or(rtt, |min| min.min(rtt));
         self.delay_min = Some(delay_min);
-        if self.params.hystart {
+        if self.params.hystart_plus {
+            self.hystart_plus.on_rtt(ack, rtt, window);
+        } else if self.params.hystart {
             self.hystart.on_rtt(ack, rtt, delay_min, window);
         }
     }
@@ -176,6 +195,7 @@ impl Control for Cubic {
             params: params.clone(),
             beta: (params.beta * SCALE as f64) as u64,
             hystart: HyStart::default(),
+            hystart_plus: HyStartPlus::default(),
             delay_min: None,
             last_max: 0,
             epoch: None,

@@ -1,7 +1,9 @@
 //! Congestion controls, one file each. A new one is one file here and one line in the registry below.
 
 pub mod cubic;
+pub mod dctcp;
 pub mod hystart;
+pub mod hystart_plus;
 pub mod reno;
 
 use sojourn_aqm::nearest::nearest;
@@ -41,6 +43,17 @@ impl Window {
         delivered - used
     }
 
+    /// Slow start, then one packet more per window.
+    #[inline]
+    pub fn grow_as_reno(&mut self, mut delivered: u32) {
+        if self.in_slow_start() {
+            delivered = self.slow_start(delivered);
+        }
+        if delivered > 0 {
+            self.additive(self.cwnd, delivered);
+        }
+    }
+
     /// Congestion avoidance: one packet more for every `per` delivered.
     #[inline]
     pub fn additive(&mut self, per: u32, delivered: u32) {
@@ -77,6 +90,19 @@ pub struct Ack {
 pub trait CongestionControl: Send {
     /// The threshold after a loss or a mark at the present window; at least 2.
     fn reduce(&mut self, window: &Window) -> u32;
+    /// The threshold after a mark, where that differs from a loss.
+    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
+        self.reduce(window)
+    }
+    /// Whether it wants [`CongestionControl::on_echo`], and with it a receiver that echoes every run of
+    /// marks exactly (RFC 8257 §3.2) instead of until the sender has reduced.
+    fn counts_marks(&self) -> bool {
+        false
+    }
+    /// An acknowledgement of an ECN-capable flow, before any reduction it causes.
+    fn on_echo(&mut self, ack: &Ack, echoed: bool) {
+        let _ = (ack, echoed);
+    }
     /// Growth on an acknowledgement outside reductions, when the window is what limits the flow.
     fn grow(&mut self, ack: &Ack, window: &mut Window);
     /// A round-trip sample, in every state and before [`CongestionControl::grow`].
@@ -149,11 +175,23 @@ macro_rules! registry {
                 _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
             }
         }
+
+        fn full_text_of(
+            kind: &str, dialect: Option<&str>, settings: &[(&str, &str)],
+        ) -> Result<String, String> {
+            match kind {
+                $(<$control>::NAME => {
+                    configure::<$control>(dialect, settings).map(|p| full_text::<$control>(&p))
+                })*
+                _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
+            }
+        }
     };
 }
 
 registry! {
     cubic::Cubic;
+    dctcp::Dctcp;
     reno::Reno;
 }
 
@@ -162,6 +200,23 @@ registry! {
 /// # Errors
 /// A sentence that says what would be right.
 pub fn factory(text: &str) -> Result<Factory, String> {
+    let (kind, dialect, settings) = parse(text)?;
+    factory_of(kind, dialect, &settings)
+}
+
+/// The same text with every default filled in: `cubic:beta=0.7001953125,...`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn in_full(text: &str) -> Result<String, String> {
+    let (kind, dialect, settings) = parse(text)?;
+    full_text_of(kind, dialect, &settings)
+}
+
+/// Kind, dialect and settings of a congestion control in its text form.
+type Parsed<'a> = (&'a str, Option<&'a str>, Vec<(&'a str, &'a str)>);
+
+fn parse(text: &str) -> Result<Parsed<'_>, String> {
     let (head, rest) = text.split_once(':').unwrap_or((text, ""));
     let (kind, dialect) = match head.split_once('@') {
         Some((kind, dialect)) => (kind.trim(), Some(dialect.trim())),
@@ -173,8 +228,15 @@ pub fn factory(text: &str) -> Result<Factory, String> {
         Ok((name.trim(), value.trim()))
     };
     let items = rest.split(',').filter(|item| !item.is_empty());
-    let settings = items.map(item).collect::<Result<Vec<_>, String>>()?;
-    factory_of(kind, dialect, &settings)
+    Ok((kind, dialect, items.map(item).collect::<Result<_, String>>()?))
+}
+
+fn full_text<C: Control>(params: &C::Params) -> String {
+    let value = |name| params.get(name).expect("a declared parameter has a value");
+    let settings =
+        C::Params::specs().iter().map(|spec| format!("{}={}", spec.name, value(spec.name)));
+    let settings = settings.collect::<Vec<_>>().join(",");
+    if settings.is_empty() { C::NAME.to_owned() } else { format!("{}:{settings}", C::NAME) }
 }
 
 fn configure<C: Control>(
@@ -216,6 +278,7 @@ mod tests {
         assert!(error.contains("did you mean `cubic`"), "{error}");
         assert!(factory("cubic:hystart=maybe").is_err());
         assert!(factory("reno:beta=0.5").is_err());
+        assert!(factory("reno:abe=true").is_ok());
         assert!(factory("cubic:hystart=false").is_ok());
     }
 

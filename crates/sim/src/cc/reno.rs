@@ -7,29 +7,34 @@ use sojourn_aqm::params;
 use super::{Ack, CongestionControl, Control, Window};
 
 params! {
-    /// Reno has no parameters.
+    /// Parameters of Reno.
     pub struct RenoParams {
         dialects: "linux" = "Linux 6.1 tcp_reno: integer window, delivered packets counted";
+        /// Whether a mark leaves 0.8 of the window instead of half (ABE).
+        abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
     }
 }
 
 /// Reno.
 #[derive(Clone, Debug)]
-pub struct Reno;
+pub struct Reno {
+    abe: bool,
+}
 
 impl CongestionControl for Reno {
     fn reduce(&mut self, window: &Window) -> u32 {
         (window.cwnd / 2).max(2)
     }
 
+    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
+        if !self.abe {
+            return self.reduce(window);
+        }
+        ((u64::from(window.cwnd) * 4 / 5) as u32).max(2)
+    }
+
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
-        let mut delivered = ack.delivered;
-        if window.in_slow_start() {
-            delivered = window.slow_start(delivered);
-        }
-        if delivered > 0 {
-            window.additive(window.cwnd, delivered);
-        }
+        window.grow_as_reno(ack.delivered);
     }
 }
 
@@ -39,8 +44,8 @@ impl Control for Reno {
     const DOC: &'static str =
         "One packet more per round trip, half the window on congestion (RFC 5681)";
 
-    fn new(_params: &RenoParams) -> Reno {
-        Reno
+    fn new(params: &RenoParams) -> Reno {
+        Reno { abe: params.abe }
     }
 }
 
@@ -49,19 +54,33 @@ mod tests {
     use super::*;
     use sojourn_aqm::Time;
 
+    fn reno() -> Reno {
+        Reno { abe: false }
+    }
+
+    #[test]
+    fn t78_abe_keeps_four_fifths_after_a_mark() {
+        let mut abe = Reno { abe: true };
+        assert_eq!(
+            [abe.reduce_on_mark(&Window::new(100)), abe.reduce(&Window::new(100))],
+            [80, 50]
+        );
+        assert_eq!(reno().reduce_on_mark(&Window::new(100)), 50);
+    }
+
     #[test]
     fn t36_grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
         for delivered in [1, 2] {
             let mut window = Window { cwnd: 10, ssthresh: 5, credit: 0 };
             let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10 };
-            (0..10 / delivered).for_each(|_| Reno.grow(&ack, &mut window));
+            (0..10 / delivered).for_each(|_| reno().grow(&ack, &mut window));
             assert_eq!(window.cwnd, 11);
         }
     }
 
     #[test]
     fn t17_halves_but_keeps_two() {
-        let reduced = |cwnd| Reno.reduce(&Window::new(cwnd));
+        let reduced = |cwnd| reno().reduce(&Window::new(cwnd));
         assert_eq!([100, 50, 20, 10, 5, 3, 2, 1].map(reduced), [50, 25, 10, 5, 2, 2, 2, 2]);
     }
 }

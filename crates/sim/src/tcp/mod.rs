@@ -1,5 +1,9 @@
 //! TCP endpoints, one file per concern.
 
+pub mod descent;
+pub mod halving;
+pub mod pipe;
+pub mod profile;
 pub mod prr;
 pub mod ranges;
 pub mod receiver;
@@ -7,5 +11,6 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 
+pub use profile::Profile;
 pub use receiver::{Answer, Receiver};
 pub use sender::{Segments, Sender};

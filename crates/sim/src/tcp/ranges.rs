@@ -69,9 +69,17 @@ impl Ranges {
         self.blocks.clear();
     }
 
-    /// The highest block.
-    pub fn last(&self) -> Option<Block> {
-        self.blocks.last().copied()
+    /// The `n`-th highest number in the set, from one.
+    pub fn from_top(&self, n: u32) -> Option<u32> {
+        let mut left = n;
+        for block in self.blocks.iter().rev() {
+            let numbers = block.end - block.start;
+            if left <= numbers {
+                return Some(block.end - left);
+            }
+            left -= numbers;
+        }
+        None
     }
 }
 
@@ -100,6 +108,8 @@ mod tests {
             ranges.forget_below(floor);
             set.retain(|&seq| seq >= floor);
             prop_assert!((0..80).all(|seq| ranges.contains(seq) == set.contains(&seq)));
+            let third = set.iter().rev().nth(2).copied();
+            prop_assert_eq!(ranges.from_top(3), third);
         }
     }
 }

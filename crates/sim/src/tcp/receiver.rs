@@ -1,15 +1,12 @@
 //! The receiving side: reassembly, when to acknowledge, SACK blocks, the echo of marks (endpoints
 //! sheet §3).
 
-use sojourn_aqm::{Ecn, Span, Time};
+use sojourn_aqm::{Ecn, Time};
 
+use super::profile::AckRule;
 use super::ranges::Ranges;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
-/// Linux's quick acknowledgements at the start of a connection.
-const QUICK_ACKS: u32 = 16;
-/// Linux's shortest delayed-acknowledgement timeout, the usual one for bulk traffic.
-const DELAYED_ACK: Span = Span::from_millis(40);
 /// A mark makes Linux acknowledge at once, twice.
 const QUICK_ACKS_ON_MARK: u32 = 2;
 
@@ -20,9 +17,14 @@ pub struct Receiver {
     beyond: Ranges,
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
+    /// The last duplicate, to be told once and first (RFC 2883).
+    duplicate: Option<u32>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
-    ack_every: u32,
+    rule: AckRule,
+    sack: bool,
+    /// Every run of marks is echoed exactly (RFC 8257 §3.2).
+    precise: bool,
     quick: u32,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
@@ -41,19 +43,34 @@ pub enum Answer {
 }
 
 impl Receiver {
-    /// The receiver of a new connection; `ack_every` is how many segments one acknowledgement covers.
-    pub fn new(ack_every: u32) -> Receiver {
+    /// The receiver of a new connection.
+    pub fn new(rule: AckRule, sack: bool) -> Receiver {
         Receiver {
             next: 0,
             beyond: Ranges::default(),
             recent: [Block::default(); SACK_BLOCKS],
+            duplicate: None,
             unacknowledged: 0,
-            ack_every,
-            quick: QUICK_ACKS,
+            quick: rule.quick,
+            rule,
+            sack,
+            precise: false,
             echo: false,
             delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
         }
+    }
+
+    /// The same for a sender that counts marks.
+    pub fn precise(self) -> Receiver {
+        Receiver { precise: true, ..self }
+    }
+
+    /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
+    /// begins or ends with it.
+    #[inline]
+    pub fn must_answer_before(&self, packet: &Packet) -> bool {
+        self.echo != (packet.ecn == Ecn::Ce) && self.precise && self.unacknowledged > 0
     }
 
     /// The next segment expected: everything below has arrived.
@@ -68,11 +85,14 @@ impl Receiver {
 
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
-        let reduced = packet.signal;
+        let echoed = self.echo;
         self.take_mark(packet);
+        let news = packet.signal || self.precise && echoed != self.echo;
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
-            if !duplicate {
+            if duplicate {
+                self.duplicate = Some(packet.seq);
+            } else {
                 self.store(packet.seq);
             }
             return Answer::Now;
@@ -82,21 +102,25 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        let many = self.unacknowledged >= self.ack_every;
-        if many || reduced || had_holes || self.quick > 0 {
+        let many = self.unacknowledged >= self.rule.every;
+        if many || news || had_holes || self.quick > 0 {
             return Answer::Now;
         }
-        self.delayed_ack = self.delayed_ack.min(now + DELAYED_ACK);
+        self.delayed_ack = self.delayed_ack.min(now + self.rule.delay);
         Answer::Later
     }
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
     fn take_mark(&mut self, packet: &Packet) {
-        if packet.signal {
+        let marked = packet.ecn == Ecn::Ce;
+        if !marked && !self.echo {
+            return;
+        }
+        if packet.signal || self.precise {
             self.echo = false;
         }
-        if packet.ecn == Ecn::Ce {
-            if !self.echo {
+        if marked {
+            if !self.echo && self.rule.quick > 0 && !self.precise {
                 self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
             }
             self.echo = true;
@@ -136,7 +160,13 @@ impl Receiver {
     /// The acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, flow: u32, connection: u16, bytes: u32) -> Packet {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
-        ack.sack = self.recent;
+        if self.sack {
+            ack.sack = self.recent;
+            if let Some(seq) = self.duplicate.take() {
+                ack.sack.rotate_right(1); // the oldest block falls out
+                ack.sack[0] = Block { start: seq, end: seq + 1 };
+            }
+        }
         ack.signal = self.echo;
         self.unacknowledged = 0;
         self.quick = self.quick.saturating_sub(1);
@@ -147,7 +177,12 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::profile::LINUX;
     use super::*;
+
+    fn linux(every: u32) -> Receiver {
+        Receiver::new(AckRule { every, ..LINUX.ack }, true)
+    }
 
     fn data(seq: u32) -> Packet {
         Packet::new(Kind::Data, 0, 0, seq, 1500, Time::ZERO)
@@ -160,7 +195,7 @@ mod tests {
 
     #[test]
     fn t74_sack_blocks_most_recent_first() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         receive(&mut receiver, &data(0));
         let ack = [2, 4, 6, 8].map(|seq| receive(&mut receiver, &data(seq)).unwrap())[3];
         assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
@@ -169,20 +204,33 @@ mod tests {
     }
 
     #[test]
+    fn script_36_a_duplicate_is_told_first_and_once() {
+        let mut receiver = linux(2);
+        receive(&mut receiver, &data(0));
+        let _ = [2, 4, 6].map(|seq| receive(&mut receiver, &data(seq)).unwrap());
+        let ack = receive(&mut receiver, &data(0)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(0, 1), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(4)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 5), (6, 7), (4, 5)]);
+        let ack = receive(&mut receiver, &data(8)).unwrap();
+        assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
+    }
+
+    #[test]
     fn t75_delayed_acknowledgements_after_sixteen_quick_ones() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         let acks = |receiver: &mut Receiver, segments: std::ops::Range<u32>| {
             segments.filter(|&seq| receive(receiver, &data(seq)).is_some()).count()
         };
         assert_eq!(acks(&mut receiver, 0..16), 16);
         assert_eq!(acks(&mut receiver, 16..26), 5);
         assert_eq!(acks(&mut receiver, 26..37), 5);
-        assert_eq!(receiver.delayed_ack(), Time::ZERO + DELAYED_ACK);
+        assert_eq!(receiver.delayed_ack(), Time::ZERO + LINUX.ack.delay);
     }
 
     #[test]
     fn t76_echoes_marks_until_the_window_was_reduced() {
-        let mut receiver = Receiver::new(1);
+        let mut receiver = linux(1);
         let mut echoes = Vec::new();
         for seq in 1..=22 {
             let mut packet = data(seq - 1);
@@ -195,8 +243,31 @@ mod tests {
     }
 
     #[test]
+    fn t77_runs_of_marks_are_echoed_exactly() {
+        let acks = |marks: &[bool]| {
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut acks = Vec::new();
+            for (seq, &marked) in marks.iter().enumerate() {
+                let mut packet = data(seq as u32);
+                packet.ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+                if receiver.must_answer_before(&packet) {
+                    let ack = receiver.acknowledge(0, 0, 52);
+                    acks.push((ack.seq, ack.signal));
+                }
+                acks.extend(receive(&mut receiver, &packet).map(|ack| (ack.seq, ack.signal)));
+            }
+            acks
+        };
+        let (no, yes) = (false, true);
+        let expected = [(2, no), (3, yes), (5, yes), (6, no)];
+        assert_eq!(acks(&[no, no, yes, yes, yes, no]), expected);
+        let expected = [(1, no), (2, yes), (3, yes), (4, no)];
+        assert_eq!(acks(&[no, yes, yes, no]), expected);
+    }
+
+    #[test]
     fn a_filled_hole_is_acknowledged_at_once_and_whole() {
-        let mut receiver = Receiver::new(2);
+        let mut receiver = linux(2);
         for seq in 0..20 {
             receive(&mut receiver, &data(seq));
         }

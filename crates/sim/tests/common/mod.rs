@@ -33,12 +33,13 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
 
 pub fn tcp(cc: &str) -> Tcp {
     Tcp {
-        cc: cc.into(),
+        profile: "linux".into(),
+        cc: Some(cc.into()),
         ecn: false,
         payload_bytes: 1448,
         header_bytes: 52,
-        initial_window: 10,
-        ack_every: 2,
+        initial_window: None,
+        ack_every: None,
     }
 }
 

@@ -119,6 +119,8 @@ fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
 fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
     let hit = |p, delay, packets, ecn| judge(&mut started(p, delay), packets, 0.0, ecn);
     let drop = Verdict::Drop(Cause::Random);
+    let pass_at_p = judge(&mut started(0.25, 0.02), 50, 0.25, Ecn::NotEct);
+    assert_eq!(pass_at_p, Verdict::Pass, "spec aqm.md §1: strictly below");
     assert_eq!(hit(0.19, 0.00999, 50, Ecn::NotEct), Verdict::Pass);
     assert_eq!(hit(0.20, 0.00999, 50, Ecn::NotEct), drop);
     assert_eq!(hit(0.19, 0.01, 50, Ecn::NotEct), drop);
@@ -155,6 +157,21 @@ fn congestion_starts_the_count_of_calm_updates_anew() {
     }
     update(&mut pie, 0);
     assert_eq!(pie.phase, Phase::NoBurst);
+}
+
+/// Spec aqm.md §13.4 E, timer: both delays strictly below half the target.
+#[test]
+fn exactly_half_the_target_is_not_calm() {
+    let phase_after = |delay_old: f64, backlog| {
+        let mut pie = started(0.0, delay_old);
+        learn_rate(|now, head, queue| pie.on_dequeue(now, head, queue));
+        pie.update(bytes(backlog));
+        assert_eq!(pie.drop_prob, 0.0, "or it would not be calm for another reason");
+        pie.phase
+    };
+    assert_eq!(phase_after(0.0095, 9_900), Phase::InBurst { calm_updates: 0 });
+    assert_eq!(phase_after(0.0095, 10_000), Phase::Protecting);
+    assert_eq!(phase_after(0.01, 9_000), Phase::Protecting);
 }
 
 /// Spec aqm.md §13.4 E, timer: the rate is forgotten in calm, so that the next delay is 0.

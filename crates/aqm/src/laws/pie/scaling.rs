@@ -46,6 +46,31 @@ pub(in crate::laws) fn capped(p: f64, step: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Spec aqm.md §13.3: a row holds strictly below its probability.
+    #[test]
+    fn each_row_of_a_table_ends_before_its_bound() {
+        let rows = [
+            (1e-6, 2048.0, 32.0),
+            (1e-5, 512.0, 32.0),
+            (1e-4, 128.0, 32.0),
+            (1e-3, 32.0, 32.0),
+            (0.01, 8.0, 8.0),
+            (0.1, 2.0, 2.0),
+            (1.0, 1.0, 0.5),
+            (10.0, 1.0, 0.125),
+            (100.0, 1.0, 1.0 / 32.0),
+        ];
+        let check = |p, (_, rfc8033, ns2): (f64, f64, f64)| {
+            assert_eq!(Tune::Rfc8033.factor(p), 1.0 / rfc8033, "at {p}");
+            assert_eq!(Tune::Ns2.factor(p), 1.0 / ns2, "at {p}");
+        };
+        for pair in rows.windows(2) {
+            let bound = pair[0].0;
+            check(bound * (1.0 - f64::EPSILON), pair[0]);
+            check(bound, pair[1]);
+        }
+    }
+
     /// Spec aqm.md §13.3, the table by columns.
     #[test]
     fn divisors_are_those_of_the_published_tables() {

@@ -130,6 +130,30 @@ fn without_derandomising_every_arrival_is_drawn_for() {
     assert_eq!(judge(&mut pie, full_packets(9), 0.1001, Ecn::NotEct), Verdict::Pass);
 }
 
+/// Spec aqm.md §1: a draw hits when it is strictly below the probability.
+#[test]
+fn a_draw_equal_to_the_probability_passes() {
+    for derandomise in ["true", "false"] {
+        let verdict = |u| {
+            let mut pie = held_at(0.25, &[("derandomise", derandomise)]);
+            (0..4).map(|_| judge(&mut pie, full_packets(9), u, Ecn::NotEct)).last()
+        };
+        assert_eq!(verdict(0.25), Some(Verdict::Pass));
+        assert_eq!(verdict(0.25 - f64::EPSILON), Some(Verdict::Drop(Cause::Random)));
+    }
+}
+
+/// Spec aqm.md §13.7 step 5.
+#[test]
+fn the_sum_starts_anew_when_the_probability_is_zero() {
+    let mut pie = held_at(0.1, &[]);
+    judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
+    assert_near(var(&pie, "accumulator"), 0.1, 1e-12);
+    standard(&mut pie).drop_prob = 0.0;
+    judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
+    assert_eq!(var(&pie, "accumulator"), 0.0);
+}
+
 /// RFC 8033 §5.4 and lab decision, spec aqm.md §13.6: drops, marks and overflow start the sum anew.
 #[test]
 fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {

@@ -1,23 +1,25 @@
-//! The sending side: a simplified Linux sender in packets (endpoints sheet §1.2, §1.3, §1.21). SACK
-//! recovery with RACK and proportional rate reduction, timeouts with F-RTO and undo, ECN.
+//! The sending side: a simplified Linux sender in packets (endpoints sheet §1.2, §1.3, §1.21). What
+//! differs between stacks is asked of the [`Profile`]: what stands for a loss, how the window comes
+//! down, how it grows, what silence means.
 //!
-//! Not yet here: tail loss probes, pacing, D-SACK, receive windows.
+//! Not yet here: pacing, receive windows.
 
+mod losses;
+mod probe;
 mod timeout;
 mod transmit;
+mod undo;
 
 use sojourn_aqm::{Span, Time};
 
-use super::prr::Prr;
+use self::probe::Probe;
+use self::undo::Undo;
+use super::descent::{Descent, Step};
+use super::profile::{Profile, Style};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Scoreboard};
 use crate::cc::{Ack, CongestionControl, Window};
 use crate::packet::Packet;
-
-/// Segments SACKed that stand for a loss without waiting (Linux `tcp_reordering`).
-const REORDERING: u32 = 3;
-/// Linux gives the reordering timer at least this (two jiffies).
-const REORDER_SLACK: Span = Span::from_millis(2);
 
 /// Where a connection stands.
 ///
@@ -68,25 +70,25 @@ impl Segments {
     }
 }
 
-/// To withdraw a reduction that turns out to have been unnecessary.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    cwnd: u32,
-    ssthresh: u32,
-}
-
 /// The sender of one connection.
 pub struct Sender {
     segments: Segments,
+    profile: Profile,
+    /// The window alone says what may be sent, in every state.
+    plain: bool,
     board: Scoreboard,
     window: Window,
     cc: Box<dyn CongestionControl>,
+    counts_marks: bool,
     state: State,
     /// What had been sent when the present reduction began.
     point: u32,
-    prr: Prr,
+    descent: Descent,
     rtt: RttEstimator,
+    /// When the timer rings, for a probe or for a timeout.
     timeout: Time,
+    probing: bool,
+    probe: Option<Probe>,
     reorder_timer: Time,
     undo: Option<Undo>,
     frto: bool,
@@ -112,17 +114,23 @@ struct Usage {
 
 impl Sender {
     /// The sender of a connection that is just established.
-    pub fn new(segments: Segments, cc: Box<dyn CongestionControl>) -> Sender {
+    pub fn new(segments: Segments, profile: Profile, cc: Box<dyn CongestionControl>) -> Sender {
+        let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce);
         Sender {
             segments,
-            board: Scoreboard::new(),
+            plain: profile.limited_transmit && !held_back,
+            board: Scoreboard::new(profile.sack),
             window: Window::new(segments.initial_window),
+            counts_marks: segments.ecn && cc.counts_marks(),
             cc,
             state: State::Open,
             point: 0,
-            prr: Prr::default(),
-            rtt: RttEstimator::default(),
+            descent: Descent::AtOnce { due: false },
+            rtt: RttEstimator::new(&profile.rto),
+            profile,
             timeout: Time::NEVER,
+            probing: false,
+            probe: None,
             reorder_timer: Time::NEVER,
             undo: None,
             frto: false,
@@ -184,7 +192,7 @@ impl Sender {
         }
         let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
         let sack = &ack.sack[..blocks];
-        let delivery = self.board.acknowledge(now, ack.seq, sack, self.point, self.rtt.min());
+        let mut delivery = self.board.acknowledge(now, ack.seq, sack, self.point, self.rtt.min());
         let news = Ack {
             now,
             delivered: delivery.packets,
@@ -193,18 +201,29 @@ impl Sender {
             nxt: self.board.nxt(),
         };
         self.take_sample(&delivery, &news, ack.sent);
+        if !self.profile.sack && !delivery.advanced {
+            self.take_duplicate(&mut delivery);
+        }
+        if self.counts_marks {
+            self.cc.on_echo(&news, ack.signal);
+        }
+        let duplicated = blocks > 0 && undo::is_duplicate(ack);
+        if self.probe.is_some() {
+            self.judge_probe(ack.seq, &delivery, duplicated);
+        }
         self.leave_finished_episode();
         if self.state == State::Loss {
             self.judge_timeout(&delivery);
         }
+        if duplicated {
+            self.take_needless(sack[0].start);
+        }
         let odd = self.state != State::Open || delivery.sacked > 0 || self.board.sacked() > 0;
-        let marked = if odd { self.detect_losses(now) } else { 0 };
+        let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
         self.enter_episode(ack.signal);
         self.adjust_window(&delivery, &news, marked);
-        if delivery.advanced || self.confirms_head(&delivery) {
-            self.restart_timer(now);
-        }
-        self.send(now, emit);
+        let restart = delivery.advanced || self.confirms_head(&delivery);
+        self.send_allowed(now, restart, emit);
     }
 
     /// Karn's rule: a segment that was sent more than once gives no sample, unless the timestamp that
@@ -217,13 +236,16 @@ impl Sender {
         }
     }
 
-    /// Recovery and Loss end when the point is acknowledged, Cwr when something beyond it is.
+    /// Recovery and Loss end when the point is acknowledged, Cwr when something beyond it is. Without
+    /// SACK all wait for something beyond, so that late duplicates are not taken for a new loss (RFC
+    /// 6582 §3.2 step 2).
     fn leave_finished_episode(&mut self) {
         let una = self.board.una();
+        let repaired = una > self.point || self.profile.sack && una == self.point;
         match self.state {
-            State::Recovery if una >= self.point => self.leave_reduction(),
+            State::Recovery if repaired => self.leave_reduction(),
             State::Cwr if una > self.point => self.leave_reduction(),
-            State::Loss if una >= self.point => {
+            State::Loss if repaired => {
                 self.state = State::Open;
                 self.frto = false;
                 self.undo = None;
@@ -233,34 +255,21 @@ impl Sender {
     }
 
     fn leave_reduction(&mut self) {
-        self.window.cwnd = self.window.ssthresh;
-        self.state = State::Open;
-        self.undo = None;
-    }
-
-    fn detect_losses(&mut self, now: Time) -> u32 {
-        let at_once = self.state >= State::Recovery || self.board.sacked() >= REORDERING;
-        let window = match self.rtt.min() {
-            Some(min) if !at_once => Span::from_nanos(min.as_nanos() / 4).min(self.rtt.smoothed()),
-            _ => Span::ZERO,
-        };
-        let (marked, due) = self.board.detect_lost(now, window);
-        self.reorder_timer = due.map_or(Time::NEVER, |due| due + REORDER_SLACK);
-        marked
+        self.window.cwnd = self.descent.final_window(&self.window);
+        self.state = State::Open; // the undo stays: duplicates are told a round trip later
     }
 
     /// Starts a reduction when a loss was found or a mark was echoed, once per window.
     fn enter_episode(&mut self, echoed: bool) {
         let lost = self.board.lost() > 0;
         match self.state {
-            State::Open | State::Disorder | State::Cwr if lost => {
-                if self.state != State::Cwr {
-                    self.start_reduction();
-                }
+            State::Open | State::Disorder if lost => {
+                self.start_reduction(self.profile.recovery, false);
                 self.state = State::Recovery;
             }
+            State::Cwr if lost => self.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
-                self.start_reduction();
+                self.start_reduction(self.profile.on_mark, true);
                 self.undo = None;
                 self.state = State::Cwr;
             }
@@ -270,34 +279,49 @@ impl Sender {
         }
     }
 
-    fn start_reduction(&mut self) {
-        self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-        self.prr = Prr::start(self.window.cwnd);
-        self.window.ssthresh = self.cc.reduce(&self.window);
+    fn start_reduction(&mut self, style: Style, marked: bool) {
+        self.undo = Some(Undo::of(&self.window, self.board.una()));
+        self.window.ssthresh = self.reduced(marked);
+        self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
         self.window.credit = 0;
+        self.probe = None;
         self.point = self.board.nxt();
         self.tell_reduced = self.segments.ecn;
     }
 
+    /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
+    fn reduced(&mut self, marked: bool) -> u32 {
+        let mut base = self.window;
+        if self.profile.reduce_in_flight {
+            base.cwnd = self.board.outstanding().max(1);
+        }
+        if marked { self.cc.reduce_on_mark(&base) } else { self.cc.reduce(&base) }
+    }
+
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {
         if matches!(self.state, State::Recovery | State::Cwr) {
-            if delivery.packets > 0 {
-                self.reduce_proportionally(delivery.packets, delivery.advanced && marked == 0);
-            }
+            self.descend(delivery.packets, delivery.advanced, marked);
         } else if delivery.advanced && delivery.packets > 0 && self.is_window_limited() {
-            self.cc.grow(news, &mut self.window);
+            let starting = self.window.in_slow_start();
+            let Profile { slow_start_per_ack, avoidance_per_ack, .. } = self.profile;
+            let most = if starting { slow_start_per_ack } else { avoidance_per_ack };
+            let counted = Ack { delivered: news.delivered.min(most), ..*news };
+            self.cc.grow(&counted, &mut self.window);
         }
     }
 
-    fn reduce_proportionally(&mut self, delivered: u32, safe: bool) {
+    fn descend(&mut self, delivered: u32, advanced: bool, marked: u32) {
         let in_flight = self.board.in_flight();
-        let allowance = self.prr.allowance(delivered, in_flight, self.window.ssthresh, safe);
-        self.window.cwnd = (in_flight + allowance).max(1);
+        let safe = advanced && marked == 0;
+        let step = Step { delivered, in_flight, advanced, safe };
+        self.descent.on_ack(&step, &mut self.window);
     }
 
     fn is_window_limited(&self) -> bool {
         let starting = self.window.in_slow_start();
-        self.usage.limited || starting && self.window.cwnd < 2 * self.usage.most_outstanding
+        self.usage.limited
+            || !self.profile.validation
+            || starting && self.window.cwnd < 2 * self.usage.most_outstanding
     }
 
     /// SACK of what was sent before the head was last sent: the head may still be on its way. SACK of
@@ -308,27 +332,28 @@ impl Sender {
             && delivery.oldest_sent.is_some_and(|sent| sent < self.board.head_sent())
     }
 
-    fn restart_timer(&mut self, now: Time) {
-        let idle = self.board.outstanding() == 0;
-        self.timeout = if idle { Time::NEVER } else { now + self.rtt.timeout() };
-    }
-
     /// One of the timers is due.
     pub fn on_timer(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         if self.reorder_timer <= now {
             self.reorder_timer = Time::NEVER;
-            let marked = self.detect_losses(now);
+            let marked = self.detect_losses(now, false);
             self.enter_episode(false);
             if marked > 0 && self.state == State::Recovery {
-                self.reduce_proportionally(1, false);
+                self.descend(1, false, marked);
             }
             self.send(now, emit);
         }
         if self.timeout <= now {
-            self.on_timeout(now, emit);
+            if self.probing {
+                self.send_probe(now, emit);
+            } else {
+                self.on_timeout(now, emit);
+            }
         }
     }
 }
 
+#[cfg(test)]
+mod scripts;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use sojourn_aqm::{Ecn, Span, Time};
 use super::*;
 use crate::cc::factory;
 use crate::packet::{Block, Kind};
+use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
 
 /// A sender whose acknowledgements are written by hand.
 struct Script {
@@ -18,6 +19,16 @@ impl Script {
     /// A connection of `count` segments with a window of `window`, which sends at time zero and hears
     /// nothing before `rtt_ms`.
     fn start(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        Script::with(LINUX, cc, window, count, rtt_ms)
+    }
+
+    /// The same without tail loss probes.
+    fn without_probes(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        let profile = Profile { tail_probes: false, ..LINUX };
+        Script::with(profile, cc, window, count, rtt_ms)
+    }
+
+    fn with(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         let segments = Segments {
             flow: 0,
             connection: 1,
@@ -28,7 +39,7 @@ impl Script {
             last_payload_bytes: 1000,
             initial_window: window,
         };
-        let mut sender = Sender::new(segments, factory(cc).unwrap()());
+        let mut sender = Sender::new(segments, profile, factory(cc).unwrap()());
         sender.on_established(Span::from_millis(rtt_ms));
         let mut script = Script { sender, now: Time::ZERO, sent: Vec::new() };
         script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));
@@ -172,7 +183,7 @@ fn t29_a_lost_retransmission_is_found_without_a_timeout() {
 
 #[test]
 fn t7_timeouts_double() {
-    let mut script = Script::start("cubic", 1, 1, 100);
+    let mut script = Script::without_probes("cubic", 1, 1, 100);
     let times: Vec<f64> = (0..6).map(|_| script.ring().0).collect();
     assert_eq!(times, [300.0, 900.0, 2100.0, 4500.0, 9300.0, 18900.0]);
 }
@@ -211,7 +222,7 @@ fn t34_the_window_grows_only_as_far_as_it_is_used() {
 
 #[test]
 fn t37_cubic_after_a_timeout() {
-    let mut script = Script::start("cubic", 10, u32::MAX, 100);
+    let mut script = Script::without_probes("cubic", 10, u32::MAX, 100);
     assert_eq!(script.ring(), (300.0, vec![1]));
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 7));
     assert_eq!(script.sender.state(), State::Loss);
@@ -219,7 +230,7 @@ fn t37_cubic_after_a_timeout() {
 
 #[test]
 fn a_spurious_timeout_is_undone() {
-    let mut script = Script::start("cubic", 10, u32::MAX, 100);
+    let mut script = Script::without_probes("cubic", 10, u32::MAX, 100);
     script.ring();
     // The original of segment 2 arrives after all: nothing was lost.
     script.now = Time::ZERO + Span::from_millis(310);
@@ -253,4 +264,217 @@ fn new_data_is_ect_and_retransmissions_are_not() {
     packet.sack[0] = Block::default();
     script.sender.on_ack(script.now, &packet, &mut |p: Packet| codepoints.push((p.seq, p.ecn)));
     assert_eq!(codepoints[1], (4, Ecn::Ect0));
+}
+
+#[test]
+fn t10_a_probe_comes_after_two_round_trips() {
+    for (rtt_ms, window, expected_ms) in
+        [(100, 10, 202.0), (100, 1, 300.0), (20, 10, 42.0), (20, 1, 220.0)]
+    {
+        let mut script = Script::start("cubic", window, window, rtt_ms);
+        let (at_ms, sent) = script.ring();
+        assert_eq!((at_ms, sent), (expected_ms, vec![window]), "{window} at {rtt_ms} ms");
+    }
+}
+
+#[test]
+fn a_probe_is_new_data_where_there_is_any() {
+    let mut script = Script::start("cubic", 10, u32::MAX, 100);
+    assert_eq!(script.ring(), (202.0, vec![11]));
+    // Then the timeout has its full length, and no second probe comes before it.
+    assert_eq!(script.ring(), (502.0, vec![1]));
+    assert_eq!(script.sender.state(), State::Loss);
+}
+
+#[test]
+fn script_32_a_lone_lost_packet_is_probed_then_times_out() {
+    let mut script = Script::start("cubic", 10, 1, 100);
+    assert_eq!(script.ring(), (300.0, vec![1]));
+    assert_eq!(script.sender.state(), State::Open);
+    assert_eq!(script.ring(), (600.0, vec![1]));
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 7));
+    script.sender.segments.count = u32::MAX;
+    script.now += Span::from_millis(100);
+    script.ack(1, &[]);
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (2, 7));
+}
+
+#[test]
+fn script_35_without_any_answer_a_probe_and_then_doubling_timeouts() {
+    let mut script = Script::start("cubic", 10, 1, 100);
+    let times: Vec<f64> = (0..4).map(|_| script.ring().0).collect();
+    assert_eq!(times, [300.0, 600.0, 1200.0, 2400.0]);
+}
+
+#[test]
+fn a_lost_tail_is_repaired_by_the_probe_and_fast_recovery() {
+    let mut script = Script::start("reno", 10, 10, 100);
+    script.ack(7, &[]);
+    assert_eq!(script.ring(), (302.0, vec![10]));
+    script.now += Span::from_millis(100);
+    // What was sent before the probe that arrived is overdue.
+    assert_eq!(script.ack(7, &[(10, 10)]), [8]);
+    assert_eq!(script.sender.state(), State::Recovery);
+}
+
+#[test]
+fn a_probe_that_repaired_a_loss_reduces_the_window_once() {
+    let mut script = Script::start("reno", 10, 10, 100);
+    script.ack(9, &[]);
+    assert_eq!(script.ring(), (400.0, vec![10]));
+    script.sender.segments.count = 20;
+    script.ack(10, &[]);
+    let before = script.cwnd();
+    script.ack(11, &[]);
+    assert_eq!(script.cwnd(), before / 2);
+    // A duplicate instead: both copies arrived, and nothing was lost.
+    let mut script = Script::start("reno", 10, 10, 100);
+    script.ack(9, &[]);
+    script.ring();
+    script.ack(10, &[]);
+    script.ack(10, &[]);
+    script.sender.segments.count = 20;
+    script.sender.send(script.now, &mut |_| {});
+    let before = script.cwnd();
+    script.ack(11, &[]);
+    assert!(script.cwnd() >= before);
+}
+
+/// ns-2's limited transmit is off in the sheet's T26 and T27.
+fn no_limited_transmit(profile: Profile) -> Profile {
+    Profile { limited_transmit: false, ..profile }
+}
+
+#[test]
+fn t26_newreno_inflates_the_window_by_its_duplicates() {
+    let mut script = Script::with(no_limited_transmit(NEWRENO), "reno", 20, u32::MAX, 100);
+    let sent: Vec<Vec<u32>> = (0..19).map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
+    assert_eq!(sent[3..].concat(), (21..30).collect::<Vec<u32>>());
+    assert!(sent[9].is_empty() && sent[10] == [21]);
+    // RFC 6582's window is ours and the duplicates.
+    assert_eq!(script.cwnd() + script.sender.board.sacked(), 29);
+    script.ack(20, &[]);
+    assert_eq!(script.cwnd(), 10);
+}
+
+#[test]
+fn t27_sack1_waits_until_the_pipe_has_room() {
+    let mut script = Script::with(no_limited_transmit(SACK), "reno", 20, u32::MAX, 100);
+    let sent: Vec<Vec<u32>> = (2..=20).map(|to| script.ack(0, &[(2, to)])).collect();
+    assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
+    assert!(sent[3..10].iter().all(Vec::is_empty));
+    assert_eq!(sent[10..].concat(), (21..30).collect::<Vec<u32>>());
+    assert_eq!(script.cwnd(), 10);
+}
+
+#[test]
+fn t30_newreno_repairs_one_loss_per_round_trip() {
+    let mut script = Script::with(NEWRENO, "reno", 20, 20, 100);
+    // Segments 1, 5 and 9 are lost.
+    for _ in 0..16 {
+        script.ack(0, &[]);
+    }
+    assert_eq!(script.ack(4, &[]), [5]);
+    assert_eq!(script.ack(8, &[]), [9]);
+    assert_eq!(script.ack(20, &[]), NOTHING);
+    let again = script.sent.iter().filter(|&&seq| matches!(seq, 1 | 5 | 9)).count();
+    assert_eq!((again, script.sent.len()), (6, 23));
+}
+
+#[test]
+fn late_duplicates_start_no_second_recovery_without_sack() {
+    let mut script = Script::with(NEWRENO, "reno", 20, u32::MAX, 100);
+    (0..19).for_each(|_| drop(script.ack(0, &[])));
+    script.ack(20, &[]);
+    let sent: Vec<u32> = (0..3).flat_map(|_| script.ack(20, &[])).collect();
+    assert!(!sent.contains(&21), "{sent:?}");
+    assert_eq!(script.sender.window.ssthresh, 10);
+}
+
+#[test]
+fn t25_rate_halving_sends_one_packet_for_every_second_acknowledgement() {
+    let mut script = Script::with(LINUX_2_6, "reno", 20, u32::MAX, 100);
+    let sent: Vec<usize> = (2..=20).map(|to| script.ack(0, &[(2, to)]).len()).collect();
+    assert_eq!(sent[..3], [1, 1, 1]);
+    assert_eq!(sent[3..].iter().sum::<usize>(), 8);
+    script.ack(22, &[]);
+    assert_eq!((script.cwnd(), script.sender.state()), (10, State::Open));
+}
+
+#[test]
+fn fack_takes_distance_for_loss() {
+    let mut script = Script::with(LINUX_2_6, "reno", 10, 10, 100);
+    assert_eq!(script.ack(0, &[(5, 5)]), [1]);
+    assert_eq!((script.sender.state(), script.sender.board.lost()), (State::Recovery, 2));
+}
+
+#[test]
+fn t35_t36_old_stacks_count_acknowledgements() {
+    for (profile, expected) in [(LINUX, 20), (LINUX_2_6, 15)] {
+        let mut script = Script::with(profile, "reno", 10, u32::MAX, 100);
+        (2..=10).step_by(2).for_each(|ack| drop(script.ack(ack, &[])));
+        assert_eq!(script.cwnd(), expected, "{}", profile.name);
+    }
+}
+
+#[test]
+fn t33_other_stacks_restart_or_keep_the_window() {
+    for (idle, expected) in [(Idle::Restart, 10), (Idle::Keep, 36)] {
+        let profile = Profile { idle, ..LINUX };
+        let mut script = Script::with(profile, "cubic", 10, 10, 100);
+        script.ack(10, &[]);
+        script.sender.window.cwnd = 36;
+        script.sender.segments.count = 20;
+        script.now = Time::ZERO + Span::from_secs(2);
+        script.sender.send(script.now, &mut |_| {});
+        assert_eq!(script.cwnd(), expected);
+    }
+}
+
+#[test]
+fn t80_scripts_9_and_10_limited_transmit() {
+    let mut script = Script::start("reno", 10, 15, 100);
+    assert_eq!(script.ack(0, &[(2, 2)]), [11]);
+    assert_eq!(script.ack(0, &[(2, 3)]), [12]);
+    assert_eq!(script.ack(3, &[]), [13, 14]);
+    assert_eq!(script.cwnd(), 11);
+    let mut script = Script::with(Profile { sack: false, ..LINUX }, "reno", 10, 15, 100);
+    assert_eq!(script.ack(0, &[]), [11]);
+    assert_eq!(script.ack(0, &[]), [12]);
+    assert_eq!(script.ack(3, &[]), [13, 14]);
+}
+
+#[test]
+fn scripts_5_and_6_the_third_duplicate_retransmits() {
+    let mut script = Script::with(Profile { sack: false, ..LINUX }, "cubic", 10, 4, 100);
+    let sent: Vec<Vec<u32>> = (0..3).map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent, [vec![], vec![], vec![1]]);
+}
+
+#[test]
+fn a_duplicate_told_by_d_sack_withdraws_the_reduction() {
+    let mut script = Script::start("reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    // The original of segment 1 was only late: it arrives, and its retransmission after it.
+    script.ack(10, &[]);
+    script.now += Span::from_millis(100);
+    script.ack(10, &[(1, 1)]);
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (10, u32::MAX));
+}
+
+#[test]
+fn a_duplicate_within_the_second_block_is_one() {
+    let mut packet = Packet::new(Kind::Ack, 0, 1, 5, 52, Time::ZERO);
+    for (blocks, expected) in
+        [([(7, 8), (7, 9)], true), ([(7, 8), (9, 10)], false), ([(3, 4), (9, 10)], true)]
+    {
+        for (block, (start, end)) in packet.sack.iter_mut().zip(blocks) {
+            *block = Block { start, end };
+        }
+        assert_eq!(undo::is_duplicate(&packet), expected, "{blocks:?}");
+    }
 }

@@ -2,8 +2,10 @@
 
 use sojourn_aqm::Time;
 
+use super::super::profile::{Detection, Idle};
 use super::super::scoreboard::Delivery;
-use super::{Sender, State, Undo};
+use super::undo::Undo;
+use super::{Sender, State};
 use crate::packet::Packet;
 
 impl Sender {
@@ -13,17 +15,19 @@ impl Sender {
             self.board.outstanding() > 0,
             "the timer runs only while data is outstanding"
         );
-        self.board.mark_all_lost(now);
+        self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
         let una = self.board.una();
         let progressed = self.state == State::Loss && una > self.una_at_timeout;
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
         let before_recovery = self.state < State::Recovery;
         if fresh {
-            self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh });
-            self.window.ssthresh = self.cc.reduce(&self.window);
+            self.undo = Some(Undo::of(&self.window, una));
+            self.window.ssthresh = self.reduced(false);
         }
         self.cc.on_timeout();
-        self.frto = before_recovery || !fresh && self.state == State::Loss;
+        let tried = before_recovery || !fresh && self.state == State::Loss;
+        self.frto = self.profile.undo && tried;
+        self.probe = None;
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
         self.state = State::Loss;
@@ -43,14 +47,7 @@ impl Sender {
         }
         if delivery.original {
             // What was sent before the timeout has arrived: nothing was lost.
-            if let Some(undo) = self.undo.take() {
-                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
-                self.cc.undo();
-            }
-            self.board.forget_losses();
-            self.state = State::Open;
-            self.frto = false;
+            self.withdraw_reduction();
         } else if self.board.nxt() > self.point {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;
@@ -62,18 +59,27 @@ impl Sender {
     }
 
     /// After an idle period the window is halved for every timeout that has passed (RFC 2861, Linux
-    /// `tcp_cwnd_restart`).
+    /// `tcp_cwnd_restart`), or restarts (RFC 5681 §4.1).
     pub(super) fn restart_after_idle(&mut self, now: Time) {
-        let idle = now.since(self.last_sent);
-        if self.board.outstanding() > 0 || self.board.nxt() == 0 || idle <= self.rtt.timeout() {
+        if self.board.outstanding() > 0 || self.board.nxt() == 0 {
+            return;
+        }
+        let (idle, timeout) = (now.since(self.last_sent), self.rtt.timeout());
+        if idle <= timeout {
             return;
         }
         let floor = self.segments.initial_window.min(self.window.cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
-        let mut left = idle;
-        while left > self.rtt.timeout() && self.window.cwnd > floor {
-            left = left - self.rtt.timeout();
-            self.window.cwnd = (self.window.cwnd / 2).max(floor);
+        match self.profile.idle {
+            Idle::Keep => return,
+            Idle::Restart => self.window.cwnd = floor,
+            Idle::Halve => {
+                self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+                let mut left = idle;
+                while left > timeout && self.window.cwnd > floor {
+                    left = left - timeout;
+                    self.window.cwnd = (self.window.cwnd / 2).max(floor);
+                }
+            }
         }
         self.cc.on_idle(now, idle);
     }

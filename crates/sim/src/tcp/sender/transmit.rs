@@ -8,32 +8,60 @@ use crate::packet::{Kind, Packet};
 impl Sender {
     /// Sends what the window allows: first what was lost, then new data.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        self.send_allowed(now, false, emit);
+    }
+
+    /// The same; `restart`: an acknowledgement starts the timer anew.
+    pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.restart_after_idle(now);
         let only_new = std::mem::take(&mut self.only_new);
         if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
-            while self.board.in_flight() < self.window.cwnd
+            while self.room() > 0
                 && let Some(seq) = self.board.next_lost()
             {
                 self.retransmit(now, seq, emit);
             }
         }
-        let mut room = self.window.cwnd.saturating_sub(self.board.in_flight());
+        let mut room = self.room();
         let left = self.segments.count - self.board.nxt();
         let held_back = left > room;
         room = room.min(left);
         for _ in 0..room {
-            let seq = self.board.send_new(now);
-            let packet = self.new_packet(now, seq);
-            emit(packet);
-            self.count_in_episode();
+            self.transmit(now, emit);
         }
         if room > 0 {
             self.last_sent = now;
-            if self.timeout == Time::NEVER {
-                self.restart_timer(now);
-            }
         }
+        self.set_timer(now, restart, room > 0);
         self.note_usage(held_back);
+    }
+
+    /// How many packets may be sent.
+    #[inline]
+    fn room(&self) -> u32 {
+        let room = self.window.cwnd.saturating_sub(self.board.in_flight());
+        if self.plain { room } else { self.room_of_style(room) }
+    }
+
+    /// The same where more than the window counts.
+    fn room_of_style(&self, room: u32) -> u32 {
+        match self.state {
+            State::Recovery => self.descent.room(room, self.window.cwnd),
+            // No new data on the first two duplicates.
+            State::Disorder if !self.profile.limited_transmit => {
+                room.saturating_sub(self.board.sacked())
+            }
+            State::Open | State::Disorder | State::Cwr | State::Loss => room,
+        }
+    }
+
+    /// Sends the next new segment.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        let seq = self.board.send_new(now);
+        let packet = self.new_packet(now, seq);
+        emit(packet);
+        self.count_in_episode();
     }
 
     fn note_usage(&mut self, held_back: bool) {
@@ -63,6 +91,12 @@ impl Sender {
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
         self.count_in_episode();
+        self.count_retransmission();
+        if seq == self.board.una() {
+            // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
+            self.probing = false;
+            self.timeout = now + self.rtt.timeout();
+        }
         let packet = self.packet(now, seq);
         emit(packet);
     }
@@ -76,7 +110,7 @@ impl Sender {
 
     fn count_in_episode(&mut self) {
         if matches!(self.state, State::Recovery | State::Cwr) {
-            self.prr.on_sent();
+            self.descent.on_sent();
         }
     }
 }

@@ -1,9 +1,14 @@
 //! What is known of every outstanding segment, and RACK's judgement of which are lost (endpoints sheet
 //! §1.2, §1.9; RFC 8985).
 //!
+//! Without SACK, each duplicate acknowledgement counts as one anonymous segment SACKed, as in Linux; that
+//! is RFC 6582's inflated window in other words.
+//!
 //! Constant work per segment, whatever the window: a ring of records by segment number, SACKed ranges
 //! so that a repeated block costs nothing, and two cursors in the order of sending, one over first
 //! transmissions and one over retransmissions, which only move forward.
+
+mod losses;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -56,6 +61,8 @@ pub struct Delivery {
 /// The outstanding segments of one connection.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
+    /// SACK is negotiated; if not, `sacked` counts duplicates.
+    sack: bool,
     records: Vec<Record>,
     una: u32,
     nxt: u32,
@@ -75,8 +82,9 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     /// No segment outstanding.
-    pub fn new() -> Scoreboard {
+    pub fn new(sack: bool) -> Scoreboard {
         Scoreboard {
+            sack,
             records: vec![Record::default(); 16],
             una: 0,
             nxt: 0,
@@ -196,6 +204,9 @@ impl Scoreboard {
                 self.sacked -= 1;
             }
         }
+        if !self.sack && delivery.advanced {
+            self.forget_duplicates(&mut delivery);
+        }
         self.una = self.una.max(ack);
         self.judged = self.judged.max(self.una);
         if !sack.is_empty() || !self.ranges.is_empty() {
@@ -272,120 +283,34 @@ impl Scoreboard {
         }
     }
 
-    /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
-    /// many were marked, and when the last of those not yet due will be.
-    pub fn detect_lost(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        let before = self.newest;
-        let patience = self.newest_rtt + window;
-        let mut marked = 0;
-        let mut last_due = None;
-        let mut all_due = true;
-        for seq in self.judged.max(self.una)..self.nxt {
-            let Record { sent, flags } = *self.record(seq);
-            let recent = Transmission { sent, seq } >= before;
-            if recent && flags & EVER_RETRANSMITTED == 0 {
-                break;
-            }
-            // Retransmissions in flight are judged below, in their own order.
-            if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
-                if recent || now < sent + patience {
-                    all_due = false;
-                    last_due = last_due.max((!recent).then_some(sent + patience));
-                    continue;
-                }
-                self.mark_lost(seq);
-                marked += 1;
-            }
-            if all_due {
-                self.judged = seq + 1;
-            }
-        }
-        while let Some(&retransmission) = self.retransmissions.front() {
-            let Transmission { sent, seq } = retransmission;
-            let current = seq >= self.una && {
-                let record = self.record(seq);
-                record.sent == sent && record.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED
-            };
-            if current && retransmission >= before {
-                break;
-            }
-            if current && now < sent + patience {
-                last_due = last_due.max(Some(sent + patience));
-                break;
-            }
-            self.retransmissions.pop_front();
-            if current {
-                self.mark_lost(seq);
-                marked += 1;
-            }
-        }
-        (marked, last_due)
+    /// An acknowledgement number above the duplicates explains them: they were not delivered anew.
+    fn forget_duplicates(&mut self, delivery: &mut Delivery) {
+        let acked = delivery.packets;
+        delivery.packets = acked.saturating_sub(self.sacked).max(1);
+        self.sacked = self.sacked.saturating_sub(acked.saturating_sub(1));
     }
 
-    /// Marks a segment lost; a retransmission of it is believed lost as well.
-    fn mark_lost(&mut self, seq: u32) {
-        let flags = self.record(seq).flags;
-        debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
-        if flags & LOST == 0 {
-            self.lost += 1;
-        }
-        if flags & RETRANSMITTED != 0 {
-            self.retransmitted -= 1;
-        }
-        let record = self.record(seq);
-        record.flags = (record.flags | LOST) & !RETRANSMITTED;
-        self.to_retransmit.push(Reverse(seq));
+    /// Counts a duplicate acknowledgement, where there is no SACK. False when more duplicates have come
+    /// than segments can have arrived.
+    pub fn count_duplicate(&mut self) -> bool {
+        debug_assert!(!self.sack, "with SACK the blocks tell what has arrived");
+        let possible = self.sacked + self.lost.max(1) < self.outstanding();
+        self.sacked += u32::from(possible);
+        possible
     }
 
-    /// The retransmission timer has expired: marks the head lost, and every other segment whose last
-    /// transmission is older than RACK's round-trip time (Linux `tcp_timeout_mark_lost`).
-    pub fn mark_all_lost(&mut self, now: Time) {
-        for seq in self.una..self.nxt {
-            let Record { sent, flags } = *self.record(seq);
-            let in_flight = flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST;
-            if in_flight && (seq == self.una || now >= sent + self.newest_rtt) {
-                self.mark_lost(seq);
-            }
-        }
-        if self.una < self.nxt && self.record(self.una).flags & SACKED != 0 {
-            self.forget_sack();
-        }
+    /// The `n`-th highest segment SACKed, from one.
+    pub fn sacked_from_top(&self, n: u32) -> Option<u32> {
+        self.ranges.from_top(n)
     }
 
-    /// The receiver has reneged: a timeout with the head SACKed clears all SACK marks.
-    fn forget_sack(&mut self) {
-        for seq in self.una..self.nxt {
-            if self.record(seq).flags & SACKED != 0 {
-                self.record(seq).flags &= !SACKED;
-                self.sacked -= 1;
-                self.mark_lost(seq);
-            }
-        }
-        self.ranges.clear();
-    }
-
-    /// The losses were imagined: forgets them. Retransmissions stay in flight, and every segment is
-    /// judged anew.
-    pub fn forget_losses(&mut self) {
-        for seq in self.una..self.nxt {
-            let flags = self.record(seq).flags;
-            if flags & LOST != 0 {
-                self.lost -= 1;
-                self.record(seq).flags &= !LOST;
-            }
-        }
-        self.to_retransmit.clear();
-        self.judged = self.una;
+    /// Whether a segment is SACKed.
+    pub fn is_sacked(&mut self, seq: u32) -> bool {
+        self.record(seq).flags & SACKED != 0
     }
 
     /// When the lowest outstanding segment was last sent.
     pub fn head_sent(&mut self) -> Time {
         self.record(self.una).sent
-    }
-}
-
-impl Default for Scoreboard {
-    fn default() -> Self {
-        Scoreboard::new()
     }
 }

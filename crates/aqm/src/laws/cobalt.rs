@@ -1,0 +1,210 @@
+//! COBALT: CoDel with a count that decays smoothly, and BLUE for flows that do not listen, side by side.
+//!
+//! Source: Linux `sch_cake.c` (`cobalt_*`), read through the fact sheet.
+//!
+//! Deviations:
+//! - `linux` starts with the inverse root at 1, as ns-3 does; Linux starts at 0 and so signals on the
+//!   second packet above target ever seen (`linux_exact` does the same).
+//! - The inverse root is exact, not a table with 16-bit Newton steps behind it.
+//! - ns-3 may drop the last packet of a queue; so does dialect `ns3`, and it raises BLUE by delay.
+//! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
+
+use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::params;
+use crate::params::OrOff;
+use crate::rng::Rng;
+use crate::time::{Rate, Span, Time};
+
+params! {
+    /// Parameters of COBALT.
+    pub struct CobaltParams {
+        dialects: "linux" = "Linux sch_cake.c with the inverse root at 1 in a fresh queue",
+            "linux_exact" = "Linux sch_cake.c with the inverse root at 0 in a fresh queue",
+            "ns3" = "ns-3 CobaltQueueDisc: no MTU rule, BLUE also by delay";
+        /// Sojourn time that is acceptable as a standing delay.
+        target: Span, POSITIVE, "Linux sch_cake.c: 5 ms" => Span::from_millis(5);
+        /// Time over which signals speed up; a worst-case RTT.
+        interval: Span, POSITIVE, "Linux sch_cake.c: 100 ms" => Span::from_millis(100);
+        /// How much an overflow raises BLUE's probability.
+        p_inc: f64, PROBABILITY, "Linux sch_cake.c: 1/256" => 1.0 / 256.0;
+        /// How much an empty queue lowers it.
+        p_dec: f64, PROBABILITY, "Linux sch_cake.c: 1/4096" => 1.0 / 4096.0;
+        /// Sojourn time above which BLUE's probability rises as if the queue had overflowed.
+        blue_threshold: OrOff<Span>, POSITIVE, "Linux sch_cake.c: overflow only" => OrOff(None),
+            "ns3": "ns-3 CobaltQueueDisc: BlueThreshold" => OrOff(Some(Span::from_millis(400)));
+        /// Whether packets that can be marked are marked instead of dropped by the CoDel part.
+        ecn: bool, ANY, "Linux sch_cake.c: always" => true,
+            "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
+    }
+    check: |params| match params.target < params.interval {
+        true => Ok(()),
+        false => Err("target must be less than interval (RFC 8289 §4.3)".into()),
+    };
+}
+
+/// The law.
+#[derive(Clone, Debug)]
+pub struct Cobalt {
+    params: CobaltParams,
+    mtu_bytes: u64,
+    /// Time to send four largest packets; below it nothing is too long (Linux only).
+    four_mtus: Span,
+    dropping: bool,
+    count: u32,
+    /// 1 / sqrt(count); in a fresh queue as the dialect says.
+    inverse_root: f64,
+    drop_next: Time,
+    blue_prob: f64,
+    blue_changed: Option<Time>,
+}
+
+impl Cobalt {
+    /// The law with parameters of CAKE's making.
+    pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
+        let exact = params.dialect == "linux_exact";
+        let mut law = Cobalt {
+            params,
+            mtu_bytes: u64::from(env.mtu_bytes),
+            four_mtus: Span::ZERO,
+            dropping: false,
+            count: 0,
+            inverse_root: if exact { 0.0 } else { 1.0 },
+            drop_next: Time::ZERO,
+            blue_prob: 0.0,
+            blue_changed: None,
+        };
+        law.tune(env.rate);
+        law
+    }
+
+    fn tune(&mut self, rate: Option<Rate>) {
+        let has_rule = self.params.dialect != "ns3";
+        let span = rate.filter(|_| has_rule).map(|rate| rate.time_for(4 * self.mtu_bytes));
+        self.four_mtus = span.unwrap_or(Span::ZERO);
+    }
+
+    fn after(&self, from: Time) -> Time {
+        let nanos = self.params.interval.as_nanos() as f64 * self.inverse_root;
+        from + Span::from_nanos(nanos as u64)
+    }
+
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        self.inverse_root = 1.0 / libm::sqrt(f64::from(count.max(1)));
+    }
+
+    /// BLUE moves at most once per target.
+    fn move_blue(&mut self, now: Time, step: f64) {
+        let target = self.params.target;
+        if self.blue_changed.is_none_or(|then| now.since(then) > target) {
+            self.blue_prob = (self.blue_prob + step).clamp(0.0, 1.0);
+            self.blue_changed = Some(now);
+        }
+    }
+
+    /// The CoDel part: whether this packet is signalled.
+    fn is_due(&mut self, now: Time, is_over: bool) -> bool {
+        // Before the state below moves `drop_next` (spec aqm.md §18).
+        let mut due = self.count > 0 && now >= self.drop_next;
+        if is_over && !self.dropping {
+            self.dropping = true;
+            self.drop_next = self.after(now);
+            self.count = self.count.max(1);
+        } else if !is_over {
+            self.dropping = false;
+        }
+        if due && self.dropping {
+            self.set_count(self.count.saturating_add(1));
+            self.drop_next = self.after(self.drop_next);
+            return true;
+        }
+        while due {
+            self.forget_one();
+            due = self.count > 0 && now >= self.drop_next;
+        }
+        false
+    }
+
+    fn forget_one(&mut self) {
+        self.set_count(self.count - 1);
+        self.drop_next = self.after(self.drop_next);
+    }
+
+    fn settle(&mut self, now: Time, dropped: bool) {
+        if self.count == 0 {
+            self.drop_next = now + self.params.interval;
+        } else if now > self.drop_next && !dropped {
+            self.drop_next = now;
+        }
+    }
+}
+
+impl Aqm for Cobalt {
+    fn on_overflow(&mut self, now: Time, _queue: Backlog) {
+        self.move_blue(now, self.params.p_inc);
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        let sojourn = head.sojourn(now);
+        if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
+            self.move_blue(now, self.params.p_inc);
+        }
+        let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
+        let is_due = self.is_due(now, is_over);
+        let marks = is_due && self.params.ecn && head.ecn.can_mark();
+        let by_blue = self.blue_prob > 0.0 && rng.uniform() < self.blue_prob;
+        // CAKE never drops the last packet of a queue; ns-3 may.
+        let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
+        let dropped = may_drop && (by_blue || (is_due && !marks));
+        self.settle(now, dropped);
+        match () {
+            () if dropped && is_due && !marks => Verdict::Drop(Cause::Deterministic),
+            () if dropped => Verdict::Drop(Cause::Random),
+            () if marks => Verdict::Mark(Cause::Deterministic),
+            () => Verdict::Pass,
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        if self.blue_prob > 0.0 {
+            self.move_blue(now, -self.params.p_dec);
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.forget_one();
+        }
+    }
+
+    fn on_rate(&mut self, _now: Time, rate: Rate) {
+        self.tune(Some(rate));
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[0] = f64::from(u8::from(self.dropping));
+        out[1] = f64::from(self.count);
+        out[2] = self.blue_prob;
+    }
+}
+
+impl Law for Cobalt {
+    type Params = CobaltParams;
+    const NAME: &'static str = "cobalt";
+    const DOC: &'static str = "CoDel and BLUE side by side on one queue (Linux sch_cake.c)";
+    const VARS: &'static [Var] = &[
+        Var { name: "dropping", unit: "1", doc: "1 while sojourn times are above target, else 0" },
+        Var { name: "count", unit: "1", doc: "Signals, less those forgotten since" },
+        Var { name: "blue_prob", unit: "1", doc: "BLUE's drop probability" },
+    ];
+
+    fn new(params: &CobaltParams, env: &Env) -> Self {
+        Cobalt::with(params.clone(), env)
+    }
+}
+
+#[cfg(test)]
+#[path = "cobalt_tests.rs"]
+mod tests;

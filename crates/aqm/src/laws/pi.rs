@@ -1,0 +1,142 @@
+//! PI: a proportional-integral controller of the backlog, the ancestor of PIE.
+//!
+//! Source: ns-2.35 `pi.cc` (Hollot, Misra, Towsley, Gong 2001, read through it).
+//!
+//! Deviations from ns-2: on overflow the arrival is dropped, not the tail after appending it; a draw
+//! hits when `u < p`, not `u <= p`; there is no byte mode.
+
+use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::params;
+use crate::params::Hertz;
+use crate::parts::periodic::Periodic;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+params! {
+    /// Parameters of PI.
+    pub struct PiParams {
+        dialects: "ns2" = "ns-2.35 pi.cc";
+        /// Gain on the present backlog's distance from `q_ref`, per packet.
+        a: f64, NOT_NEGATIVE, "ns-2 pi.cc: a_ 1.822e-5" => 1.822e-5;
+        /// Gain on the last one's, per packet.
+        b: f64, NOT_NEGATIVE, "ns-2 pi.cc: b_ 1.816e-5" => 1.816e-5;
+        /// Updates per second.
+        sample_rate: Hertz, POSITIVE, "ns-2 pi.cc: w_ 170" => Hertz(170.0);
+        /// Backlog aimed at, in packets.
+        q_ref: f64, NOT_NEGATIVE, "ns-2 pi.cc: qref_ 50" => 50.0;
+        /// Whether packets that can be marked are marked instead of dropped.
+        ecn: bool, ANY, "ns-2 pi.cc: setbit_ off" => false;
+    }
+    check: |params| match params.sample_rate.0 <= 1e6 {
+        true => Ok(()),
+        false => Err("sample_rate must be at most 1000000hz, a microsecond between updates".into()),
+    };
+}
+
+/// The law.
+#[derive(Clone, Debug)]
+pub struct Pi {
+    params: PiParams,
+    timer: Periodic,
+    prob: f64,
+    q_old: f64,
+}
+
+impl Aqm for Pi {
+    fn on_enqueue(&mut self, _now: Time, head: Head, _queue: Backlog, rng: &mut Rng) -> Verdict {
+        match rng.uniform() < self.prob {
+            true => Verdict::signal(self.params.ecn && head.ecn.can_mark(), Cause::Random),
+            false => Verdict::Pass,
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.timer.next())
+    }
+
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        let PiParams { a, b, q_ref, .. } = self.params;
+        let q = f64::from(queue.packets);
+        self.prob = (self.prob + a * (q - q_ref) - b * (self.q_old - q_ref)).clamp(0.0, 1.0);
+        self.q_old = q;
+        self.timer.advance(now);
+    }
+
+    fn on_idle_timers(&mut self, now: Time) {
+        // With p and q at zero an update changes nothing as long as a >= b or q_ref is 0.
+        let PiParams { a, b, q_ref, .. } = self.params;
+        while self.timer.next() <= now {
+            if self.prob == 0.0 && self.q_old == 0.0 && (b - a) * q_ref <= 0.0 {
+                self.timer.advance(now);
+            } else {
+                self.on_timer(self.timer.next(), Backlog::EMPTY);
+            }
+        }
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[0] = self.prob;
+        out[1] = self.q_old;
+    }
+}
+
+impl Law for Pi {
+    type Params = PiParams;
+    const NAME: &'static str = "pi";
+    const DOC: &'static str =
+        "A PI controller of the backlog around a set point (Hollot, Misra, Towsley and Gong 2001)";
+    const VARS: &'static [Var] = &[
+        Var { name: "drop_prob", unit: "1", doc: "Probability of a signal" },
+        Var { name: "q_old", unit: "packets", doc: "Backlog at the last update" },
+    ];
+
+    fn new(params: &PiParams, _env: &Env) -> Self {
+        let period = Span::from_secs_f64(1.0 / params.sample_rate.0);
+        Pi { params: params.clone(), timer: Periodic::new(period), prob: 0.0, q_old: 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_near, full_packets, law, ms, var};
+
+    fn after_one_update(prob: f64, q_old: f64, q: u32) -> f64 {
+        let mut pi = law::<Pi>(&[]);
+        (pi.prob, pi.q_old) = (prob, q_old);
+        pi.on_timer(ms(6), full_packets(q));
+        var(&pi, "drop_prob")
+    }
+
+    /// Facts 21.1, 21.2 and 21.3.
+    #[test]
+    fn steps_are_those_of_the_formula() {
+        assert_near(after_one_update(0.1, 50.0, 50), 0.1, 1e-15);
+        assert_near(after_one_update(0.1, 50.0, 100), 0.1 + 9.11e-4, 1e-12);
+        assert_near(after_one_update(0.1, 0.0, 0), 0.1 - 3e-6, 1e-12);
+    }
+
+    /// Fact 21.4.
+    #[test]
+    fn the_probability_stays_between_zero_and_one() {
+        assert_eq!(after_one_update(0.0, 0.0, 0), 0.0);
+        assert_eq!(after_one_update(0.5, 0.0, 100_000), 1.0);
+    }
+
+    /// Facts 21.5 and 21.6.
+    #[test]
+    fn there_are_170_updates_in_a_second_and_none_between() {
+        let mut pi = law::<Pi>(&[]);
+        let mut updates = 0;
+        while let Some(due) = pi.next_timer().filter(|&due| due <= ms(1000)) {
+            pi.on_timer(due, full_packets(200));
+            updates += 1;
+        }
+        assert_eq!(updates, 170);
+        let before = var(&pi, "drop_prob");
+        let head = crate::testing::arrival(ms(1001), crate::packet::Ecn::NotEct);
+        pi.on_enqueue(ms(1001), head, full_packets(900), &mut Rng::stream(1, "test", 0));
+        assert_eq!(var(&pi, "drop_prob"), before);
+    }
+}

@@ -1,0 +1,380 @@
+//! CHOKe: RED, and every arrival above the lower threshold is compared with a random packet that waits;
+//! if both are of one flow, both are dropped.
+//!
+//! Source: Linux `sch_choke.c` (6.1 series) and tc's computation of thresholds. The paper (Pan, Prabhakar
+//! and Psounis 2000) was read through it.
+//!
+//! Deviations from Linux: reals; after idling the average decays by (1 - w) for each packet time, not by
+//! a table of shifts; holes are closed before the buffer would have to grow for them; `limit` may be in bytes as well, counted as mean packets for the thresholds.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+
+use crate::law::{Cause, Env, Stage, Var};
+use crate::packet::{Backlog, Packet};
+use crate::params;
+use crate::params::{Bytes, OrAuto};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
+use crate::qdiscs::line::{Total, mark};
+use crate::qdiscs::linux_red::{Curve, State, usual_burst, weight_log};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+use crate::units::Limit;
+
+params! {
+    /// Parameters of CHOKe.
+    pub struct ChokeParams {
+        dialects: "linux" = "Linux sch_choke.c; thresholds as tc computes them";
+        /// How much may wait; arrivals beyond it are dropped.
+        limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000);
+        /// Average backlog in packets up to which nothing happens; `auto` is a third of `max_th`.
+        min_th: OrAuto<u64>, POSITIVE, "tc q_choke.c: max / 3" => OrAuto(None);
+        /// Average backlog in packets above which every arrival is signalled; `auto` is a quarter of
+        /// `limit`, at least 3.
+        max_th: OrAuto<u64>, POSITIVE, "tc q_choke.c: limit / 4" => OrAuto(None);
+        /// Signal probability where the average reaches `max_th`.
+        max_p: f64, FRACTION, "tc q_choke.c: probability 0.02" => 0.02;
+        /// Mean packet size, for the decay while idle and for limits in bytes.
+        mean_packet_bytes: Bytes, POSITIVE, "tc q_choke.c: avpkt 1000" => Bytes(1000);
+        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto` is
+        /// (2 min + max) / 3.
+        burst: OrAuto<u64>, POSITIVE, "tc q_choke.c" => OrAuto(None);
+        /// Whether packets that can be marked are marked instead of dropped by RED.
+        ecn: bool, ANY, "tc q_choke.c: off" => false;
+        /// Whether an average above `max_th` drops what it could mark.
+        hard_drop: bool, ANY, "Linux sch_choke.c: off" => false;
+    }
+    check: |params| params.curve().map(drop);
+}
+
+impl ChokeParams {
+    fn curve(&self) -> Result<Curve, String> {
+        let limit = match self.limit {
+            Limit::Packets(n) => n as f64,
+            Limit::Bytes(n) => n as f64 / self.mean_packet_bytes.0 as f64,
+        };
+        let packets = |set: OrAuto<u64>| set.0.map(|packets| packets as f64);
+        let max_th = packets(self.max_th).unwrap_or((limit / 4.0).max(3.0));
+        let min_th = packets(self.min_th).unwrap_or(max_th / 3.0);
+        if min_th >= max_th {
+            return Err(format!("min_th ({min_th}) must be less than max_th ({max_th})"));
+        }
+        let burst = packets(self.burst).unwrap_or(usual_burst(min_th, max_th));
+        let log = weight_log(burst, min_th).ok_or_else(|| {
+            format!(
+                "burst ({burst}) is too small for min_th ({min_th}): no weight of the average fits \
+                 (tc tc_red.c)"
+            )
+        })?;
+        let weight = 1.0 / (1u64 << log) as f64;
+        Ok(Curve { min_th, max_th, max_p: self.max_p, weight })
+    }
+}
+
+/// CHOKe, as the registry knows it.
+pub struct Choke;
+
+const VARS: &[Var] = &[
+    Var { name: "avg_queue", unit: "packets", doc: "Average backlog" },
+    Var { name: "matches", unit: "1", doc: "Arrivals that met a packet of their own flow so far" },
+];
+
+impl Scheme for Choke {
+    type Params = ChokeParams;
+    const NAME: &'static str = "choke";
+    const DOC: &'static str =
+        "RED, and an arrival that meets its own flow in the queue goes with it (Linux sch_choke.c)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(params: &ChokeParams, env: &Env) -> Box<dyn Qdisc<P>> {
+        Box::new(ChokeQueue::<P>::new(params, env))
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+struct ChokeQueue<P> {
+    /// In the order of arrival, with a hole where a packet was taken out; no hole at either end.
+    places: VecDeque<Option<(Time, P)>>,
+    total: Total,
+    limit: Limit,
+    curve: Curve,
+    red: State,
+    ecn: bool,
+    hard_drop: bool,
+    mean_packet_bytes: f64,
+    packet_rate: Option<f64>,
+    idle_since: Option<Time>,
+    matches: u64,
+}
+
+impl<P: Packet> ChokeQueue<P> {
+    fn new(params: &ChokeParams, env: &Env) -> Self {
+        let mean_packet_bytes = params.mean_packet_bytes.0 as f64;
+        let limit_packets = match params.limit {
+            Limit::Packets(n) => n,
+            Limit::Bytes(n) => n / params.mean_packet_bytes.0,
+        };
+        ChokeQueue {
+            // Twice the limit is enough for ever: half of a full buffer is holes then.
+            places: VecDeque::with_capacity(2 * limit_packets.min(1024) as usize),
+            total: Total::default(),
+            limit: params.limit,
+            curve: params.curve().expect("the parameters have been checked"),
+            red: State::REST,
+            ecn: params.ecn,
+            hard_drop: params.hard_drop,
+            mean_packet_bytes,
+            packet_rate: env.rate.map(|rate| rate.bytes_per_sec() / mean_packet_bytes),
+            idle_since: None,
+            matches: 0,
+        }
+    }
+
+    /// Step 1: the average decays over an idle time, else takes the backlog as a sample.
+    fn learn(&mut self, now: Time) {
+        match (self.idle_since.take(), self.packet_rate) {
+            (Some(since), Some(rate)) => {
+                let missed = now.since(since).as_secs() * rate;
+                self.red.average *= libm::pow(1.0 - self.curve.weight, missed);
+            }
+            (Some(_), None) => {}
+            (None, _) => self.red.sample(&self.curve, f64::from(self.total.packets)),
+        }
+    }
+
+    /// Step 3: the place of a random packet, if it is of this flow. After three holes it is the head.
+    fn place_of_match(&self, flow: u64, rng: &mut Rng) -> Option<usize> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let mut draw = || rng.below(self.places.len() as u64) as usize;
+        let tries = (0..3).map(|_| draw()).find(|&place| self.places[place].is_some());
+        let place = tries.unwrap_or(0);
+        let (_, packet) = self.places[place].as_ref().expect("the head is no hole");
+        (packet.flow() == flow).then_some(place)
+    }
+
+    fn remove(&mut self, place: usize) -> (Time, P) {
+        let taken = self.places[place].take().expect("a match is no hole");
+        self.total.remove(taken.1.bytes());
+        while self.places.front().is_some_and(Option::is_none) {
+            self.places.pop_front();
+        }
+        while self.places.back().is_some_and(Option::is_none) {
+            self.places.pop_back();
+        }
+        taken
+    }
+
+    /// Before the buffer would have to grow: closes its holes if they are worth the walk.
+    fn close_holes(&mut self) {
+        let holes = self.places.len() - self.total.packets as usize;
+        if self.places.len() == self.places.capacity() && holes * 2 >= self.places.len() {
+            self.places.retain(Option::is_some);
+        }
+    }
+
+    /// Steps 4 and 5: whether RED signals this arrival.
+    fn red_signals(&mut self, rng: &mut Rng) -> Option<Cause> {
+        if self.red.average > self.curve.max_th {
+            self.red.leave();
+            return Some(Cause::Deterministic);
+        }
+        self.red.hits(&self.curve, rng).then_some(Cause::Random)
+    }
+
+    /// Steps 3 to 5. Gives the packet back if it may be appended.
+    fn judge(
+        &mut self,
+        now: Time,
+        mut packet: P,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<P> {
+        if let Some(place) = self.place_of_match(packet.flow(), rng) {
+            self.matches += 1;
+            let (enqueued, victim) = self.remove(place);
+            sink.dropped(victim, enqueued, Stage::Queued, Cause::Random);
+            sink.dropped(packet, now, Stage::Enqueue, Cause::Random);
+            return None;
+        }
+        let Some(cause) = self.red_signals(rng) else { return Some(packet) };
+        let may_mark = self.ecn && (cause == Cause::Random || !self.hard_drop);
+        let is_full = self.total.is_full_for(packet.bytes(), self.limit);
+        match may_mark && packet.ecn().can_mark() {
+            true if is_full => Some(packet), // dropped next: a mark would be lost with it
+            true => {
+                mark(&mut packet, Stage::Enqueue, cause, sink);
+                Some(packet)
+            }
+            false => {
+                sink.dropped(packet, now, Stage::Enqueue, cause);
+                None
+            }
+        }
+    }
+}
+
+impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        self.learn(now);
+        let packet = if self.red.average <= self.curve.min_th {
+            self.red.leave();
+            Some(packet)
+        } else {
+            self.judge(now, packet, rng, sink)
+        };
+        match packet {
+            Some(packet) if self.total.is_full_for(packet.bytes(), self.limit) => {
+                sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+            }
+            Some(packet) => {
+                self.close_holes();
+                self.total.add(packet.bytes());
+                self.places.push_back(Some((now, packet)));
+            }
+            None => {}
+        }
+        if self.places.is_empty() {
+            self.idle_since.get_or_insert(now);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _rng: &mut Rng,
+        _sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        if self.places.is_empty() {
+            self.idle_since.get_or_insert(now);
+            return None;
+        }
+        let (enqueued, packet) = self.remove(0);
+        Some(Departure { packet, enqueued })
+    }
+
+    fn on_rate(&mut self, _now: Time, rate: Rate) {
+        self.packet_rate = Some(rate.bytes_per_sec() / self.mean_packet_bytes);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total.backlog()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[0] = self.red.average;
+        out[1] = self.matches as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::testing::{Log, Numbered, assert_near, env, ms};
+
+    fn choke() -> ChokeQueue<Numbered> {
+        let mut params = ChokeParams::of_dialect("linux").unwrap();
+        for (name, text) in [("min_th", "10"), ("max_th", "30")] {
+            params.set(name, text).unwrap();
+        }
+        params.check().unwrap();
+        ChokeQueue::new(&params, &env())
+    }
+
+    /// Packets of flows `flows` in turn that wait, with the average held where it is.
+    fn filled(flows: &[u64], count: u64, average: f64) -> ChokeQueue<Numbered> {
+        let mut choke = choke();
+        choke.curve.weight = 0.0;
+        for id in 0..count {
+            let flow = flows[id as usize % flows.len()];
+            offer(&mut choke, id, flow, &mut Rng::stream(1, "test", 0));
+        }
+        choke.red.average = average;
+        choke
+    }
+
+    fn offer(choke: &mut ChokeQueue<Numbered>, id: u64, flow: u64, rng: &mut Rng) -> Log {
+        let mut log = Log::default();
+        choke.enqueue(ms(1), Numbered::new(id, flow, 1000), rng, &mut log);
+        log
+    }
+
+    /// Facts 20.1 and 20.4.
+    #[test]
+    fn a_single_flow_loses_the_arrival_and_one_that_waits() {
+        let mut choke = filled(&[1], 20, 20.0);
+        let mut rng = Rng::stream(1, "test", 0);
+        for n in 1..=10 {
+            let log = offer(&mut choke, 100, 1, &mut rng);
+            assert_eq!(log.dropped.len(), 2);
+            assert_eq!(choke.backlog().packets, 20 - n);
+        }
+    }
+
+    /// Fact 20.2.
+    #[test]
+    fn at_exactly_the_lower_threshold_nothing_is_compared() {
+        let mut choke = filled(&[1], 20, 10.0);
+        let log = offer(&mut choke, 100, 1, &mut Rng::stream(1, "test", 0));
+        assert!(log.dropped.is_empty());
+        assert_eq!(choke.backlog().packets, 21);
+    }
+
+    /// Fact 20.3.
+    #[test]
+    fn the_probability_of_a_match_is_the_share_of_the_queue() {
+        let choke = filled(&[1, 2, 2, 3], 80, 20.0);
+        let mut rng = Rng::stream(1, "test", 0);
+        let mut share = |flow| {
+            let hits = (0..100_000).filter(|_| choke.place_of_match(flow, &mut rng).is_some());
+            hits.count() as f64 / 1e5
+        };
+        assert_near(share(1), 0.25, 0.01);
+        assert_near(share(2), 0.5, 0.01);
+        assert_near(share(4), 0.0, 0.0);
+    }
+
+    /// Fact 20.5.
+    #[test]
+    fn above_the_upper_threshold_a_stranger_is_dropped_alone() {
+        let mut choke = filled(&[1, 2, 3], 60, 31.0);
+        let log = offer(&mut choke, 100, 9, &mut Rng::stream(1, "test", 0));
+        assert_eq!(log.dropped, [(100, Stage::Enqueue, Cause::Deterministic)]);
+        assert_eq!(choke.backlog().packets, 60);
+    }
+
+    /// Fact 20.6: one draw for the position; one more where RED starts to count.
+    #[test]
+    fn an_arrival_above_the_threshold_draws_one_position() {
+        let mut choke = filled(&[1, 2, 3], 60, 20.0);
+        let mut rng = Rng::stream(1, "test", 0);
+        offer(&mut choke, 100, 9, &mut rng);
+        offer(&mut choke, 101, 9, &mut rng);
+        let mut expected = Rng::stream(1, "test", 0);
+        (0..3).for_each(|_| _ = expected.next_u64());
+        assert_eq!(rng.next_u64(), expected.next_u64());
+    }
+
+    #[test]
+    fn holes_are_passed_over_and_after_three_the_head_is_taken() {
+        let mut choke = filled(&[1, 2], 20, 20.0);
+        for place in 1..19 {
+            let (_, packet) = choke.places[place].take().unwrap();
+            choke.total.remove(packet.bytes);
+        }
+        let mut rng = Rng::stream(1, "test", 0);
+        let hits = (0..1000).filter(|_| choke.place_of_match(1, &mut rng).is_some()).count();
+        assert!(hits > 700, "{hits}"); // fair would be 500
+        let mut next = || choke.dequeue(ms(2), &mut rng, &mut Log::default()).map(|d| d.packet.id);
+        assert_eq!([next(), next(), next()], [Some(0), Some(19), None]);
+    }
+}

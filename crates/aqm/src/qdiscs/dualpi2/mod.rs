@@ -1,0 +1,222 @@
+//! DualPI2: a queue for low latency and a classic one, with coupled signals: p'^2 in the classic queue,
+//! the larger of its own ramp and k p' in the other.
+//!
+//! Source: RFC 9332 §2.4, §2.5.1 and Appendix A (pass 2) for `rfc9332`; Linux `sch_dualpi2.c` for `linux`.
+//! What they share is here, what each does with a packet at the head is in `signals.rs`.
+//!
+//! Where the RFC leaves a choice:
+//! - Weighted round robin with the credit of Linux; the RFC names the weight 1/16 only as an example.
+//! - A recur counter for each purpose, where the RFC's low-latency queue shares one between drop and mark.
+//! - The delay of the ramp is that of the packet in hand; lengths are those after its removal.
+//! - A classic queue has room while bytes + MTU fit (RFC); with a limit in packets while fewer wait.
+//!
+//! Deviations from Linux: real probabilities; packets are classed by ECN only; `l_min_len` is tested on
+//! departure, Linux notes it on arrival (at its default of 0 there is no difference); drops happen at
+//! the head only (`drop_early` off); no `memlimit`; the first update comes after one `tupdate`.
+
+mod params;
+mod signals;
+
+use alloc::boxed::Box;
+
+pub use params::DualPi2Params;
+
+use crate::law::{Cause, Env, Stage, Var, Verdict};
+use crate::packet::{Backlog, Ecn, Head, Packet};
+use crate::parts::periodic::Periodic;
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
+use crate::qdiscs::line::{Line, mark};
+use crate::rng::Rng;
+use crate::time::Time;
+use crate::units::Limit;
+use signals::{Coupled, Place};
+
+/// DualPI2, as the registry knows it.
+pub struct DualPi2;
+
+const VARS: &[Var] = &[
+    Var {
+        name: "drop_prob",
+        unit: "1",
+        doc: "p_C = p'^2: probability of a signal in the classic queue",
+    },
+    Var { name: "base_prob", unit: "1", doc: "p': output of the controller" },
+    Var {
+        name: "coupled_prob",
+        unit: "1",
+        doc: "k p', at most 1: marks that the other queue must make",
+    },
+    Var { name: "delay", unit: "s", doc: "The longer delay of the two queues at the last update" },
+    Var { name: "l_packets", unit: "packets", doc: "Packets in the low-latency queue" },
+    Var { name: "c_packets", unit: "packets", doc: "Packets in the classic queue" },
+];
+
+impl Scheme for DualPi2 {
+    type Params = DualPi2Params;
+    const NAME: &'static str = "dualpi2";
+    const DOC: &'static str = "A low-latency and a classic queue with coupled signals (RFC 9332)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(params: &DualPi2Params, env: &Env) -> Box<dyn Qdisc<P>> {
+        Box::new(DualQueue::<P>::new(params, env))
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+struct DualQueue<P> {
+    low: Line<P>,
+    classic: Line<P>,
+    signals: Coupled,
+    timer: Periodic,
+    limit: Limit,
+    /// Room that an arrival must leave beyond its own size.
+    headroom: Option<u64>,
+    turns: Turns,
+}
+
+/// Weighted round robin between the two queues.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    /// Above zero the classic queue has waited long enough.
+    credit: f64,
+    c_weight: f64,
+    at_rest: f64,
+}
+
+impl Turns {
+    fn new(c_weight: f64, mtu_bytes: u32) -> Turns {
+        let at_rest = f64::from(mtu_bytes) * (c_weight - (1.0 - c_weight));
+        Turns { credit: at_rest, c_weight, at_rest }
+    }
+
+    /// Whose turn it is, of two queues of which at least one holds packets.
+    fn place(&self, low_waits: bool, classic_waits: bool) -> Place {
+        debug_assert!(low_waits || classic_waits, "somebody waits");
+        match low_waits && (!classic_waits || self.credit <= 0.0) {
+            true => Place::Low,
+            false => Place::Classic,
+        }
+    }
+
+    /// A packet was taken while the other queue waits, or not.
+    fn served(&mut self, place: Place, bytes: u32, other_waits: bool) {
+        match place {
+            _ if !other_waits => {}
+            Place::Low => self.credit += self.c_weight * f64::from(bytes),
+            Place::Classic => self.credit -= (1.0 - self.c_weight) * f64::from(bytes),
+        }
+    }
+}
+
+impl<P: Packet> DualQueue<P> {
+    fn new(params: &DualPi2Params, env: &Env) -> Self {
+        let is_rfc = params.dialect == "rfc9332";
+        DualQueue {
+            low: Line::default(),
+            classic: Line::default(),
+            signals: Coupled::new(params, env),
+            timer: Periodic::new(params.tupdate),
+            limit: params.limit,
+            headroom: is_rfc.then_some(u64::from(env.mtu_bytes)),
+            turns: Turns::new(params.c_weight, env.mtu_bytes),
+        }
+    }
+
+    fn total(&self) -> Backlog {
+        let bytes = self.low.bytes() + self.classic.bytes();
+        let packets = self.low.packets() + self.classic.packets();
+        Backlog { packets, bytes, link_bytes: bytes }
+    }
+
+    fn is_full_for(&self, bytes: u32) -> bool {
+        let total = self.total();
+        match self.limit {
+            Limit::Packets(n) => u64::from(total.packets) >= n,
+            Limit::Bytes(n) => {
+                let room = u64::from(bytes).max(self.headroom.unwrap_or(0));
+                total.bytes + room > n
+            }
+        }
+    }
+
+    /// Takes the packet whose turn it is.
+    fn next(&mut self) -> Option<(Place, Time, P)> {
+        let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
+        if !low_waits && !classic_waits {
+            self.turns.credit = self.turns.at_rest;
+            return None;
+        }
+        let place = self.turns.place(low_waits, classic_waits);
+        let (line, other_waits) = match place {
+            Place::Low => (&mut self.low, classic_waits),
+            Place::Classic => (&mut self.classic, low_waits),
+        };
+        let (enqueued, packet) = line.pop().expect("it waits");
+        self.turns.served(place, packet.bytes(), other_waits);
+        Some((place, enqueued, packet))
+    }
+}
+
+impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
+    fn enqueue(&mut self, now: Time, packet: P, _rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        if self.is_full_for(packet.bytes()) {
+            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+        }
+        // RFC 9332 §2.3: ECT(1) and CE ask for low latency.
+        match packet.ecn() {
+            Ecn::Ect1 | Ecn::Ce => self.low.push(now, packet),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.push(now, packet),
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        while let Some((place, enqueued, mut packet)) = self.next() {
+            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
+            let (left, low) = (self.total(), self.low.packets());
+            match self.signals.judge(place, now, head, left, low, rng) {
+                Verdict::Pass => {}
+                Verdict::Mark(cause) => mark(&mut packet, Stage::Dequeue, cause, sink),
+                Verdict::Drop(cause) => {
+                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
+                    continue;
+                }
+            }
+            return Some(Departure { packet, enqueued });
+        }
+        None
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.timer.next())
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        let age = |line: &Line<P>| line.head_enqueued().map_or(0.0, |at| now.since(at).as_secs());
+        self.signals.update(age(&self.classic).max(age(&self.low)));
+        self.timer.advance(now);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[..4].copy_from_slice(&self.signals.observe());
+        out[4] = f64::from(self.low.packets());
+        out[5] = f64::from(self.classic.packets());
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

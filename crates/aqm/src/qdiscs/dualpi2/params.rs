@@ -1,0 +1,49 @@
+//! The parameters of DualPI2.
+
+use crate::params;
+use crate::params::Hertz;
+use crate::time::Span;
+use crate::units::Limit;
+
+params! {
+    /// Parameters of DualPI2.
+    pub struct DualPi2Params {
+        dialects: "rfc9332" = "RFC 9332 Appendix A, pass 2: deterministic thinning, a ramp for L4S",
+            "linux" = "Linux sch_dualpi2.c: chance, a step at 1 ms for L4S";
+        /// How much may wait in both queues together.
+        limit: Limit, POSITIVE, "Linux sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate"
+            => Limit::Packets(10_000);
+        /// Queue delay aimed at in the classic queue.
+        target: Span, POSITIVE, "RFC 9332 A.1" => Span::from_millis(15);
+        /// Time between two updates of the probability.
+        tupdate: Span, POSITIVE, "RFC 9332 A.1: 16 ms in the text, 15 ms by its formula"
+            => Span::from_millis(16);
+        /// Integral gain on p'.
+        alpha: Hertz, NOT_NEGATIVE, "RFC 9332 A.1: 0.1 tupdate / rtt_max^2" => Hertz(0.16),
+            "linux": "sch_dualpi2.c: 41/256" => Hertz(41.0 / 256.0);
+        /// Proportional gain on p'.
+        beta: Hertz, NOT_NEGATIVE, "RFC 9332 A.1: 3.2 in the text, 3 by its formula" => Hertz(3.2),
+            "linux": "sch_dualpi2.c: 819/256" => Hertz(819.0 / 256.0);
+        /// Coupling: marks in the low-latency queue per p'.
+        k: f64, POSITIVE, "RFC 9332 §2.1" => 2.0;
+        /// Sojourn time from which the low-latency queue marks on its own.
+        l_min_th: Span, NOT_NEGATIVE, "RFC 9332 A.1" => Span::from_micros(800),
+            "linux": "sch_dualpi2.c: step_thresh" => Span::from_millis(1);
+        /// How much longer until it marks everything; 0 is a step.
+        l_range: Span, NOT_NEGATIVE, "RFC 9332 A.1" => Span::from_micros(400),
+            "linux": "sch_dualpi2.c: a step" => Span::ZERO;
+        /// It marks on its own only while more packets than this wait behind.
+        l_min_len: u64, ANY, "RFC 9332 A.1: Th_len" => 1,
+            "linux": "sch_dualpi2.c: min_qlen_step" => 0;
+        /// The share of the link that the classic queue has at least.
+        c_weight: f64, PROBABILITY, "RFC 9332 §4.2.2" => 1.0 / 16.0,
+            "linux": "sch_dualpi2.c: classic_protection" => 0.1;
+        /// Whether saturation drops what could be marked; if not, p' stays below 1/k and the limit
+        /// holds the rest.
+        drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
+    }
+    check: |params| match params.k >= 1.0 {
+        true => Ok(()),
+        false => Err("k must be at least 1 (RFC 9332 §2.1)".into()),
+    };
+}

@@ -1,0 +1,180 @@
+//! The coupled signals: the controller, and what becomes of a packet at the head of each queue.
+
+use super::params::DualPi2Params;
+use crate::law::{Cause, Env, Verdict};
+use crate::packet::{Backlog, Head};
+use crate::parts::gains::Gains;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+/// One of the two queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// For low latency (L4S).
+    Low,
+    /// For the others.
+    Classic,
+}
+
+/// The controller and its thinning.
+#[derive(Clone, Debug)]
+pub(super) struct Coupled {
+    params: DualPi2Params,
+    gains: Gains,
+    /// p'.
+    pub(super) base_prob: f64,
+    delay: f64,
+    mtu_bytes: u64,
+    low_mark: Recur,
+    low_drop: Recur,
+    classic: Recur,
+}
+
+/// Deterministic thinning (RFC 9332 A.2 `recur`): true once for every 1 that the sum exceeds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recur(f64);
+
+impl Recur {
+    pub(super) fn next(&mut self, prob: f64) -> bool {
+        // Forgives the rounding of sums that are to be 1 (spec aqm.md §1).
+        const TOLERANCE: f64 = 1e-12;
+        self.0 += prob;
+        let exceeds = self.0 > 1.0 + TOLERANCE;
+        if exceeds {
+            self.0 -= 1.0;
+        }
+        exceeds
+    }
+}
+
+impl Coupled {
+    pub(super) fn new(params: &DualPi2Params, env: &Env) -> Coupled {
+        let p = params;
+        Coupled {
+            params: p.clone(),
+            gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
+            base_prob: 0.0,
+            delay: 0.0,
+            mtu_bytes: u64::from(env.mtu_bytes),
+            low_mark: Recur::default(),
+            low_drop: Recur::default(),
+            classic: Recur::default(),
+        }
+    }
+
+    /// RFC 9332 A.1 `dualpi2_update`; the clamp is not in the printed code.
+    pub(super) fn update(&mut self, delay: f64) {
+        let most = if self.params.drop_overload { 1.0 } else { 1.0 / self.params.k };
+        let step = self.gains.step(delay, self.delay);
+        self.base_prob = (self.base_prob + step).clamp(0.0, most);
+        self.delay = delay;
+    }
+
+    /// p_C, p', k p' (at most 1) and the delay.
+    pub(super) fn observe(&self) -> [f64; 4] {
+        let coupled = (self.params.k * self.base_prob).min(1.0);
+        [self.classic_prob(), self.base_prob, coupled, self.delay]
+    }
+
+    pub(super) fn classic_prob(&self) -> f64 {
+        self.base_prob * self.base_prob
+    }
+
+    /// The ramp of the low-latency queue.
+    pub(super) fn ramp(&self, sojourn: Span) -> f64 {
+        let (min, range) = (self.params.l_min_th, self.params.l_range);
+        match sojourn {
+            s if s <= min => 0.0,
+            s if s >= min + range => 1.0,
+            s => (s - min).as_secs() / range.as_secs(),
+        }
+    }
+
+    /// What becomes of the head of a queue; `left` waits in both when it is removed, `low` packets of
+    /// it for low latency.
+    pub(super) fn judge(
+        &mut self,
+        place: Place,
+        now: Time,
+        head: Head,
+        left: Backlog,
+        low: u32,
+        rng: &mut Rng,
+    ) -> Verdict {
+        let least = self.params.l_min_len.saturating_add(u64::from(!self.is_linux()));
+        let native = match u64::from(low) >= least {
+            true => self.ramp(head.sojourn(now)),
+            false => 0.0,
+        };
+        match (place, self.is_linux()) {
+            (Place::Low, false) => self.low_by_rfc(native),
+            (Place::Classic, false) => self.classic_by_rfc(head),
+            (Place::Low, true) => self.low_by_linux(native, left, rng),
+            (Place::Classic, true) => self.classic_by_linux(head, left, rng),
+        }
+    }
+
+    fn is_linux(&self) -> bool {
+        self.params.dialect == "linux"
+    }
+
+    /// RFC 9332 A.2, figure 7, lines for lq.
+    fn low_by_rfc(&mut self, native: f64) -> Verdict {
+        let coupled = self.params.k * self.base_prob;
+        if coupled < 1.0 {
+            return mark_if(self.low_mark.next(native.max(coupled)), Cause::Deterministic);
+        }
+        let classic_prob = self.classic_prob();
+        if self.params.drop_overload && self.low_drop.next(classic_prob) {
+            return Verdict::Drop(Cause::Deterministic);
+        }
+        mark_if(self.low_mark.next(coupled.min(1.0)), Cause::Deterministic)
+    }
+
+    /// RFC 9332 A.2, figure 7, lines for cq.
+    fn classic_by_rfc(&mut self, head: Head) -> Verdict {
+        let prob = self.classic_prob();
+        if !self.classic.next(prob) {
+            return Verdict::Pass;
+        }
+        let most = 1.0 / (self.params.k * self.params.k);
+        let may_mark = prob < most || !self.params.drop_overload;
+        Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Deterministic)
+    }
+
+    /// Linux `must_drop` for the low-latency queue, then its step.
+    fn low_by_linux(&mut self, native: f64, left: Backlog, rng: &mut Rng) -> Verdict {
+        let coupled = self.params.k * self.base_prob;
+        if !self.is_small(left) {
+            if coupled > 1.0 && self.squared_hit(rng) {
+                return Verdict::Drop(Cause::Random);
+            }
+            if coupled > 1.0 || rng.uniform() < coupled {
+                return Verdict::Mark(Cause::Random);
+            }
+        }
+        mark_if(native >= 1.0 || (native > 0.0 && rng.uniform() < native), Cause::Deterministic)
+    }
+
+    fn classic_by_linux(&mut self, head: Head, left: Backlog, rng: &mut Rng) -> Verdict {
+        if self.is_small(left) || !self.squared_hit(rng) {
+            return Verdict::Pass;
+        }
+        let may_mark = self.params.k * self.base_prob <= 1.0;
+        Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random)
+    }
+
+    /// Linux: less than two packets in both queues are never too much.
+    fn is_small(&self, left: Backlog) -> bool {
+        left.bytes < 2 * self.mtu_bytes
+    }
+
+    /// p'^2 by two draws that must both hit.
+    fn squared_hit(&self, rng: &mut Rng) -> bool {
+        rng.uniform() < self.base_prob && rng.uniform() < self.base_prob
+    }
+}
+
+fn mark_if(hit: bool, cause: Cause) -> Verdict {
+    if hit { Verdict::Mark(cause) } else { Verdict::Pass }
+}

@@ -1,0 +1,97 @@
+//! Packets in the order of their arrival, with their sizes added up: a queue without a law.
+
+use alloc::collections::VecDeque;
+
+use crate::law::{Cause, Stage};
+use crate::packet::{Backlog, Packet};
+use crate::qdisc::Sink;
+use crate::time::Time;
+use crate::units::Limit;
+
+/// The packets, each with the time at which it was accepted.
+#[derive(Debug)]
+pub(crate) struct Line<P> {
+    waiting: VecDeque<(Time, P)>,
+    bytes: u64,
+}
+
+impl<P> Default for Line<P> {
+    fn default() -> Self {
+        Line { waiting: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P: Packet> Line<P> {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn packets(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When the packet at the head was accepted.
+    pub(crate) fn head_enqueued(&self) -> Option<Time> {
+        self.waiting.front().map(|&(enqueued, _)| enqueued)
+    }
+
+    pub(crate) fn push(&mut self, enqueued: Time, packet: P) {
+        self.bytes += u64::from(packet.bytes());
+        self.waiting.push_back((enqueued, packet));
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Time, P)> {
+        let (enqueued, packet) = self.waiting.pop_front()?;
+        self.bytes -= u64::from(packet.bytes());
+        Some((enqueued, packet))
+    }
+}
+
+/// What waits in a whole discipline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Total {
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    pub(crate) fn remove(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+
+    pub(crate) fn is_over(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => u64::from(self.packets) > n,
+            Limit::Bytes(n) => self.bytes > n,
+        }
+    }
+
+    /// Whether one more packet of that size breaks the limit.
+    pub(crate) fn is_full_for(&self, bytes: u32, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => u64::from(self.packets) >= n,
+            Limit::Bytes(n) => self.bytes + u64::from(bytes) > n,
+        }
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets, bytes: self.bytes, link_bytes: self.bytes }
+    }
+}
+
+/// Marks a packet that can be marked and tells the host.
+pub(crate) fn mark<P: Packet>(packet: &mut P, stage: Stage, cause: Cause, sink: &mut dyn Sink<P>) {
+    debug_assert!(packet.ecn().can_mark(), "only what can be marked is marked");
+    packet.set_ce();
+    sink.marked(packet, stage, cause);
+}

@@ -1,0 +1,112 @@
+//! RED as Linux disciplines carry it inside (`red.h`): a power-of-two weight, one random number per
+//! signal, no gentle region.
+//!
+//! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10 and
+//! never 11 by rounding.
+
+use crate::rng::Rng;
+
+/// Thresholds in bytes or packets, whichever the owner counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Curve {
+    pub(crate) min_th: f64,
+    pub(crate) max_th: f64,
+    pub(crate) max_p: f64,
+    /// 2^-Wlog.
+    pub(crate) weight: f64,
+}
+
+/// The state of one queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    pub(crate) average: f64,
+    /// Arrivals between the thresholds since the last signal; none: the average was outside.
+    count: Option<u32>,
+    /// Drawn once per signal, uniform below (max_th - min_th) / max_p.
+    threshold: f64,
+}
+
+impl State {
+    pub(crate) const REST: State = State { average: 0.0, count: None, threshold: 0.0 };
+
+    /// One more sample of the backlog before the arrival.
+    pub(crate) fn sample(&mut self, curve: &Curve, backlog: f64) {
+        self.average += curve.weight * (backlog - self.average);
+    }
+
+    /// The average has left the region between the thresholds.
+    pub(crate) fn leave(&mut self) {
+        self.count = None;
+    }
+
+    /// An arrival between the thresholds: whether it is signalled (spec aqm.md §5, LXRED).
+    pub(crate) fn hits(&mut self, curve: &Curve, rng: &mut Rng) -> bool {
+        let mut draw = || rng.uniform() * (curve.max_th - curve.min_th) / curve.max_p;
+        let Some(count) = self.count else {
+            (self.count, self.threshold) = (Some(0), draw());
+            return false;
+        };
+        let count = count.saturating_add(1);
+        let hit = (self.average - curve.min_th) * f64::from(count) >= self.threshold;
+        if hit {
+            (self.count, self.threshold) = (Some(0), draw());
+        } else {
+            self.count = Some(count);
+        }
+        hit
+    }
+}
+
+/// The exponent of the weight: the smallest for which `burst` packets in a row do not yet lift the
+/// average above `min_th` (tc `tc_red.c`; spec aqm.md §5), or none if there is no such weight.
+pub(crate) fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
+    let allowed = burst + 1.0 - min_packets;
+    if allowed < 1.0 {
+        return None;
+    }
+    (1..32).find(|&log| {
+        let weight = 1.0 / (1u64 << log) as f64;
+        allowed <= (1.0 - libm::pow(1.0 - weight, burst)) / weight
+    })
+}
+
+/// tc's default of `burst`, in packets.
+pub(crate) fn usual_burst(min_packets: f64, max_packets: f64) -> f64 {
+    libm::floor((2.0 * min_packets + max_packets) / 3.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// Spec aqm.md §5: for thresholds of one packet there is no weight.
+    #[test]
+    fn thresholds_of_one_packet_have_no_weight() {
+        assert_eq!(usual_burst(0.625, 1.875), 1.0);
+        assert_eq!(weight_log(1.0, 0.625), None);
+        assert!(weight_log(usual_burst(10.0, 30.0), 10.0).is_some());
+    }
+
+    /// Fact 5.7.
+    #[test]
+    fn one_sample_of_a_weight_of_a_sixteenth_is_a_sixteenth() {
+        let curve = Curve { min_th: 1.0, max_th: 3.0, max_p: 0.1, weight: 1.0 / 16.0 };
+        let mut state = State::REST;
+        state.sample(&curve, 32.0);
+        assert_eq!(state.average, 2.0);
+    }
+
+    /// Fact 5.5, without the rounding of integers.
+    #[test]
+    fn gaps_are_one_to_ten_and_the_first_packet_is_never_hit() {
+        let curve = Curve { min_th: 0.0, max_th: 2.0, max_p: 0.2, weight: 0.5 };
+        let mut state = State { average: 1.0, ..State::REST }; // p_b = 0.1
+        let mut rng = Rng::stream(1, "test", 0);
+        assert!(!state.hits(&curve, &mut rng));
+        let gap = |_| (1u64..).find(|_| state.hits(&curve, &mut rng)).expect("it hits at last");
+        let gaps: Vec<u64> = (0..100_000).map(gap).collect();
+        assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&10)));
+        crate::testing::assert_near(crate::testing::mean(&gaps), 5.5, 0.05);
+    }
+}

@@ -1,0 +1,387 @@
+//! SFB, stochastic fair blue: a BLUE in each of 8 x 16 bins. Every flow falls into one bin of each
+//! level; the lowest of their eight probabilities is its own, so that only a flow that keeps all its
+//! bins full, one that does not listen, comes to 1 and into the penalty box.
+//!
+//! Source: Linux `sch_sfb.c` (6.1 series); Feng, Shin, Kandlur and Saha 2001 were read through it.
+//!
+//! Deviations from Linux: the bank that a new hash retires forgets its probabilities; `limit` may be in
+//! bytes as well.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
+use crate::law::{Cause, Env, Stage, Var, Verdict};
+use crate::packet::{Backlog, Packet};
+use crate::params;
+use crate::params::Hertz;
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
+use crate::qdiscs::line::{Total, mark};
+use crate::rng::{Rng, splitmix};
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+params! {
+    /// Parameters of SFB.
+    pub struct SfbParams {
+        dialects: "linux" = "Linux sch_sfb.c";
+        /// How much may wait; arrivals beyond it are dropped.
+        limit: Limit, POSITIVE, "Linux sch_sfb.c: txqueuelen of Ethernet" => Limit::Packets(1000);
+        /// Packets in a bin from which an arrival raises its probability.
+        bin_target: u64, POSITIVE, "Linux sch_sfb.c: bin_size 20" => 20;
+        /// Packets in each of a flow's bins from which its arrivals are dropped.
+        bin_max: u64, POSITIVE, "Linux sch_sfb.c: max 25" => 25;
+        /// How much a full bin raises its probability, in steps of 1/65535.
+        increment: f64, PROBABILITY, "Linux sch_sfb.c: 66/65535" => 66.0 / 65535.0;
+        /// How much an empty bin lowers it, in steps of 1/65535.
+        decrement: f64, PROBABILITY, "Linux sch_sfb.c: 11/65535" => 11.0 / 65535.0;
+        /// Time between two changes of the hash.
+        rehash_interval: Span, POSITIVE, "Linux sch_sfb.c: 600 s" => Span::from_secs(600);
+        /// How long before a change the next bank learns which flows do not listen.
+        warmup: Span, NOT_NEGATIVE, "Linux sch_sfb.c: 60 s" => Span::from_secs(60);
+        /// Packets per second that all flows in the penalty box get together.
+        penalty_rate: Hertz, NOT_NEGATIVE, "Linux sch_sfb.c: 10" => Hertz(10.0);
+        /// Packets that they may send in a row.
+        penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
+    }
+    check: |params| match (params.bin_target <= params.bin_max, params.warmup <= params.rehash_interval) {
+        (true, true) => Ok(()),
+        (false, _) => Err("bin_target must be at most bin_max (Linux sch_sfb.c)".into()),
+        (_, false) => Err("warmup must be at most rehash_interval (Linux sch_sfb.c)".into()),
+    };
+}
+
+/// SFB, as the registry knows it.
+pub struct Sfb;
+
+const VARS: &[Var] = &[
+    Var { name: "highest_prob", unit: "1", doc: "The highest probability of a bin" },
+    Var { name: "tokens", unit: "packets", doc: "Packets that the penalty box still lets pass" },
+];
+
+impl Scheme for Sfb {
+    type Params = SfbParams;
+    const NAME: &'static str = "sfb";
+    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; who does not listen is limited (Linux sch_sfb.c)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(params: &SfbParams, env: &Env) -> Box<dyn Qdisc<P>> {
+        Box::new(SfbQueue::<P>::new(params, env))
+    }
+}
+
+const LEVELS: usize = 8;
+const BINS: usize = 16;
+/// A probability of one, in the 16 bits of Linux.
+const ONE: u32 = 65_535;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    packets: u32,
+    /// In 65535ths.
+    prob: u32,
+}
+
+/// One hash with its bins.
+#[derive(Clone, Debug)]
+struct Bank {
+    salt: u64,
+    bins: [[Bin; BINS]; LEVELS],
+}
+
+impl Bank {
+    fn new(salt: u64) -> Bank {
+        Bank { salt, bins: [[Bin::default(); BINS]; LEVELS] }
+    }
+
+    fn hash(&self, flow: u64) -> u32 {
+        splitmix(flow ^ self.salt) as u32
+    }
+
+    /// The bins of a hash: four bits for each level.
+    fn of(&mut self, hash: u32) -> impl Iterator<Item = &mut Bin> {
+        let place = move |level: usize| (hash >> (4 * level)) as usize % BINS;
+        self.bins.iter_mut().enumerate().map(move |(level, bins)| &mut bins[place(level)])
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+struct SfbQueue<P> {
+    /// With the hash under which each bank counts the packet, where it does.
+    waiting: VecDeque<(Time, P, [Option<u32>; 2])>,
+    total: Total,
+    params: SfbParams,
+    increment: u32,
+    decrement: u32,
+    banks: [Bank; 2],
+    active: usize,
+    rehash_at: Time,
+    tokens: u64,
+    refilled: Time,
+}
+
+impl<P: Packet> SfbQueue<P> {
+    fn new(params: &SfbParams, env: &Env) -> Self {
+        let steps = |prob: f64| libm::round(prob * f64::from(ONE)) as u32;
+        SfbQueue {
+            waiting: VecDeque::new(),
+            total: Total::default(),
+            increment: steps(params.increment),
+            decrement: steps(params.decrement),
+            banks: [Bank::new(env.salt), Bank::new(splitmix(!env.salt))],
+            active: 0,
+            rehash_at: Time::ZERO + params.rehash_interval,
+            tokens: params.penalty_burst,
+            refilled: Time::ZERO,
+            params: params.clone(),
+        }
+    }
+
+    fn rehash_if_due(&mut self, now: Time) {
+        if now < self.rehash_at {
+            return;
+        }
+        let old = &mut self.banks[self.active];
+        old.salt = splitmix(old.salt.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        old.bins.iter_mut().flatten().for_each(|bin| bin.prob = 0);
+        self.active ^= 1;
+        self.rehash_at = now + self.params.rehash_interval;
+    }
+
+    /// Step 3: the bins of a flow learn of an arrival; gives the least length and probability of them.
+    fn learn(&mut self, bank: usize, hash: u32) -> (u32, u32) {
+        let (target, up, down) = (self.params.bin_target, self.increment, self.decrement);
+        let bins = self.banks[bank].of(hash).map(|bin| {
+            if bin.packets == 0 {
+                bin.prob = bin.prob.saturating_sub(down);
+            } else if u64::from(bin.packets) >= target {
+                bin.prob = (bin.prob + up).min(ONE);
+            }
+            (bin.packets, bin.prob)
+        });
+        bins.fold((u32::MAX, ONE), |(packets, prob), bin| (packets.min(bin.0), prob.min(bin.1)))
+    }
+
+    /// Step 5: whether the penalty box lets one more packet pass.
+    fn has_token(&mut self, now: Time) -> bool {
+        const MOST: Span = Span::from_secs(10);
+        if self.tokens == 0 {
+            let elapsed = now.since(self.refilled).min(MOST).as_secs();
+            let earned = (elapsed * self.params.penalty_rate.0) as u64;
+            self.tokens = earned.min(self.params.penalty_burst);
+        }
+        if self.tokens == 0 {
+            return false;
+        }
+        self.tokens -= 1;
+        self.refilled = now;
+        true
+    }
+
+    /// Steps 3 to 6, and the hashes under which the packet is to be counted.
+    fn judge(&mut self, now: Time, packet: &P, rng: &mut Rng) -> (Verdict, [Option<u32>; 2]) {
+        let mut hashes = [None; 2];
+        let hash = self.banks[self.active].hash(packet.flow());
+        hashes[self.active] = Some(hash);
+        let (packets, prob) = self.learn(self.active, hash);
+        if u64::from(packets) >= self.params.bin_max {
+            return (Verdict::Drop(Cause::Deterministic), hashes);
+        }
+        if prob < ONE {
+            return (self.by_chance(prob, packet, rng), hashes);
+        }
+        if now + self.params.warmup >= self.rehash_at {
+            let other = self.active ^ 1;
+            let hash = self.banks[other].hash(packet.flow());
+            self.learn(other, hash);
+            hashes[other] = Some(hash);
+        }
+        match self.has_token(now) {
+            true => (Verdict::Pass, hashes),
+            false => (Verdict::Drop(Cause::Deterministic), hashes),
+        }
+    }
+
+    /// Step 6: above one half even packets that can be marked are dropped, ever more of them.
+    fn by_chance(&self, prob: u32, packet: &P, rng: &mut Rng) -> Verdict {
+        const HALF: u32 = ONE / 2;
+        let draw = (rng.next_u64() >> 48) as u32;
+        if draw >= prob {
+            return Verdict::Pass;
+        }
+        let must_drop = prob > HALF && draw < 2 * (prob - HALF);
+        Verdict::signal(!must_drop && packet.ecn().can_mark(), Cause::Random)
+    }
+
+    fn count(&mut self, hashes: [Option<u32>; 2], change: impl Fn(u32) -> u32) {
+        for (bank, hash) in self.banks.iter_mut().zip(hashes) {
+            if let Some(hash) = hash {
+                bank.of(hash).for_each(|bin| bin.packets = change(bin.packets));
+            }
+        }
+    }
+}
+
+impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
+    fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        if self.total.is_full_for(packet.bytes(), self.params.limit) {
+            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+        }
+        self.rehash_if_due(now);
+        let (verdict, hashes) = self.judge(now, &packet, rng);
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
+            Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
+        }
+        self.count(hashes, |packets| packets + 1);
+        self.total.add(packet.bytes());
+        self.waiting.push_back((now, packet, hashes));
+    }
+
+    fn dequeue(
+        &mut self,
+        _now: Time,
+        _rng: &mut Rng,
+        _sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        let (enqueued, packet, hashes) = self.waiting.pop_front()?;
+        self.count(hashes, |packets| packets - 1);
+        self.total.remove(packet.bytes());
+        Some(Departure { packet, enqueued })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total.backlog()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        let bins = self.banks[self.active].bins.iter().flatten();
+        let highest = bins.map(|bin| bin.prob).max().unwrap_or(0);
+        out[0] = f64::from(highest) / f64::from(ONE);
+        out[1] = self.tokens as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::params::Params;
+    use crate::testing::{Log, Numbered, assert_near, env, ms};
+
+    fn sfb() -> SfbQueue<Numbered> {
+        SfbQueue::new(&SfbParams::of_dialect("linux").unwrap(), &env())
+    }
+
+    fn rng() -> Rng {
+        Rng::stream(1, "test", 0)
+    }
+
+    fn set_bins(sfb: &mut SfbQueue<Numbered>, flow: u64, packets: u32, prob: f64) {
+        let hash = sfb.banks[0].hash(flow);
+        let prob = (prob * f64::from(ONE)) as u32;
+        sfb.banks[0].of(hash).for_each(|bin| *bin = Bin { packets, prob });
+    }
+
+    fn arrival(ecn: Ecn) -> Numbered {
+        Numbered { ecn, ..Numbered::new(0, 7, 1000) }
+    }
+
+    /// Fact 23.1.
+    #[test]
+    fn a_bin_that_stays_full_comes_to_one_after_993_arrivals() {
+        let mut sfb = sfb();
+        set_bins(&mut sfb, 7, 20, 0.0);
+        let hash = sfb.banks[0].hash(7);
+        let arrivals = (1..).find(|_| sfb.learn(0, hash).1 == ONE);
+        assert_eq!(arrivals, Some(993));
+    }
+
+    /// Fact 23.2.
+    #[test]
+    fn above_one_half_what_could_be_marked_is_dropped_too() {
+        let mut rng = rng();
+        for (prob, dropped, marked) in [(0.4, 0.0, 0.4), (0.75, 0.5, 0.25)] {
+            let sfb = sfb();
+            let scaled = (prob * f64::from(ONE)) as u32;
+            let (mut drops, mut marks) = (0u32, 0u32);
+            for _ in 0..100_000 {
+                match sfb.by_chance(scaled, &arrival(Ecn::Ect0), &mut rng) {
+                    Verdict::Pass => {}
+                    Verdict::Mark(_) => marks += 1,
+                    Verdict::Drop(_) => drops += 1,
+                }
+            }
+            assert_near(f64::from(drops) / 1e5, dropped, 0.01);
+            assert_near(f64::from(marks) / 1e5, marked, 0.01);
+        }
+    }
+
+    /// Fact 23.3.
+    #[test]
+    fn a_flow_with_one_bin_of_its_own_is_not_signalled() {
+        let mut sfb = sfb();
+        set_bins(&mut sfb, 1, 24, 1.0);
+        let (mine, theirs) = (sfb.banks[0].hash(7), sfb.banks[0].hash(1));
+        assert_ne!(mine, theirs);
+        for _ in 0..1000 {
+            assert_eq!(sfb.judge(ms(1), &arrival(Ecn::NotEct), &mut rng()).0, Verdict::Pass);
+        }
+    }
+
+    /// Fact 23.4.
+    #[test]
+    fn the_penalty_box_lets_twenty_pass_and_then_ten_a_second() {
+        let mut sfb = sfb();
+        set_bins(&mut sfb, 7, 20, 1.0);
+        let mut passes = |from: u64, to: u64| {
+            let mut judge = |t| sfb.judge(ms(t), &arrival(Ecn::NotEct), &mut rng()).0;
+            (from..to).filter(|&t| judge(t) == Verdict::Pass).count()
+        };
+        assert_eq!(passes(0, 20), 20);
+        assert_eq!(passes(20, 3_020), 30);
+    }
+
+    /// Fact 23.5.
+    #[test]
+    fn a_flow_whose_bins_all_hold_25_is_dropped() {
+        for (packets, is_dropped) in [(24, false), (25, true)] {
+            let mut sfb = sfb();
+            set_bins(&mut sfb, 7, packets, 0.0);
+            let verdict = sfb.judge(ms(1), &arrival(Ecn::Ect0), &mut Rng::scripted(0.9)).0;
+            assert_eq!(verdict != Verdict::Pass, is_dropped);
+        }
+    }
+
+    /// Fact 23.6.
+    #[test]
+    fn an_arrival_draws_once_and_in_the_box_never() {
+        for (prob, draws) in [(0.5, 1), (1.0, 0)] {
+            let mut sfb = sfb();
+            set_bins(&mut sfb, 7, 5, prob);
+            let (mut rng, mut expected) = (rng(), rng());
+            sfb.judge(ms(1), &arrival(Ecn::Ect0), &mut rng);
+            (0..draws).for_each(|_| _ = expected.next_u64());
+            assert_eq!(rng.next_u64(), expected.next_u64());
+        }
+    }
+
+    #[test]
+    fn lengths_come_back_to_zero_across_a_new_hash() {
+        let mut sfb = sfb();
+        let mut log = Log::default();
+        let minutes = |n: u64| ms(60_000 * n);
+        for id in 0..20 {
+            let packet = Numbered::new(id, id % 3, 1000);
+            sfb.enqueue(minutes(id), packet, &mut rng(), &mut log);
+        }
+        assert_eq!(sfb.active, 1);
+        while sfb.dequeue(minutes(30), &mut rng(), &mut log).is_some() {}
+        assert!(sfb.banks.iter().flat_map(|b| b.bins.iter().flatten()).all(|b| b.packets == 0));
+    }
+}

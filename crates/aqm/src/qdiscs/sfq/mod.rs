@@ -1,0 +1,400 @@
+//! SFQ: flows hashed to queues, served in rounds by bytes; the longest queue pays when there is no room.
+//! With RED in every queue it is `sfq_red`.
+//!
+//! Source: Linux `sch_sfq.c` (6.1 series) and tc's computation of RED thresholds.
+//!
+//! Deviations from Linux: the hash is changed when the first packet after `perturb` comes or goes, not
+//! by a timer; `limit` may be in bytes as well, then packets are taken from the longest queue until it
+//! holds; RED computes with reals.
+//! Deviations from classic SFQ (1990, read through Linux): rounds count bytes, not packets. ns-2's has 16
+//! buckets and 40 packets by default.
+
+mod params;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use params::{SfqParams, SfqRedParams};
+
+use crate::law::{Cause, Env, Stage, Var};
+use crate::packet::{Backlog, Packet};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
+use crate::qdiscs::line::{Total, mark};
+use crate::qdiscs::linux_red::{Curve, State};
+use crate::qdiscs::pool::{Chain, Pool};
+use crate::rng::{Rng, splitmix};
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+/// SFQ without RED, as the registry knows it.
+pub struct Sfq;
+
+/// SFQ with RED in every queue, as the registry knows it.
+pub struct SfqRed;
+
+const VARS: &[Var] = &[
+    Var { name: "active_queues", unit: "1", doc: "Queues in which packets wait" },
+    Var { name: "longest_queue", unit: "packets", doc: "Packets in the longest queue" },
+];
+
+impl Scheme for Sfq {
+    type Params = SfqParams;
+    const NAME: &'static str = "sfq";
+    const DOC: &'static str = "Stochastic fairness queueing: rounds over hashed flows, the longest pays (Linux sch_sfq.c)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(p: &SfqParams, env: &Env) -> Box<dyn Qdisc<P>> {
+        Box::new(Queues::<P>::new(p, None, env))
+    }
+}
+
+impl Scheme for SfqRed {
+    type Params = SfqRedParams;
+    const NAME: &'static str = "sfq_red";
+    const DOC: &'static str =
+        "Stochastic fairness queueing with RED in every queue (Linux sch_sfq.c)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(p: &SfqRedParams, env: &Env) -> Box<dyn Qdisc<P>> {
+        let shape = SfqParams {
+            dialect: p.dialect,
+            limit: p.limit,
+            divisor: p.divisor,
+            flows: p.flows,
+            depth: p.depth,
+            quantum: p.quantum,
+            perturb: p.perturb,
+            headdrop: p.headdrop,
+        };
+        let curve = p.curve().expect("the parameters have been checked");
+        let red = Red { curve, ecn: p.ecn, hard_drop: p.hard_drop };
+        Box::new(Queues::<P>::new(&shape, Some(red), env))
+    }
+}
+
+/// What RED is told once.
+#[derive(Clone, Copy, Debug)]
+struct Red {
+    curve: Curve,
+    ecn: bool,
+    hard_drop: bool,
+}
+
+/// The discipline.
+#[derive(Debug)]
+struct Queues<P> {
+    /// By hash slot: the active queue of its flows.
+    slots: Vec<Option<u32>>,
+    queues: Vec<Active>,
+    pool: Pool<P>,
+    free: Vec<u32>,
+    /// The queue served last; the ring goes on behind it. None when nothing waits.
+    tail: Option<u32>,
+    total: Total,
+    limit: Limit,
+    depth: u32,
+    quantum: i64,
+    headdrop: bool,
+    perturb: Option<Span>,
+    next_perturb: Time,
+    salt: u64,
+    red: Option<Red>,
+    /// Counts changes of length, so that ties go to the queue that changed last.
+    changes: u64,
+}
+
+/// A queue that may be active.
+#[derive(Debug)]
+struct Active {
+    line: Chain,
+    /// Bytes it may still send in this round.
+    allot: i64,
+    slot: usize,
+    /// The next queue of the ring.
+    next: u32,
+    changed: u64,
+    red: State,
+}
+
+impl<P: Packet> Queues<P> {
+    fn new(p: &SfqParams, red: Option<Red>, env: &Env) -> Self {
+        let queue = |_| Active {
+            line: Chain::default(),
+            allot: 0,
+            slot: 0,
+            next: 0,
+            changed: 0,
+            red: State::REST,
+        };
+        let quantum = p.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
+        assert!(quantum > 0, "a round without bytes would never end");
+        Queues {
+            slots: vec![None; p.divisor as usize],
+            queues: (0..p.flows).map(queue).collect(),
+            pool: Pool::new(),
+            free: (0..p.flows as u32).rev().collect(),
+            tail: None,
+            total: Total::default(),
+            limit: p.limit,
+            depth: p.depth as u32,
+            quantum: quantum as i64,
+            headdrop: p.headdrop,
+            perturb: p.perturb.0,
+            next_perturb: p.perturb.0.map_or(Time::NEVER, |span| Time::ZERO + span),
+            salt: env.salt,
+            red,
+            changes: 0,
+        }
+    }
+
+    fn slot_of(&self, flow: u64) -> usize {
+        splitmix(flow ^ self.salt) as usize & (self.slots.len() - 1)
+    }
+
+    fn queue(&mut self, index: u32) -> &mut Active {
+        &mut self.queues[index as usize]
+    }
+
+    /// Takes the head of a queue that holds packets.
+    fn pop(&mut self, index: u32) -> (Time, P) {
+        let line = &mut self.queues[index as usize].line;
+        self.pool.pop(line).expect("a listed queue holds packets")
+    }
+
+    fn touch(&mut self, index: u32) {
+        self.changes += 1;
+        self.queue(index).changed = self.changes;
+    }
+
+    /// Steps 2 to 4 of the arrival: a queue, RED, the depth, then in. Whether it stays.
+    fn admit(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        let slot = self.slot_of(packet.flow());
+        match self.slots[slot] {
+            Some(index) => self.join(index, now, packet, rng, sink),
+            None => match self.free.pop() {
+                Some(index) => {
+                    self.activate(index, slot);
+                    self.append(index, now, packet);
+                }
+                None => sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow),
+            },
+        }
+    }
+
+    /// An arrival at a queue in which packets wait.
+    fn join(
+        &mut self,
+        index: u32,
+        now: Time,
+        mut packet: P,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) {
+        if let Some(cause) = self.red_signals(index, &mut packet, rng, sink) {
+            return self.refuse(index, now, packet, cause, sink);
+        }
+        if self.queue(index).line.packets() >= self.depth {
+            return self.refuse(index, now, packet, Cause::Overflow, sink);
+        }
+        self.append(index, now, packet);
+    }
+
+    /// The arrival is dropped or, with `headdrop`, takes the place of the head.
+    fn refuse(&mut self, index: u32, now: Time, packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
+        if !self.headdrop {
+            return sink.dropped(packet, now, Stage::Enqueue, cause);
+        }
+        let (enqueued, head) = self.pop(index);
+        self.total.remove(head.bytes());
+        sink.dropped(head, enqueued, Stage::Queued, cause);
+        self.append(index, now, packet);
+    }
+
+    /// RED's judgement of an arrival; marks are made here, a cause means drop.
+    fn red_signals(
+        &mut self,
+        index: u32,
+        packet: &mut P,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Cause> {
+        let Red { curve, ecn, hard_drop } = self.red?;
+        let headdrop = self.headdrop;
+        let queue = self.queue(index);
+        let backlog = queue.line.bytes() as f64;
+        queue.red.sample(&curve, backlog); // no correction for idle time (spec aqm.md §12)
+        let cause = if queue.red.average < curve.min_th {
+            queue.red.leave();
+            return None;
+        } else if queue.red.average < curve.max_th {
+            if !queue.red.hits(&curve, rng) {
+                return None;
+            }
+            Cause::Random
+        } else {
+            queue.red.leave();
+            Cause::Deterministic
+        };
+        let may_mark = ecn && (cause == Cause::Random || !hard_drop);
+        let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
+        let line = queue.line;
+        match self.pool.head_mut(&line).filter(|head| headdrop && can_mark(head)) {
+            Some(head) => mark(head, Stage::Queued, cause, sink),
+            None if can_mark(packet) => mark(packet, Stage::Enqueue, cause, sink),
+            None => return Some(cause),
+        }
+        None
+    }
+
+    /// A queue becomes active: served last in the round, with a fresh quantum and a fresh RED.
+    fn activate(&mut self, index: u32, slot: usize) {
+        let next = match self.tail {
+            Some(tail) => core::mem::replace(&mut self.queue(tail).next, index),
+            None => index,
+        };
+        let quantum = self.quantum;
+        let queue = self.queue(index);
+        debug_assert!(queue.line.is_empty(), "a free queue is empty");
+        (queue.allot, queue.slot, queue.next) = (quantum, slot, next);
+        queue.red = State::REST;
+        self.slots[slot] = Some(index);
+        self.tail = Some(index);
+    }
+
+    fn append(&mut self, index: u32, enqueued: Time, packet: P) {
+        self.total.add(packet.bytes());
+        self.pool.push(&mut self.queues[index as usize].line, enqueued, packet);
+        self.touch(index);
+    }
+
+    /// The queue behind the tail has become empty: it leaves the ring.
+    fn retire_next(&mut self, index: u32) {
+        let tail = self.tail.expect("the ring holds the queue");
+        debug_assert_eq!(self.queue(tail).next, index, "only the next queue leaves");
+        let Active { next, slot, .. } = self.queues[index as usize];
+        self.slots[slot] = None;
+        self.free.push(index);
+        self.tail = if tail == index { None } else { Some(tail) };
+        self.queue(tail).next = next;
+    }
+
+    /// The longest queue loses one packet (spec aqm.md §11 step 5).
+    fn shed(&mut self, sink: &mut dyn Sink<P>) {
+        let tail = self.tail.expect("what is over its limit holds packets");
+        let length = |&index: &u32| {
+            let queue = &self.queues[index as usize];
+            (queue.line.packets(), queue.changed)
+        };
+        let longest = self.ring().max_by_key(length).unwrap_or(tail);
+        let is_single = self.queue(longest).line.packets() == 1;
+        let victim = if is_single { self.queue(tail).next } else { longest };
+        let line = &mut self.queues[victim as usize].line;
+        let taken = if self.headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
+        let (enqueued, packet) = taken.expect("a listed queue holds packets");
+        self.total.remove(packet.bytes());
+        self.touch(victim);
+        if is_single {
+            self.retire_next(victim);
+        }
+        sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
+    }
+
+    /// The active queues, the next one to be served first.
+    fn ring(&self) -> impl Iterator<Item = u32> {
+        let next = |index: u32| self.queues[index as usize].next;
+        let first = self.tail.map(next);
+        core::iter::successors(first, move |&index| (Some(index) != self.tail).then(|| next(index)))
+    }
+
+    /// Changes the hash and sorts everything that waits anew, each queue in its order.
+    fn perturb_if_due(&mut self, now: Time, sink: &mut dyn Sink<P>) {
+        let Some(period) = self.perturb.filter(|_| now >= self.next_perturb) else { return };
+        let late = now.since(self.next_perturb).as_nanos() / period.as_nanos();
+        self.next_perturb += period.times(late + 1);
+        self.salt = splitmix(self.salt.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let mut waiting = Vec::with_capacity(self.total.packets as usize);
+        while let Some(tail) = self.tail {
+            let index = self.queue(tail).next;
+            let line = &mut self.queues[index as usize].line;
+            waiting.extend(core::iter::from_fn(|| self.pool.pop(line)));
+            self.retire_next(index);
+        }
+        self.total = Total::default();
+        for (enqueued, packet) in waiting {
+            self.sort_in(enqueued, packet, sink);
+        }
+    }
+
+    fn sort_in(&mut self, enqueued: Time, packet: P, sink: &mut dyn Sink<P>) {
+        let slot = self.slot_of(packet.flow());
+        let index = self.slots[slot].or_else(|| {
+            let index = self.free.pop()?;
+            self.activate(index, slot);
+            Some(index)
+        });
+        match index {
+            Some(index) if self.queue(index).line.packets() < self.depth => {
+                self.append(index, enqueued, packet);
+            }
+            _ => sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow),
+        }
+    }
+}
+
+impl<P: Packet + Send> Qdisc<P> for Queues<P> {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        self.perturb_if_due(now, sink);
+        // A packet that would not fit even alone must not evict all others first.
+        if matches!(self.limit, Limit::Bytes(n) if u64::from(packet.bytes()) > n) {
+            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+        }
+        self.admit(now, packet, rng, sink);
+        while self.total.is_over(self.limit) {
+            self.shed(sink);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        self.perturb_if_due(now, sink);
+        let (mut index, quantum) = (self.queues[self.tail? as usize].next, self.quantum);
+        while self.queue(index).allot <= 0 {
+            self.queue(index).allot += quantum;
+            self.tail = Some(index);
+            index = self.queue(index).next;
+        }
+        let (enqueued, packet) = self.pop(index);
+        let queue = self.queue(index);
+        queue.allot -= i64::from(packet.bytes());
+        let is_empty = queue.line.is_empty();
+        self.total.remove(packet.bytes());
+        self.touch(index);
+        if is_empty {
+            self.retire_next(index);
+        }
+        Some(Departure { packet, enqueued })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total.backlog()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        let lengths = || self.ring().map(|index| self.queues[index as usize].line.packets());
+        out[0] = lengths().count() as f64;
+        out[1] = f64::from(lengths().max().unwrap_or(0));
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

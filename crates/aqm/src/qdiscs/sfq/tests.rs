@@ -1,0 +1,200 @@
+use super::*;
+use crate::packet::Ecn;
+use crate::params::Params;
+use crate::testing::{Log, Numbered, env};
+
+fn sfq(settings: &[(&str, &str)]) -> Queues<Numbered> {
+    let mut params = SfqParams::of_dialect("linux").unwrap();
+    settings.iter().for_each(|(name, text)| params.set(name, text).unwrap());
+    params.check().unwrap();
+    Queues::new(&params, None, &env())
+}
+
+fn sfq_red(settings: &[(&str, &str)]) -> Queues<Numbered> {
+    let mut params = SfqRedParams::of_dialect("linux").unwrap();
+    settings.iter().for_each(|(name, text)| params.set(name, text).unwrap());
+    params.check().unwrap();
+    let (red, p) = (params.curve().unwrap(), &params);
+    let red = Red { curve: red, ecn: p.ecn, hard_drop: p.hard_drop };
+    let mut queues = sfq(&[("limit", "1000p")]);
+    (queues.red, queues.headdrop) = (Some(red), p.headdrop);
+    queues
+}
+
+fn rng() -> Rng {
+    Rng::stream(1, "test", 0)
+}
+
+fn fill(queues: &mut Queues<Numbered>, flow: u64, count: u64, bytes: u32) -> Log {
+    let (mut log, mut rng) = (Log::default(), rng());
+    for i in 0..count {
+        let packet = Numbered::new(flow * 1000 + i, flow, bytes);
+        queues.enqueue(Time::ZERO, packet, &mut rng, &mut log);
+    }
+    log
+}
+
+fn take(queues: &mut Queues<Numbered>, count: usize) -> Vec<Numbered> {
+    let mut next = || queues.dequeue(Time::ZERO, &mut rng(), &mut Log::default());
+    (0..count).map_while(|_| next().map(|departure| departure.packet)).collect()
+}
+
+/// Fact 11.1.
+#[test]
+fn three_backlogged_flows_have_a_third_each() {
+    let mut queues = sfq(&[]);
+    (1..=3).for_each(|flow| drop(fill(&mut queues, flow, 40, 1514)));
+    let left = take(&mut queues, 90);
+    for flow in 1..=3 {
+        assert_eq!(left.iter().filter(|p| p.flow == flow).count(), 30, "{flow}");
+    }
+}
+
+/// Fact 11.2.
+#[test]
+fn bytes_are_shared_not_packets() {
+    let mut queues = sfq(&[("limit", "1000p")]);
+    fill(&mut queues, 1, 40, 1500);
+    fill(&mut queues, 2, 120, 500);
+    let left = take(&mut queues, 100);
+    let bytes = |flow| left.iter().filter(|p| p.flow == flow).map(|p| p.bytes as i64).sum::<i64>();
+    assert!((bytes(1) - bytes(2)).abs() <= 1514 + 1500, "{} {}", bytes(1), bytes(2));
+}
+
+/// Fact 11.3.
+#[test]
+fn the_longest_queue_loses_its_tail() {
+    let mut queues = sfq(&[]);
+    fill(&mut queues, 1, 100, 1000);
+    fill(&mut queues, 2, 27, 1000);
+    let log = fill(&mut queues, 3, 1, 1000);
+    assert_eq!(log.dropped, [(1099, Stage::Queued, Cause::Overflow)]);
+    assert_eq!(queues.backlog().packets, 127);
+    let mut heads = sfq(&[("headdrop", "true")]);
+    fill(&mut heads, 1, 127, 1000);
+    assert_eq!(fill(&mut heads, 3, 1, 1000).dropped_ids(), [1000]);
+}
+
+/// Fact 11.4: 128 flows in slots of their own.
+#[test]
+fn one_of_128_flows_with_one_packet_each_pays() {
+    let mut queues = sfq(&[]);
+    let mut slots = Vec::new();
+    let alone = (0u64..).filter(|&flow| {
+        let slot = queues.slot_of(flow);
+        let is_new = !slots.contains(&slot);
+        slots.push(slot);
+        is_new
+    });
+    let flows: Vec<u64> = alone.take(128).collect();
+    let drops = flows.iter().map(|&flow| fill(&mut queues, flow, 1, 100).dropped.len());
+    assert_eq!(drops.collect::<Vec<_>>(), [vec![0; 127], vec![1]].concat());
+}
+
+/// Fact 11.5.
+#[test]
+fn a_queue_is_never_deeper_than_127() {
+    let mut queues = sfq(&[("limit", "1000p")]);
+    let log = fill(&mut queues, 1, 128, 1000);
+    assert_eq!(log.dropped, [(1127, Stage::Enqueue, Cause::Overflow)]);
+}
+
+/// Fact 11.6.
+#[test]
+fn a_queue_that_comes_back_has_a_fresh_quantum_and_comes_last() {
+    let mut queues = sfq(&[]);
+    fill(&mut queues, 1, 1, 1500);
+    take(&mut queues, 1);
+    fill(&mut queues, 2, 3, 1514);
+    fill(&mut queues, 1, 3, 500);
+    let allot = queues.queues.iter().filter(|q| !q.line.is_empty()).map(|q| q.allot);
+    assert_eq!(allot.collect::<Vec<_>>(), [1514, 1514]);
+    let flows: Vec<u64> = take(&mut queues, 4).iter().map(|p| p.flow).collect();
+    assert_eq!(flows, [2, 1, 1, 1]);
+}
+
+/// Spec aqm.md §11: a limit of one packet is rejected.
+#[test]
+fn shapes_that_linux_refuses_are_refused() {
+    let check = |name: &str, text: &str| {
+        let mut params = SfqParams::of_dialect("linux").unwrap();
+        params.set(name, text).unwrap();
+        params.check()
+    };
+    assert!(check("limit", "1p").unwrap_err().contains("from 2p"));
+    assert!(check("limit", "16257p").is_err() && check("limit", "16256p").is_ok());
+    assert!(check("divisor", "1000").unwrap_err().contains("power of two"));
+    assert!(check("depth", "128").is_err() && check("flows", "1025").is_err());
+}
+
+#[test]
+fn a_new_hash_keeps_packets_and_order() {
+    let mut queues = sfq(&[("perturb", "10s")]);
+    for flow in 0..5 {
+        fill(&mut queues, flow, 10, 1000);
+    }
+    let salt = queues.salt;
+    let now = Time::from_nanos(25_000_000_000);
+    let mut order = [0; 5];
+    let mut log = Log::default();
+    while let Some(departure) = queues.dequeue(now, &mut rng(), &mut log) {
+        let packet = departure.packet;
+        assert_eq!(packet.id % 1000, order[packet.flow as usize]);
+        order[packet.flow as usize] += 1;
+    }
+    assert_ne!(queues.salt, salt);
+    assert_eq!((order, queues.next_perturb), ([10; 5], Time::from_nanos(30_000_000_000)));
+}
+
+/// Facts 12.1 and 12.4.
+#[test]
+fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes() {
+    let mut queues = sfq_red(&[("max_p", "1")]);
+    fill(&mut queues, 1, 100, 1514);
+    let index = queues.tail.unwrap() as usize;
+    assert!(queues.queues[index].red.average > 0.0);
+    while !take(&mut queues, 1).is_empty() {}
+    assert!(fill(&mut queues, 1, 1, 1514).dropped.is_empty());
+    assert_eq!(queues.queues[queues.tail.unwrap() as usize].red.average, 0.0);
+}
+
+/// Facts 12.2 and 12.5.
+#[test]
+fn only_the_queue_above_its_threshold_is_signalled() {
+    let settings = [("min_th", "3kB"), ("max_th", "6kB"), ("max_p", "1"), ("burst", "4")];
+    let mut queues = sfq_red(&settings);
+    let fat = fill(&mut queues, 1, 100, 1000);
+    assert!(fat.dropped.len() > 50);
+    queues.queues[queues.tail.unwrap() as usize].red.average = 6000.0;
+    let held = queues.backlog().packets;
+    fill(&mut queues, 1, 20, 1000);
+    assert!(queues.backlog().packets >= held);
+    assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
+}
+
+/// Fact 12.5: from `max_th` on every arrival.
+#[test]
+fn above_the_maximum_every_arrival_is_dropped() {
+    let mut queues = sfq_red(&[("max_p", "1")]);
+    fill(&mut queues, 1, 40, 1514);
+    let index = queues.tail.unwrap() as usize;
+    queues.queues[index].red.average = 60_000.0;
+    let log = fill(&mut queues, 1, 3, 1514);
+    assert_eq!(log.dropped.len(), 3);
+    assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Deterministic));
+}
+
+/// Fact 12.3.
+#[test]
+fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
+    let mut queues = sfq_red(&[("headdrop", "true"), ("ecn", "true")]);
+    let (mut log, mut rng) = (Log::default(), rng());
+    for id in 0..60 {
+        let packet = Numbered { ecn: Ecn::Ect0, ..Numbered::new(id, 1, 1514) };
+        queues.enqueue(Time::ZERO, packet, &mut rng, &mut log);
+        let index = queues.tail.unwrap() as usize;
+        queues.queues[index].red.average = 50_000.0;
+    }
+    assert!(!log.marked.is_empty() && log.dropped.is_empty());
+    assert!(log.marked.iter().all(|&(id, stage, _)| (id, stage) == (0, Stage::Queued)));
+}

@@ -1,0 +1,131 @@
+//! DCTCP (RFC 8257) in the integer arithmetic of Linux 6.1 (endpoints sheet §2.3): the window falls in
+//! proportion to the part of it that was marked.
+//!
+//! It needs ECN and a receiver that echoes every run of marks exactly; a flow without `ecn` behaves as
+//! Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes. Deviations from Linux:
+//! none known.
+
+use sojourn_aqm::params;
+
+use super::{Ack, CongestionControl, Control, Window};
+
+params! {
+    /// Parameters of DCTCP.
+    pub struct DctcpParams {
+        dialects: "linux" = "Linux 6.1 tcp_dctcp.c: integer arithmetic, gain 1/16";
+        /// Part of the window taken for marked before the first window was counted.
+        initial_alpha: f64, FRACTION, "Linux dctcp_alpha_on_init; RFC 8257 §3.3" => 1.0;
+    }
+}
+
+/// The marked part is in 1/1024.
+const ONE: u32 = 1024;
+/// The gain is 1/16 (RFC 8257 §4.2).
+const GAIN_SHIFT: u32 = 4;
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    /// Moving average of the marked part.
+    alpha: u32,
+    delivered: u32,
+    marked: u32,
+    /// The present window ends when this segment is acknowledged.
+    round_end: u32,
+}
+
+impl Dctcp {
+    fn end_window(&mut self) {
+        let decay = self.alpha >> GAIN_SHIFT;
+        self.alpha -= if decay == 0 { self.alpha } else { decay };
+        if self.marked > 0 {
+            let scaled = u64::from(self.marked) << (10 - GAIN_SHIFT);
+            let gained = (scaled / u64::from(self.delivered.max(1))) as u32;
+            self.alpha = (self.alpha + gained).min(ONE);
+        }
+        (self.delivered, self.marked) = (0, 0);
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn reduce(&mut self, window: &Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
+        let cut = (u64::from(window.cwnd) * u64::from(self.alpha)) >> 11;
+        window.cwnd.saturating_sub(cut as u32).max(2)
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        window.grow_as_reno(ack.delivered);
+    }
+
+    fn counts_marks(&self) -> bool {
+        true
+    }
+
+    fn on_echo(&mut self, ack: &Ack, echoed: bool) {
+        self.delivered += ack.delivered;
+        self.marked += if echoed { ack.delivered } else { 0 };
+        if ack.una >= self.round_end {
+            self.end_window();
+            self.round_end = ack.nxt;
+        }
+    }
+}
+
+impl Control for Dctcp {
+    type Params = DctcpParams;
+    const NAME: &'static str = "dctcp";
+    const DOC: &'static str = "Falls in proportion to the part of the window marked (RFC 8257)";
+
+    fn new(params: &DctcpParams) -> Dctcp {
+        let alpha = (params.initial_alpha * f64::from(ONE)) as u32;
+        Dctcp { alpha, delivered: 0, marked: 0, round_end: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_aqm::Time;
+    use sojourn_aqm::params::Params as _;
+
+    fn dctcp() -> Dctcp {
+        Dctcp::new(&DctcpParams::of_dialect("linux").expect("the dialect is declared"))
+    }
+
+    /// `alpha` after windows of ten packets each, of which `marked` carry a mark.
+    fn windows(marked: u32) -> Vec<u32> {
+        let mut dctcp = dctcp();
+        let ack =
+            |una, delivered| Ack { now: Time::ZERO, delivered, rtt: None, una, nxt: una + 10 };
+        (dctcp.round_end, dctcp.delivered) = (10, 0);
+        let mut window = |n: u32| {
+            dctcp.on_echo(&ack(10 * n + 5, marked), true);
+            dctcp.on_echo(&Ack { nxt: 10 * n + 20, ..ack(10 * n + 10, 10 - marked) }, false);
+            dctcp.alpha
+        };
+        (0..10).map(&mut window).collect()
+    }
+
+    #[test]
+    fn t31_alpha_decays_without_marks() {
+        assert_eq!(windows(0), [960, 900, 844, 792, 743, 697, 654, 614, 576, 540]);
+    }
+
+    #[test]
+    fn t32_alpha_follows_the_marked_part() {
+        assert_eq!(windows(1), [966, 912, 861, 814, 770, 728, 689, 652, 618, 586]);
+    }
+
+    #[test]
+    fn t32_the_reduction_is_half_of_alpha() {
+        for (alpha, expected) in [(1024, 50), (512, 75), (102, 96)] {
+            let mut dctcp = Dctcp { alpha, ..dctcp() };
+            assert_eq!(dctcp.reduce_on_mark(&Window::new(100)), expected);
+        }
+        assert_eq!(dctcp().reduce(&Window::new(100)), 50);
+    }
+}

@@ -1,0 +1,313 @@
+//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). A rule is a field, a stack is
+//! a value. Code asks the fields and never the name.
+
+use sojourn_aqm::Span;
+use sojourn_aqm::nearest::nearest;
+
+/// How large the first window is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// So many segments (RFC 6928: ten).
+    Packets(u32),
+    /// Two to four segments by their size (RFC 3390).
+    Rfc3390,
+}
+
+/// When a retransmission is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtoRule {
+    /// Before the first sample.
+    pub initial: Span,
+    /// Floor.
+    pub floor: RtoFloor,
+    /// Ceiling.
+    pub max: Span,
+}
+
+/// What the floor of the timeout holds up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RtoFloor {
+    /// The variance term, which follows the largest deviation of a round trip (Linux).
+    Variance(Span),
+    /// The whole timeout; the variance is RFC 6298's.
+    Whole(Span),
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckRule {
+    /// Segments that one acknowledgement covers at most.
+    pub every: u32,
+    /// How long an acknowledgement may wait.
+    pub delay: Span,
+    /// Segments acknowledged one by one at the start of a connection.
+    pub quick: u32,
+}
+
+/// Which silence or noise stands for a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detection {
+    /// Time since sending, against what was delivered since (RFC 8985).
+    Rack,
+    /// Distance below the highest SACK (Linux before 4.15).
+    Fack,
+    /// Three segments SACKed above, or three duplicates (RFC 6675, RFC 6582).
+    Duplicates,
+}
+
+/// How the window gets to its new size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// In proportion to what is delivered (RFC 9937).
+    Proportional,
+    /// One packet for every second acknowledgement (Linux before 3.2).
+    Halving,
+    /// At once, sending held back by a count of packets in the pipe (ns-2's Sack1).
+    Pipe,
+    /// At once. Each duplicate stands for one packet that has left the network, which is the
+    /// arithmetic of RFC 6582's inflated window.
+    AtOnce,
+}
+
+/// What idle time does to the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// Half per timeout that has passed (RFC 2861, Linux).
+    Halve,
+    /// Back to the initial window after one timeout (RFC 5681, ns-2).
+    Restart,
+    /// Nothing (ns-3).
+    Keep,
+}
+
+/// The rules of one TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// One line, with the sources.
+    pub doc: &'static str,
+    /// The congestion control where a flow names none.
+    pub cc: &'static str,
+    /// Initial window.
+    pub initial_window: InitialWindow,
+    /// Whether SACK is negotiated.
+    pub sack: bool,
+    /// What stands for a loss.
+    pub detection: Detection,
+    /// How the window comes down after a loss.
+    pub recovery: Style,
+    /// How it comes down after a mark.
+    pub on_mark: Style,
+    /// Most packets that one acknowledgement counts for in slow start.
+    pub slow_start_per_ack: u32,
+    /// Most packets that one acknowledgement counts for in congestion avoidance.
+    pub avoidance_per_ack: u32,
+    /// Whether reductions start from what is in flight instead of the window.
+    pub reduce_in_flight: bool,
+    /// Whether the window grows only as far as it is used (RFC 2861).
+    pub validation: bool,
+    /// Tail loss probes (RFC 8985 §7).
+    pub tail_probes: bool,
+    /// F-RTO (RFC 5682), and undo of reductions that were not called for.
+    pub undo: bool,
+    /// New data on the first two duplicates (RFC 3042).
+    pub limited_transmit: bool,
+    /// Idle time.
+    pub idle: Idle,
+    /// Retransmission timeout.
+    pub rto: RtoRule,
+    /// Acknowledgements.
+    pub ack: AckRule,
+}
+
+const EACH: u32 = u32::MAX;
+
+const LINUX_RTO: RtoRule = RtoRule {
+    initial: Span::from_secs(1),
+    floor: RtoFloor::Variance(Span::from_millis(200)),
+    max: Span::from_secs(120),
+};
+
+const LINUX_ACK: AckRule = AckRule { every: 2, delay: Span::from_millis(40), quick: 16 };
+
+const EVERY_PACKET: AckRule = AckRule { every: 1, delay: Span::from_millis(100), quick: 0 };
+
+/// Linux 6.x, the default.
+pub const LINUX: Profile = Profile {
+    name: "linux",
+    doc: "Linux 6.x: SACK, RACK with tail loss probes, proportional rate reduction, F-RTO",
+    cc: "cubic",
+    initial_window: InitialWindow::Packets(10),
+    sack: true,
+    detection: Detection::Rack,
+    recovery: Style::Proportional,
+    on_mark: Style::Proportional,
+    slow_start_per_ack: EACH,
+    avoidance_per_ack: EACH,
+    reduce_in_flight: false,
+    validation: true,
+    tail_probes: true,
+    undo: true,
+    limited_transmit: true,
+    idle: Idle::Halve,
+    rto: LINUX_RTO,
+    ack: LINUX_ACK,
+};
+
+/// Linux 2.6.29, as the Network Simulation Cradle runs it.
+pub const LINUX_2_6: Profile = Profile {
+    name: "linux-2.6",
+    doc: "Linux 2.6.29: FACK, rate halving, acknowledgements counted instead of packets",
+    cc: "reno",
+    initial_window: InitialWindow::Rfc3390,
+    detection: Detection::Fack,
+    recovery: Style::Halving,
+    on_mark: Style::Halving,
+    slow_start_per_ack: 1,
+    avoidance_per_ack: 1,
+    tail_probes: false,
+    rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
+    ..LINUX
+};
+
+/// NewReno without SACK, with the constants of ns-2.
+pub const NEWRENO: Profile = Profile {
+    name: "newreno",
+    doc: "RFC 6582 without SACK, constants of ns-2.35: window of 2, timeout of 200 ms or more",
+    cc: "reno",
+    initial_window: InitialWindow::Packets(2),
+    sack: false,
+    detection: Detection::Duplicates,
+    recovery: Style::AtOnce,
+    on_mark: Style::AtOnce,
+    slow_start_per_ack: 1,
+    avoidance_per_ack: 1,
+    reduce_in_flight: false,
+    validation: false,
+    tail_probes: false,
+    undo: false,
+    limited_transmit: true,
+    idle: Idle::Restart,
+    rto: RtoRule {
+        initial: Span::from_secs(3),
+        floor: RtoFloor::Whole(Span::from_millis(200)),
+        max: Span::from_secs(60),
+    },
+    ack: EVERY_PACKET,
+};
+
+/// SACK as ns-2's Sack1 has it.
+pub const SACK: Profile = Profile {
+    name: "sack",
+    doc: "ns-2.35 Sack1: a pipe count, no lost retransmissions found, timeout of 200 ms or more",
+    sack: true,
+    recovery: Style::Pipe,
+    ..NEWRENO
+};
+
+/// Every profile: the four stacks, then the presets of the five papers (endpoints sheet §1.20.2).
+pub const PROFILES: [Profile; 9] = [
+    LINUX,
+    LINUX_2_6,
+    NEWRENO,
+    SACK,
+    Profile {
+        name: "madpie",
+        doc: "MADPIE's ns-2 TCP-Linux: FACK, gradual descent, no undo, window of 10, every packet \
+              acknowledged; use packet = 1040B, header = 40B",
+        cc: "cubic",
+        initial_window: InitialWindow::Packets(10),
+        undo: false,
+        rto: NEWRENO.rto,
+        ack: EVERY_PACKET,
+        ..LINUX_2_6
+    },
+    Profile {
+        name: "codel-act",
+        doc: "CoDel/PIE comparison in OMNeT++ with NSC, Linux 2.6.29; use framing = 7B",
+        ..LINUX_2_6
+    },
+    Profile {
+        name: "pi2-ns3",
+        doc: "PI2 in ns-3: NewReno without SACK, window of 1, timeout of 1 s or more; use packet = 1000B, \
+              header = 40B, framing = 2B",
+        initial_window: InitialWindow::Packets(1),
+        reduce_in_flight: true,
+        idle: Idle::Keep,
+        rto: RtoRule { floor: RtoFloor::Whole(Span::from_secs(1)), ..NEWRENO.rto },
+        ack: AckRule { every: 1, delay: Span::from_millis(200), quick: 0 },
+        ..NEWRENO
+    },
+    Profile {
+        name: "pie-ns2",
+        doc: "PIE in ns-2: Sack1, window of 2, every packet acknowledged; use packet = 1000B, \
+              header = 40B",
+        ..SACK
+    },
+    Profile {
+        name: "kids-3.8",
+        doc: "Much Ado About Nothing: Linux 3.8 with FACK, PRR and ABC, no tail loss probes; use \
+              framing = 38B or 14B",
+        initial_window: InitialWindow::Packets(10),
+        recovery: Style::Proportional,
+        on_mark: Style::Proportional,
+        avoidance_per_ack: EACH,
+        rto: LINUX_RTO,
+        ..LINUX_2_6
+    },
+];
+
+/// The profile of a name.
+///
+/// # Errors
+/// A sentence with the nearest name.
+pub fn profile(name: &str) -> Result<Profile, String> {
+    let found = PROFILES.iter().find(|profile| profile.name == name.trim());
+    found.copied().ok_or_else(|| {
+        let names = PROFILES.map(|profile| profile.name);
+        let list = names.join(", ");
+        match nearest(name, names.to_vec()) {
+            Some(near) => {
+                format!("there is no TCP profile `{name}`; did you mean `{near}`? Known: {list}")
+            }
+            None => format!("there is no TCP profile `{name}`; known: {list}"),
+        }
+    })
+}
+
+impl InitialWindow {
+    /// In segments of this payload.
+    pub fn packets(self, payload_bytes: u32) -> u32 {
+        match self {
+            InitialWindow::Packets(packets) => packets,
+            InitialWindow::Rfc3390 => match payload_bytes {
+                ..=1095 => 4,
+                1096..=1460 => 3, // Linux: two only above 1460; the RFC draws that line at 2190
+                _ => 2,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_profile_names_the_nearest() {
+        let error = profile("linus").expect_err("there is no such profile");
+        assert!(error.contains("did you mean `linux`"), "{error}");
+        assert!(PROFILES.iter().all(|known| profile(known.name) == Ok(*known)));
+    }
+
+    #[test]
+    fn initial_windows_of_1_13() {
+        let window = |name: &str, payload| profile(name).unwrap().initial_window.packets(payload);
+        assert_eq!([window("linux-2.6", 1448), window("linux-2.6", 1000)], [3, 4]);
+        assert_eq!(
+            [window("linux", 1448), window("newreno", 960), window("pi2-ns3", 960)],
+            [10, 2, 1]
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! Which outstanding segments are lost: RACK's judgement by time, distance below a SACK, silence; and
+//! taking a judgement back.
+
+use std::cmp::Reverse;
+
+use sojourn_aqm::{Span, Time};
+
+use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard, Transmission};
+
+impl Scoreboard {
+    /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
+    /// many were marked, and when the last of those not yet due will be.
+    pub fn detect_lost(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+        let before = self.newest;
+        let patience = self.newest_rtt + window;
+        let mut marked = 0;
+        let mut last_due = None;
+        let mut all_due = true;
+        for seq in self.judged.max(self.una)..self.nxt {
+            let Record { sent, flags } = *self.record(seq);
+            let recent = Transmission { sent, seq } >= before;
+            if recent && flags & EVER_RETRANSMITTED == 0 {
+                break;
+            }
+            // Retransmissions in flight are judged below, in their own order.
+            if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
+                if recent || now < sent + patience {
+                    all_due = false;
+                    last_due = last_due.max((!recent).then_some(sent + patience));
+                    continue;
+                }
+                self.mark_lost(seq);
+                marked += 1;
+            }
+            if all_due {
+                self.judged = seq + 1;
+            }
+        }
+        let (again, due) = self.detect_lost_again(now, window);
+        (marked + again, last_due.max(due))
+    }
+
+    /// The same for retransmissions alone.
+    pub fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+        let patience = self.newest_rtt + window;
+        let mut marked = 0;
+        while let Some(&retransmission) = self.retransmissions.front() {
+            let Transmission { sent, seq } = retransmission;
+            let current = seq >= self.una && {
+                let record = self.record(seq);
+                record.sent == sent && record.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED
+            };
+            if current && retransmission >= self.newest {
+                break;
+            }
+            if current && now < sent + patience {
+                return (marked, Some(sent + patience));
+            }
+            self.retransmissions.pop_front();
+            if current {
+                self.mark_lost(seq);
+                marked += 1;
+            }
+        }
+        (marked, None)
+    }
+
+    /// Marks lost every segment below `limit` that has neither arrived nor been sent again; returns how
+    /// many.
+    pub fn mark_below(&mut self, limit: u32) -> u32 {
+        let mut marked = 0;
+        let limit = limit.min(self.nxt);
+        for seq in self.judged.max(self.una)..limit {
+            if self.record(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0 {
+                self.mark_lost(seq);
+                marked += 1;
+            }
+        }
+        self.judged = self.judged.max(limit);
+        marked
+    }
+
+    /// Marks a segment lost; a retransmission of it is believed lost as well.
+    fn mark_lost(&mut self, seq: u32) {
+        let flags = self.record(seq).flags;
+        debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
+        if flags & LOST == 0 {
+            self.lost += 1;
+        }
+        if flags & RETRANSMITTED != 0 {
+            self.retransmitted -= 1;
+        }
+        let record = self.record(seq);
+        record.flags = (record.flags | LOST) & !RETRANSMITTED;
+        self.to_retransmit.push(Reverse(seq));
+    }
+
+    /// The retransmission timer has expired: marks the head lost, and every other segment; with `rack`
+    /// only those whose last transmission is older than RACK's round-trip time (Linux
+    /// `tcp_timeout_mark_lost`).
+    pub fn mark_all_lost(&mut self, now: Time, rack: bool) {
+        if !self.sack {
+            self.sacked = 0;
+        }
+        for seq in self.una..self.nxt {
+            let Record { sent, flags } = *self.record(seq);
+            let in_flight = flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST;
+            if in_flight && (!rack || seq == self.una || now >= sent + self.newest_rtt) {
+                self.mark_lost(seq);
+            }
+        }
+        if self.una < self.nxt && self.record(self.una).flags & SACKED != 0 {
+            self.forget_sack();
+        }
+    }
+
+    /// The receiver has reneged: a timeout with the head SACKed clears all SACK marks.
+    fn forget_sack(&mut self) {
+        for seq in self.una..self.nxt {
+            if self.record(seq).flags & SACKED != 0 {
+                self.record(seq).flags &= !SACKED;
+                self.sacked -= 1;
+                self.mark_lost(seq);
+            }
+        }
+        self.ranges.clear();
+    }
+
+    /// The losses were imagined: forgets them. Retransmissions stay in flight, and every segment is
+    /// judged anew.
+    pub fn forget_losses(&mut self) {
+        for seq in self.una..self.nxt {
+            let flags = self.record(seq).flags;
+            if flags & LOST != 0 {
+                self.lost -= 1;
+                self.record(seq).flags &= !LOST;
+            }
+        }
+        self.to_retransmit.clear();
+        self.judged = self.una;
+    }
+}

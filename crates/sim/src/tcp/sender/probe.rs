@@ -1,0 +1,106 @@
+//! Tail loss probes (RFC 8985 §7 as in Linux 6.1; endpoints sheet §1.10): when nothing has come back for
+//! two round trips, one packet more, so that a loss at the end of a burst shows itself in a SACK and not
+//! only in a timeout.
+//!
+//! Deviation from the RFC, as in Linux: a lone packet outstanding is given 200 ms for a delayed
+//! acknowledgement, whatever the receiver's delay is.
+
+use sojourn_aqm::{Span, Time};
+
+use super::{Sender, State};
+use crate::packet::Packet;
+use crate::tcp::scoreboard::Delivery;
+
+/// Beside two round trips: two jiffies, and the worst delayed acknowledgement for a lone packet.
+const SLACK: Span = Span::from_millis(2);
+const DELAYED_ACK: Span = Span::from_millis(200);
+
+/// A probe that has not been explained yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// What had been sent, the probe included.
+    end: u32,
+    /// It was a segment sent before.
+    again: bool,
+}
+
+impl Sender {
+    /// Sets the timer after an acknowledgement that starts it anew, or new data that was sent: for a
+    /// probe where one is due before the timeout, otherwise for the timeout.
+    #[inline]
+    pub(super) fn set_timer(&mut self, now: Time, restart: bool, sent_new: bool) {
+        if sent_new && self.may_probe() {
+            // A probe waits anew, but not beyond the timeout of the head.
+            let due = self.board.head_sent() + self.rtt.timeout();
+            self.timeout = due.min(now + self.probe_delay()).max(now);
+            self.probing = true;
+        } else if restart || sent_new && self.timeout == Time::NEVER {
+            self.restart_timer(now);
+        }
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        self.probing = false;
+        if self.board.outstanding() == 0 {
+            self.timeout = Time::NEVER;
+            return;
+        }
+        self.timeout = now + self.rtt.timeout();
+        if self.may_probe() {
+            self.probing = true;
+            self.timeout = self.timeout.min(now + self.probe_delay());
+        }
+    }
+
+    fn may_probe(&self) -> bool {
+        self.profile.tail_probes && matches!(self.state, State::Open | State::Cwr)
+    }
+
+    fn probe_delay(&self) -> Span {
+        let smoothed = self.rtt.smoothed();
+        if smoothed == Span::ZERO {
+            return self.profile.rto.initial;
+        }
+        let slack = if self.board.outstanding() == 1 { DELAYED_ACK } else { SLACK };
+        smoothed + smoothed + slack
+    }
+
+    /// The timer rang for a probe: new data if there is any, otherwise the highest segment again. One
+    /// probe at a time; after it the timeout has its full length.
+    pub(super) fn send_probe(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        debug_assert!(self.board.outstanding() > 0, "only what is outstanding is probed for");
+        self.probing = false;
+        let full = now + self.rtt.timeout();
+        let last = self.board.nxt() - 1;
+        let again = self.board.nxt() == self.segments.count;
+        if self.probe.is_some() || again && self.board.is_sacked(last) {
+            self.timeout = (self.board.head_sent() + self.rtt.timeout()).max(now + SLACK);
+            return;
+        }
+        if again {
+            self.retransmit(now, last, emit);
+        } else {
+            self.transmit(now, emit);
+            self.last_sent = now;
+        }
+        self.probe = Some(Probe { end: self.board.nxt(), again });
+        self.timeout = full;
+    }
+
+    /// Is the probe explained? An acknowledgement beyond it, with no duplicate before, says that the
+    /// probe repaired a loss: the window is reduced as for any other.
+    pub(super) fn judge_probe(&mut self, ack: u32, delivery: &Delivery, duplicated: bool) {
+        let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
+        if !probe.again || duplicated {
+            self.probe = None; // nothing was lost, or the SACKs tell what was
+        } else if ack > probe.end {
+            self.probe = None;
+            self.start_reduction(self.profile.on_mark, false);
+            self.window.cwnd = self.window.ssthresh;
+            self.undo = None;
+            self.state = State::Open;
+        } else if !delivery.advanced && delivery.sacked == 0 {
+            self.probe = None; // both copies have arrived
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Conformance: what packetdrill scripts assert of Linux, restated as facts in `testdata/scripts` and
+//! replayed against the sender.
+
+use sojourn_aqm::{Span, Time};
+
+use super::*;
+use crate::cc::factory;
+use crate::packet::{Block, Kind};
+use crate::tcp::profile::LINUX;
+
+const FILES: [&str; 2] = [
+    include_str!("../../../testdata/scripts/recovery.txt"),
+    include_str!("../../../testdata/scripts/growth.txt"),
+];
+
+#[test]
+fn every_script_holds() {
+    let cases = FILES.iter().flat_map(|file| file.split("script: ").skip(1));
+    let failures: Vec<String> = cases.filter_map(|case| run(case).err()).collect();
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+/// Runs one script; the error names it and the line.
+fn run(case: &str) -> Result<(), String> {
+    let mut lines = case.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let name = lines.next().expect("a script has a name");
+    let (mut profile, mut count) = (LINUX, 0);
+    let mut sender: Option<Sender> = None;
+    for line in lines {
+        let failed = |why: String| format!("{name}: {line}: {why}");
+        if let Some((key, value)) = line.split_once(": ") {
+            match key {
+                "data" => count = number(value),
+                "sack" => profile.sack = value == "on",
+                _ => return Err(failed(format!("there is no setting `{key}`"))),
+            }
+            continue;
+        }
+        let sender = sender.get_or_insert_with(|| established(profile, count));
+        step(sender, line).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn established(profile: Profile, count: u32) -> Sender {
+    let segments = Segments {
+        flow: 0,
+        connection: 1,
+        payload_bytes: 1000,
+        header_bytes: 52,
+        ecn: true,
+        count,
+        last_payload_bytes: 1000,
+        initial_window: 10,
+    };
+    let cc = factory("cubic").expect("cubic is registered")();
+    let mut sender = Sender::new(segments, profile, cc);
+    sender.on_established(Span::from_millis(100));
+    sender
+}
+
+fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
+    let (stimulus, expected) = line.split_once(" => ").ok_or("there is no `=>`")?;
+    let (sent, checks) = expected.split_once(" ; ").unwrap_or((expected, ""));
+    let mut words = stimulus.split(' ');
+    let mut word = || words.next().unwrap_or_default();
+    let now = Time::ZERO + Span::from_millis(u64::from(number(word())));
+    let found = {
+        let mut found = Vec::new();
+        let mut emit = |packet: Packet| found.push(packet.seq + 1);
+        let (kind, rings) = (word(), sender.next_timer());
+        if rings < now || kind == "timer" && rings != now {
+            return Err(format!("the timer rings at {} s", rings.as_secs()));
+        }
+        match kind {
+            "start" => sender.send(now, &mut emit),
+            "timer" => sender.on_timer(now, &mut emit),
+            "data" => {
+                sender.segments.count = number(word());
+                sender.send(now, &mut emit);
+            }
+            "ack" => {
+                let mut ack = Packet::new(Kind::Ack, 0, 1, number(word()), 52, Time::ZERO);
+                while let Some(more) = Some(word()).filter(|more| !more.is_empty()) {
+                    match more {
+                        "ece" => ack.signal = true,
+                        "sack" => take_blocks(&mut ack, word()),
+                        _ => return Err(format!("`{more}` means nothing")),
+                    }
+                }
+                sender.on_ack(now, &ack, &mut emit);
+            }
+            _ => return Err(format!("there is no stimulus `{kind}`")),
+        }
+        found
+    };
+    if found != segments(sent) {
+        return Err(format!("sent {found:?}"));
+    }
+    checks.split_whitespace().try_for_each(|check| verify(sender, check))
+}
+
+fn verify(sender: &Sender, check: &str) -> Result<(), String> {
+    let (key, expected) = check.split_once('=').ok_or("a check is `key=value`")?;
+    let found = match key {
+        "cwnd" => sender.window.cwnd.to_string(),
+        "ssthresh" => sender.window.ssthresh.to_string(),
+        "lost" => sender.board.lost().to_string(),
+        "state" => format!("{:?}", sender.state),
+        _ => return Err(format!("there is no check `{key}`")),
+    };
+    if found == expected { Ok(()) } else { Err(format!("{key} is {found}")) }
+}
+
+fn take_blocks(ack: &mut Packet, text: &str) {
+    for (block, range) in ack.sack.iter_mut().zip(text.split(',')) {
+        let (from, to) = range.split_once('-').expect("a block is `A-B`");
+        *block = Block { start: number(from) - 1, end: number(to) };
+    }
+}
+
+/// `1-3,7` as numbers; `-` for none.
+fn segments(text: &str) -> Vec<u32> {
+    let range = |part: &str| match part.split_once('-') {
+        Some((from, to)) => number(from)..=number(to),
+        None => number(part)..=number(part),
+    };
+    match text.trim() {
+        "-" => Vec::new(),
+        text => text.split(',').flat_map(range).collect(),
+    }
+}
+
+fn number(text: &str) -> u32 {
+    text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
+}
