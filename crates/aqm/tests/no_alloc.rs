@@ -149,7 +149,10 @@ fn no_entry_allocates_on_the_packet_path_after_warm_up() {
     let plain = registry::entries().into_iter().map(|entry| entry.name.to_string());
     let queued = laws.iter().map(|law| format!("fq({})", law.name));
     let presets = PRESETS.iter().map(|preset| preset.name.to_string());
-    for kind in plain.chain(queued).chain(presets) {
+    let dialects = laws.iter().flat_map(|law| {
+        law.dialects[1..].iter().map(|dialect| format!("{}@{}", law.name, dialect.name))
+    });
+    for kind in plain.chain(queued).chain(presets).chain(dialects) {
         let mut host = Host::new(&kind);
         host.warm_up();
         let before = ALLOCATIONS.get();
