@@ -137,6 +137,7 @@ impl Standard {
         }
     }
 
+    #[inline]
     pub(super) fn on_enqueue(
         &mut self,
         now: Time,
@@ -166,6 +167,7 @@ impl Standard {
 
     /// RFC 8033 Appendix B: the state in which PIE is switched on, which the arrival that does it
     /// does not feel yet.
+    #[inline(never)]
     fn maybe_wake(&mut self, now: Time, queue: Backlog) {
         let Some(switch) = self.switch.as_mut().filter(|switch| switch.is_reached(queue)) else {
             return;
@@ -203,6 +205,7 @@ impl Standard {
         }
     }
 
+    #[inline]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
         match &mut self.source {
             Source::Stamps { zero_when_empty } => {
