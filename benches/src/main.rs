@@ -5,6 +5,7 @@
 //! measured in turns.
 
 mod dumbbell;
+mod entries;
 
 use std::process::Command;
 use std::time::Instant;
@@ -18,6 +19,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
+        ["entries"] => entries::table(),
         ["once", aqm, flows, mbit, seconds] => once(aqm, flows, mbit, seconds),
         [] => {
             throughput();
@@ -26,9 +28,10 @@ fn main() {
             replicas();
             memory();
             instructions();
+            entries::table();
         }
         _ => {
-            eprintln!("usage: sojourn-benches [once AQM FLOWS MBIT SECONDS]");
+            eprintln!("usage: sojourn-benches [entries | once AQM FLOWS MBIT SECONDS]");
             std::process::exit(2);
         }
     }

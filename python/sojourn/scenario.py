@@ -19,6 +19,7 @@ __all__ = [
     "Ared",
     "Blue",
     "Bulk",
+    "Cake",
     "Capacity",
     "Cbr",
     "Choke",
@@ -1034,6 +1035,47 @@ class Dualpi2(_Aqm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cake(_Aqm):
+    """Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
+            Default: ``"besteffort"``.
+        limit: How much may wait; beyond it the fattest queue loses packets. With a bandwidth at
+            most 400 ms of it, or 4 MiB if that is more. It must be positive. Source: Linux
+            sch_cake.c: 10240 packets of 1514 bytes. Default: ``"15503360B"``.
+        bandwidth: Rate that packets may leave at. It must be positive. Source: Linux sch_cake.c:
+            unlimited. Default: ``"off"``.
+        target: Sojourn time that is acceptable as a standing delay, at least 1.5 packet times. It
+            must be positive. Source: Linux sch_cake.c: 5 ms. Default: ``"5ms"``.
+        interval: A worst-case RTT. It must be positive. Source: Linux sch_cake.c: rtt 100 ms.
+            Default: ``"100ms"``.
+        flows: Queues; a multiple of 8. It must be from 1 to 65536. Source: Linux sch_cake.c:
+            CAKE_QUEUES. Default: ``1024``.
+        isolation: Between whom the link is shared before it is shared between flows. Source: Linux
+            sch_cake.c: triple-isolate. Default: ``"triple"``.
+        overhead: Bytes that the link below adds to every packet, for the shaper. Source: Linux
+            sch_cake.c: raw. Default: ``"0B"``.
+        mpu: Least size of a packet on the link below. Source: Linux sch_cake.c: raw. Default:
+            ``"0B"``.
+        cells: Cells of the link below. Source: Linux sch_cake.c: noatm. Default: ``"none"``.
+    """
+
+    _kind: ClassVar[str | None] = "cake"
+
+    dialect: Literal["besteffort"] | None = None
+    limit: str | None = None
+    bandwidth: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    flows: int | None = None
+    isolation: Literal["flows", "src", "dst", "triple"] | None = None
+    overhead: str | None = None
+    mpu: str | None = None
+    cells: Literal["none", "atm", "ptm"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FqCodel(_Aqm):
     """Flow queues, each under CoDel, with ECN (RFC 8290).
 
@@ -1279,6 +1321,7 @@ Queue: TypeAlias = (
     | Sfq
     | SfqRed
     | Dualpi2
+    | Cake
     | FqCodel
     | FqPie
     | FqCobalt

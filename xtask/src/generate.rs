@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{pages, python};
+use crate::{header, pages, python};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo run -p xtask -- gen";
@@ -31,6 +31,7 @@ pub fn all() -> Vec<Generated> {
     let mut files = vec![
         Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
+        Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
     ];
     files.extend(pages);
     files

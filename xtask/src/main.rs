@@ -4,6 +4,7 @@
 //! `tidy` checks what the compiler does not.
 
 mod generate;
+mod header;
 mod pages;
 mod python;
 mod tidy;

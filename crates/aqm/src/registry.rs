@@ -176,6 +176,7 @@ registry! {
         qdiscs::sfq::Sfq;
         qdiscs::sfq::SfqRed;
         qdiscs::dualpi2::DualPi2;
+        qdiscs::cake::Cake;
     }
 }
 

@@ -124,11 +124,15 @@ impl Link {
             ear.departed(&departure);
             departure.packet
         });
-        let done = in_service.as_ref().map_or(Time::NEVER, |packet| {
-            let span = transmitter.next(packet.link_bytes);
-            ear.busy(span);
-            now + span
-        });
+        let done = match in_service {
+            Some(packet) => {
+                let span = transmitter.next(packet.link_bytes);
+                ear.busy(span);
+                now + span
+            }
+            // A shaper may hold packets back; then the server asks again.
+            None => self.queue.held_until().unwrap_or(Time::NEVER),
+        };
         agenda.set(self.done_slot, done);
     }
 
@@ -143,8 +147,9 @@ impl Link {
     ) {
         match &mut self.server {
             Server::Steady { in_service, .. } => {
-                let packet = in_service.take().expect("the alarm rings for a packet in service");
-                forward(packet, agenda);
+                if let Some(packet) = in_service.take() {
+                    forward(packet, agenda);
+                }
                 self.start(now, agenda, ear);
             }
             Server::Recorded { .. } => self.on_opportunity(now, agenda, ear, forward),
@@ -200,8 +205,12 @@ impl Link {
         sink: &mut dyn Sink<Packet>,
         mut take: impl FnMut(Packet, Time),
     ) {
-        while let Some(departure) = self.queue.dequeue(now, &mut self.rng, sink) {
-            take(departure.packet, departure.enqueued);
+        let mut when = now;
+        while self.queue.backlog().packets > 0 {
+            match self.queue.dequeue(when, &mut self.rng, sink) {
+                Some(departure) => take(departure.packet, departure.enqueued),
+                None => when = self.queue.held_until().unwrap_or(when),
+            }
         }
     }
 

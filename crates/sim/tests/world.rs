@@ -280,6 +280,16 @@ fn no_aqm_starves_a_link_with_ten_flows() {
     }
 }
 
+/// A discipline that shapes holds packets back although the link is idle.
+#[test]
+fn a_shaper_below_the_rate_of_the_link_sets_the_pace() {
+    let bottleneck = link("b", "cake:bandwidth=5mbit", 125_000);
+    let flood = cbr("flood", 3, sojourn_aqm::Rate::from_bps(3_000_000), 1000);
+    let plan = scenario(60, vec![bottleneck], vec![flood]);
+    let rate = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+    assert!((rate - 0.5).abs() < 0.01, "{rate}");
+}
+
 #[test]
 fn outages_do_not_stop_a_flow_for_good() {
     // Rates that swing and outages of up to two seconds, as on recorded cellular links: timeouts, late

@@ -78,6 +78,11 @@ impl Cobalt {
         law
     }
 
+    /// Whether neither part has anything to forget (CAKE keeps a queue listed until then).
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.count == 0 && self.blue_prob == 0.0
+    }
+
     fn tune(&mut self, rate: Option<Rate>) {
         let has_rule = self.params.dialect != "ns3";
         let span = rate.filter(|_| has_rule).map(|rate| rate.time_for(4 * self.mtu_bytes));

@@ -108,8 +108,9 @@ fn assert_jumps_in<L: Law>(dialect: &str, settings: &[(&str, &str)]) {
     let (mut law, now): (L, Time) = live(&history, dialect, settings);
     let then = now + Span::from_secs(3_155_760_000);
     law.on_idle_timers(then);
-    let Some(next) = law.next_timer() else { return }; // ns-3's ARED adapts at arrivals
-    assert!(next > then && next.since(then) <= Span::from_millis(500));
+    // A dialect may have no timer: the RED of ns-3 adapts on arrivals.
+    let next = law.next_timer();
+    assert!(next.is_none_or(|next| next > then && next.since(then) <= Span::from_millis(500)));
 }
 
 #[test]

@@ -302,3 +302,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
 #[cfg(test)]
 #[path = "fq_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fq_oracle_tests.rs"]
+mod oracle;

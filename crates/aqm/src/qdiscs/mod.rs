@@ -1,5 +1,6 @@
 //! The disciplines, one file each: how queues are arranged around laws.
 
+pub mod cake;
 pub mod choke;
 pub mod dualpi2;
 pub mod fifo;

@@ -1,0 +1,366 @@
+//! CAKE's essentials: a shaper, queues for flows in sets of eight ways, fairness between hosts, and COBALT
+//! in every queue.
+//!
+//! Source: Linux `sch_cake.c` (6.1 series).
+//!
+//! What is not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
+//! Deviations: a queue that was emptied leaves the lists when COBALT's count and BLUE's probability are
+//! zero, Linux waits for `drop_next` too; a host counts as known while one of its queues is listed, in
+//! Linux while it has bulk flows; the fattest queue is found by looking, not in a heap; the fresh inverse
+//! root is 0 as in Linux (`linux_exact`).
+
+mod lists;
+mod params;
+mod shaper;
+mod ways;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use params::{CakeParams, Cells, Isolation};
+
+use crate::law::{Cause, Env, Stage, Var};
+use crate::laws::cobalt::Cobalt;
+use crate::packet::{Backlog, Packet};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
+use crate::qdiscs::line::Total;
+use crate::qdiscs::queue::LawQueue;
+use crate::rng::{Rng, splitmix};
+use crate::time::Time;
+use crate::units::Limit;
+use lists::{List, Lists};
+use shaper::{Framing, Shaper};
+use ways::Ways;
+
+/// CAKE, as the registry knows it.
+pub struct Cake;
+
+const VARS: &[Var] = &[
+    Var {
+        name: "sparse_flows",
+        unit: "1",
+        doc: "Queues that have not used up their first quantum",
+    },
+    Var { name: "bulk_flows", unit: "1", doc: "Queues that have" },
+    Var {
+        name: "decaying_flows",
+        unit: "1",
+        doc: "Empty queues whose COBALT has not forgotten yet",
+    },
+];
+
+impl Scheme for Cake {
+    type Params = CakeParams;
+    const NAME: &'static str = "cake";
+    const DOC: &'static str =
+        "Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c)";
+    const VARS: &'static [Var] = VARS;
+
+    fn build<P: Packet + Send + 'static>(params: &CakeParams, env: &Env) -> Box<dyn Qdisc<P>> {
+        Box::new(CakeQueues::<P>::new(params, env))
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+struct CakeQueues<P> {
+    queues: Vec<Flow<P>>,
+    lists: Lists,
+    flow_ways: Ways,
+    sources: Hosts,
+    destinations: Hosts,
+    shaper: Shaper,
+    total: Total,
+    limit: Limit,
+    most_bytes: u64,
+    quantum: u64,
+    salt: u64,
+    held: Option<Time>,
+}
+
+#[derive(Debug)]
+struct Flow<P> {
+    queue: LawQueue<P, Cobalt>,
+    state: State,
+    credits: i64,
+    source: usize,
+    destination: usize,
+}
+
+/// ```text
+///   Idle -- packet --> Sparse -- credits used up --> Bulk (or SparseWait if empty just then)
+///    ^                  |                             |        SparseWait -- packet --> Bulk
+///    |                  +------- found empty ---------+
+///    +-- at rest <-- Decaying <-- not at rest --------+        Decaying -- packet --> Sparse
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Idle,
+    Sparse,
+    SparseWait,
+    Bulk,
+    Decaying,
+}
+
+/// Hosts of one side.
+#[derive(Debug)]
+struct Hosts {
+    ways: Ways,
+    /// By place: queues listed, and those of them that are bulk.
+    counts: Vec<(u32, u32)>,
+    counts_for_fairness: bool,
+}
+
+impl Hosts {
+    fn new(places: usize, counts_for_fairness: bool) -> Hosts {
+        Hosts { ways: Ways::new(places), counts: vec![(0, 0); places], counts_for_fairness }
+    }
+
+    fn place(&mut self, hash: u64) -> usize {
+        self.ways.place(hash, |place| self.counts[place].0 == 0)
+    }
+
+    /// By how many the quantum of a flow of this host is divided.
+    fn load(&self, place: usize) -> u32 {
+        if self.counts_for_fairness { self.counts[place].1 } else { 0 }
+    }
+}
+
+impl<P: Packet> CakeQueues<P> {
+    fn new(params: &CakeParams, env: &Env) -> Self {
+        let places = params.flows as usize;
+        let (cobalt, env) = (params.cobalt(), Env { rate: params.bandwidth.0, ..*env });
+        let flow = |_| Flow {
+            queue: LawQueue::new(Cobalt::with(cobalt.clone(), &env)),
+            state: State::Idle,
+            credits: 0,
+            source: 0,
+            destination: 0,
+        };
+        let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
+        let framing =
+            Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
+        let (limit, most_bytes) = params.room();
+        CakeQueues {
+            queues: (0..places).map(flow).collect(),
+            lists: Lists::new(places),
+            flow_ways: Ways::new(places),
+            sources: Hosts::new(places, is(Isolation::Src)),
+            destinations: Hosts::new(places, is(Isolation::Dst)),
+            shaper: Shaper::new(params.bandwidth.0, framing),
+            total: Total::default(),
+            limit,
+            most_bytes,
+            quantum: params.quantum(),
+            salt: env.salt,
+            held: None,
+        }
+    }
+
+    /// The queue of a packet; one that nobody uses is given to its hosts as well.
+    fn place(&mut self, packet: &P) -> u32 {
+        let hash = |name: u64, side: u64| splitmix(name ^ splitmix(self.salt ^ side));
+        let (flow, from, to) =
+            (hash(packet.flow(), 0), hash(packet.src_host(), 1), hash(packet.dst_host(), 2));
+        let is_free = |place: usize| self.queues[place].state == State::Idle;
+        let index = self.flow_ways.place(flow, is_free);
+        if self.queues[index].state == State::Idle {
+            let (source, destination) = (self.sources.place(from), self.destinations.place(to));
+            self.sources.counts[source].0 += 1;
+            self.destinations.counts[destination].0 += 1;
+            (self.queues[index].source, self.queues[index].destination) = (source, destination);
+        }
+        index as u32
+    }
+
+    /// A flow's share of the quantum, rounded by chance so that it is right on average.
+    fn share(&self, index: u32, rng: &mut Rng) -> i64 {
+        let Flow { source, destination, .. } = self.queues[index as usize];
+        let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
+        libm::floor(self.quantum as f64 / f64::from(load) + rng.uniform()) as i64
+    }
+
+    fn set_state(&mut self, index: u32, state: State) {
+        let flow = &mut self.queues[index as usize];
+        let was = core::mem::replace(&mut flow.state, state);
+        let (source, destination) = (flow.source, flow.destination);
+        for (_, bulk) in
+            [&mut self.sources.counts[source], &mut self.destinations.counts[destination]]
+        {
+            *bulk += u32::from(state == State::Bulk);
+            *bulk -= u32::from(was == State::Bulk);
+        }
+    }
+
+    /// A packet was appended to a queue.
+    fn activate(&mut self, index: u32, rng: &mut Rng) {
+        match self.queues[index as usize].state {
+            State::Idle | State::Decaying => {
+                self.set_state(index, State::Sparse);
+                self.queues[index as usize].credits = self.share(index, rng);
+                self.lists.move_to(List::New, index);
+            }
+            State::SparseWait => self.set_state(index, State::Bulk),
+            State::Sparse | State::Bulk => {}
+        }
+    }
+
+    /// The queue to serve: once in a call a decaying one, then new, then old.
+    fn next(&self, is_first: bool) -> Option<(List, u32)> {
+        let order = match is_first {
+            true => [List::Decaying, List::New, List::Old],
+            false => [List::New, List::Old, List::Decaying],
+        };
+        order.into_iter().find_map(|list| Some((list, self.lists.head(list)?)))
+    }
+
+    /// A packet of that queue, or none if it had to step back.
+    fn serve(
+        &mut self,
+        index: u32,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        let flow = &self.queues[index as usize];
+        if flow.credits <= 0 && flow.state != State::Decaying {
+            self.step_back(index, rng);
+            return None;
+        }
+        let departure = self.take(index, now, rng, sink);
+        match &departure {
+            Some(departure) => {
+                self.queues[index as usize].credits -= i64::from(departure.packet.bytes());
+            }
+            None => self.retire(index),
+        }
+        departure
+    }
+
+    fn take(
+        &mut self,
+        index: u32,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        let queue = &mut self.queues[index as usize].queue;
+        let (packets, bytes) = (queue.packets(), queue.bytes());
+        let departure = queue.take(now, self.total.bytes - bytes, rng, sink);
+        self.total.packets -= packets - queue.packets();
+        self.total.bytes -= bytes - queue.bytes();
+        departure
+    }
+
+    /// Credits are used up: to the end of the old queues with a new share.
+    fn step_back(&mut self, index: u32, rng: &mut Rng) {
+        let flow = &self.queues[index as usize];
+        if flow.state == State::Sparse {
+            let waits = !flow.queue.is_empty();
+            self.set_state(index, if waits { State::Bulk } else { State::SparseWait });
+        }
+        let share = self.share(index, rng);
+        self.queues[index as usize].credits += share;
+        self.lists.move_to(List::Old, index);
+    }
+
+    /// A queue was found empty.
+    fn retire(&mut self, index: u32) {
+        if !self.queues[index as usize].queue.law.is_at_rest() {
+            self.set_state(index, State::Decaying);
+            return self.lists.move_to(List::Decaying, index);
+        }
+        self.set_state(index, State::Idle);
+        self.lists.remove(index);
+        let Flow { source, destination, .. } = self.queues[index as usize];
+        self.sources.counts[source].0 -= 1;
+        self.destinations.counts[destination].0 -= 1;
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.total.is_over(self.limit) || self.total.bytes > self.most_bytes
+    }
+
+    /// The fattest queue loses its head.
+    fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
+        let fatness = |&index: &u32| (self.queues[index as usize].queue.bytes(), !index);
+        let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
+        let fattest = listed.max_by_key(fatness).expect("what is over its limit holds packets");
+        let queue = &mut self.queues[fattest as usize].queue;
+        let elsewhere = self.total.bytes - queue.bytes();
+        let bytes = queue.evict(now, elsewhere, sink).expect("the fattest queue holds packets");
+        self.total.remove(bytes);
+    }
+}
+
+impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        let bytes = packet.bytes();
+        // A packet that would not fit even alone must not evict all others first.
+        if matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n) {
+            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+        }
+        if self.total.packets == 0 {
+            self.shaper.wake(now);
+        }
+        let index = self.place(&packet);
+        let queue = &mut self.queues[index as usize].queue;
+        let elsewhere = self.total.bytes - queue.bytes();
+        let stays = queue.offer(now, packet, false, elsewhere, rng, sink);
+        debug_assert!(stays, "COBALT does not judge arrivals");
+        self.total.add(bytes);
+        self.activate(index, rng);
+        while self.is_over_limit() {
+            self.shed(now, sink);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        self.held = self.shaper.held_until(now).filter(|_| self.total.packets > 0);
+        if self.held.is_some() {
+            return None;
+        }
+        let mut next = self.next(true);
+        while let Some((list, index)) = next {
+            if let Some(departure) = self.serve(index, now, rng, sink) {
+                self.shaper.charge(departure.packet.bytes());
+                return Some(departure);
+            }
+            // Nothing but empty queues that are not at rest yet: they wait for the next call.
+            next = self
+                .next(false)
+                .filter(|&(next, _)| (list, next) != (List::Decaying, List::Decaying));
+        }
+        None
+    }
+
+    fn held_until(&self) -> Option<Time> {
+        self.held
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total.backlog()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        let active = || self.lists.walk(List::New).chain(self.lists.walk(List::Old));
+        let is_bulk = |&index: &u32| self.queues[index as usize].state == State::Bulk;
+        out[1] = active().filter(is_bulk).count() as f64;
+        out[0] = active().count() as f64 - out[1];
+        out[2] = self.lists.walk(List::Decaying).count() as f64;
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! The parameters of CAKE, and what follows from them at a rate.
+
+use crate::laws::cobalt::CobaltParams;
+use crate::params;
+use crate::params::{Bytes, OrOff, Params};
+use crate::time::{Rate, Span};
+use crate::units::Limit;
+use crate::words;
+
+pub use super::shaper::Cells;
+
+words! {
+    /// Between whom the link is shared before it is shared between flows.
+    pub enum Isolation {
+        /// Flows only.
+        Flows = "flows",
+        /// Sources, then flows.
+        Src = "src",
+        /// Destinations, then flows.
+        Dst = "dst",
+        /// Sources and destinations, whichever has more bulk flows, then flows.
+        Triple = "triple",
+    }
+}
+
+params! {
+    /// Parameters of CAKE.
+    pub struct CakeParams {
+        dialects: "besteffort" = "Linux sch_cake.c with one tin";
+        /// How much may wait; beyond it the fattest queue loses packets. With a bandwidth at most 400 ms
+        /// of it, or 4 MiB if that is more.
+        limit: Limit, POSITIVE, "Linux sch_cake.c: 10240 packets of 1514 bytes"
+            => Limit::Bytes(10_240 * 1514);
+        /// Rate that packets may leave at.
+        bandwidth: OrOff<Rate>, POSITIVE, "Linux sch_cake.c: unlimited" => OrOff(None);
+        /// Sojourn time that is acceptable as a standing delay, at least 1.5 packet times.
+        target: Span, POSITIVE, "Linux sch_cake.c: 5 ms" => Span::from_millis(5);
+        /// A worst-case RTT.
+        interval: Span, POSITIVE, "Linux sch_cake.c: rtt 100 ms" => Span::from_millis(100);
+        /// Queues; a multiple of 8.
+        flows: u64, QUEUES, "Linux sch_cake.c: CAKE_QUEUES" => 1024;
+        /// Between whom the link is shared before it is shared between flows.
+        isolation: Isolation, ANY, "Linux sch_cake.c: triple-isolate" => Isolation::Triple;
+        /// Bytes that the link below adds to every packet, for the shaper.
+        overhead: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
+        /// Least size of a packet on the link below.
+        mpu: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
+        /// Cells of the link below.
+        cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
+    }
+    check: |params| match (params.flows % 8, params.target < params.interval) {
+        (0, true) => Ok(()),
+        (0, false) => Err("target must be less than interval (RFC 8289 §4.3)".into()),
+        _ => Err("flows must be a multiple of 8 (Linux sch_cake.c: CAKE_SET_WAYS)".into()),
+    };
+}
+
+/// The frame that Linux tunes by.
+const FRAME_BYTES: u64 = 1514;
+
+impl CakeParams {
+    /// Bytes that a flow may send per round (spec aqm.md §19).
+    pub(super) fn quantum(&self) -> u64 {
+        let share = self.bandwidth.0.map(|rate| rate.as_bps() / 8 / 4096);
+        share.map_or(FRAME_BYTES, |bytes| bytes.clamp(300, FRAME_BYTES))
+    }
+
+    /// COBALT as the rate wants it.
+    pub(super) fn cobalt(&self) -> CobaltParams {
+        let frame = self.bandwidth.0.map_or(Span::ZERO, |rate| rate.time_for(FRAME_BYTES));
+        let target = self.target.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
+        let interval = (self.interval + (target - self.target)).max(target.times(2));
+        let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
+        CobaltParams { target, interval, ..usual }
+    }
+
+    /// The limit, with a bandwidth no more than Linux allows.
+    pub(super) fn room(&self) -> (Limit, u64) {
+        let most = self
+            .bandwidth
+            .0
+            .map_or(u64::MAX, |rate| rate.bytes_in(Span::from_millis(400)).max(4 << 20));
+        (self.limit, most)
+    }
+}

@@ -1,0 +1,86 @@
+//! The shaper of CAKE: a clock that each packet moves on by the time it takes at the rate.
+
+use crate::time::{Rate, Span, Time};
+
+/// How a link below packs bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framing {
+    pub(super) overhead: u64,
+    pub(super) mpu: u64,
+    pub(super) cells: Cells,
+}
+
+crate::words! {
+    /// Cells that a link below may use.
+    pub enum Cells {
+        /// None.
+        None = "none",
+        /// 53 bytes for every 48 (ATM).
+        Atm = "atm",
+        /// One byte more for every 64 (PTM).
+        Ptm = "ptm",
+    }
+}
+
+impl Framing {
+    /// What a packet costs on the link below.
+    pub(super) fn bytes(&self, packet: u32) -> u64 {
+        let bytes = (u64::from(packet) + self.overhead).max(self.mpu);
+        match self.cells {
+            Cells::None => bytes,
+            Cells::Atm => bytes.div_ceil(48) * 53,
+            Cells::Ptm => bytes + bytes.div_ceil(64),
+        }
+    }
+}
+
+/// The clocks; a deficit, not a bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shaper {
+    rate: Option<Rate>,
+    framing: Framing,
+    next: Time,
+    /// Half as slow again: a bound on bursts where the other clock has fallen behind.
+    failsafe: Time,
+}
+
+impl Shaper {
+    pub(super) fn new(rate: Option<Rate>, framing: Framing) -> Shaper {
+        Shaper { rate, framing, next: Time::ZERO, failsafe: Time::ZERO }
+    }
+
+    /// Until when nothing may leave.
+    pub(super) fn held_until(&self, now: Time) -> Option<Time> {
+        let until = self.next.min(self.failsafe);
+        (self.rate.is_some() && until > now).then_some(until)
+    }
+
+    /// A packet arrives where nothing waited: time that was not used is lost.
+    pub(super) fn wake(&mut self, now: Time) {
+        if self.next < now {
+            (self.next, self.failsafe) = (now, now);
+        }
+    }
+
+    /// A packet leaves.
+    pub(super) fn charge(&mut self, packet: u32) {
+        let Some(rate) = self.rate else { return };
+        let span = rate.time_for(self.framing.bytes(packet));
+        self.next += span;
+        self.failsafe += span + Span::from_nanos(span.as_nanos() / 2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spec aqm.md §19: ATM 48 to 53, PTM one more for each 64.
+    #[test]
+    fn cells_cost_what_they_carry() {
+        let bytes = |cells, packet| Framing { overhead: 0, mpu: 64, cells }.bytes(packet);
+        assert_eq!(bytes(Cells::None, 40), 64);
+        assert_eq!((bytes(Cells::Atm, 96), bytes(Cells::Atm, 97)), (106, 159));
+        assert_eq!((bytes(Cells::Ptm, 64), bytes(Cells::Ptm, 65)), (65, 67));
+    }
+}

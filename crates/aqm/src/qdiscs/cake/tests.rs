@@ -1,0 +1,149 @@
+use super::*;
+use crate::packet::Ecn;
+use crate::params::Params;
+use crate::testing::{assert_near, env, ms};
+use crate::time::Span;
+
+fn params(settings: &[(&str, &str)]) -> CakeParams {
+    let mut params = CakeParams::of_dialect("besteffort").unwrap();
+    settings.iter().for_each(|(name, text)| params.set(name, text).unwrap());
+    params.check().unwrap();
+    params
+}
+
+/// A packet with hosts.
+#[derive(Clone, Copy, Debug)]
+struct Addressed {
+    flow: u64,
+    source: u64,
+}
+
+impl Packet for Addressed {
+    fn bytes(&self) -> u32 {
+        1514
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+    fn src_host(&self) -> u64 {
+        self.source
+    }
+}
+
+#[derive(Default)]
+struct Drops(Vec<Cause>);
+
+impl Sink<Addressed> for Drops {
+    fn dropped(&mut self, _: Addressed, _: Time, _: Stage, cause: Cause) {
+        self.0.push(cause);
+    }
+    fn marked(&mut self, _: &mut Addressed, _: Stage, _: Cause) {}
+}
+
+fn cake(settings: &[(&str, &str)]) -> CakeQueues<Addressed> {
+    CakeQueues::new(&params(settings), &env())
+}
+
+fn rng() -> Rng {
+    Rng::stream(1, "test", 0)
+}
+
+/// Fact 19.1.
+#[test]
+fn quantum_and_target_follow_the_rate() {
+    let at = |rate: &str| {
+        let params = params(&[("bandwidth", rate)]);
+        let cobalt = params.cobalt();
+        (cobalt.target, cobalt.interval, params.quantum())
+    };
+    let us = Span::from_micros;
+    assert_eq!(at("1mbit"), (us(18_168), us(113_168), 300));
+    assert_eq!(at("10mbit"), (us(5_000), us(100_000), 305));
+    assert_eq!(at("100mbit").2, 1514);
+}
+
+/// Fact 19.3: host B has 9 bulk flows, host A one.
+#[test]
+fn the_flows_of_a_busy_host_share_its_quantum() {
+    let mut cake = cake(&[]);
+    let mut rng = rng();
+    for flow in 0..10 {
+        for _ in 0..50 {
+            let packet = Addressed { flow, source: u64::from(flow > 0) };
+            cake.enqueue(ms(0), packet, &mut rng, &mut Drops::default());
+        }
+    }
+    let mut from_a = 0;
+    for _ in 0..200 {
+        let left = cake.dequeue(ms(0), &mut rng, &mut Drops::default()).unwrap();
+        from_a += u32::from(left.packet.source == 0);
+        if from_a == 50 {
+            break;
+        }
+    }
+    assert_eq!(from_a, 50, "half of the link is more than enough for all of host A");
+    let busy = (0..1024).find(|&index| {
+        cake.queues[index as usize].state == State::Bulk && cake.share(index, &mut rng) < 1000
+    });
+    let shares = (0..10_000).map(|_| cake.share(busy.unwrap(), &mut rng) as f64);
+    assert_near(shares.sum::<f64>() / 1e4, 1514.0 / 9.0, 0.1);
+}
+
+/// Fact 19.4.
+#[test]
+fn an_empty_queue_forgets_a_step_at_each_visit() {
+    let mut cake = cake(&[]);
+    let mut rng = rng();
+    let packet = Addressed { flow: 1, source: 1 };
+    let mut log = Drops::default();
+    for t in 0..400 {
+        (0..2).for_each(|_| cake.enqueue(ms(t), packet, &mut rng, &mut log));
+        cake.dequeue(ms(t), &mut rng, &mut log);
+    }
+    let now = |n: u64| ms(2_000 + 1_000 * n);
+    while cake.dequeue(now(0), &mut rng, &mut log).is_some() {}
+    assert!(cake.lists.head(List::Decaying).is_some(), "its count is not zero yet");
+    let visits = (1..).find(|&n| {
+        cake.dequeue(now(n), &mut rng, &mut log);
+        cake.lists.head(List::Decaying).is_none()
+    });
+    assert!(visits.unwrap() > 1, "one step at a time");
+    assert!(cake.queues.iter().all(|flow| flow.state == State::Idle));
+    assert!(cake.sources.counts.iter().all(|&count| count == (0, 0)));
+}
+
+#[test]
+fn the_shaper_sends_at_its_rate_and_says_when_to_ask_again() {
+    let mut cake = cake(&[("bandwidth", "10mbit")]);
+    let mut rng = rng();
+    let mut log = Drops::default();
+    for flow in 0..100 {
+        cake.enqueue(ms(0), Addressed { flow, source: flow }, &mut rng, &mut log);
+    }
+    let (mut now, mut sent) = (ms(0), 0);
+    while cake.backlog().packets > 0 {
+        match cake.dequeue(now, &mut rng, &mut log) {
+            Some(_) => sent += 1,
+            None => now = cake.held_until().expect("something waits"),
+        }
+    }
+    assert_eq!(now.since(ms(0)), Span::from_nanos(1_211_200 * 99));
+    assert_eq!((sent, log.0.len()), (100, 0));
+}
+
+/// Spec aqm.md §19: the fattest pays from its head, and COBALT hears of it.
+#[test]
+fn the_fattest_queue_pays_and_hears_of_it() {
+    let mut cake = cake(&[("limit", "20p")]);
+    let mut rng = rng();
+    let mut log = Drops::default();
+    (0..25).for_each(|_| {
+        cake.enqueue(ms(0), Addressed { flow: 1, source: 1 }, &mut rng, &mut log);
+    });
+    assert_eq!(log.0, [Cause::Overflow; 5]);
+    assert!(cake.queues.iter().any(|flow| !flow.queue.law.is_at_rest()));
+}

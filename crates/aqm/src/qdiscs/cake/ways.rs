@@ -1,0 +1,63 @@
+//! A hash table of fixed size whose sets have eight ways, so that two names collide only when nine
+//! that are in use fall into one set.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Ways of a set (Linux `CAKE_SET_WAYS`).
+pub(super) const WAYS: usize = 8;
+
+/// Which name holds which place.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    names: Vec<u64>,
+}
+
+impl Ways {
+    /// `places` is a multiple of [`WAYS`].
+    pub(super) fn new(places: usize) -> Ways {
+        debug_assert!(places > 0 && places.is_multiple_of(WAYS), "sets are whole");
+        Ways { names: vec![0; places] }
+    }
+
+    /// The place of a name given by its hash: its own, a free one of its set, or, where all eight are in
+    /// use, the one the hash falls on.
+    pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
+        let direct = ((u128::from(hash) * self.names.len() as u128) >> 64) as usize;
+        let (first, start) = (direct - direct % WAYS, direct % WAYS);
+        let ways = || (0..WAYS).map(|way| first + (start + way) % WAYS);
+        if let Some(own) = ways().find(|&place| self.names[place] == hash && !is_free(place)) {
+            return own;
+        }
+        let place = ways().find(|&place| is_free(place)).unwrap_or(direct);
+        self.names[place] = hash;
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fact 19.2.
+    #[test]
+    fn eight_names_of_one_set_have_places_of_their_own_and_the_ninth_has_not() {
+        let mut ways = Ways::new(1024);
+        let mut used = [false; 1024];
+        let same_set = |n: u64| (1 << 50) | n; // high bits choose the set
+        for n in 0..8 {
+            let place = ways.place(same_set(n), |place| !used[place]);
+            assert!(!used[place]);
+            used[place] = true;
+        }
+        let ninth = ways.place(same_set(8), |place| !used[place]);
+        assert!(used[ninth]);
+    }
+
+    #[test]
+    fn a_name_keeps_its_place_while_it_is_used() {
+        let mut ways = Ways::new(8);
+        let place = ways.place(77, |_| true);
+        assert_eq!(ways.place(77, |other| other != place), place);
+    }
+}

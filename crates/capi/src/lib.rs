@@ -1,0 +1,299 @@
+//! The door to C: every AQM of the registry behind one opaque handle.
+//!
+//! `include/sojourn_aqm.h` is generated from this file. Whatever a C caller can get wrong in a value is
+//! answered with an error; pointers must be what their description says, which no library can check.
+//! A handle belongs to one thread at a time, and callbacks must not use the handle that calls them.
+
+mod door;
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+use door::{Caller, Entry};
+use sojourn_aqm::{Rate, Time};
+
+/// An instant that never comes.
+pub const NEVER: u64 = u64::MAX;
+/// ECN field: the transport does not understand marks.
+pub const NOT_ECT: u8 = 0;
+/// ECN field: ECT(1), the identifier of L4S.
+pub const ECT_1: u8 = 1;
+/// ECN field: ECT(0).
+pub const ECT_0: u8 = 2;
+/// ECN field: congestion experienced.
+pub const CE: u8 = 3;
+/// Dropped or marked on arrival.
+pub const STAGE_ENQUEUE: u8 = 0;
+/// Evicted or marked while it waited.
+pub const STAGE_QUEUED: u8 = 1;
+/// Dropped or marked at the head.
+pub const STAGE_DEQUEUE: u8 = 2;
+/// There was no room.
+pub const CAUSE_OVERFLOW: u8 = 0;
+/// A random draw.
+pub const CAUSE_RANDOM: u8 = 1;
+/// A rule without chance.
+pub const CAUSE_DETERMINISTIC: u8 = 2;
+
+/// A packet, as a discipline sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The caller's own number or pointer; comes back unchanged.
+    pub id: u64,
+    /// Equal for all packets of one flow.
+    pub flow: u64,
+    /// Equal for all packets from one host; the flow again where hosts are not known.
+    pub src_host: u64,
+    /// Equal for all packets to one host; the flow again where hosts are not known.
+    pub dst_host: u64,
+    /// Size in bytes as the link accounts it, at least 1.
+    pub bytes: u32,
+    /// The ECN field, 0 to 3.
+    pub ecn: u8,
+    /// The differentiated services code point, 0 to 63.
+    pub dscp: u8,
+}
+
+/// A packet that leaves.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// The packet, its ECN field CE if it was marked.
+    pub packet: Packet,
+    /// When it was accepted, in nanoseconds.
+    pub enqueued_ns: u64,
+}
+
+/// What waits.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Told of every packet that is dropped: the packet, when it was accepted (now, if never), where, why.
+pub type DroppedFn = unsafe extern "C" fn(
+    context: *mut c_void,
+    packet: *const Packet,
+    enqueued_ns: u64,
+    stage: u8,
+    cause: u8,
+);
+
+/// Told of every packet that was just marked: the packet with its new ECN field, where, why.
+pub type MarkedFn =
+    unsafe extern "C" fn(context: *mut c_void, packet: *const Packet, stage: u8, cause: u8);
+
+/// The place of a discipline, and its ear.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Largest packet of the link, at least 1.
+    pub mtu_bytes: u32,
+    /// Rate of the link in bits per second; 0 where it is not known.
+    pub rate_bps: u64,
+    /// Seed of all chance: same seed, same fates.
+    pub seed: u64,
+    /// Passed to the callbacks.
+    pub context: *mut c_void,
+    /// Told of every drop; may be null.
+    pub dropped: Option<DroppedFn>,
+    /// Told of every mark; may be null.
+    pub marked: Option<MarkedFn>,
+}
+
+/// A discipline.
+pub struct Qdisc(Entry);
+
+/// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Null on error; then
+/// `error` holds a sentence of at most `error_size` bytes, its terminating zero included.
+///
+/// # Safety
+/// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_new(
+    text: *const c_char,
+    setup: *const Setup,
+    error: *mut c_char,
+    error_size: usize,
+) -> *mut Qdisc {
+    if text.is_null() || setup.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { door::write_error(error, error_size, "text and setup must not be null") };
+        return ptr::null_mut();
+    }
+    // SAFETY: both are not null, so they are what the caller promises.
+    let (text, setup) = unsafe { (std::ffi::CStr::from_ptr(text), *setup) };
+    match Entry::new(&text.to_string_lossy(), &setup) {
+        Ok(entry) => Box::into_raw(Box::new(Qdisc(entry))),
+        Err(why) => {
+            // SAFETY: as the caller promises.
+            unsafe { door::write_error(error, error_size, &why) };
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Frees a discipline and what waits in it, without a word to the callbacks. Null is allowed.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new` and is not used again, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_free(qdisc: *mut Qdisc) {
+    if !qdisc.is_null() {
+        // SAFETY: it was made by `Box::into_raw`, and the caller gives it back once.
+        drop(unsafe { Box::from_raw(qdisc) });
+    }
+}
+
+/// Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not legal.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_enqueue(
+    qdisc: *mut Qdisc,
+    now_ns: u64,
+    packet: *const Packet,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (entry, packet) = unsafe { (&mut (*qdisc).0, *packet) };
+    match Caller::legal(packet) {
+        Some(packet) => {
+            entry.qdisc.enqueue(
+                Time::from_nanos(now_ns),
+                packet,
+                &mut entry.rng,
+                &mut entry.caller,
+            );
+            0
+        }
+        None => -1,
+    }
+}
+
+/// Takes the next packet to send. 1 and `departure` is written, or 0 and it is not.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `departure` points to room for a departure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_dequeue(
+    qdisc: *mut Qdisc,
+    now_ns: u64,
+    departure: *mut Departure,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let entry = unsafe { &mut (*qdisc).0 };
+    let now = Time::from_nanos(now_ns);
+    match entry.qdisc.dequeue(now, &mut entry.rng, &mut entry.caller) {
+        Some(left) => {
+            let left = Departure { packet: left.packet.0, enqueued_ns: left.enqueued.as_nanos() };
+            // SAFETY: as the caller promises.
+            unsafe { departure.write(left) };
+            1
+        }
+        None => 0,
+    }
+}
+
+/// When `sojourn_on_timer` is due, or `SOJOURN_NEVER`. It changes in `sojourn_on_timer`, and in
+/// `sojourn_enqueue` when nothing was waiting.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_next_timer(qdisc: *const Qdisc) -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.qdisc.next_timer() }.map_or(NEVER, Time::as_nanos)
+}
+
+/// The timer is due; to be called at the announced instants, in order.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) {
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.qdisc.on_timer(Time::from_nanos(now_ns)) };
+}
+
+/// When to ask again, after `sojourn_dequeue` gave nothing although packets wait (a shaper holds them
+/// back); else `SOJOURN_NEVER`.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_held_until(qdisc: *const Qdisc) -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.qdisc.held_until() }.map_or(NEVER, Time::as_nanos)
+}
+
+/// The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bps: u64) -> c_int {
+    if rate_bps == 0 {
+        return -1;
+    }
+    let (now, rate) = (Time::from_nanos(now_ns), Rate::from_bps(rate_bps));
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.qdisc.on_rate(now, rate) };
+    0
+}
+
+/// What waits.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_backlog_of(qdisc: *const Qdisc) -> Backlog {
+    // SAFETY: as the caller promises.
+    let backlog = unsafe { (*qdisc).0.qdisc.backlog() };
+    Backlog { packets: backlog.packets, bytes: backlog.bytes }
+}
+
+/// How many state variables there are.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_var_count(qdisc: *const Qdisc) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.names.len() }
+}
+
+/// The name of a state variable, valid as long as the discipline; null if there is no such one.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_var_name(qdisc: *const Qdisc, index: usize) -> *const c_char {
+    // SAFETY: as the caller promises.
+    let names = unsafe { &(*qdisc).0.names };
+    names.get(index).map_or(ptr::null(), |name| name.as_ptr())
+}
+
+/// Writes the values of the state variables, at most `count`; returns how many there are.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `values` points to room for `count` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_observe(
+    qdisc: *mut Qdisc,
+    values: *mut f64,
+    count: usize,
+) -> usize {
+    // SAFETY: as the caller promises.
+    let entry = unsafe { &mut (*qdisc).0 };
+    entry.qdisc.observe(&mut entry.values);
+    let written = count.min(entry.values.len());
+    // SAFETY: `values` has room for `count` numbers, of which no more are written.
+    unsafe { ptr::copy_nonoverlapping(entry.values.as_ptr(), values, written) };
+    entry.values.len()
+}
