@@ -197,16 +197,23 @@ impl Adaptive {
         after == before && (side == Side::Below || !self.detector.decays())
     }
 
+    #[inline(never)]
+    fn adapt_at_arrival(&mut self, now: Time, interval: Span, last_change: Time) {
+        if now.since(last_change) <= interval {
+            return;
+        }
+        let before = self.detector.curve.max_p;
+        self.adapt(now);
+        if self.detector.curve.max_p != before {
+            self.occasion = Occasion::Arrival { interval, last_change: now };
+        }
+    }
+
+    #[inline]
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         self.detector.learn(now, queue);
-        if let Occasion::Arrival { interval, last_change } = self.occasion
-            && now.since(last_change) > interval
-        {
-            let before = self.detector.curve.max_p;
-            self.adapt(now);
-            if self.detector.curve.max_p != before {
-                self.occasion = Occasion::Arrival { interval, last_change: now };
-            }
+        if let Occasion::Arrival { interval, last_change } = self.occasion {
+            self.adapt_at_arrival(now, interval, last_change);
         }
         self.detector.decide(now, head, queue, rng)
     }

@@ -123,7 +123,8 @@ impl Scalable {
 pub struct Pi2 {
     gains: Gains,
     form: Form,
-    exempt_bytes: u64,
+    exempt_below_bytes: u64,
+    exempt_below_packets: u32,
     ecn: bool,
     scalable: Scalable,
     coupling_k: f64,
@@ -149,10 +150,7 @@ enum Form {
     /// p_s is controlled, and divided by k before it is squared.
     Scaled,
     /// p' is controlled without an upper bound; one draw at or below its square hits.
-    Unbounded {
-        /// Two packets are exempt, whatever their size.
-        counts_packets: bool,
-    },
+    Unbounded,
 }
 
 impl Pi2 {
@@ -162,7 +160,7 @@ impl Pi2 {
         let step = self.gains.step(delay, self.delay);
         let is_idle = delay == 0.0 && self.delay == 0.0;
         let decay = if is_idle { self.idle_decay } else { 1.0 };
-        let most = if matches!(self.form, Form::Unbounded { .. }) { f64::MAX } else { 1.0 };
+        let most = if self.form == Form::Unbounded { f64::MAX } else { 1.0 };
         self.output = (self.output + step).clamp(0.0, most) * decay;
         self.base_prob =
             if self.form == Form::Scaled { self.output / self.coupling_k } else { self.output };
@@ -175,22 +173,20 @@ impl Pi2 {
 
     /// So little waits that nothing is done.
     fn is_exempt(&self, queue: Backlog) -> bool {
-        match self.form {
-            Form::Base | Form::Scaled => queue.bytes < self.exempt_bytes,
-            Form::Unbounded { counts_packets: true } => queue.packets <= 2,
-            Form::Unbounded { counts_packets: false } => queue.bytes <= self.exempt_bytes,
-        }
+        queue.bytes < self.exempt_below_bytes || queue.packets < self.exempt_below_packets
     }
 
     fn selects(&self, rng: &mut Rng) -> bool {
-        if matches!(self.form, Form::Unbounded { .. }) {
-            return rng.uniform() <= self.base_prob * self.base_prob;
+        let u = rng.uniform();
+        if self.form == Form::Unbounded {
+            return u <= self.base_prob * self.base_prob;
         }
         // "Think twice to drop": the second draw only if the first one hits (lab decision §15).
-        rng.uniform() < self.base_prob && rng.uniform() < self.base_prob
+        u < self.base_prob && rng.uniform() < self.base_prob
     }
 
     /// Scalable packets are marked with k p', and never dropped here.
+    #[inline(never)]
     fn judge_scalable(&self, rng: &mut Rng) -> Verdict {
         if rng.uniform() < self.base_prob * self.coupling_k {
             return Verdict::Mark(Cause::Random);
@@ -268,15 +264,16 @@ impl Law for Pi2 {
     fn new(params: &Pi2Params, env: &Env) -> Self {
         let p = params;
         let period = p.hz.0.map_or(p.tupdate, |hz| in_jiffies(p.tupdate, hz));
-        let counts_packets = matches!(env.limit, Limit::Packets(_));
+        let (exempt_below_bytes, exempt_below_packets) = p.exempt(env);
         Pi2 {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
             form: match p.dialect {
                 "linux" => Form::Scaled,
-                "ns3" => Form::Unbounded { counts_packets },
+                "ns3" => Form::Unbounded,
                 _ => Form::Base,
             },
-            exempt_bytes: p.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |b| b.0).saturating_mul(2),
+            exempt_below_bytes,
+            exempt_below_packets,
             ecn: p.ecn,
             scalable: p.scalable,
             coupling_k: p.coupling_k,
@@ -288,6 +285,20 @@ impl Law for Pi2 {
             base_prob: 0.0,
             last_delay: 0.0,
             delay: 0.0,
+        }
+    }
+}
+
+impl Pi2Params {
+    /// How many bytes, or packets, must wait at least for anything to be done: two packets, in ns-3
+    /// more than two, which counts them in the unit of the limit.
+    fn exempt(&self, env: &Env) -> (u64, u32) {
+        let mtu_bytes = self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
+        let two = mtu_bytes.saturating_mul(2);
+        match (self.dialect, env.limit) {
+            ("ns3", Limit::Packets(_)) => (0, 3),
+            ("ns3", Limit::Bytes(_)) => (two.saturating_add(1), 0),
+            _ => (two, 0),
         }
     }
 }

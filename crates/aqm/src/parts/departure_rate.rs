@@ -31,6 +31,7 @@ impl DepartureRate {
     }
 
     /// A packet leaves; `backlog_bytes` stay.
+    #[inline]
     pub fn on_dequeue(&mut self, now: Time, bytes: u32, backlog_bytes: u64) {
         let may_start = self.cycle.is_none() && backlog_bytes >= self.threshold;
         if may_start {
@@ -46,6 +47,7 @@ impl DepartureRate {
         }
     }
 
+    #[inline(never)]
     fn learn(&mut self, now: Time, cycle: Cycle) {
         let seconds = now.since(cycle.start).as_secs();
         if seconds > 0.0 {

@@ -212,6 +212,7 @@ impl Exact {
         }
     }
 
+    #[inline]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let above = self.is_above(now, head, queue);
         let can_mark = self.ecn && head.ecn.can_mark();

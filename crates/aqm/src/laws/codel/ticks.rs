@@ -224,6 +224,7 @@ impl TickCoDel {
         }
     }
 
+    #[inline(never)] // so that it does not weigh on the default beside it
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let now = Ticks::at(now);
         let above = self.is_above(now, head, queue);

@@ -111,6 +111,7 @@ impl Ns2Pie {
         }
     }
 
+    #[inline]
     pub(super) fn on_enqueue(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         if self.burst_allowance > Span::ZERO {
             return Verdict::Pass;
@@ -167,6 +168,7 @@ impl Ns2Pie {
         }
     }
 
+    #[inline]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
         if self.setup.uses_stamps {
             self.last_delay = if queue.packets == 0 { 0.0 } else { head.sojourn(now).as_secs() };

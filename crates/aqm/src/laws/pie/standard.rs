@@ -32,6 +32,8 @@ pub(in crate::laws) struct Standard {
     idle_decay: f64,
     source: Source,
     switch: Option<Switch>,
+    /// Whether the switch is off; kept apart, for every arrival asks.
+    sleeps: bool,
     pub(super) drop_prob: f64,
     /// `drop_prob` once more, so that nothing is converted per packet.
     pub(super) scaled_prob: ScaledProb,
@@ -58,7 +60,6 @@ enum Source {
 #[derive(Clone, Copy, Debug)]
 struct Switch {
     limit: Limit,
-    active: bool,
 }
 
 impl Switch {
@@ -91,7 +92,8 @@ impl Standard {
             } else {
                 Source::Stamps { zero_when_empty: p.dialect != "rfc8033_basic" }
             },
-            switch: p.on_off.then_some(Switch { limit: env.limit, active: false }),
+            switch: p.on_off.then_some(Switch { limit: env.limit }),
+            sleeps: p.on_off,
             drop_prob: 0.0,
             scaled_prob: ScaledProb::default(),
             accumulator: match is_draft {
@@ -137,6 +139,7 @@ impl Standard {
         }
     }
 
+    #[inline]
     pub(super) fn on_enqueue(
         &mut self,
         now: Time,
@@ -144,7 +147,7 @@ impl Standard {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        if self.sleeps() {
+        if self.sleeps {
             self.maybe_wake(now, queue);
             return Verdict::Pass;
         }
@@ -160,17 +163,14 @@ impl Standard {
         Verdict::signal(mark, Cause::Random)
     }
 
-    fn sleeps(&self) -> bool {
-        self.switch.is_some_and(|switch| !switch.active)
-    }
-
     /// RFC 8033 Appendix B: the state in which PIE is switched on, which the arrival that does it
     /// does not feel yet.
+    #[inline(never)]
     fn maybe_wake(&mut self, now: Time, queue: Backlog) {
-        let Some(switch) = self.switch.as_mut().filter(|switch| switch.is_reached(queue)) else {
+        if !self.switch.is_some_and(|switch| switch.is_reached(queue)) {
             return;
-        };
-        switch.active = true;
+        }
+        self.sleeps = false;
         self.set_prob(0.0);
         self.delay_old = Span::ZERO;
         self.burst_allowance = self.max_burst;
@@ -188,8 +188,8 @@ impl Standard {
             && self.delay == Span::ZERO
             && delay_old == Span::ZERO
             && queue.packets == 0;
-        if let Some(switch) = self.switch.as_mut().filter(|_| over) {
-            switch.active = false;
+        if over && self.switch.is_some() {
+            self.sleeps = true;
             if let Source::Rate(time) = &mut self.source {
                 time.stop();
             }
@@ -203,6 +203,7 @@ impl Standard {
         }
     }
 
+    #[inline]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
         match &mut self.source {
             Source::Stamps { zero_when_empty } => {
@@ -215,7 +216,7 @@ impl Standard {
 
     /// The periodic update (RFC 8033 §4.2).
     pub(super) fn update(&mut self, queue: Backlog) {
-        if self.sleeps() {
+        if self.sleeps {
             return;
         }
         if let Source::Rate(time) = &self.source {
@@ -252,12 +253,12 @@ impl Standard {
             && self.delay_old == Span::ZERO
             && self.burst_allowance == Span::ZERO
             && self.switch.is_none();
-        settled || self.sleeps()
+        settled || self.sleeps
     }
 
     /// Whether nothing at all may be dropped.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.sleeps() || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
+        self.sleeps || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
     }
 
     pub(super) fn drop_prob(&self) -> f64 {

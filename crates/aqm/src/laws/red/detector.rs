@@ -117,6 +117,7 @@ impl Detector {
     }
 
     /// The average takes the backlog that an arrival meets.
+    #[inline]
     pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) {
         let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
         self.average.sample(now, backlog);
@@ -160,6 +161,7 @@ impl Detector {
     }
 
     /// The procedure of ns-2 and ns-3, which count every arrival.
+    #[inline(never)]
     fn ns_verdict(&mut self, can_mark: bool, queue: Backlog, rng: &mut Rng) -> Verdict {
         let count = self.since_signal.unwrap_or(0).saturating_add(1);
         self.since_signal = Some(count);
