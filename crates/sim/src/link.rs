@@ -81,7 +81,7 @@ impl Link {
         packet.link_bytes = packet.ip_bytes + self.framing_bytes;
         packet.ecn_in = packet.ecn;
         packet.marked = None;
-        ear.arrived(&packet);
+        ear.arrived();
         let was_empty = self.queue.backlog().packets == 0;
         self.queue.enqueue(now, packet, &mut self.rng, ear);
         if was_empty && self.queue.backlog().packets > 0 {

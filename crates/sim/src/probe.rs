@@ -166,7 +166,7 @@ pub struct Ear<'a, const PACKETS: bool> {
 impl<const PACKETS: bool> Ear<'_, PACKETS> {
     /// A packet arrives.
     #[inline]
-    pub fn arrived(&mut self, _packet: &Packet) {
+    pub fn arrived(&mut self) {
         self.stats.total.arrived += 1;
     }
 
