@@ -13,6 +13,7 @@ use crate::params::{Dialect, ParamError, ParamSpec, Params};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
+use crate::watch::{Watched, WatchedScheme};
 
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,6 +138,21 @@ macro_rules! registry {
                 return Ok(<$scheme as Scheme>::build(&params, env));
             })*
             Err(unknown_law(&spec.law))
+        }
+
+        /// The same, watched: before each drop and mark it tells [`Sink::evidence`](crate::Sink) how
+        /// the state variables of the law, or of the scheme, stood. What it does is the same.
+        ///
+        /// # Errors
+        /// As [`build`].
+        pub fn build_watched<P: Packet + Send + 'static>(
+            spec: &QdiscSpec,
+            env: &Env,
+        ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME {
+                return build_law::<P, Watched<$law>>(spec, env);
+            })*
+            Ok(Box::new(WatchedScheme::new(build(spec, env)?)))
         }
 
         /// Every parameter of a discipline with its value, defaults filled in.
