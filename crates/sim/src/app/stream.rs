@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 
 use super::Outbox;
-use crate::cc::Factory;
+use crate::cc::Chosen;
 use crate::packet::{Kind, Packet};
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
@@ -28,8 +28,8 @@ pub enum Plan {
 
 /// What the connections of a flow have in common.
 pub struct Setup {
-    /// Makes the congestion control of each connection.
-    pub factory: Arc<Factory>,
+    /// The congestion control of every connection.
+    pub cc: Arc<Chosen>,
     /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
     pub segments: Segments,
     /// The rules of both ends.
@@ -241,7 +241,7 @@ impl Stream {
         match (packet.kind, self.opening, &mut self.sender) {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
-                let cc = (self.setup.factory)();
+                let cc = (self.setup.cc.factory)();
                 let mut sender = Sender::new(self.setup.segments, self.setup.profile, cc);
                 // Karn: no sample where the SYN was sent more than once.
                 if opening.timeout == self.setup.profile.rto.initial {
