@@ -10,7 +10,7 @@ use crate::agenda::Agenda;
 use crate::app::Access;
 use crate::app::datagrams::{DatagramFlow, Periods};
 use crate::app::stream::{Plan, Setup, Stream};
-use crate::cc::{self, Chosen};
+use crate::cc::{self, Chosen, Feedback};
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
@@ -174,8 +174,7 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow =
-            build_flow(index as u32, group, transport.as_ref(), (start, stop), stream("app"));
+        let flow = build_flow(index as u32, group, transport.as_ref(), (start, stop), &stream);
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
         let transmitter = Transmitter::new(group.access_rate);
@@ -263,8 +262,9 @@ fn build_flow(
     group: &FlowGroup,
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
-    rng: Rng,
+    stream_of: &dyn Fn(&str) -> Rng,
 ) -> Flow {
+    let rng = stream_of("app");
     let stream = |plan: Plan, rng: Rng| {
         let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
         let segments = Segments {
@@ -277,8 +277,9 @@ fn build_flow(
             last_payload_bytes: tcp.payload_bytes,
             initial_window: initial_window(tcp, profile),
         };
-        let precise_echo = tcp.ecn && (cc.factory)().counts_marks();
-        let setup = Setup { cc: Arc::clone(cc), segments, profile: *profile, precise_echo };
+        let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
+        let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {

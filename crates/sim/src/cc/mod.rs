@@ -8,9 +8,12 @@ pub mod hystart_plus;
 pub mod reno;
 mod window;
 
-pub use contract::{Ack, CongestionControl};
+pub use contract::{
+    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, Stage, Start, Steers,
+};
 pub use window::Window;
 
+use sojourn_aqm::Var;
 use sojourn_aqm::nearest::nearest;
 use sojourn_aqm::params::{Dialect, ParamError, ParamSpec, Params};
 
@@ -39,6 +42,8 @@ pub struct Entry {
     pub params: fn() -> &'static [ParamSpec],
     /// The default of a parameter in a dialect, as text.
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
+    /// The state variables that can be sampled.
+    pub vars: &'static [Var],
 }
 
 /// Makes congestion controls of one kind.
@@ -64,6 +69,7 @@ macro_rules! registry {
                 default_of: |dialect, param| {
                     <$control as Control>::Params::of_dialect(dialect)?.get(param)
                 },
+                vars: vars::<$control>(),
             }),*]
         }
 
@@ -109,6 +115,11 @@ fn chosen<C: Control>(dialect: Option<&str>, settings: &[(&str, &str)]) -> Resul
     let params = configure::<C>(dialect, settings)?;
     let in_full = full_text::<C>(&params);
     Ok(Chosen { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
+}
+
+fn vars<C: Control>() -> &'static [Var] {
+    let first = C::Params::DIALECTS[0].name;
+    C::new(&C::Params::of_dialect(first).expect("the first dialect is declared")).vars()
 }
 
 fn full_text<C: Control>(params: &C::Params) -> String {
