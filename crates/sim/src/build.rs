@@ -57,6 +57,7 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flows: Vec::with_capacity(flows),
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
+        flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
         sampling: Sampling {
             states: sampling.states,

@@ -7,6 +7,7 @@
 
 mod losses;
 mod probe;
+mod segments;
 mod steered;
 mod timeout;
 mod transmit;
@@ -15,6 +16,7 @@ mod undo;
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+pub use self::segments::Segments;
 use self::steered::Tally;
 use self::undo::Undo;
 use super::accecn::Reader;
@@ -54,34 +56,6 @@ enum Reason {
     Loss,
     Mark,
     Timeout,
-}
-
-/// What does not change during a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Segments {
-    /// The flow.
-    pub flow: u32,
-    /// The connection of the flow.
-    pub connection: u16,
-    /// Payload of a full segment.
-    pub payload_bytes: u32,
-    /// IP and TCP headers.
-    pub header_bytes: u32,
-    /// Whether data is ECN-capable.
-    pub ecn: bool,
-    /// Segments to send; `u32::MAX` for no end.
-    pub count: u32,
-    /// Payload of the last segment.
-    pub last_payload_bytes: u32,
-    /// Initial window.
-    pub initial_window: u32,
-}
-
-impl Segments {
-    /// Payload of a segment.
-    pub fn payload(&self, seq: u32) -> u32 {
-        if seq.wrapping_add(1) == self.count { self.last_payload_bytes } else { self.payload_bytes }
-    }
 }
 
 /// The sender of one connection.
