@@ -28,8 +28,6 @@ impl<L: Law> Watched<L> {
 }
 
 impl<L: Law> Aqm for Watched<L> {
-    const LIMIT_FIRST: bool = L::LIMIT_FIRST;
-
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         self.note();
         self.law.on_enqueue(now, head, queue, rng)

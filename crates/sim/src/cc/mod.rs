@@ -1,10 +1,14 @@
 //! Congestion controls, one file each. A new one is one file here and one line in the registry below.
 
+mod aggregation;
+pub mod bbr;
 mod contract;
 pub mod cubic;
 pub mod dctcp;
 pub mod hystart;
 pub mod hystart_plus;
+mod pipe;
+mod policer;
 pub mod reno;
 mod window;
 
@@ -88,6 +92,7 @@ macro_rules! registry {
 }
 
 registry! {
+    bbr::Bbr;
     cubic::Cubic;
     dctcp::Dctcp;
     reno::Reno;
