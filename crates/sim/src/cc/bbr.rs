@@ -401,47 +401,14 @@ impl Control for Bbr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Ack;
-    use sojourn_aqm::params::Params as _;
+    use crate::cc::testing;
 
-    /// A flow that is established with a round trip of 100 ms and a window of ten.
     fn started() -> (Bbr, Window) {
-        let mut bbr = Bbr::new(&BbrParams::of_dialect("linux").unwrap());
-        let rtt = Some(Span::from_millis(100));
-        let rng = Rng::stream(1, "test", 0);
-        bbr.on_start(&Start {
-            now: Time::ZERO,
-            flow: 0,
-            initial_window: 10,
-            payload_bytes: 1448,
-            rtt,
-            rng,
-        });
-        (bbr, Window::new(10))
+        testing::started::<Bbr>()
     }
 
-    /// An acknowledgement at `ms` that measures `bw` packets per second, with `in_flight` left.
     fn ack(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
-        let rtt = Some(Span::from_millis(100));
-        let now = Time::ZERO + Span::from_millis(ms);
-        Progress {
-            ack: Ack { now, delivered: 2, rtt, una: 0, nxt: 0, paced: true },
-            in_flight,
-            prior_in_flight: in_flight + 2,
-            lost: 0,
-            marks: 0,
-            limited: true,
-            stage: Stage::Open,
-            srtt: Span::from_millis(100),
-            delivered_total: total,
-            lost_total: 0,
-            rate: Some(RateSample {
-                delivered: (bw / 10.0) as u64,
-                interval: Span::from_millis(100),
-                prior_delivered: total,
-                ..RateSample::default()
-            }),
-        }
+        testing::progress(ms, total, bw, in_flight)
     }
 
     /// Rounds at one bandwidth until the mode changes.

@@ -2,6 +2,7 @@
 
 mod aggregation;
 pub mod bbr;
+pub mod bbr3;
 mod contract;
 pub mod cubic;
 pub mod dctcp;
@@ -10,6 +11,8 @@ pub mod hystart_plus;
 mod pipe;
 mod policer;
 pub mod reno;
+#[cfg(test)]
+mod testing;
 mod window;
 
 pub use contract::{
@@ -93,6 +96,7 @@ macro_rules! registry {
 
 registry! {
     bbr::Bbr;
+    bbr3::Bbr3;
     cubic::Cubic;
     dctcp::Dctcp;
     reno::Reno;

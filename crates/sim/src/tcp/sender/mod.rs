@@ -233,7 +233,7 @@ impl Sender {
         }
         let odd = self.state != State::Open || delivery.sacked > 0 || self.board.sacked() > 0;
         let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
-        self.tell_losses();
+        self.tell_losses(now);
         self.enter_episode(marks > 0 && self.needs.steers != Steers::Window);
         if self.is_steered() {
             self.steer(&delivery, &news, Tally { prior_in_flight, lost: marked, marks });
@@ -366,7 +366,7 @@ impl Sender {
         if self.reorder_timer <= now {
             self.reorder_timer = Time::NEVER;
             let marked = self.detect_losses(now, false);
-            self.tell_losses();
+            self.tell_losses(now);
             self.enter_episode(false);
             if marked > 0 && self.state == State::Recovery {
                 self.descend(1, false, marked);
