@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use sojourn_aqm::Span;
 use sojourn_record::Run;
-use sojourn_record::rows::Scope;
-use sojourn_scenario::resolved::{App, FlowGroup, Resolved};
+use sojourn_record::rows::{PacketRow, Scope};
+use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
 
 /// Ten Mbit/s over 40 ms: 50 kB, of which 1448 in 1500 are payload.
 const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;
@@ -110,4 +110,53 @@ fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
     assert!((45.0..=54.0).contains(&bound), "{bound}");
     let dropped = metric(&alone, Scope::Queue, "b", "drop_rate_overflow");
     assert!(dropped > 0.0 && dropped < 0.01, "probing costs a little: {dropped}");
+}
+
+/// Sojourn times of a flow's packets after 10 s, in milliseconds, sorted.
+fn sojourn_ms(run: &Run, flow: u32) -> Vec<f64> {
+    let counted = |row: &&PacketRow| row.flow == flow && row.arrived.as_secs() > 10.0;
+    let of = |row: &PacketRow| Some(row.left?.since(row.arrived).as_secs() * 1e3);
+    let mut all: Vec<f64> = run.packets.iter().filter(counted).filter_map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1 ms.
+fn low_latency(controls: &[(&str, bool)]) -> Resolved {
+    let mut plan = bottleneck("dualpi2@linux", 5_000_000, controls, 30);
+    plan.links[0].capacity = Capacity::Constant(mbit(100));
+    plan.flows.iter_mut().for_each(|flow| flow.access_rate = mbit(1000));
+    plan.record.packets = true;
+    plan
+}
+
+#[test]
+fn prague_alone_stays_at_the_step_of_a_millisecond() {
+    let run = run(&low_latency(&[("prague", true)]));
+    let delays = sojourn_ms(&run, 0);
+    let at = |part: f64| delays[(part * (delays.len() - 1) as f64) as usize];
+    assert!((0.1..1.2).contains(&at(0.5)) && at(0.99) < 2.0, "{} {}", at(0.5), at(0.99));
+    let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
+    assert!(utilisation > 0.97, "{utilisation}");
+}
+
+#[test]
+fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
+    let run = run(&low_latency(&[("prague", true), ("cubic", true)]));
+    let [low, classic] = [0, 1].map(|flow| sojourn_ms(&run, flow));
+    let at = |of: &[f64], part: f64| of[(part * (of.len() - 1) as f64) as usize];
+    assert!(at(&low, 0.99) < 1.0, "{}", at(&low, 0.99));
+    // The classic queue is held at its own target of 15 ms, and neither flow starves.
+    assert!((12.0..18.0).contains(&at(&classic, 0.5)), "{}", at(&classic, 0.5));
+    let (prague, cubic) = (goodput(&run, "0-prague"), goodput(&run, "1-cubic"));
+    assert!((0.5..4.0).contains(&(prague / cubic)), "{prague} and {cubic}");
+    assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.98);
+}
+
+#[test]
+fn prague_without_ecn_is_paced_reno() {
+    let plan = bottleneck("taildrop", 50_000, &[("prague", false)], 60);
+    let run = run(&plan);
+    assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.97);
+    assert_eq!(metric(&run, Scope::Queue, "b", "mark_rate_random"), 0.0);
 }

@@ -10,6 +10,7 @@ pub mod hystart;
 pub mod hystart_plus;
 mod pipe;
 mod policer;
+pub mod prague;
 pub mod reno;
 #[cfg(test)]
 mod testing;
@@ -99,6 +100,7 @@ registry! {
     bbr3::Bbr3;
     cubic::Cubic;
     dctcp::Dctcp;
+    prague::Prague;
     reno::Reno;
 }
 
