@@ -485,14 +485,15 @@ def _delay_at(t_s: Floats, delay_s: Floats, at_s: list[float]) -> Floats:
 
 
 def _fall_after_loss(packets: Packets, start_s: float, end_s: float) -> float:
-    """Median time from a loss until the delay is down to half of what it was then, in ms."""
+    """Median time from a loss until the delay is 2 ms below what it was then, in ms."""
     drops = measures.losses_s(packets, overflow=False)
     drops = drops[(drops >= start_s) & (drops < end_s - 1)]
     t_s, delay_s = measures.departures(packets, start_s, end_s)
     falls = []
     for drop in drops:
         first = int(np.searchsorted(t_s, drop))
-        low = np.flatnonzero(delay_s[first:] <= delay_s[min(first, len(t_s) - 1)] / 2)
+        then = delay_s[min(first, len(t_s) - 1)]
+        low = np.flatnonzero(delay_s[first:] <= then - 2e-3)
         if low.size:
             falls.append(t_s[first + low[0]] - drop)
     return 1e3 * float(np.median(falls)) if falls else np.nan
@@ -656,6 +657,300 @@ ITEMS = (
          seeds=Seeds(1, 5), measure=_x2_measure, figures=_x2_figures),
 )  # fmt: skip
 
+
+def _t1_numbers() -> list[Claim]:
+    """T1-1 to T1-18: the cells that the catalogue lists, row by row."""
+    cells = {1: ((4.54, 9.22), (4.54, 9.22), (16.13, 32.14)),
+             4: ((8.79, 17.67), (6.60, 11.63), (15.79, 24.89)),
+             16: ((14.19, 35.75), (7.16, 15.25), (15.95, 28.51))}  # fmt: skip
+    rows = [
+        (n, aqm, metric, value)
+        for n, row in cells.items()
+        for aqm, pair in zip(AQMS, row, strict=True)
+        for metric, value in zip(("mean", "p99"), pair, strict=True)
+    ]
+    return [
+        number(
+            f"codel-act-T1-{i}", "exact", f"{metric} delay, {AQMS[aqm]}, n = {n}, RTT 10 ms",
+            f"rtt10.n{n}.{aqm}.{metric}_ms", value, "ms", _DIFFERS.get(f"T1-{i}", ""),
+        )
+        for i, (n, aqm, metric, value) in enumerate(rows, 1)
+    ]  # fmt: skip
+
+
+def _over_flows(aqm: str, before: str, metric: str, flows: tuple[int, ...] = FLOWS) -> tuple[Part, ...]:
+    """The metric grows with the number of flows."""
+    return growing(*(f"{before}n{n}.{aqm}.{metric}" for n in flows))
+
+
+def _f3(aqm: str, ms: float, n: int, metric: str = "mean_ms") -> str:
+    return f"{aqm}.threshold{_ms(ms)}.n{n}.{metric}"
+
+
+def _x1(aqm: str, name: str, ms: int, n: int, metric: str = "mean_ms") -> str:
+    return f"{aqm}.{name}{ms}ms.n{n}.{metric}"
+
+
+def _spread(aqm: str, ms: float) -> Callable[[Values], float]:
+    return lambda v: max(v[_f3(aqm, ms, n)] for n in FLOWS) - min(v[_f3(aqm, ms, n)] for n in FLOWS)
+
+
+def _mean(*keys: str) -> Callable[[Values], float]:
+    return lambda v: float(np.mean([v[key] for key in keys]))
+
+
+_DIFFERS: dict[str, str] = {}
+
+
+def _claims_f1_f2() -> list[Claim]:
+    busy = (4, 16, 64)
+    return [
+        several("codel-act-F1-1", "approx", "a large initial spike within the first 1 to 5 s, then low delay",
+                *each(_names("n{n}.{aqm}"), lambda k: is_within(f"end of the spike, {k}", f"{k}.initial_end_s", None, 5, "s"))),
+        order("codel-act-F1-2", "PIE: duration of the initial delay almost independent of n",
+              *(alike(f"n{n}.pie.initial_duration_s", "n1.pie.initial_duration_s", floor=0.25) for n in busy)),
+        order("codel-act-F1-3", "CoDel: height of the initial spike grows with n", *_over_flows("codel", "", "peak_ms")),
+        order("codel-act-F1-4", "CoDel: duration of the initial delay grows with n",
+              *growing(*(f"n{n}.codel.initial_duration_s" for n in busy))),
+        order("codel-act-F1-5", "n = 64: the initial maximum of CoDel is about that of PIE",
+              alike("n64.codel.peak_ms", "n64.pie.peak_ms")),
+        number("codel-act-F1-6", "approx", "n = 64: CoDel's large delays last almost 5 s",
+               "n64.codel.initial_end_s", 5, "s"),
+        order("codel-act-F1-7", "CoDel-ACT coincides with CoDel in the first few drop phases",
+              *(more(f"n{n}.same_drops", 2) for n in FLOWS)),
+        order("codel-act-F1-8", "PIE ends the initial phase earlier than CoDel (n = 64)",
+              more("n64.codel.initial_end_s", "n64.pie.initial_end_s")),
+        order("codel-act-F1-9", "a larger interval lengthens the initial phase of CoDel and CoDel-ACT",
+              *(more(f"n64.{a}.interval200ms.initial_end_s", f"n64.{a}.initial_end_s") for a in ("codel", "codel_act"))),
+        order("codel-act-F2-1", "a visible share of packets has no delay with CoDel, a smaller one with CoDel-ACT",
+              more("n16.codel.delay.zero_pct", 1.0), more("n16.codel.delay.zero_pct", "n16.codel_act.delay.zero_pct")),
+        several("codel-act-F2-2", "approx", "CoDel: the rest spread almost evenly between 0 and 20 ms",
+                is_number("share from 0 to 10 ms over share from 10 to 20 ms",
+                          lambda v: v["n16.codel.delay.below_10ms_pct"]
+                          / (v["n16.codel.delay.below_20ms_pct"] - v["n16.codel.delay.below_10ms_pct"]), 1.0, "")),
+        between("codel-act-F2-3", "approx", "CoDel-ACT: most packets below 10 ms",
+                "n16.codel_act.delay.below_10ms_pct", 50, None, "%"),
+        between("codel-act-F2-4", "approx", "CoDel-ACT: mass centred between 4 and 8 ms",
+                "n16.codel_act.delay.p50_ms", 4, 8, "ms"),
+        order("codel-act-F2-5", "PIE bell-shaped too, with a larger mean than CoDel-ACT",
+              more("n16.pie.delay.mean_ms", "n16.codel_act.delay.mean_ms")),
+        order("codel-act-F2-6", "PIE: larger variance than CoDel-ACT", more("n16.pie.delay.sd_ms", "n16.codel_act.delay.sd_ms")),
+        order("codel-act-F2-7", "PIE's median above CoDel's, but CoDel's upper tail heavier",
+              more("n16.pie.delay.p50_ms", "n16.codel.delay.p50_ms"), more("n16.codel.delay.p99_ms", "n16.pie.delay.p99_ms")),
+        order("codel-act-F2-8", "queue length resembles the delay with PIE, is biased upwards with CoDel and CoDel-ACT",
+              alike("n16.pie.queue_bias_packets", 0.0, floor=1.0),
+              more("n16.codel.queue_bias_packets", "n16.pie.queue_bias_packets"),
+              more("n16.codel_act.queue_bias_packets", "n16.pie.queue_bias_packets")),
+        several("codel-act-F2-9", "approx", "the bias is 2 to 3 packets",
+                *(is_within(AQMS[a], f"n16.{a}.queue_bias_packets", 2, 3, "packets") for a in ("codel", "codel_act"))),
+    ]  # fmt: skip
+
+
+def _names(pattern: str) -> list[str]:
+    return [pattern.format(n=n, aqm=aqm) for n in FLOWS for aqm in AQMS]
+
+
+def _claims_t1() -> list[Claim]:
+    family = ("codel", "codel_act")
+    return [
+        *_t1_numbers(),
+        order("codel-act-T1-19", "mean and p99 of CoDel and CoDel-ACT grow with n",
+              *(part for rtt in (10, 100) for a in family for m in ("mean_ms", "p99_ms")
+                for part in _over_flows(a, f"rtt{rtt}.", m))),
+        order("codel-act-T1-20", "mean of PIE about 16 ms whatever n, RTT 10",
+              *(alike(f"rtt10.n{n}.pie.mean_ms", 16.0, within=0.1) for n in FLOWS)),
+        order("codel-act-T1-21", "CoDel below PIE at small n, its p99 above PIE's from some n on",
+              more("rtt10.n1.pie.mean_ms", "rtt10.n1.codel.mean_ms"), more("rtt10.n1.pie.p99_ms", "rtt10.n1.codel.p99_ms"),
+              more("rtt10.n64.codel.p99_ms", "rtt10.n64.pie.p99_ms")),
+        order("codel-act-T1-22", "CoDel-ACT has the smallest mean delay of the three (RTT 10)",
+              *(not_more(f"rtt10.n{n}.codel_act.mean_ms", f"rtt10.n{n}.codel.mean_ms") for n in FLOWS),
+              *(more(f"rtt10.n{n}.pie.mean_ms", f"rtt10.n{n}.codel_act.mean_ms") for n in FLOWS)),
+        order("codel-act-T1-23", "n = 1: CoDel and CoDel-ACT identical",
+              *(alike(f"rtt10.n1.codel_act.{m}", f"rtt10.n1.codel.{m}", within=0.01, floor=0.05) for m in ("mean_ms", "p99_ms"))),
+    ]  # fmt: skip
+
+
+def _claims_f3_x1() -> list[Claim]:
+    steps, family = (1, 5, 10, 16, 30), ("codel", "codel_act")
+    util = "util_pct"
+    return [
+        order("codel-act-F3-1", "mean delay grows with the threshold for all three",
+              *(part for a in AQMS for n in FLOWS for part in growing(*(_f3(a, ms, n) for ms in steps)))),
+        order("codel-act-F3-2", "CoDel: mean delay grows with n and is mostly above target",
+              *(part for ms in (1, 5, 10, 16) for part in growing(*(_f3("codel", ms, n) for n in FLOWS))),
+              *(more(_f3("codel", 5, n), 5.0) for n in (4, 16, 64))),
+        order("codel-act-F3-3", "CoDel-ACT: the same, with a smaller spread over n than CoDel",
+              more(_f3("codel_act", 5, 64), _f3("codel_act", 5, 1)),
+              *(more(_spread("codel", ms), _spread("codel_act", ms), label=f"spread over n at {ms} ms, CoDel > CoDel-ACT") for ms in steps)),
+        order("codel-act-F3-4", "PIE: mean delay = qdelay_ref within a few percent, independent of n",
+              *(alike(_f3("pie", ms, n), ms, within=0.1) for ms in (5, 10, 16, 30) for n in FLOWS)),
+        order("codel-act-F3-5", "small thresholds, many flows: PIE's delay below that of CoDel and CoDel-ACT",
+              *(more(_f3(a, 5, 64), _f3("pie", 5, 64)) for a in family)),
+        several("codel-act-F3-6", "approx", "n = 16: mean delay of CoDel with 5 ms over that of PIE with 16 ms",
+                is_number("ratio", lambda v: v[_f3("codel", 5, 16)] / v[_f3("pie", 16, 16)], 1.0, "")),
+        order("codel-act-F3-7", "utilisation of CoDel below 100 % for small targets",
+              *(more(99.9, _f3("codel", 1, n, util)) for n in (1, 4, 16))),
+        several("codel-act-F3-8", "approx", "CoDel, target 5 ms: utilisation between 95 and 100 % depending on n",
+                *(is_within(f"n = {n}", _f3("codel", 5, n, util), 95, 100, "%") for n in FLOWS)),
+        order("codel-act-F3-9", "CoDel's utilisation is high for n = 1 and 64, low for 4, 8, 16",
+              *(more(_f3("codel", 5, a, util), _f3("codel", 5, b, util)) for a in (1, 64) for b in (4, 16))),
+        order("codel-act-F3-10", "utilisation of CoDel-ACT not below CoDel's, at a shorter mean delay",
+              *(not_less(_f3("codel_act", 5, n, util), _f3("codel", 5, n, util), within=0.001) for n in FLOWS),
+              *(not_more(_f3("codel_act", 5, n), _f3("codel", 5, n)) for n in FLOWS)),
+        several("codel-act-F3-11", "approx", "CoDel-ACT, target 5 ms: almost 100 % for most n",
+                *(is_number(f"n = {n}", _f3("codel_act", 5, n, util), 100, "%") for n in (4, 16, 64))),
+        order("codel-act-F3-12", "PIE loses utilisation at small qdelay_ref",
+              *(more(_f3("pie", 16, n, util), _f3("pie", 1, n, util)) for n in FLOWS)),
+        several("codel-act-F3-13", "approx", "PIE, 16 ms: utilisation 100 % for all n",
+                *(is_number(f"n = {n}", _f3("pie", 16, n, util), 100, "%") for n in FLOWS)),
+        order("codel-act-X1-1", "mean delay of CoDel and CoDel-ACT grows with interval and depends on n",
+              *(part for a in family for n in (4, 16, 64)
+                for part in growing(*(_x1(a, "interval", ms, n) for ms in (25, 100, 200)))),
+              *(more(_x1(a, "interval", 100, 64), _x1(a, "interval", 100, 1)) for a in family)),
+        several("codel-act-X1-2", "approx", "n >= 4: mean delay of CoDel-ACT half of CoDel's at equal interval",
+                *(is_number(f"ratio, n = {n}", lambda v, n=n: v[_x1("codel_act", "interval", 100, n)] / v[_x1("codel", "interval", 100, n)], 0.5, "")
+                  for n in (4, 16, 64))),
+        several("codel-act-X1-3", "approx", "PIE: mean delay 16 ms at t_update 16 ms for all n",
+                *(is_number(f"n = {n}", _x1("pie", "tupdate", 16, n), 16, "ms") for n in FLOWS)),
+        order("codel-act-X1-4", "PIE: smaller t_update gives lower mean delay",
+              *(more(_x1("pie", "tupdate", 16, n), _x1("pie", "tupdate", 2, n)) for n in FLOWS)),
+        order("codel-act-X1-5", "PIE: larger t_update up to 150 ms raises the mean delay only slightly",
+              *(part for n in FLOWS for part in (
+                  not_less(_x1("pie", "tupdate", 150, n), _x1("pie", "tupdate", 16, n)),
+                  alike(_x1("pie", "tupdate", 150, n), _x1("pie", "tupdate", 16, n))))),
+        several("codel-act-X1-6", "approx", "CoDel: minimum of the utilisation at interval 100 ms: 95 to 100 % over the n",
+                *(is_within(f"n = {n}", _x1("codel", "interval", 100, n, util), 95, 100, "%") for n in FLOWS)),
+        several("codel-act-X1-7", "approx", "CoDel, interval 25 ms: utilisation between 98.5 and 100 %",
+                *(is_within(f"n = {n}", _x1("codel", "interval", 25, n, util), 98.5, 100, "%") for n in FLOWS)),
+        order("codel-act-X1-8", "n = 1 and 64: higher CoDel utilisation than 4, 8, 16, also here",
+              *(more(_x1("codel", "interval", 100, a, util), _x1("codel", "interval", 100, b, util)) for a in (1, 64) for b in (4, 16))),
+        order("codel-act-X1-9", "CoDel-ACT: utilisation grows with interval",
+              *(not_less(_x1("codel_act", "interval", 200, n, util), _x1("codel_act", "interval", 25, n, util), within=0.0) for n in FLOWS)),
+        several("codel-act-X1-10", "approx", "PIE: 100 % for t_update >= 16 ms",
+                *(is_number(f"{ms} ms, n = {n}", _x1("pie", "tupdate", ms, n, util), 100, "%") for ms in (16, 150) for n in FLOWS)),
+    ]  # fmt: skip
+
+
+def _claims_f4_f5() -> list[Claim]:
+    busy = (4, 16, 64)
+    rate = "drop_rate.level_per_s"
+    return [
+        order("codel-act-F4-1", "CoDel: count grows linearly without bound for n = 4, 16, 64",
+              *(more(f"n{n}.codel.count.straightness", 0.95) for n in busy), *(more(f"n{n}.codel.count.slope_per_s", 1.0) for n in busy)),
+        order("codel-act-F4-2", "the slope grows with n", *growing(*(f"n{n}.codel.count.slope_per_s" for n in FLOWS))),
+        order("codel-act-F4-3", "n = 1: count stays very low for CoDel and CoDel-ACT",
+              *(more(10.0, f"n1.{a}.count.level") for a in ("codel", "codel_act"))),
+        *(number(f"codel-act-F4-{i}", "approx", f"CoDel-ACT: count around {level} for n = {n}",
+                 f"n{n}.codel_act.count.level", level, "", _DIFFERS.get(f"F4-{i}", ""))
+          for i, n, level in ((4, 4, 50), (5, 16, 300), (6, 64, 1300))),
+        order("codel-act-F4-7", "PIE: p oscillates around a level that grows with n; almost 0 for n = 1",
+              *growing(*(f"n{n}.pie.drop_prob.level" for n in FLOWS)), more(0.01, "n1.pie.drop_prob.level")),
+        order("codel-act-F4-8", "PIE: p reaches its level sooner than count does, with an overshoot at the start",
+              *(more(f"n{n}.codel_act.count.reached_s", f"n{n}.pie.drop_prob.reached_s") for n in busy),
+              *(more(f"n{n}.pie.drop_prob.overshoot", 1.1) for n in busy)),
+        order("codel-act-F5-1", "drop rates oscillate around levels that grow with n",
+              *(part for a in AQMS for part in growing(*(f"n{n}.{a}.{rate}" for n in FLOWS)))),
+        number("codel-act-F5-2", "approx", "n = 64: CoDel-ACT reaches its level after 6 s", "n64.codel_act.drop_rate.reached_s", 6, "s"),
+        between("codel-act-F5-3", "approx", "n = 64: PIE reaches its level within 2 s", "n64.pie.drop_rate.reached_s", None, 2, "s"),
+        order("codel-act-F5-4", "n = 64: CoDel takes longer than CoDel-ACT, which takes longer than PIE",
+              *growing(*(f"n64.{a}.drop_rate.reached_s" for a in ("pie", "codel_act", "codel"))), differs=_DIFFERS.get("F5-4", "")),
+        order("codel-act-F5-5", "level: PIE < CoDel-ACT < CoDel",
+              *(part for n in busy for part in growing(*(f"n{n}.{a}.{rate}" for a in ("pie", "codel_act", "codel")))),
+              differs=_DIFFERS.get("F5-5", "")),
+        order("codel-act-F5-6", "amplitude: CoDel larger than CoDel-ACT and PIE",
+              *(more(f"n{n}.codel.drop_rate.sd_per_s", f"n{n}.{a}.drop_rate.sd_per_s") for n in busy for a in ("codel_act", "pie"))),
+    ]  # fmt: skip
+
+
+def _at(n: int, aqm: str, window: int, metric: str) -> str:
+    return f"n{n}.{aqm}.at{window}s.{metric}"
+
+
+def _claims_f6() -> list[Claim]:
+    busy = (4, 16, 64)
+    gap = "between_losses_mean_ms"
+    after = [_at(16, "codel", 500, f"after_phase.at_{ms}ms_ms") for ms in (0, 2, 5, 10, 15, 20, 30, 40, 60, 80, 100)]
+
+    def dip(v: Values) -> float:
+        """How far the delay falls again after a first rise: a peak within 15 ms above a later value."""
+        first = max(v[key] for key in after[:5])
+        return first - min(v[key] for key in after[3:8])
+
+    return [
+        order("codel-act-F6-1", "n = 1, 50 s: each drops a single packet per congestion event",
+              *(more(_at(1, a, 50, "single_drops_pct"), 95.0) for a in AQMS)),
+        order("codel-act-F6-2", "n = 1: time between losses equal for CoDel and CoDel-ACT, longer for PIE",
+              alike(f"n1.codel_act.{gap}", f"n1.codel.{gap}", within=0.05), more(f"n1.pie.{gap}", f"n1.codel.{gap}")),
+        order("codel-act-F6-3", "n = 1: the delay falls later after the loss with PIE than with the CoDel family",
+              *(more("n1.pie.fall_after_loss_ms", f"n1.{a}.fall_after_loss_ms") for a in ("codel", "codel_act"))),
+        order("codel-act-F6-4", "n >= 4: CoDel alternates short drop phases of very high drop rate with drop-free phases",
+              *(more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel", 50, "phase_mean_ms")) for n in busy),
+              *(more(_at(n, "codel", 50, "rate_within_phases_per_s"), _at(n, "codel", 50, "drops_per_s"), 2) for n in busy)),
+        several("codel-act-F6-5", "approx", "n >= 4, 50 s: CoDel drains the queue within 10 to 60 ms",
+                *(is_within(f"length of a drop phase, n = {n}", _at(n, "codel", 50, "phase_mean_ms"), 10, 60, "ms") for n in busy)),
+        several("codel-act-F6-6", "exact", "n >= 4: drop-free phases of CoDel last at least 100 ms",
+                *(is_within(f"least, n = {n}", _at(n, "codel", 50, "free_min_ms"), 100, None, "ms") for n in busy)),
+        order("codel-act-F6-7", "drop-free phases of CoDel longer for few flows than for many",
+              *growing(*(_at(n, "codel", 50, "free_mean_ms") for n in (64, 16, 4)))),
+        order("codel-act-F6-8", "CoDel-ACT: lower drop rate within phases, longer drop phases, shorter drop-free phases than CoDel",
+              *(more(_at(n, "codel", 50, "rate_within_phases_per_s"), _at(n, "codel_act", 50, "rate_within_phases_per_s")) for n in busy),
+              *(more(_at(n, "codel_act", 50, "phase_mean_ms"), _at(n, "codel", 50, "phase_mean_ms")) for n in busy),
+              *(more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel_act", 50, "free_mean_ms")) for n in busy)),
+        several("codel-act-F6-9", "approx", "CoDel-ACT: least time between drops",
+                *(is_number(f"n = {n}", _at(n, "codel_act", 50, "spacing_p10_ms"), ms, "ms") for n, ms in ((4, 14.1), (16, 5.8), (64, 2.8))),
+                differs=_DIFFERS.get("F6-9", "")),
+        several("codel-act-F6-10", "approx", "CoDel-ACT: drop-free phases",
+                is_within("n = 4", _at(4, "codel_act", 50, "free_min_ms"), 14, 19, "ms"),
+                *(is_number(f"n = {n}", _at(n, "codel_act", 50, "free_min_ms"), ms, "ms") for n, ms in ((16, 5.8), (64, 2.8))),
+                differs=_DIFFERS.get("F6-10", "")),
+        order("codel-act-F6-11", "PIE drops continuously; its drops correlate weakly with the delay",
+              *(more(0.5, f"n{n}.pie.at50s.drop_delay_correlation") for n in busy)),
+        order("codel-act-F6-12", "oscillation: CoDel-ACT moderate around a short delay, PIE around a longer one, CoDel large",
+              *(more(_at(n, "codel", 50, "sd_ms"), _at(n, a, 50, "sd_ms")) for n in (16, 64) for a in ("codel_act", "pie")),
+              *(more(_at(n, "pie", 50, "mean_ms"), _at(n, "codel_act", 50, "mean_ms")) for n in busy)),
+        order("codel-act-F6-13", "50 s: zero delays with CoDel for n = 4 and 16; never for n = 1; mostly none for n = 64",
+              *(more(_at(n, "codel", 50, "zero_pct"), 0.1) for n in (4, 16)),
+              more(0.1, _at(1, "codel", 50, "zero_pct")), more(1.0, _at(64, "codel", 50, "zero_pct")),
+              differs=_DIFFERS.get("F6-13", "")),
+        order("codel-act-F6-14", "CoDel drop phases: long at 5 s, shorter at 50 s, very short at 500 s",
+              *(part for n in (4, 16) for part in growing(*(_at(n, "codel", w, "phase_mean_ms") for w in (500, 50, 5))))),
+        order("codel-act-F6-15", "n = 16 at 5 s: delay gets short at the end of a phase but stays above zero",
+              more(_at(16, "codel", 5, "min_ms"), 0.0), more(10.0, _at(16, "codel", 5, "phase_end_delay_ms"))),
+        order("codel-act-F6-16", "n = 16 at 50 s: delay sometimes falls to zero", more(_at(16, "codel", 50, "zero_pct"), 0.0)),
+        order("codel-act-F6-17", "n = 16 at 500 s: phases stop at larger delays than at 50 s, zero delays mostly avoided, "
+              "several packets dropped at one instant",
+              more(_at(16, "codel", 500, "phase_end_delay_ms"), _at(16, "codel", 50, "phase_end_delay_ms")),
+              more(_at(16, "codel", 50, "zero_pct"), _at(16, "codel", 500, "zero_pct")),
+              more(_at(16, "codel", 500, "same_instant_pct"), 10.0)),
+        order("codel-act-F6-18", "n = 16 at 500 s: after a phase the delay first rises a little, then falls, then rises again",
+              Part("a rise within 15 ms", lambda v: max(v[key] for key in after[1:5]) - v[after[0]]),
+              Part("a fall within 40 ms", dip),
+              Part("a rise until 100 ms", lambda v: v[after[-1]] - min(v[key] for key in after[3:8])),
+              differs=_DIFFERS.get("F6-18", "")),
+    ]  # fmt: skip
+
+
+def _claims_x2() -> list[Claim]:
+    frozen = [f"codel_count{n}.util_10to500s_pct" for n in (600, 6000, 60000)]
+    return [
+        several("codel-act-X2-1", "approx", "PIE and CoDel-ACT: about 100 % throughout",
+                *(is_number(AQMS[a], f"{a}.util_10to500s_pct", 100, "%") for a in ("pie", "codel_act"))),
+        number("codel-act-X2-2", "approx", "CoDel: 100 % at the start", "codel.util_1to5s_pct", 100, "%"),
+        number("codel-act-X2-3", "approx", "CoDel: 95 % after 30 s", "codel.util_25to35s_pct", 95, "%"),
+        order("codel-act-X2-4", "CoDel: slow recovery afterwards up to 500 s",
+              more("codel.util_slope_60to500s_pct_per_100s", 0.0), more("codel.util_450to500s_pct", "codel.util_25to35s_pct"),
+              differs=_DIFFERS.get("X2-4", "")),
+        number("codel-act-X2-5", "approx", "CoDel with count 600: almost 100 %", "codel_count600.util_10to500s_pct", 100, "%"),
+        order("codel-act-X2-6", "utilisation is not monotone in the frozen count",
+              Part("the middle one is the least or the largest",
+                   lambda v: (v[frozen[0]] - v[frozen[1]]) * (v[frozen[2]] - v[frozen[1]]))),
+    ]  # fmt: skip
+
+
+CLAIMS = (
+    *_claims_f1_f2(), *_claims_t1(), *_claims_f3_x1(), *_claims_f4_f5(), *_claims_f6(), *_claims_x2()
+)  # fmt: skip
+
 PAPER = Paper(
     key="codel-act",
     title="Performance Analysis of CoDel and PIE for Saturated TCP Sources",
@@ -663,4 +958,5 @@ PAPER = Paper(
     about="Saturated TCP sources with the stack of Linux 2.6.29 behind a link of 10 Mbit/s: CoDel's "
     "count grows without bound and its delay depends on the load; CoDel-ACT and PIE behave better.",
     items=ITEMS,
+    claims=CLAIMS,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import io
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec
@@ -125,7 +126,8 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
         height_in: height of a row in inches; title and legend come on top.
     """
     drawing = Figure(figsize=(WIDTH_IN, height_in * rows + 0.7), layout="constrained")
-    drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    words = textwrap.fill(title, 78)
+    drawing.suptitle(words, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
 
 
