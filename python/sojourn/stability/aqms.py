@@ -131,25 +131,52 @@ class RedAqm:
         Spreading signals changes their rate: gaps uniform on 1 to 1/p_b have the mean 1/(2 p_b), on
         1/p_b to 2/p_b the mean (3/p_b - 1)/2 (spec of RED; ns-2's ``wait``).
         """
-        share = (delay_s - self.lower_s) / (self.upper_s - self.lower_s)
-        gently = self.max_p + (1.0 - self.max_p) * (delay_s / self.upper_s - 1.0)
-        base = np.where(delay_s < self.upper_s, self.max_p * share, gently)
-        base = np.clip(base, 0.0, 1.0)
+        base = self._base(delay_s)
         if self.gap_mode == "uniform":
             return np.minimum(1.0, 2.0 * base)
         return 2.0 * base / (3.0 - base) if self.gap_mode == "wait" else base
+
+    def signal_slope_per_s(self, delay_s: Floats) -> Floats:
+        """The derivative of `signal`."""
+        steep = self.max_p / (self.upper_s - self.lower_s)
+        slope = np.where(delay_s < self.upper_s, steep, (1.0 - self.max_p) / self.upper_s)
+        if self.gap_mode == "uniform":
+            return 2.0 * slope
+        if self.gap_mode == "wait":
+            slope = slope * 6.0 / (3.0 - self._base(delay_s)) ** 2
+        return slope
+
+    def _base(self, delay_s: Floats) -> Floats:
+        """p_b, the height of the line."""
+        share = (delay_s - self.lower_s) / (self.upper_s - self.lower_s)
+        gently = self.max_p + (1.0 - self.max_p) * (delay_s / self.upper_s - 1.0)
+        line = np.where(delay_s < self.upper_s, self.max_p * share, gently)
+        return np.clip(line, 0.0, 1.0)
 
 
 FluidAqm = PiAqm | RedAqm
 
 
-def _pi(found: Settings, capacity_pps: Floats) -> PiAqm:
+@dataclass(frozen=True)
+class Link:
+    """What automatic parameters depend on.
+
+    Attributes:
+        capacity_pps: packets per second, shape ``(n_points,)``.
+        packet_bytes: size of every packet.
+    """
+
+    capacity_pps: Floats
+    packet_bytes: float
+
+
+def _pi(found: Settings, link: Link) -> PiAqm:
     a, b = found.number("a"), found.number("b")
     return PiAqm(
         found,
-        target_s=found.number("q_ref") / capacity_pps,
-        alpha_hz=(a - b) * capacity_pps,
-        beta_hz=b * capacity_pps,
+        target_s=found.number("q_ref") / link.capacity_pps,
+        alpha_hz=(a - b) * link.capacity_pps,
+        beta_hz=b * link.capacity_pps,
         period_s=1.0 / found.number("sample_rate"),
     )
 
@@ -169,7 +196,7 @@ def _period_s(found: Settings) -> float:
     return math.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
 
 
-def _pie(found: Settings, _capacity_pps: Floats) -> PiAqm:
+def _pie(found: Settings, _link: Link) -> PiAqm:
     # The dialects in which the parameter has no effect: the paper never does, Linux always.
     always = {"linux": True, "docsis": True, "paper2013": False}
     derandomised = always.get(found.dialect, found.flag("derandomise"))
@@ -183,9 +210,9 @@ def _pie(found: Settings, _capacity_pps: Floats) -> PiAqm:
     )
 
 
-def _madpie(found: Settings, _capacity_pps: Floats) -> PiAqm:
+def _madpie(found: Settings, _link: Link) -> PiAqm:
     base = settings(f"pie@{found.dialect}")
-    pie = _pie(base, _capacity_pps)
+    pie = _pie(base, _link)
     return PiAqm(
         found,
         **_gains(found),
@@ -196,7 +223,7 @@ def _madpie(found: Settings, _capacity_pps: Floats) -> PiAqm:
     )
 
 
-def _pi2(found: Settings, _capacity_pps: Floats) -> PiAqm:
+def _pi2(found: Settings, _link: Link) -> PiAqm:
     # Linux moves p_s = k p', so its gains on p' are a k-th and p' stays below 1/k.
     k = found.number("coupling_k")
     per = k if found.dialect == "linux" else 1.0
@@ -211,7 +238,7 @@ def _pi2(found: Settings, _capacity_pps: Floats) -> PiAqm:
     )
 
 
-def _dualpi2(found: Settings, _capacity_pps: Floats) -> PiAqm:
+def _dualpi2(found: Settings, _link: Link) -> PiAqm:
     k = found.number("k")
     return PiAqm(
         found,
@@ -225,14 +252,15 @@ def _dualpi2(found: Settings, _capacity_pps: Floats) -> PiAqm:
     )
 
 
-def _red(found: Settings, capacity_pps: Floats) -> RedAqm:
+def _red(found: Settings, link: Link) -> RedAqm:
     if found.dialect == "linux":
         raise InputError(
             "aqm: red@linux has no fluid model, for its weight and thresholds come from tc's "
             "tables; give red with min_th, max_th, max_p and w_q"
         )
     mean_bytes = found.words["mean_packet_bytes"]
-    packet = PACKET_BYTES if mean_bytes == "auto" else quantity(mean_bytes)[0]
+    packet = link.packet_bytes if mean_bytes == "auto" else quantity(mean_bytes)[0]
+    capacity_pps = link.capacity_pps
     automatic = np.maximum(5.0, found.number("target_delay") * capacity_pps / 2.0)
     lower = _backlog(found.words["min_th"], packet, automatic)
     upper = _backlog(found.words["max_th"], packet, 3.0 * lower)
@@ -263,9 +291,7 @@ def _weight(found: Settings, capacity_pps: Floats) -> Floats:
     return -np.expm1(-1.0 / (capacity_pps * ns2))
 
 
-PACKET_BYTES = 1500.0
-
-MODELS: dict[str, Callable[[Settings, Floats], FluidAqm]] = {
+MODELS: dict[str, Callable[[Settings, Link], FluidAqm]] = {
     "pi": _pi,
     "pie": _pie,
     "madpie": _madpie,
@@ -275,12 +301,12 @@ MODELS: dict[str, Callable[[Settings, Floats], FluidAqm]] = {
 }
 
 
-def fluid(aqm: str, capacity_pps: Floats, *, step_scaling: bool = True) -> FluidAqm:
+def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
     """The fluid model of an AQM.
 
     Args:
         aqm: text form, such as ``pie@linux:target=5ms``; defaults are those of its dialect.
-        capacity_pps: of the link, packets per second, shape ``(n_points,)``.
+        link: that it manages.
         step_scaling: whether PIE scales its steps by the probability.
 
     Raises:
@@ -290,7 +316,7 @@ def fluid(aqm: str, capacity_pps: Floats, *, step_scaling: bool = True) -> Fluid
     found = settings(aqm)
     if found.kind not in MODELS:
         raise InputError(f"aqm: `{aqm}` has no fluid model; AQMs with one: {', '.join(MODELS)}")
-    model = MODELS[found.kind](found, capacity_pps)
+    model = MODELS[found.kind](found, link)
     if isinstance(model, PiAqm) and not step_scaling:
         return dataclasses.replace(model, table="")
     return model

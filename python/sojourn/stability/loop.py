@@ -11,16 +11,18 @@ from which ``L = -K dtau/du`` follows by elimination. docs/stability.md derives 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.arrays import Complexes, Floats, Indices
+from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
 from sojourn.stability.controllers import Controller
 from sojourn.stability.windows import Linear, Window
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,15 @@ class FluidLoop:
                 capacity = capacity - at(population.sent_pps)
         return pushed / (capacity * s + drag)
 
+    def take(self, wanted: Bools) -> FluidLoop:
+        """Only some operating points, as a flat grid."""
+        controller = _only(self.controller, wanted)
+        populations = tuple(_only(population, wanted) for population in self.populations)
+        capacity = self.capacity_pps[wanted]
+        return FluidLoop(
+            capacity.shape, populations, controller, capacity, self.variant, self.with_delay
+        )
+
     def response(self, frequency_rad_per_s: Floats) -> Complexes:
         """The loop, delay included, at real frequencies.
 
@@ -207,3 +218,10 @@ class FluidLoop:
         s = 1j * np.broadcast_to(frequency_rad_per_s, (len(points), len(frequency_rad_per_s)))
         values = self.without_delay(s, points) * np.exp(-s * self.delay_s[:, None])
         return values.reshape(*self.shape, len(frequency_rad_per_s))
+
+
+def _only(part: Part, wanted: Bools) -> Part:
+    """A dataclass with its arrays cut to some points."""
+    arrays = {field.name: getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
+    cut = {name: a[wanted] for name, a in arrays.items() if isinstance(a, np.ndarray)}
+    return replace(part, **cut)  # type: ignore[type-var]
