@@ -28,6 +28,10 @@ impl<L: Law> Watched<L> {
 }
 
 impl<L: Law> Aqm for Watched<L> {
+    fn is_limit_first(&self) -> bool {
+        self.law.is_limit_first()
+    }
+
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         self.note();
         self.law.on_enqueue(now, head, queue, rng)
