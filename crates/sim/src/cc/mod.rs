@@ -33,6 +33,12 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The threshold that remembers most of the present window where that is given up unused (Linux
+    /// `tcp_current_ssthresh`).
+    pub fn three_quarters(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
     /// Slow start as in Linux since 4.0: grows by what was delivered, up to the threshold, and returns
     /// what is left for congestion avoidance (endpoints sheet §1.5).
     #[inline]
@@ -108,6 +114,10 @@ pub trait CongestionControl: Send {
     /// A round-trip sample, in every state and before [`CongestionControl::grow`].
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
+    }
+    /// Where rate halving stops, if a recovery lasts (Linux `min_cwnd`, until 3.1).
+    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+        ssthresh
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}

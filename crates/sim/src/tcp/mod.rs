@@ -7,6 +7,7 @@ pub mod profile;
 pub mod prr;
 pub mod ranges;
 pub mod receiver;
+pub mod reordering;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;

@@ -8,7 +8,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State};
-use crate::packet::Packet;
+use crate::packet::{Block, Packet};
 use crate::tcp::scoreboard::Delivery;
 
 /// Beside two round trips: two jiffies, and the worst delayed acknowledgement for a lone packet.
@@ -22,6 +22,13 @@ pub(super) struct Probe {
     end: u32,
     /// It was a segment sent before.
     again: bool,
+}
+
+impl Probe {
+    /// Whether a block that tells of a duplicate tells of this probe.
+    pub(super) fn is_answered_by(&self, block: Block) -> bool {
+        self.again && block.end == self.end
+    }
 }
 
 impl Sender {

@@ -6,7 +6,9 @@ use sojourn_aqm::{Span, Time};
 use super::*;
 use crate::cc::factory;
 use crate::packet::{Block, Kind};
-use crate::tcp::profile::LINUX;
+
+/// The scripts negotiate no timestamps.
+const LINUX: Profile = Profile { timestamps: false, ..crate::tcp::profile::LINUX };
 
 const FILES: [&str; 2] = [
     include_str!("../../../testdata/scripts/recovery.txt"),

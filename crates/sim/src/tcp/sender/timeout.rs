@@ -3,6 +3,7 @@
 use sojourn_aqm::Time;
 
 use super::super::profile::{Detection, Idle};
+use super::super::reordering::DUPLICATES;
 use super::super::scoreboard::Delivery;
 use super::undo::Undo;
 use super::{Sender, State};
@@ -20,6 +21,10 @@ impl Sender {
         let progressed = self.state == State::Loss && una > self.una_at_timeout;
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
         let before_recovery = self.state < State::Recovery;
+        let disordered = self.state <= State::Disorder && self.board.sacked() >= DUPLICATES;
+        if disordered || self.profile.detection != Detection::Rack {
+            self.reordering.time_out();
+        }
         if fresh {
             self.undo = Some(Undo::of(&self.window, una));
             self.window.ssthresh = self.reduced(false);
@@ -73,7 +78,7 @@ impl Sender {
             Idle::Keep => return,
             Idle::Restart => self.window.cwnd = floor,
             Idle::Halve => {
-                self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+                self.window.ssthresh = self.window.three_quarters();
                 let mut left = idle;
                 while left > timeout && self.window.cwnd > floor {
                     left = left - timeout;
@@ -81,6 +86,7 @@ impl Sender {
                 }
             }
         }
+        self.usage.restart(now);
         self.cc.on_idle(now, idle);
     }
 }

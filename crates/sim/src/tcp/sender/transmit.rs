@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Ecn, Time};
 
-use super::{Segments, Sender, State, Usage};
+use super::{Segments, Sender, State};
 use crate::packet::{Kind, Packet};
 
 impl Sender {
@@ -24,7 +24,8 @@ impl Sender {
         }
         let mut room = self.room();
         let left = self.segments.count - self.board.nxt();
-        let held_back = left > room;
+        // Linux `tcp_write_xmit`: a window that is just full counts as the limit.
+        let held_back = left >= room;
         room = room.min(left);
         for _ in 0..room {
             self.transmit(now, emit);
@@ -33,7 +34,9 @@ impl Sender {
             self.last_sent = now;
         }
         self.set_timer(now, restart, room > 0);
-        self.note_usage(held_back);
+        if room > 0 || held_back {
+            self.note_usage(now, held_back);
+        }
     }
 
     /// How many packets may be sent.
@@ -64,18 +67,6 @@ impl Sender {
         self.count_in_episode();
     }
 
-    fn note_usage(&mut self, held_back: bool) {
-        let outstanding = self.board.outstanding();
-        let new_round = self.board.una() >= self.usage.round_end;
-        if new_round
-            || held_back
-            || !self.usage.limited && outstanding > self.usage.most_outstanding
-        {
-            let round_end = self.board.nxt();
-            self.usage = Usage { most_outstanding: outstanding, limited: held_back, round_end };
-        }
-    }
-
     fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
@@ -91,7 +82,7 @@ impl Sender {
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
         self.count_in_episode();
-        self.count_retransmission();
+        self.count_retransmission(now);
         if seq == self.board.una() {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
             self.probing = false;
