@@ -15,6 +15,7 @@ use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
 use crate::tcp::Segments;
+use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
@@ -243,6 +244,23 @@ fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
     Ok((profile, Arc::new(cc::factory(cc).map_err(invalid("cc"))?)))
 }
 
+/// What the receivers offer, in segments.
+fn window_rule(tcp: &Tcp) -> WindowRule {
+    /// Linux offers 64 kB at first.
+    const INITIAL_BYTES: u64 = 65_536;
+    let segments = |bytes: u64| {
+        let segments = bytes / u64::from(tcp.payload_bytes);
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+    };
+    match tcp.receive_window {
+        None => WindowRule::Unlimited,
+        Some(window) if window.autotuned => {
+            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+        }
+        Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
+}
+
 fn tcp_of(app: &App) -> Option<&Tcp> {
     match app {
         App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp),
@@ -278,7 +296,8 @@ fn build_flow(
         };
         let precise_echo = tcp.ecn && factory().counts_marks();
         let factory = Arc::clone(factory);
-        let setup = Setup { factory, segments, profile: *profile, precise_echo };
+        let window = window_rule(tcp);
+        let setup = Setup { factory, segments, profile: *profile, precise_echo, window };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {

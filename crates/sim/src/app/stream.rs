@@ -10,6 +10,7 @@ use sojourn_aqm::{Ecn, Rng, Span, Time};
 use super::Outbox;
 use crate::cc::Factory;
 use crate::packet::{Kind, Packet};
+use crate::tcp::offer::WindowRule;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -36,11 +37,13 @@ pub struct Setup {
     pub profile: Profile,
     /// Whether the receiver echoes every run of marks exactly.
     pub precise_echo: bool,
+    /// What the receiver offers.
+    pub window: WindowRule,
 }
 
 impl Setup {
     fn receiver(&self) -> Receiver {
-        let receiver = Receiver::new(self.profile.ack, self.profile.sack);
+        let receiver = Receiver::new(self.profile.ack, self.profile.sack).offering(self.window);
         if self.precise_echo { receiver.precise() } else { receiver }
     }
 }
@@ -127,6 +130,7 @@ impl Stream {
             out.send(self.control_packet(Kind::Syn, now));
         }
         if self.receiver.delayed_ack() <= now {
+            self.receiver.on_timer(now);
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
@@ -193,7 +197,14 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            out.reply(self.control_packet(Kind::SynAck, out.now));
+            self.receiver.on_syn(out.now);
+            let mut answer = self.control_packet(Kind::SynAck, out.now);
+            answer.window = self.receiver.offered();
+            out.reply(answer);
+            return None;
+        }
+        if packet.kind == Kind::WindowProbe {
+            self.acknowledge(out);
             return None;
         }
         if self.receiver.must_answer_before(packet) {
@@ -247,6 +258,7 @@ impl Stream {
                 if opening.timeout == self.setup.profile.rto.initial {
                     sender.on_established(now.since(opening.since));
                 }
+                sender.take_offer(0, packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
                 self.sender = Some(sender);

@@ -1,7 +1,9 @@
 //! TCP endpoints, one file per concern.
 
+pub mod delayed_ack;
 pub mod descent;
 pub mod halving;
+pub mod offer;
 pub mod pipe;
 pub mod profile;
 pub mod prr;

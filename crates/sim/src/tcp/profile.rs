@@ -38,10 +38,17 @@ pub enum RtoFloor {
 pub struct AckRule {
     /// Segments that one acknowledgement covers at most.
     pub every: u32,
-    /// How long an acknowledgement may wait.
+    /// How long an acknowledgement may wait, where that does not adapt.
     pub delay: Span,
-    /// Segments acknowledged one by one at the start of a connection.
+    /// Whether the wait follows the gaps between segments, and segments are acknowledged one by one
+    /// at the start of a connection, after a pause, at duplicates and at marks (Linux).
+    pub adaptive: bool,
+    /// Most segments acknowledged one by one.
     pub quick: u32,
+    /// Whether duplicates beyond the third are thinned (Linux since 4.18).
+    pub compression: bool,
+    /// Whether SACK blocks count in the size of an acknowledgement.
+    pub counts_blocks: bool,
 }
 
 /// Which silence or noise stands for a loss.
@@ -156,9 +163,23 @@ const LINUX_RTO: RtoRule = RtoRule {
     max: Span::from_secs(120),
 };
 
-const LINUX_ACK: AckRule = AckRule { every: 2, delay: Span::from_millis(40), quick: 16 };
+const LINUX_ACK: AckRule = AckRule {
+    every: 2,
+    delay: Span::from_millis(40),
+    adaptive: true,
+    quick: 16,
+    compression: true,
+    counts_blocks: true,
+};
 
-const EVERY_PACKET: AckRule = AckRule { every: 1, delay: Span::from_millis(100), quick: 0 };
+const EVERY_PACKET: AckRule = AckRule {
+    every: 1,
+    delay: Span::from_millis(100),
+    adaptive: false,
+    quick: 0,
+    compression: false,
+    counts_blocks: false,
+};
 
 /// Linux 6.x, the default.
 pub const LINUX: Profile = Profile {
@@ -203,6 +224,7 @@ pub const LINUX_2_6: Profile = Profile {
     avoidance_per_ack: 1,
     tail_probes: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
+    ack: AckRule { compression: false, ..LINUX_ACK },
     ..LINUX
 };
 
@@ -280,7 +302,7 @@ pub const PROFILES: [Profile; 9] = [
         reduce_in_flight: true,
         idle: Idle::Keep,
         rto: RtoRule { floor: RtoFloor::Whole(Span::from_secs(1)), ..NEWRENO.rto },
-        ack: AckRule { every: 1, delay: Span::from_millis(200), quick: 0 },
+        ack: AckRule { delay: Span::from_millis(200), ..EVERY_PACKET },
         ..NEWRENO
     },
     Profile {

@@ -22,7 +22,7 @@ impl Scoreboard {
     /// many were marked, and when the last of those not yet due will be.
     pub fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
         let before = self.newest;
-        let patience = self.newest_rtt + window;
+        let patience = self.last_rtt + window;
         let mut marked = 0;
         let mut last_due = None;
         let mut all_due = true;
@@ -52,7 +52,7 @@ impl Scoreboard {
 
     /// The same for retransmissions alone.
     fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        let patience = self.newest_rtt + window;
+        let patience = self.last_rtt + window;
         let mut marked = 0;
         while let Some(Retransmission { transmission, .. }) = self.oldest_retransmission() {
             if transmission >= self.newest {
@@ -134,7 +134,7 @@ impl Scoreboard {
         for seq in self.una..self.nxt {
             let Record { sent, flags } = *self.record(seq);
             let in_flight = flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST;
-            if in_flight && (!rack || seq == self.una || now >= sent + self.newest_rtt) {
+            if in_flight && (!rack || seq == self.una || now >= sent + self.last_rtt) {
                 self.mark_lost(seq);
             }
         }

@@ -100,7 +100,8 @@ pub struct Scoreboard {
     retransmissions: VecDeque<Retransmission>,
     /// The most recent transmission that is known to have arrived.
     newest: Transmission,
-    newest_rtt: Span,
+    /// The round trip of the last arrival taken in.
+    last_rtt: Span,
 }
 
 impl Scoreboard {
@@ -119,7 +120,7 @@ impl Scoreboard {
             judged: 0,
             retransmissions: VecDeque::new(),
             newest: Transmission::default(),
-            newest_rtt: Span::ZERO,
+            last_rtt: Span::ZERO,
         }
     }
 
@@ -257,6 +258,7 @@ impl Scoreboard {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.forget_below(self.una);
         let cumulative = (delivery.oldest_sent, delivery.newest_sent);
+        let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
         for block in sack {
             let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
             if block.start >= block.end {
@@ -275,6 +277,8 @@ impl Scoreboard {
         if cumulative.0.is_some() {
             (delivery.oldest_sent, delivery.newest_sent) = cumulative;
         }
+        // It takes in SACKed segments first, and RACK's round trip is that of the last.
+        self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
         self.ranges = ranges;
     }
 
@@ -305,9 +309,10 @@ impl Scoreboard {
         // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
         let too_early =
             flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
-        if transmission > self.newest && !too_early {
-            self.newest = transmission;
-            self.newest_rtt = now.since(sent);
+        if !too_early {
+            // Linux `tcp_rack_advance`: the round trip also of an arrival that is not the newest.
+            self.last_rtt = now.since(sent);
+            self.newest = self.newest.max(transmission);
         }
     }
 

@@ -74,7 +74,7 @@ impl Sender {
             && (2..4).contains(&outstanding)
             && self.board.sacked() + 1 == outstanding
             && self.board.retransmitted() == 0
-            && self.board.nxt() == self.segments.count;
+            && self.board.nxt() == self.segments.count.min(self.offered);
         if !due {
             self.reorder_timer = Time::NEVER;
             return 0;

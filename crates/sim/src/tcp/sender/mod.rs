@@ -2,10 +2,11 @@
 //! differs between stacks is asked of the [`Profile`]: what stands for a loss, how the window comes
 //! down, how it grows, what silence means.
 //!
-//! Not yet here: pacing, receive windows.
+//! Not yet here: pacing.
 
 mod episode;
 mod losses;
+mod persist;
 mod probe;
 mod timeout;
 mod transmit;
@@ -94,6 +95,10 @@ pub struct Sender {
     timeout: Time,
     probing: bool,
     probe: Option<Probe>,
+    /// One past the highest segment that the receiver's window lets go.
+    offered: u32,
+    /// While that window is closed: how long the next probe waits.
+    persist: Option<Span>,
     reorder_timer: Time,
     reordering: Reordering,
     undo: Option<Undo>,
@@ -129,6 +134,8 @@ impl Sender {
             timeout: Time::NEVER,
             probing: false,
             probe: None,
+            offered: 0,
+            persist: None,
             reorder_timer: Time::NEVER,
             reordering: Reordering::new(profile.max_reordering),
             undo: None,
@@ -189,6 +196,7 @@ impl Sender {
         if ack.seq > self.board.nxt() {
             return; // of data never sent: from an earlier connection
         }
+        self.take_offer(ack.seq, ack.window);
         let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
@@ -290,10 +298,12 @@ impl Sender {
             if marked.segments > 0 && self.state == State::Recovery && !recovering {
                 self.descend(1, false, marked.segments);
             }
-            self.send(now, emit);
+            self.send_allowed(now, false, emit);
         }
         if self.timeout <= now {
-            if self.probing {
+            if self.persist.is_some() {
+                self.probe_window(now, emit);
+            } else if self.probing {
                 self.send_probe(now, emit);
             } else {
                 self.on_timeout(now, emit);

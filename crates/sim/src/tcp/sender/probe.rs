@@ -79,7 +79,7 @@ impl Sender {
         self.probing = false;
         let full = now + self.rtt.timeout();
         let last = self.board.nxt() - 1;
-        let again = self.board.nxt() == self.segments.count;
+        let again = self.board.nxt() == self.segments.count.min(self.offered);
         if self.probe.is_some() || again && self.board.is_sacked(last) {
             self.timeout = (self.board.head_sent() + self.rtt.timeout()).max(now + SLACK);
             return;

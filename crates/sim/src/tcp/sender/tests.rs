@@ -49,6 +49,7 @@ impl Script {
         };
         let mut sender = Sender::new(segments, profile, factory(cc).unwrap()());
         sender.on_established(Span::from_millis(rtt_ms));
+        sender.take_offer(0, u32::MAX);
         let mut script = Script { sender, now: Time::ZERO, stamp: Time::ZERO, sent: Vec::new() };
         script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));
         script.now = Time::ZERO + Span::from_millis(rtt_ms);

@@ -58,7 +58,7 @@ impl Sender {
             self.frto &= delivery.advanced && delivery.sacked == 0;
         } else if delivery.advanced {
             self.point = self.board.nxt();
-            self.frto = self.board.nxt() < self.segments.count;
+            self.frto = self.board.nxt() < self.segments.count.min(self.offered);
             self.only_new = self.frto;
         }
     }
@@ -87,6 +87,5 @@ impl Sender {
             }
         }
         self.usage.restart(now);
-        self.cc.on_idle(now, idle);
     }
 }

@@ -6,14 +6,15 @@ use super::{Segments, Sender, State};
 use crate::packet::{Kind, Packet};
 
 impl Sender {
-    /// Sends what the window allows: first what was lost, then new data.
+    /// The application has something to send, perhaps after a pause: sends what the windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
     }
 
-    /// The same; `restart`: an acknowledgement starts the timer anew.
+    /// Sends what the windows allow: first what was lost, then new data. `restart`: an acknowledgement
+    /// starts the timer anew.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
-        self.restart_after_idle(now);
         let only_new = std::mem::take(&mut self.only_new);
         if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
             while self.room() > 0
@@ -23,17 +24,23 @@ impl Sender {
             }
         }
         let mut room = self.room();
-        let left = self.segments.count - self.board.nxt();
+        let nxt = self.board.nxt();
+        let left = (self.segments.count - nxt).min(self.offered.saturating_sub(nxt));
         // Linux `tcp_write_xmit`: a window that is just full counts as the limit.
         let held_back = left >= room;
         room = room.min(left);
+        if room > 0 && self.board.in_flight() == 0 {
+            self.cc.on_idle(now, now.since(self.last_sent));
+        }
         for _ in 0..room {
             self.transmit(now, emit);
         }
         if room > 0 {
             self.last_sent = now;
         }
+        self.end_persisting();
         self.set_timer(now, restart, room > 0);
+        self.start_persisting(now);
         if room > 0 || held_back {
             self.note_usage(now, held_back);
         }
