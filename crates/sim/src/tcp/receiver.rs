@@ -3,10 +3,12 @@
 
 use sojourn_aqm::{Ecn, Time};
 
+use super::accecn::Counters;
 use super::delayed_ack::DelayedAck;
 use super::offer::{Offer, WindowRule};
 use super::profile::AckRule;
 use super::ranges::Ranges;
+use crate::cc::Feedback;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
 /// The receiver of one connection.
@@ -28,6 +30,8 @@ pub struct Receiver {
     opened: Option<Time>,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     precise: bool,
+    /// Marks are counted instead of echoed (RFC 9768).
+    accurate: Option<Counters>,
     /// ECN-capable segments have arrived.
     ect_seen: bool,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
@@ -60,6 +64,7 @@ impl Receiver {
             counts_blocks: rule.counts_blocks,
             opened: None,
             precise: false,
+            accurate: None,
             ect_seen: false,
             echo: false,
             stamp: Time::ZERO,
@@ -81,9 +86,11 @@ impl Receiver {
         self.opened = Some(now);
     }
 
-    /// The same for a sender that counts marks.
-    pub fn precise(self) -> Receiver {
-        Receiver { precise: true, ..self }
+    /// The same for a sender that wants to hear of marks in this way.
+    /// `header_bytes` of a segment are not data.
+    pub fn with_feedback(self, feedback: Feedback, header_bytes: u32) -> Receiver {
+        let accurate = (feedback == Feedback::Accurate).then(|| Counters::new(header_bytes));
+        Receiver { precise: feedback == Feedback::Runs, accurate, ..self }
     }
 
     /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
@@ -115,8 +122,14 @@ impl Receiver {
         }
         let echoed = self.echo;
         self.acks.on_data(now, self.offer.segments());
-        self.take_mark(packet);
-        let news = packet.signal || self.precise && echoed != self.echo;
+        let told = match &mut self.accurate {
+            Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
+            None => {
+                self.take_mark(packet);
+                self.precise && echoed != self.echo
+            }
+        };
+        let news = packet.signal || told;
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate {
             self.duplicate = Some(packet.seq);
@@ -210,6 +223,9 @@ impl Receiver {
         }
         ack.signal = self.echo;
         ack.window = self.offer.segments();
+        if let Some(counters) = &mut self.accurate {
+            counters.report(&mut ack);
+        }
         self.unacknowledged = 0;
         self.acks.on_sent();
         ack
@@ -286,7 +302,8 @@ mod tests {
     #[test]
     fn t77_runs_of_marks_are_echoed_exactly() {
         let acks = |marks: &[bool]| {
-            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true)
+                .with_feedback(Feedback::Runs, 52);
             let mut acks = Vec::new();
             for (seq, &marked) in marks.iter().enumerate() {
                 let mut packet = data(seq as u32);

@@ -1,7 +1,8 @@
 //! Episodes: when a reduction of the window begins and ends, and how the window comes down in between.
 
 use super::undo::Undo;
-use super::{Sender, State};
+use super::{Reason, Sender, State};
+use crate::cc::Steers;
 use crate::tcp::descent::{Descent, Step};
 use crate::tcp::profile::{Moderation, Style};
 use crate::tcp::scoreboard::Marked;
@@ -39,17 +40,17 @@ impl Sender {
         let lost = self.board.lost() > 0;
         match self.state {
             State::Open | State::Disorder if lost => {
-                self.start_reduction(self.profile.recovery, false);
+                self.start_reduction(self.profile.recovery, Reason::Loss);
                 self.state = State::Recovery;
             }
             State::Loss if marked.again > 0 => {
-                self.start_reduction(self.profile.recovery, false);
+                self.start_reduction(self.profile.recovery, Reason::Loss);
                 self.frto = false;
                 self.state = State::Recovery;
             }
             State::Cwr if lost => self.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
-                self.start_reduction(self.profile.on_mark, true);
+                self.start_reduction(self.profile.on_mark, Reason::Mark);
                 self.undo = None;
                 self.state = State::Cwr;
             }
@@ -59,10 +60,13 @@ impl Sender {
         }
     }
 
-    pub(super) fn start_reduction(&mut self, style: Style, marked: bool) {
+    pub(super) fn start_reduction(&mut self, style: Style, reason: Reason) {
         self.undo = Some(Undo::of(&self.window, self.board.una()));
-        self.window.ssthresh = self.reduced(marked);
-        self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
+        self.window.ssthresh = self.reduced(reason);
+        self.descent = match self.needs.steers {
+            Steers::Everything => Descent::Steered,
+            _ => Descent::start(style, &mut self.window, self.board.outstanding()),
+        };
         self.window.credit = 0;
         self.probe = None;
         self.point = self.board.nxt();
@@ -70,12 +74,16 @@ impl Sender {
     }
 
     /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
-    pub(super) fn reduced(&mut self, marked: bool) -> u32 {
+    pub(super) fn reduced(&mut self, reason: Reason) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
             base.cwnd = self.board.outstanding().max(1);
         }
-        if marked { self.cc.reduce_on_mark(&base) } else { self.cc.reduce(&base) }
+        match reason {
+            Reason::Mark => self.cc.reduce_on_mark(&base),
+            Reason::Loss => self.cc.reduce(&base),
+            Reason::Timeout => self.cc.reduce_on_timeout(&base),
+        }
     }
 
     /// After an odd acknowledgement no burst leaves.

@@ -1,13 +1,14 @@
 //! The sending side: a simplified Linux sender in packets (endpoints sheet §1.2, §1.3, §1.21). What
 //! differs between stacks is asked of the [`Profile`]: what stands for a loss, how the window comes
-//! down, how it grows, what silence means.
+//! down, how it grows, what silence means. What a congestion control takes into its own hands is in
+//! [`steered`].
 //!
-//! Not yet here: pacing.
 
 mod episode;
 mod losses;
 mod persist;
 mod probe;
+mod steered;
 mod timeout;
 mod transmit;
 mod undo;
@@ -16,14 +17,18 @@ mod usage;
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+use self::steered::Tally;
 use self::undo::Undo;
 use self::usage::Usage;
+use super::accecn::Reader;
+use super::delivery_rate::DeliveryRate;
 use super::descent::Descent;
+use super::pacing::Pacer;
 use super::profile::{Detection, Profile, Style};
 use super::reordering::{DUPLICATES, Reordering};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Marked, Scoreboard};
-use crate::cc::{Ack, CongestionControl, Window};
+use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
 use crate::packet::Packet;
 
 /// Where a connection stands.
@@ -46,6 +51,14 @@ pub enum State {
     Recovery,
     /// The retransmission timer has expired.
     Loss,
+}
+
+/// Why the window is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Loss,
+    Mark,
+    Timeout,
 }
 
 /// What does not change during a connection.
@@ -85,7 +98,12 @@ pub struct Sender {
     board: Scoreboard,
     window: Window,
     cc: Box<dyn CongestionControl>,
-    counts_marks: bool,
+    needs: Needs,
+    pacer: Option<Pacer>,
+    /// When a packet that was held back may leave.
+    release: Time,
+    rate: Option<Box<DeliveryRate>>,
+    accurate: Option<Reader>,
     state: State,
     /// What had been sent when the present reduction began.
     point: u32,
@@ -119,12 +137,23 @@ impl Sender {
     /// The sender of a connection that is just established.
     pub fn new(segments: Segments, profile: Profile, cc: Box<dyn CongestionControl>) -> Sender {
         let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce);
+        let needs = cc.needs();
+        let mut board = Scoreboard::new(profile.sack);
+        if needs.rate_samples {
+            board.keep_fresh_losses();
+        }
+        let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
+        let accurate = segments.ecn && needs.feedback == Feedback::Accurate;
         Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
-            board: Scoreboard::new(profile.sack),
+            board,
             window: Window::new(segments.initial_window),
-            counts_marks: segments.ecn && cc.counts_marks(),
+            needs,
+            pacer: burst.map(Pacer::new),
+            release: Time::NEVER,
+            rate: needs.rate_samples.then(Box::default),
+            accurate: accurate.then(|| Reader::new(segments.payload_bytes)),
             cc,
             state: State::Open,
             point: 0,
@@ -134,7 +163,7 @@ impl Sender {
             timeout: Time::NEVER,
             probing: false,
             probe: None,
-            offered: 0,
+            offered: u32::MAX,
             persist: None,
             reorder_timer: Time::NEVER,
             reordering: Reordering::new(profile.max_reordering),
@@ -153,12 +182,13 @@ impl Sender {
     /// Takes the sample of the handshake.
     pub fn on_established(&mut self, rtt: Span) {
         self.rtt.sample(rtt, 0, 0);
+        self.set_pace();
     }
 
     /// The next of its timers.
     #[inline]
     pub fn next_timer(&self) -> Time {
-        self.timeout.min(self.reorder_timer)
+        self.timeout.min(self.reorder_timer).min(self.release)
     }
 
     /// The window.
@@ -174,6 +204,11 @@ impl Sender {
     /// Packets believed in the network.
     pub fn in_flight(&self) -> u32 {
         self.board.in_flight()
+    }
+
+    /// The congestion control, for its state variables.
+    pub fn control(&self) -> &dyn CongestionControl {
+        &*self.cc
     }
 
     /// Smoothed round-trip time.
@@ -200,6 +235,7 @@ impl Sender {
         let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
+        let prior_in_flight = self.board.in_flight();
         let mut delivery = self.board.acknowledge(now, ack.seq, sack, self.point, self.rtt.min());
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
@@ -210,20 +246,22 @@ impl Sender {
             rtt: delivery.newest_sent.map(|sent| now.since(sent)),
             una: self.board.una(),
             nxt: self.board.nxt(),
+            paced: self.pacer.is_some(),
         };
         self.take_sample(&delivery, &news, ack.sent);
         if !self.profile.sack && !delivery.advanced {
             self.take_duplicate(&mut delivery);
         }
-        if self.counts_marks {
+        if self.segments.ecn && self.needs.feedback == Feedback::Runs {
             self.cc.on_echo(&news, ack.signal);
         }
+        let marks = self.read_marks(ack);
         let duplicated = blocks > 0 && undo::is_duplicate(ack);
         let of_probe = duplicated && self.probe.is_some_and(|probe| probe.is_answered_by(sack[0]));
         if self.probe.is_some() {
             self.judge_probe(ack.seq, &delivery, duplicated);
         }
-        if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && ack.signal) {
+        if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && marks > 0) {
             undo.forbid(); // what reduced the window was congestion
         }
         if delivery.advanced && self.state >= State::Recovery {
@@ -242,11 +280,18 @@ impl Sender {
             || duplicated;
         let marked =
             if odd { self.detect_losses(now, delivery.advanced) } else { Marked::default() };
-        self.enter_episode(ack.signal, marked);
+        self.tell_losses();
+        self.enter_episode(marks > 0 && self.needs.steers != Steers::Window, marked);
         if odd {
             self.moderate();
         }
-        self.adjust_window(&delivery, &news, marked.segments);
+        if self.is_steered() {
+            let tally = Tally { prior_in_flight, lost: marked.segments, marks };
+            self.steer(&delivery, &news, tally);
+        } else {
+            self.adjust_window(&delivery, &news, marked.segments);
+        }
+        self.set_pace();
         let restart = delivery.advanced || self.confirms_head(&delivery);
         self.send_allowed(now, restart, emit);
     }
@@ -291,9 +336,13 @@ impl Sender {
 
     /// One of the timers is due.
     pub fn on_timer(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        if self.release <= now {
+            self.send_allowed(now, false, emit);
+        }
         if self.reorder_timer <= now {
             let recovering = self.state == State::Recovery;
             let marked = self.detect_losses(now, false);
+            self.tell_losses();
             self.enter_episode(false, marked);
             if marked.segments > 0 && self.state == State::Recovery && !recovering {
                 self.descend(1, false, marked.segments);

@@ -10,9 +10,14 @@ use crate::packet::{Kind, Packet};
 const SHORTEST: Span = Span::from_millis(200);
 
 impl Sender {
+    /// The receiver's answer to the SYN offers so many segments.
+    pub fn start_with_offer(&mut self, segments: u32) {
+        self.offered = segments;
+    }
+
     /// The receiver offers so many segments beyond `ack`. An acknowledgement of nothing new only widens
     /// the window, an old one says nothing (Linux `tcp_may_update_window`).
-    pub fn take_offer(&mut self, ack: u32, segments: u32) {
+    pub(super) fn take_offer(&mut self, ack: u32, segments: u32) {
         let end = ack.saturating_add(segments);
         let una = self.board.una();
         if ack > una || ack == una && end > self.offered {

@@ -4,7 +4,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::*;
-use crate::cc::factory;
+use crate::cc::choose;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::Idle;
 
@@ -87,10 +87,10 @@ impl<'a> Start<'a> {
             last_payload_bytes: 1000,
             initial_window: 10,
         };
-        let cc = factory(self.cc).expect("the control is registered")();
+        let cc = (choose(self.cc).expect("the control is registered").factory)();
         let mut sender = Sender::new(segments, self.profile, cc);
         sender.on_established(Span::from_millis(u64::from(self.rtt_ms)));
-        sender.take_offer(0, self.window);
+        sender.start_with_offer(self.window);
         sender.window.ssthresh = self.ssthresh;
         sender
     }

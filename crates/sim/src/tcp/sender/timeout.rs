@@ -6,7 +6,8 @@ use super::super::profile::{Detection, Idle};
 use super::super::reordering::DUPLICATES;
 use super::super::scoreboard::Delivery;
 use super::undo::Undo;
-use super::{Sender, State};
+use super::{Reason, Sender, State};
+use crate::cc::Steers;
 use crate::packet::Packet;
 
 impl Sender {
@@ -27,9 +28,10 @@ impl Sender {
         }
         if fresh {
             self.undo = Some(Undo::of(&self.window, una));
-            self.window.ssthresh = self.reduced(false);
+            self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
+        self.tell_losses();
         let tried = before_recovery || !fresh && self.state == State::Loss;
         self.frto = self.profile.undo && tried;
         self.probe = None;
@@ -70,6 +72,9 @@ impl Sender {
             return;
         }
         let (idle, timeout) = (now.since(self.last_sent), self.rtt.timeout());
+        if self.needs.steers == Steers::Everything {
+            return self.cc.on_idle(now, idle); // Linux: no restart where the control has the window
+        }
         if idle <= timeout {
             return;
         }

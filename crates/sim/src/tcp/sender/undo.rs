@@ -5,7 +5,7 @@
 use sojourn_aqm::Time;
 
 use super::{Sender, State};
-use crate::cc::Window;
+use crate::cc::{Steers, Window};
 use crate::packet::{Block, Packet};
 
 /// What a reduction changed.
@@ -86,10 +86,12 @@ impl Sender {
     /// Window and threshold are again what they were, and nothing counts as lost.
     pub(super) fn withdraw_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
-            self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-            self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+            if self.needs.steers != Steers::Everything {
+                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+            }
             if undo.cwnd > 0 {
-                self.cc.undo();
+                self.cc.undo(&mut self.window);
             }
         }
         self.board.forget_losses();

@@ -4,6 +4,7 @@
 use sojourn_aqm::Time;
 
 use super::{Sender, State};
+use crate::cc::Steers;
 use crate::tcp::profile::Idle;
 
 /// What a connection has used of its window.
@@ -41,7 +42,9 @@ impl Sender {
             return;
         }
         self.usage.used = self.usage.used.max(outstanding);
-        let decays = self.profile.validation && self.profile.idle == Idle::Halve;
+        let decays = self.profile.validation
+            && self.profile.idle == Idle::Halve
+            && self.needs.steers != Steers::Everything;
         if decays && now.since(self.usage.full_at) >= self.rtt.timeout() {
             self.give_up_unused();
             self.usage.full_at = now;
