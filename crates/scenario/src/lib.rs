@@ -36,6 +36,7 @@ mod resolve;
 pub mod resolved;
 mod scenario;
 pub mod schema;
+pub mod stacks;
 mod strict;
 pub mod text;
 mod trace;

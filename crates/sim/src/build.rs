@@ -15,6 +15,7 @@ use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
 use crate::tcp::Segments;
+use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
@@ -245,6 +246,23 @@ fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
+/// What the receivers offer, in segments.
+fn window_rule(tcp: &Tcp) -> WindowRule {
+    /// Linux offers 64 kB at first.
+    const INITIAL_BYTES: u64 = 65_536;
+    let segments = |bytes: u64| {
+        let segments = bytes / u64::from(tcp.payload_bytes);
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+    };
+    match tcp.receive_window {
+        None => WindowRule::Unlimited,
+        Some(window) if window.autotuned => {
+            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+        }
+        Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
+}
+
 fn tcp_of(app: &App) -> Option<&Tcp> {
     match app {
         App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp),
@@ -280,7 +298,8 @@ fn build_flow(
         };
         let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
         let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
-        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc };
+        let window = window_rule(tcp);
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc, window };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {
