@@ -24,7 +24,10 @@ def step_response(panels: Mapping[str, Mapping[str, Response]], title: str) -> F
         panels: per step, per point, its response.
         title: of the figure.
     """
-    drawing, axes = style.new(0.9 + 2.0 * len(panels), title, len(panels))
+    size = (style.WIDTH_IN, 0.9 + 2.0 * len(panels))
+    drawing = Figure(figsize=size, layout="constrained")
+    drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=style.INK)
+    axes = drawing.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
     for panel, (name, responses) in zip(axes, panels.items(), strict=True):
         for i, (label, response) in enumerate(responses.items()):
             shown = response.t_s >= response.last_step_s - _BEFORE_S
@@ -40,6 +43,7 @@ def step_response(panels: Mapping[str, Mapping[str, Response]], title: str) -> F
         panel.set_ylim(0.0)
     axes[-1].set_xlabel("time after the step [s]")
     drawing.supylabel("queue delay [ms]", fontsize=9)
-    lines, labels = axes[int(np.argmax([len(r) for r in panels.values()]))].get_legend_handles_labels()
+    fullest = int(np.argmax([len(responses) for responses in panels.values()]))
+    lines, labels = axes[fullest].get_legend_handles_labels()
     drawing.legend(lines, labels, loc="outside lower center", ncols=min(5, len(labels)))
     return drawing

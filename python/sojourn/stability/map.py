@@ -196,8 +196,9 @@ def make_map(
 
 
 def _some(values: Floats, most: int) -> list[tuple[int, float]]:
-    """At most so many of the values with their places, the ends among them."""
-    places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+    """At most so many of the values with their places, evenly chosen, not at the edges."""
+    count = min(most, len(values))
+    places = ((np.arange(count) + 0.5) * len(values) / count).astype(int)
     return [(int(place), float(values[place])) for place in places]
 
 
