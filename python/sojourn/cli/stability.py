@@ -153,21 +153,23 @@ def _save(drawing: Figure, folder: Path, name: str) -> None:
 
 
 def _single(question: _Question) -> list[tuple[str, float, float, float]]:
-    """At most four operating points that differ in one or more axes, with a label each."""
-    import itertools
-
+    """At most four operating points that exist and differ in one or more axes, with a label each."""
     import numpy as np
 
-    rtt, rate, flows = question.axes(2, 2, _MOST_LINES)
-    every = list(itertools.product(rtt, rate, flows))
+    from sojourn.stability import analyse
+
+    rtt, rate, flows = question.axes(2, 2, _CURVE)
+    found = analyse(
+        question.aqm, rtt[:, None, None], rate[:, None], flows, **question.more
+    )  # fmt: skip
+    every = np.argwhere(np.isfinite(found.delay_s))
     places = np.unique(np.linspace(0, len(every) - 1, _MOST_LINES).round().astype(int))
-    chosen = [every[place] for place in places]
     named = []
-    for r, c, n in chosen:
-        parts = [f"{n:g} flows"] if len(flows) > 1 or len(every) == 1 else []
-        parts += [f"{r * 1e3:g} ms"] if len(rtt) > 1 else []
-        parts += [f"{c * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
-        named.append((", ".join(parts), float(r), float(c), float(n)))
+    for i, j, k in every[places]:
+        parts = [f"{flows[k]:g} flows"] if len(flows) > 1 or len(every) == 1 else []
+        parts += [f"{rtt[i] * 1e3:g} ms"] if len(rtt) > 1 else []
+        parts += [f"{rate[j] * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
+        named.append((", ".join(parts), float(rtt[i]), float(rate[j]), float(flows[k])))
     return named
 
 

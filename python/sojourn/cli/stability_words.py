@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from sojourn.stability.design import Design, TradeOff
 
 _HEAD = (
-    "rate [Mbit/s]", "RTT [ms]", "flows", "delay [ms]", "window", "signal prob.",
-    "phase margin [°]", "gain margin [dB]", "delay margin [ms]", "crossover [rad/s]", "stable",
+    "rate\n[Mbit/s]", "RTT\n[ms]", "flows", "delay\n[ms]", "window", "signal\nprob.",
+    "phase mar-\ngin [°]", "gain mar-\ngin [dB]", "delay mar-\ngin [ms]", "crossover\n[rad/s]",
+    "stable",
 )  # fmt: skip
 
 
@@ -63,7 +64,7 @@ def print_design(made: Design, rtt_s: float, console: Any) -> None:
 
 def _trade_off(curve: TradeOff) -> Any:
     table = _table(
-        ("margin [°]", "tupdate [ms]", "alpha [Hz]", "beta [Hz]", "loop frequency [rad/s]")
+        ("margin\n[°]", "tupdate\n[ms]", "alpha\n[Hz]", "beta\n[Hz]", "loop freq.\n[rad/s]")
     )
     columns = (
         curve.phase_margin_deg, curve.tupdate_s * 1e3, curve.alpha_hz, curve.beta_hz,
@@ -81,7 +82,7 @@ def _table(head: tuple[str, ...]) -> Any:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in head:
-        table.add_column(Text(column), justify="right", max_width=10)
+        table.add_column(Text(column), justify="right", no_wrap=True)
     return table
 
 
