@@ -25,6 +25,9 @@ _CCS = ("reno", "cubic", "dctcp", "scalable")
 # How many values a range becomes: in tables and legends few, on maps many.
 _FEW, _CURVE, _MANY = 7, 120, 80
 _MOST_LINES = 4
+# Steps by name: factors on flows and rate.
+_STEPS = {"half as many flows again": (1.5, 1.0), "half the rate": (1.0, 0.5)}
+_STEP_S = 21.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,16 @@ class _Question:
             axes.rates_bps("--rate", self.rate, rates),
             axes.counts("--flows", self.flows, flows),
         )
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Operating points with names, arrays of one shape ``(n_points,)``."""
+
+    labels: list[str]
+    rtt_s: Floats
+    rate_bps: Floats
+    flows: Floats
 
 
 @click.command(
@@ -105,7 +118,6 @@ def stability(
         raise InputError("--observe: the simulator is asked for a map; add --plot map")
     if wants_design:
         return _design(question, margin, least_drop, as_json)
-    _table(question, as_json)
     if plot == "map":
         _map(question, folder, points if observe else 0, seed)
     elif plot:
@@ -113,6 +125,7 @@ def stability(
             "bode": _bode, "margin": _margin, "step": _step,
         }  # fmt: skip
         _save(draw[plot](question), folder, f"stability-{plot}")
+    _table(question, as_json)
     return 0
 
 
@@ -152,41 +165,30 @@ def _save(drawing: Figure, folder: Path, name: str) -> None:
     console.say(f"figure: {folder / name}.png")
 
 
-def _single(question: _Question) -> list[tuple[str, float, float, float]]:
-    """At most four operating points that exist and differ in one or more axes, with a label each."""
+def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Points:
+    """At most four operating points that exist, also with so many times the flows and the rate."""
     import numpy as np
 
     from sojourn.stability import analyse
 
     rtt, rate, flows = question.axes(2, 2, _CURVE)
-    found = analyse(
-        question.aqm, rtt[:, None, None], rate[:, None], flows, **question.more
+    grid = rtt[:, None, None], rate[:, None], flows
+    here = analyse(question.aqm, *grid, **question.more)
+    there = analyse(
+        question.aqm, grid[0], grid[1] * later[1], grid[2] * later[0], **question.more
     )  # fmt: skip
-    every = np.argwhere(np.isfinite(found.delay_s))
+    every = np.argwhere(np.isfinite(here.delay_s + there.delay_s))
+    if not len(every):
+        raise InputError((here.problems + there.problems)[0])
     places = np.unique(np.linspace(0, len(every) - 1, _MOST_LINES).round().astype(int))
-    named = []
-    for i, j, k in every[places]:
-        parts = [f"{flows[k]:g} flows"] if len(flows) > 1 or len(every) == 1 else []
-        parts += [f"{rtt[i] * 1e3:g} ms"] if len(rtt) > 1 else []
-        parts += [f"{rate[j] * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
-        named.append((", ".join(parts), float(rtt[i]), float(rate[j]), float(flows[k])))
-    return named
-
-
-def _drawable(
-    question: _Question, make: Callable[[tuple[str, float, float, float]], Any]
-) -> list[tuple[tuple[str, float, float, float], Any]]:
-    """What can be made of the chosen points; why others cannot is said."""
-    done, problems = [], []
-    for point in _single(question):
-        try:
-            done.append((point, make(point)))
-        except InputError as error:
-            problems.append(str(error))
-    if not done:
-        raise InputError(problems[0])
-    console.warn([f"left out: {problem}" for problem in problems])
-    return done
+    i, j, k = every[places].T
+    labels = []
+    for r, c, n in zip(rtt[i], rate[j], flows[k], strict=True):
+        parts = [f"{n:g} flows"] if len(flows) > 1 or len(every) == 1 else []
+        parts += [f"{r * 1e3:g} ms"] if len(rtt) > 1 else []
+        parts += [f"{c * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
+        labels.append(", ".join(parts))
+    return _Points(labels, rtt[i], rate[j], flows[k])
 
 
 def _bode(question: _Question) -> Figure:
@@ -194,17 +196,18 @@ def _bode(question: _Question) -> Figure:
     from sojourn.stability import bode as bode_data
     from sojourn.stability import loop, margins
 
-    curves = []
-    for (label, *_), open_loop in _drawable(
-        question, lambda point: loop(question.aqm, *point[1:], **question.more)
-    ):
-        data, found = bode_data(open_loop), margins(open_loop)
-        curves.append(
-            Curve(
-                label, data.frequency_rad_per_s, data.gain_db, data.phase_deg,
-                float(found.crossover_rad_per_s), float(found.phase_margin_deg),
-            )
-        )  # fmt: skip
+    points = _points(question)
+    open_loop = loop(
+        question.aqm, points.rtt_s, points.rate_bps, points.flows, **question.more
+    )  # fmt: skip
+    data, found = bode_data(open_loop), margins(open_loop)
+    curves = [
+        Curve(
+            label, data.frequency_rad_per_s, data.gain_db[i], data.phase_deg[i],
+            float(found.crossover_rad_per_s[i]), float(found.phase_margin_deg[i]),
+        )
+        for i, label in enumerate(points.labels)
+    ]  # fmt: skip
     title = f"Loop of {question.aqm}, {_conditions(question)}"
     return bode({f"phase margins, {question.more['variant']}": curves}, title)
 
@@ -229,29 +232,25 @@ def _margin(question: _Question) -> Figure:
 
 
 def _step(question: _Question) -> Figure:
+    import math
+
     from sojourn.plots.step_response import step_response
-    from sojourn.stability.response import Step, respond
+    from sojourn.stability.response import Response, Step, respond
 
     more = {key: value for key, value in question.more.items() if key != "with_delay"}
-    steps = {
-        "half as many flows again": lambda n, _: Step(1.0, flows=1.5 * n),
-        "half the rate": lambda _, bits: Step(1.0, rate_bps=bits / 2.0),
-    }
-    panels: dict[str, dict[str, Any]] = {}
-    for name, step in steps.items():
-        def run(point: tuple[str, float, float, float], step: Any = step) -> Any:
-            after = step(point[3], point[2])
-            return respond(question.aqm, *point[1:], [after], duration_s=21.0, **more)
-
-        made = _drawable(question, run)
-        panels[name] = {point[0]: response for point, response in made}
-        for point, response in made:
-            settling = float(response.settling_s())
-            took = f"settles in {settling:.1f} s" if settling == settling else "does not settle"
-            console.say(
-                f"{name}, {point[0]}: {took} (within 10 %), "
-                f"overshoot {float(response.overshoot()):.0%}"
-            )
+    panels: dict[str, tuple[list[str], Response]] = {}
+    for name, (load, speed) in _STEPS.items():
+        points = _points(question, (load, speed))
+        after = Step(1.0, flows=load * points.flows, rate_bps=speed * points.rate_bps)
+        response = respond(
+            question.aqm, points.rtt_s, points.rate_bps, points.flows, [after],
+            duration_s=_STEP_S, **more,
+        )  # fmt: skip
+        panels[name] = points.labels, response
+        told = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
+        for label, settling_s, overshoot in told:
+            took = "does not settle" if math.isnan(settling_s) else f"settles in {settling_s:.1f} s"
+            console.say(f"{name}, {label}: {took} (within 10 %), overshoot {overshoot:.0%}")
     return step_response(panels, f"Fluid model of {question.aqm}, {_conditions(question)}")
 
 

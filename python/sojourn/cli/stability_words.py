@@ -44,7 +44,7 @@ def print_design(made: Design, rtt_s: float, console: Any) -> None:
     """The gains as scenario and tc words, then both trade-offs."""
     worst = made.worst
     lines = (
-        f"scenario   queue = \"{made.aqm}\"",
+        f'scenario   queue = "{made.aqm}"',
         f"tc         {made.tc}",
         f"           ({made.tc_note})",
         f"worst case RTT {rtt_s * 1e3:g} ms, drop probability {made.drop_prob[0]:.3g}: phase "

@@ -15,6 +15,7 @@ from sojourn.stability.pie_paper import (
     figures_15_16,
 )
 
+
 def draw(number: int) -> Figure:
     """Compute and draw one of the figures 13 to 16.
 
@@ -63,9 +64,7 @@ def draw_14(data: list[BodeCurve]) -> Figure:
 def draw_15(data: OverDropProb) -> Figure:
     """Phase margin over the square root of the drop probability."""
     panels = {
-        str(reading): {
-            str(pair): (data.sqrt_drop_prob, margin) for pair, margin in row.items()
-        }
+        str(reading): {str(pair): (data.sqrt_drop_prob, margin) for pair, margin in row.items()}
         for reading, row in data.phase_margin_deg.items()
     }
     return lines(

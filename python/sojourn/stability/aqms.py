@@ -8,7 +8,6 @@ decay when idle) are not part of it; docs/stability.md lists them.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -188,12 +187,16 @@ def _gains(found: Settings, per: float = 1.0) -> dict[str, Floats]:
 
 
 def _period_s(found: Settings) -> float:
-    """Time between updates; where the kernel's timer is modelled, in whole jiffies."""
-    period_s = found.number("tupdate")
+    return float(in_jiffies(found, np.asarray(found.number("tupdate"))))
+
+
+def in_jiffies(found: Settings, period_s: Floats) -> Floats:
+    """Times between updates; where the kernel's timer is modelled, in whole jiffies."""
     jiffies = found.words.get("hz", "off")
     if jiffies == "off":
         return period_s
-    return math.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    whole: Floats = np.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    return whole
 
 
 def _pie(found: Settings, _link: Link) -> PiAqm:

@@ -92,9 +92,7 @@ class _Sample:
         return cls(loop, points, frequency, loop.without_delay(1j * frequency, points))
 
     def rows(self, wanted: Bools) -> _Sample:
-        return _Sample(
-            self.loop, self.points[wanted], self.frequency[wanted], self.values[wanted]
-        )
+        return _Sample(self.loop, self.points[wanted], self.frequency[wanted], self.values[wanted])
 
     def gain_crosses(self) -> Bools:
         """Whether the gain passes 1 between neighbours, shape ``(n, m - 1)``."""
