@@ -1,4 +1,4 @@
-"""python-control as an independent judge of the rational part, and of margins with delay as data."""
+"""python-control as an independent judge: the rational part, and margins with delay as data."""
 
 import numpy as np
 import pytest

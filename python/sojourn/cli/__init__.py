@@ -43,8 +43,8 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, stability, ask.show_list, ask.explain, ask.validate, ask.doctor,
-              ask.completion):  # fmt: skip
+for _verb in (work.run, work.compare, stability, ask.show_list, ask.explain, ask.validate,
+              ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 
 

@@ -16,7 +16,6 @@ from sojourn.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.stability.analysis import Stability
     from sojourn.stability.arrays import Floats
 
 _PLOTS = ("bode", "margin", "map", "step")
@@ -70,8 +69,8 @@ Examples:
 """
 )
 @click.argument("aqm")
-@click.option("--rtt", required=True, metavar="TIMES", help="Round-trip time without queue: a time, "
-              "a list, or a range such as 20ms..300ms.")  # fmt: skip
+@click.option("--rtt", required=True, metavar="TIMES", help="Round-trip time without queue: a "
+              "time, a list, or a range such as 20ms..300ms.")  # fmt: skip
 @click.option("--rate", required=True, metavar="RATES", help="Rate of the link, alike: 10mbit.")
 @click.option("--flows", required=True, metavar="NUMBERS", help="How many flows, alike: 5..100.")
 @click.option("--cc", type=click.Choice(_CCS), default="reno", show_default=True,

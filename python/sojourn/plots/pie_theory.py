@@ -8,7 +8,6 @@ from sojourn.plots.loop_margin import Curve, bode, lines, surface
 from sojourn.stability.pie_paper import (
     BodeCurve,
     Figure13,
-    Gains,
     OverDropProb,
     figure_13,
     figure_14,
@@ -31,7 +30,7 @@ def draw(number: int) -> Figure:
 
 
 def draw_13(data: Figure13) -> Figure:
-    """Phase margin over alpha and beta; the dot is the pair for which the paper states 25 degrees."""
+    """Phase margin over alpha and beta; for the dot's pair the paper states 25 degrees."""
     panels = {str(reading): margin for reading, margin in data.phase_margin_deg.items()}
     at_mark = {str(reading): margin for reading, margin in data.at_stated_deg.items()}
     labels = ("alpha [Hz]", "beta [Hz]", "phase margin [°]")

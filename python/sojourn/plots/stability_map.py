@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -39,7 +40,8 @@ def stability_map(of: Map, links: Sequence[str] = ()) -> Figure:
     title = f"Phase margin of {of.predicted.aqm} ({of.predicted.cc}, {of.predicted.variant})"
     drawing, axes = style.new(1.0 + 2.7 * rows, title, rows, columns)
     norm = Normalize(0.0, max([1.0, *(_variation(point) for point in of.observed)]))
-    shade = dots = None
+    shade: ScalarMappable | None = None
+    dots: ScalarMappable | None = None
     for i, panel in enumerate(axes[:panels]):
         shade = _margins(panel, of, i)
         here = [
@@ -58,6 +60,7 @@ def stability_map(of: Map, links: Sequence[str] = ()) -> Figure:
         panel.set_visible(False)
     drawing.supxlabel("flows", fontsize=9)
     drawing.supylabel("RTT [ms]", fontsize=9)
+    assert shade is not None, "there is at least one panel"
     drawing.colorbar(shade, ax=axes, label="predicted phase margin [°]", extend="both")
     if dots is not None:
         drawing.colorbar(dots, ax=axes, label="observed coefficient of variation")
@@ -69,7 +72,7 @@ def _variation(point: Point) -> float:
     return point.observation.variation
 
 
-def _margins(panel: Axes, of: Map, i: int) -> object:
+def _margins(panel: Axes, of: Map, i: int) -> ScalarMappable:
     margin = of.predicted.phase_margin_deg[i]
     x, y = _edges(of.flows), _edges(of.rtt_s * 1e3)
     shade = panel.pcolormesh(
@@ -99,7 +102,9 @@ def _edges(values: Floats) -> Floats:
     return edges
 
 
-def _observed(panel: Axes, points: list[tuple[Point, str]], norm: Normalize) -> object | None:
+def _observed(
+    panel: Axes, points: list[tuple[Point, str]], norm: Normalize
+) -> ScalarMappable | None:
     if not points:
         return None
     seen = [_variation(point) for point, _ in points]
@@ -107,7 +112,8 @@ def _observed(panel: Axes, points: list[tuple[Point, str]], norm: Normalize) -> 
         [point.flows for point, _ in points],
         [point.rtt_s * 1e3 for point, _ in points],
         s=[25.0 + 140.0 * value for value in seen],
-        c=seen, cmap=_DOTS, norm=norm, edgecolors=style.PAPER, linewidths=1.2, zorder=3, clip_on=False,
+        c=seen, cmap=_DOTS, norm=norm, edgecolors=style.PAPER, linewidths=1.2, zorder=3,
+        clip_on=False,
     )  # fmt: skip
     dots.set_urls([link or None for _, link in points])
     return dots

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from sojourn.stability.arrays import Floats
 from sojourn.stability.catalogue import Settings, quantity, settings
 from sojourn.stability.windows import Window
 
-# Spec of PIE's step scaling: (probability below which, divisor), then the divisor above all.
+# PIE's step scaling by dialect (RFC 8033 §4.2; spec aqm.md §13.3): rows of (probability below
+# which, divisor), then the divisor above all rows.
 _TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
     "paper2013": (((0.01, 8.0), (0.1, 2.0)), 1.0),
     "rfc8033": (
@@ -32,7 +34,8 @@ _TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
     ),
 }
 
-# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of 1.85/p.
+# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of
+# 1.85/p (spec aqm.md §13.6).
 DERANDOMISED_SHARE = 1.0 / 1.85
 
 
@@ -180,7 +183,7 @@ def _pi(found: Settings, link: Link) -> PiAqm:
     )
 
 
-def _gains(found: Settings, per: float = 1.0) -> dict[str, Floats]:
+def _gains(found: Settings, per: float = 1.0) -> dict[str, Any]:
     names = {"target_s": "target", "alpha_hz": "alpha", "beta_hz": "beta"}
     values = {key: np.asarray(found.number(name)) for key, name in names.items()}
     return values | {key: values[key] / per for key in ("alpha_hz", "beta_hz")}

@@ -1,9 +1,10 @@
 """Gains for PIE and PI2: the strongest integral action that keeps a wanted phase margin.
 
 For a load step the area under the error of a PI loop is one over its integral gain, so the gains
-sought maximise alpha/tupdate under the margin (Astrom, Panagopoulos and Hagglund 1998). For every
-integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is exactly the
-factor by which both gains may grow. The worst case is the longest RTT with the fewest drops.
+sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For every
+integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is
+exactly the factor by which both gains may grow. The worst case is the longest RTT with the fewest
+drops.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ class _Worst:
         factor = self.model.step_factor(output)
         target = float(self.model.target_s)
         return loop_at(
-            self.rtt_s + target, signal, factor * alpha_hz, factor * beta_hz, period,
+            self.rtt_s + target, signal,
+            factor * floats(alpha_hz), factor * floats(beta_hz), period,
             signal_slope=self.model.signal_slope(output, self.window),
             late_s=target if self.model.stamped else 0.0,
             window=self.window, name=self.variant,

@@ -206,7 +206,7 @@ def _response(
     signal = model.signal(output, window) if isinstance(model, PiAqm) else model.signal(output)
     return Response(
         aqm=model.settings.text,
-        t_s=np.arange(len(states)) * step_s,
+        t_s=floats(np.arange(len(states)) * step_s),
         delay_s=on_grid(states[:, -2]),
         window_packets=on_grid(states[:, 0]),
         signal_prob=on_grid(signal),
