@@ -139,12 +139,13 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """How many of them were dropped or marked by one only, or elsewhere, or for another cause."""
+        """How many of them one only dropped or marked, or elsewhere, or for another cause."""
     @property
     def first(self) -> dict[str, Any] | None:
-        """The first signal that only one gave: side (0 or 1), packet (place in the order of arrival),
-        t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the law just
-        before) and states (of both disciplines before the event), as rows of (name, value, unit)."""
+        """The first signal that only one gave: side (0 or 1), packet (place in the order of
+        arrival), t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the
+        law just before) and states (of both disciplines before the event), as rows of (name,
+        value, unit)."""
     @property
     def sides(self) -> tuple[Run, Run]:
         """The results of both replays; packets in the order of arrival, signals with evidence."""

@@ -4,7 +4,7 @@
 //! is fed the tape, once for each AQM, under the same random stream: an open loop, in which no sender
 //! hears of a drop. The first replay repeats what happened in the run.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use sojourn_aqm::{Cause, Stage, Time, Var};
 use sojourn_record::Run;
@@ -82,8 +82,8 @@ fn tape(plan: &Resolved, link: usize, keep_going: &dyn Fn(Time) -> bool) -> Resu
 }
 
 /// Everything that was done, and when first.
-fn deeds_of(run: &Run) -> HashMap<Deed, Time> {
-    let mut deeds = HashMap::new();
+fn deeds_of(run: &Run) -> BTreeMap<Deed, Time> {
+    let mut deeds = BTreeMap::new();
     for row in &run.signals {
         deeds.entry(deed(row)).or_insert(row.t);
     }
@@ -95,7 +95,7 @@ fn deed(row: &SignalRow) -> Deed {
 }
 
 /// The earliest signal that the other side did not give: who gave it, and its row.
-fn first_apart(sides: &[Run; 2], deeds: &[HashMap<Deed, Time>; 2]) -> Option<(usize, usize)> {
+fn first_apart(sides: &[Run; 2], deeds: &[BTreeMap<Deed, Time>; 2]) -> Option<(usize, usize)> {
     let first_of = |side: usize| {
         let alone = |row: &SignalRow| !deeds[1 - side].contains_key(&deed(row));
         let place = sides[side].signals.iter().position(alone)?;
@@ -105,7 +105,7 @@ fn first_apart(sides: &[Run; 2], deeds: &[HashMap<Deed, Time>; 2]) -> Option<(us
     Some((side, place))
 }
 
-fn different(deeds: &[HashMap<Deed, Time>; 2]) -> usize {
+fn different(deeds: &[BTreeMap<Deed, Time>; 2]) -> usize {
     let alone = |side: usize| {
         deeds[side].keys().filter(move |deed| !deeds[1 - side].contains_key(deed)).map(|d| d.0)
     };
