@@ -107,10 +107,35 @@ pub struct Env {
 ///
 /// The host (a discipline) calls the hooks in the order of time, and within one instant in the
 /// order in which things happen. Backlogs do not contain the packet in hand.
+///
+/// A law that drops every arrival behind the third waiting packet:
+///
+/// ```
+/// use sojourn_aqm::{Aqm, Backlog, Cause, Ecn, Head, Rng, Time, Verdict};
+///
+/// struct Three;
+///
+/// impl Aqm for Three {
+///     fn on_enqueue(&mut self, _: Time, _: Head, queue: Backlog, _: &mut Rng) -> Verdict {
+///         if queue.packets < 3 { Verdict::Pass } else { Verdict::Drop(Cause::Deterministic) }
+///     }
+/// }
+///
+/// let (now, mut rng) = (Time::ZERO, Rng::stream(1, "queue", 0));
+/// let head = Head { bytes: 1500, ecn: Ecn::NotEct, enqueued: now };
+/// let queue = |packets| Backlog { packets, bytes: 4500, link_bytes: 4500 };
+/// assert_eq!(Three.on_enqueue(now, head, queue(2), &mut rng), Verdict::Pass);
+/// assert_eq!(
+///     Three.on_enqueue(now, head, queue(3), &mut rng),
+///     Verdict::Drop(Cause::Deterministic)
+/// );
+/// ```
 pub trait Aqm: Send {
     /// Whether the discipline tests its limit before it asks [`Aqm::on_enqueue`] (PIE and most
     /// others), or after (RED, whose average sees every arrival).
-    const LIMIT_FIRST: bool = true;
+    fn is_limit_first(&self) -> bool {
+        true
+    }
 
     /// A packet arrives.
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {

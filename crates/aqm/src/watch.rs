@@ -28,7 +28,9 @@ impl<L: Law> Watched<L> {
 }
 
 impl<L: Law> Aqm for Watched<L> {
-    const LIMIT_FIRST: bool = L::LIMIT_FIRST;
+    fn is_limit_first(&self) -> bool {
+        self.law.is_limit_first()
+    }
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         self.note();

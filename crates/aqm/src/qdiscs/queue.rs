@@ -50,7 +50,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
         let queue = self.backlog(elsewhere);
-        if !(full && L::LIMIT_FIRST) {
+        if !(full && self.law.is_limit_first()) {
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
