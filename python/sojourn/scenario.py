@@ -146,6 +146,8 @@ class Record(_Part):
 
     Attributes:
         packets: One row per packet per queue: large. Default: ``False``.
+        signals: One row per drop and mark, with the state of the AQM just before it. Default:
+            ``False``.
         flows: Samples of every flow. Default: ``False``.
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
@@ -153,6 +155,7 @@ class Record(_Part):
     """
 
     packets: bool | None = None
+    signals: bool | None = None
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None

@@ -14,6 +14,7 @@ pub fn resolved(resolved: &Resolved) -> Value {
         "warmup": text(resolved.warmup),
         "record": {
             "packets": resolved.record.packets,
+            "signals": resolved.record.signals,
             "flows": resolved.record.flows,
             "states": resolved.record.states,
             "sample": text(resolved.record.sample),

@@ -30,6 +30,8 @@ pub struct Resolved {
 pub struct Record {
     /// One row per packet per queue.
     pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
     /// Samples of every flow.
     pub flows: bool,
     /// Samples of every queue.

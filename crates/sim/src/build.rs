@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, QdiscSpec, Rate, Rng, Span, Time, registry};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Resolved, Tcp};
+use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
+use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved, Tcp};
 
 use crate::SimError;
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
 use crate::app::datagrams::{DatagramFlow, Periods};
 use crate::app::stream::{Plan, Setup, Stream};
@@ -38,9 +38,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
-    let links = plan.links.iter().enumerate();
-    let links = links
-        .map(|(i, link)| build_link(plan, i, link, slots, &mut agenda))
+    let links = (0..plan.links.len())
+        .map(|i| link(plan, i, (i, slots.timers + i), &mut agenda))
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -69,6 +68,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
+    world.probe.notes.wants_packets = plan.record.packets;
+    world.probe.notes.wants_signals = plan.record.signals;
     for (i, group) in plan.flows.iter().enumerate() {
         add_flows(&mut world, plan, i, group)?;
     }
@@ -117,31 +118,29 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
     wires.into_iter().enumerate().map(wire).collect()
 }
 
-fn build_link(
+/// Builds one link. `slots` ring for its server and its queue.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    link: &LinkPlan,
-    slots: Slots,
+    slots: (Slot, Slot),
     agenda: &mut Agenda,
 ) -> Result<Link, SimError> {
+    let link = &plan.links[place];
     let env = Env {
         limit: link.limit,
         mtu_bytes: link.mtu_bytes,
         rate: Some(link.capacity.initial_rate()),
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };
-    let queue = build_queue(&link.queue, &env)
-        .map_err(|why| SimError::invalid(&format!("links.{}.queue", link.name), why))?;
+    let make = if plan.record.signals { registry::build_watched } else { registry::build };
+    let queue = make(&link.queue, &env).map_err(|error| {
+        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
+    })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let slots = (place, slots.timers + place);
     Ok(Link::new(queue, rng, server(&link.capacity), link.framing_bytes, slots, agenda))
-}
-
-fn build_queue(
-    spec: &QdiscSpec,
-    env: &Env,
-) -> Result<Box<dyn sojourn_aqm::Qdisc<crate::packet::Packet>>, String> {
-    registry::build(spec, env).map_err(|error| error.to_string())
 }
 
 fn server(capacity: &Capacity) -> Server {

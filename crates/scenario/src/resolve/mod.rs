@@ -90,7 +90,13 @@ fn record(document: &Document) -> Record {
         Sample::Every(span) => span,
         Sample::Auto => thousandth(document.duration.0),
     };
-    Record { packets: written.packets, flows: written.flows, states: written.states, sample }
+    Record {
+        packets: written.packets,
+        signals: written.signals,
+        flows: written.flows,
+        states: written.states,
+        sample,
+    }
 }
 
 /// A thousandth, rounded up to a millisecond.
