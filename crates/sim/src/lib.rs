@@ -5,13 +5,17 @@
 
 pub mod agenda;
 pub mod app;
+pub mod bucket;
 pub mod build;
 pub mod cc;
+pub mod draw;
 pub mod emodel;
+pub mod impairment;
 pub mod link;
 pub mod opportunities;
 pub mod packet;
 pub mod probe;
+pub mod staged;
 pub mod summary;
 pub mod tcp;
 pub mod transmitter;
