@@ -6,13 +6,16 @@ Suffixes: ``_ms``, ``_s``, ``_mbps`` and ``_kbps`` (10^6 and 10^3 bit/s), ``_pct
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
+from sojourn.library import load
 from sojourn.plots.data import Distribution, Floats
 from sojourn.reproduce.keep import OVERFLOW
 from sojourn.reproduce.pool import Packets
+from sojourn.scenario import Scenario
 
 _QUANTILES = {
     "p1": 0.01, "p5": 0.05, "p10": 0.10, "p25": 0.25, "p50": 0.50, "p75": 0.75, "p80": 0.80,
@@ -100,7 +103,7 @@ def backlog_s(packets: Packets, at_s: Floats, rate_bps: float) -> Floats:
     return waiting
 
 
-def _running(t_s: Floats, size: Floats):  # type: ignore[no-untyped-def]
+def _running(t_s: Floats, size: Floats) -> Callable[[Floats], Floats]:
     order = np.argsort(t_s, kind="stable")
     sums = np.concatenate([[0.0], np.cumsum(size[order])])
     return lambda at_s: sums[np.searchsorted(t_s[order], at_s, side="left")]
@@ -155,3 +158,25 @@ def slope(t_s: Floats, values: Floats) -> tuple[float, float]:
     rest = values - np.polyval(line, t_s)
     total = float(np.var(values))
     return float(line[0]), 1.0 - float(np.var(rest)) / total if total > 0 else 0.0
+
+
+def configured(scenario: Scenario, link: str = "bottleneck") -> dict[str, str]:
+    """What a scenario resolves to at a link: its own values and the settings of its AQM, as texts."""
+    plan = json.loads(load(scenario).resolved_json())
+    row = next(row for row in plan["links"] if row["name"] == link)
+    queue = row["queue"]
+    own = {f"link_{name}": str(row[name]) for name in ("rate", "delay", "framing", "limit")}
+    named = {"aqm": queue["kind"], "dialect": queue["dialect"]}
+    return own | named | {name: str(text) for name, text in queue["settings"].items()}
+
+
+def seconds(text: str) -> float:
+    """A span such as ``30ms`` in seconds.
+
+    Raises:
+        ValueError: the text is no span.
+    """
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * scale
+    raise ValueError(f"{text}: is no span such as 30ms")
