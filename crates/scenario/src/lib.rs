@@ -45,5 +45,5 @@ pub use document::Document;
 pub use error::{ErrorKind, ScenarioError};
 pub use resolve::{ReadTrace, resolve};
 pub use resolved::Resolved;
-pub use scenario::{Format, Scenario, Source};
+pub use scenario::{EngineCheck, Format, Scenario, Source};
 pub use schema::schema_json;

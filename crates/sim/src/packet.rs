@@ -66,6 +66,10 @@ pub struct Packet {
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
+    /// On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.2.2).
+    pub ace: u8,
+    /// Bytes received with CE, modulo 2^24 (RFC 9768 §3.2.3).
+    pub ce_bytes: u32,
 }
 
 impl Packet {
@@ -85,6 +89,8 @@ impl Packet {
             ecn_in: Ecn::NotEct,
             marked: None,
             signal: false,
+            ace: 0,
+            ce_bytes: 0,
         }
     }
 

@@ -15,6 +15,8 @@ pub enum Descent {
     Halving(Halving),
     /// At once, held back by a pipe count.
     Pipe(Pipe),
+    /// By the congestion control itself.
+    Steered,
     /// At once.
     AtOnce {
         /// A retransmission that does not wait for the window.
@@ -63,7 +65,7 @@ impl Descent {
             Descent::Pipe(pipe) => pipe.on_ack(step.advanced),
             // RFC 6582 §3.2 step 3: a partial acknowledgement lets the new head go out at once.
             Descent::AtOnce { due } => *due |= step.advanced && !step.safe,
-            Descent::Proportional(_) => {}
+            Descent::Proportional(_) | Descent::Steered => {}
         }
     }
 
@@ -74,7 +76,7 @@ impl Descent {
             Descent::Proportional(prr) => prr.on_sent(),
             Descent::Pipe(pipe) => pipe.on_sent(),
             Descent::AtOnce { due } => *due = false,
-            Descent::Halving(_) => {}
+            Descent::Halving(_) | Descent::Steered => {}
         }
     }
 
@@ -83,7 +85,7 @@ impl Descent {
         match self {
             Descent::Pipe(pipe) => pipe.room(cwnd),
             Descent::AtOnce { due } => room.max(u32::from(*due)),
-            Descent::Proportional(_) | Descent::Halving(_) => room,
+            Descent::Proportional(_) | Descent::Halving(_) | Descent::Steered => room,
         }
     }
 
@@ -91,6 +93,7 @@ impl Descent {
     pub fn final_window(&self, window: &Window) -> u32 {
         match self {
             Descent::Halving(_) => window.cwnd.min(window.ssthresh),
+            Descent::Steered => window.cwnd,
             Descent::Proportional(_) | Descent::Pipe(_) | Descent::AtOnce { .. } => window.ssthresh,
         }
     }

@@ -1,7 +1,10 @@
 //! TCP endpoints, one file per concern.
 
+pub mod accecn;
+pub mod delivery_rate;
 pub mod descent;
 pub mod halving;
+pub mod pacing;
 pub mod pipe;
 pub mod profile;
 pub mod prr;

@@ -115,6 +115,8 @@ pub struct Profile {
     pub limited_transmit: bool,
     /// Idle time.
     pub idle: Idle,
+    /// Packets are paced also where the congestion control does not ask for it.
+    pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
     /// Acknowledgements.
@@ -151,6 +153,7 @@ pub const LINUX: Profile = Profile {
     undo: true,
     limited_transmit: true,
     idle: Idle::Halve,
+    pacing: false,
     rto: LINUX_RTO,
     ack: LINUX_ACK,
 };
@@ -189,6 +192,7 @@ pub const NEWRENO: Profile = Profile {
     undo: false,
     limited_transmit: true,
     idle: Idle::Restart,
+    pacing: false,
     rto: RtoRule {
         initial: Span::from_secs(3),
         floor: RtoFloor::Whole(Span::from_millis(200)),
@@ -206,9 +210,15 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
-/// Every profile: the four stacks, then the presets of the five papers (endpoints sheet §1.20.2).
-pub const PROFILES: [Profile; 9] = [
+/// Every profile: the stacks, then the presets of the five papers (endpoints sheet §1.20.2).
+pub const PROFILES: [Profile; 10] = [
     LINUX,
+    Profile {
+        name: "linux-fq",
+        doc: "Linux 6.x above the queue `fq`, which paces: 2 windows per round trip in slow start, 1.2 later",
+        pacing: true,
+        ..LINUX
+    },
     LINUX_2_6,
     NEWRENO,
     SACK,

@@ -3,8 +3,10 @@
 
 use sojourn_aqm::{Ecn, Time};
 
+use super::accecn::Counters;
 use super::profile::AckRule;
 use super::ranges::Ranges;
+use crate::cc::Feedback;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
 /// A mark makes Linux acknowledge at once, twice.
@@ -25,6 +27,8 @@ pub struct Receiver {
     sack: bool,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     precise: bool,
+    /// Marks are counted instead of echoed (RFC 9768).
+    accurate: Option<Counters>,
     quick: u32,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
@@ -55,15 +59,18 @@ impl Receiver {
             rule,
             sack,
             precise: false,
+            accurate: None,
             echo: false,
             delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
         }
     }
 
-    /// The same for a sender that counts marks.
-    pub fn precise(self) -> Receiver {
-        Receiver { precise: true, ..self }
+    /// The same for a sender that wants to hear of marks in this way.
+    /// `header_bytes` of a segment are not data.
+    pub fn with_feedback(self, feedback: Feedback, header_bytes: u32) -> Receiver {
+        let accurate = (feedback == Feedback::Accurate).then(|| Counters::new(header_bytes));
+        Receiver { precise: feedback == Feedback::Runs, accurate, ..self }
     }
 
     /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
@@ -86,8 +93,14 @@ impl Receiver {
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         let echoed = self.echo;
-        self.take_mark(packet);
-        let news = packet.signal || self.precise && echoed != self.echo;
+        let told = match &mut self.accurate {
+            Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
+            None => {
+                self.take_mark(packet);
+                self.precise && echoed != self.echo
+            }
+        };
+        let news = packet.signal || told;
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate || packet.seq > self.next {
             if duplicate {
@@ -168,6 +181,9 @@ impl Receiver {
             }
         }
         ack.signal = self.echo;
+        if let Some(counters) = &mut self.accurate {
+            counters.report(&mut ack);
+        }
         self.unacknowledged = 0;
         self.quick = self.quick.saturating_sub(1);
         self.delayed_ack = Time::NEVER;
@@ -245,7 +261,8 @@ mod tests {
     #[test]
     fn t77_runs_of_marks_are_echoed_exactly() {
         let acks = |marks: &[bool]| {
-            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true)
+                .with_feedback(Feedback::Runs, 52);
             let mut acks = Vec::new();
             for (seq, &marked) in marks.iter().enumerate() {
                 let mut packet = data(seq as u32);

@@ -93,6 +93,9 @@ impl Scoreboard {
         let record = self.record(seq);
         record.flags = (record.flags | LOST) & !RETRANSMITTED;
         self.to_retransmit.push(Reverse(seq));
+        if let Some(fresh) = &mut self.fresh_losses {
+            fresh.push(seq);
+        }
     }
 
     /// The retransmission timer has expired: marks the head lost, and every other segment; with `rack`

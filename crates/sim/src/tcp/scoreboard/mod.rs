@@ -56,6 +56,8 @@ pub struct Delivery {
     pub newest_sent: Option<Time>,
     /// A segment sent before the last timeout and never retransmitted has arrived.
     pub original: bool,
+    /// The newly delivered transmission that was sent last.
+    pub newest: Transmission,
 }
 
 /// The outstanding segments of one connection.
@@ -78,6 +80,8 @@ pub struct Scoreboard {
     /// The most recent transmission that is known to have arrived.
     newest: Transmission,
     newest_rtt: Span,
+    /// Segments judged lost that nobody has asked for, where somebody will.
+    fresh_losses: Option<Vec<u32>>,
 }
 
 impl Scoreboard {
@@ -97,7 +101,18 @@ impl Scoreboard {
             retransmissions: VecDeque::new(),
             newest: Transmission::default(),
             newest_rtt: Span::ZERO,
+            fresh_losses: None,
         }
+    }
+
+    /// From now on keeps the numbers of segments judged lost, for [`Scoreboard::take_fresh_losses`].
+    pub fn keep_fresh_losses(&mut self) {
+        self.fresh_losses = Some(Vec::new());
+    }
+
+    /// The segments judged lost since the last time, in the order of judgement.
+    pub fn take_fresh_losses(&mut self) -> Vec<u32> {
+        self.fresh_losses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The lowest segment not acknowledged.
@@ -274,6 +289,7 @@ impl Scoreboard {
             self.record(seq).flags &= !(LOST | RETRANSMITTED);
         }
         let transmission = Transmission { sent, seq };
+        delivery.newest = delivery.newest.max(transmission);
         // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
         let too_early =
             flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);

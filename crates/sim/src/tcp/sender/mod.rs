@@ -1,11 +1,13 @@
 //! The sending side: a simplified Linux sender in packets (endpoints sheet §1.2, §1.3, §1.21). What
 //! differs between stacks is asked of the [`Profile`]: what stands for a loss, how the window comes
-//! down, how it grows, what silence means.
+//! down, how it grows, what silence means. What a congestion control takes into its own hands is in
+//! [`steered`].
 //!
-//! Not yet here: pacing, receive windows.
+//! Not yet here: receive windows.
 
 mod losses;
 mod probe;
+mod steered;
 mod timeout;
 mod transmit;
 mod undo;
@@ -13,12 +15,16 @@ mod undo;
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+use self::steered::Tally;
 use self::undo::Undo;
+use super::accecn::Reader;
+use super::delivery_rate::DeliveryRate;
 use super::descent::{Descent, Step};
+use super::pacing::Pacer;
 use super::profile::{Profile, Style};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Scoreboard};
-use crate::cc::{Ack, CongestionControl, Window};
+use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
 use crate::packet::Packet;
 
 /// Where a connection stands.
@@ -40,6 +46,14 @@ pub enum State {
     Recovery,
     /// The retransmission timer has expired.
     Loss,
+}
+
+/// Why the window is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Loss,
+    Mark,
+    Timeout,
 }
 
 /// What does not change during a connection.
@@ -79,7 +93,12 @@ pub struct Sender {
     board: Scoreboard,
     window: Window,
     cc: Box<dyn CongestionControl>,
-    counts_marks: bool,
+    needs: Needs,
+    pacer: Option<Pacer>,
+    /// When a packet that was held back may leave.
+    release: Time,
+    rate: Option<Box<DeliveryRate>>,
+    accurate: Option<Reader>,
     state: State,
     /// What had been sent when the present reduction began.
     point: u32,
@@ -116,12 +135,23 @@ impl Sender {
     /// The sender of a connection that is just established.
     pub fn new(segments: Segments, profile: Profile, cc: Box<dyn CongestionControl>) -> Sender {
         let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce);
+        let needs = cc.needs();
+        let mut board = Scoreboard::new(profile.sack);
+        if needs.rate_samples {
+            board.keep_fresh_losses();
+        }
+        let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
+        let accurate = segments.ecn && needs.feedback == Feedback::Accurate;
         Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
-            board: Scoreboard::new(profile.sack),
+            board,
             window: Window::new(segments.initial_window),
-            counts_marks: segments.ecn && cc.counts_marks(),
+            needs,
+            pacer: burst.map(Pacer::new),
+            release: Time::NEVER,
+            rate: needs.rate_samples.then(Box::default),
+            accurate: accurate.then(|| Reader::new(segments.payload_bytes)),
             cc,
             state: State::Open,
             point: 0,
@@ -147,12 +177,13 @@ impl Sender {
     /// Takes the sample of the handshake.
     pub fn on_established(&mut self, rtt: Span) {
         self.rtt.sample(rtt, 0, 0);
+        self.set_pace();
     }
 
     /// The next of its timers.
     #[inline]
     pub fn next_timer(&self) -> Time {
-        self.timeout.min(self.reorder_timer)
+        self.timeout.min(self.reorder_timer).min(self.release)
     }
 
     /// The window.
@@ -168,6 +199,11 @@ impl Sender {
     /// Packets believed in the network.
     pub fn in_flight(&self) -> u32 {
         self.board.in_flight()
+    }
+
+    /// The congestion control, for its state variables.
+    pub fn control(&self) -> &dyn CongestionControl {
+        &*self.cc
     }
 
     /// Smoothed round-trip time.
@@ -192,6 +228,7 @@ impl Sender {
         }
         let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
         let sack = &ack.sack[..blocks];
+        let prior_in_flight = self.board.in_flight();
         let mut delivery = self.board.acknowledge(now, ack.seq, sack, self.point, self.rtt.min());
         let news = Ack {
             now,
@@ -199,14 +236,16 @@ impl Sender {
             rtt: delivery.newest_sent.map(|sent| now.since(sent)),
             una: self.board.una(),
             nxt: self.board.nxt(),
+            paced: self.pacer.is_some(),
         };
         self.take_sample(&delivery, &news, ack.sent);
         if !self.profile.sack && !delivery.advanced {
             self.take_duplicate(&mut delivery);
         }
-        if self.counts_marks {
+        if self.segments.ecn && self.needs.feedback == Feedback::Runs {
             self.cc.on_echo(&news, ack.signal);
         }
+        let marks = self.read_marks(ack);
         let duplicated = blocks > 0 && undo::is_duplicate(ack);
         if self.probe.is_some() {
             self.judge_probe(ack.seq, &delivery, duplicated);
@@ -220,8 +259,14 @@ impl Sender {
         }
         let odd = self.state != State::Open || delivery.sacked > 0 || self.board.sacked() > 0;
         let marked = if odd { self.detect_losses(now, delivery.advanced) } else { 0 };
-        self.enter_episode(ack.signal);
-        self.adjust_window(&delivery, &news, marked);
+        self.tell_losses();
+        self.enter_episode(marks > 0 && self.needs.steers != Steers::Window);
+        if self.is_steered() {
+            self.steer(&delivery, &news, Tally { prior_in_flight, lost: marked, marks });
+        } else {
+            self.adjust_window(&delivery, &news, marked);
+        }
+        self.set_pace();
         let restart = delivery.advanced || self.confirms_head(&delivery);
         self.send_allowed(now, restart, emit);
     }
@@ -264,12 +309,12 @@ impl Sender {
         let lost = self.board.lost() > 0;
         match self.state {
             State::Open | State::Disorder if lost => {
-                self.start_reduction(self.profile.recovery, false);
+                self.start_reduction(self.profile.recovery, Reason::Loss);
                 self.state = State::Recovery;
             }
             State::Cwr if lost => self.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
-                self.start_reduction(self.profile.on_mark, true);
+                self.start_reduction(self.profile.on_mark, Reason::Mark);
                 self.undo = None;
                 self.state = State::Cwr;
             }
@@ -279,10 +324,13 @@ impl Sender {
         }
     }
 
-    fn start_reduction(&mut self, style: Style, marked: bool) {
+    fn start_reduction(&mut self, style: Style, reason: Reason) {
         self.undo = Some(Undo::of(&self.window, self.board.una()));
-        self.window.ssthresh = self.reduced(marked);
-        self.descent = Descent::start(style, &mut self.window, self.board.outstanding());
+        self.window.ssthresh = self.reduced(reason);
+        self.descent = match self.needs.steers {
+            Steers::Everything => Descent::Steered,
+            _ => Descent::start(style, &mut self.window, self.board.outstanding()),
+        };
         self.window.credit = 0;
         self.probe = None;
         self.point = self.board.nxt();
@@ -290,12 +338,16 @@ impl Sender {
     }
 
     /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
-    fn reduced(&mut self, marked: bool) -> u32 {
+    fn reduced(&mut self, reason: Reason) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
             base.cwnd = self.board.outstanding().max(1);
         }
-        if marked { self.cc.reduce_on_mark(&base) } else { self.cc.reduce(&base) }
+        match reason {
+            Reason::Mark => self.cc.reduce_on_mark(&base),
+            Reason::Loss => self.cc.reduce(&base),
+            Reason::Timeout => self.cc.reduce_on_timeout(&base),
+        }
     }
 
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {
@@ -334,9 +386,13 @@ impl Sender {
 
     /// One of the timers is due.
     pub fn on_timer(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        if self.release <= now {
+            self.send(now, emit);
+        }
         if self.reorder_timer <= now {
             self.reorder_timer = Time::NEVER;
             let marked = self.detect_losses(now, false);
+            self.tell_losses();
             self.enter_episode(false);
             if marked > 0 && self.state == State::Recovery {
                 self.descend(1, false, marked);

@@ -7,7 +7,7 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Sender, State};
+use super::{Reason, Sender, State};
 use crate::packet::Packet;
 use crate::tcp::scoreboard::Delivery;
 
@@ -95,8 +95,8 @@ impl Sender {
             self.probe = None; // nothing was lost, or the SACKs tell what was
         } else if ack > probe.end {
             self.probe = None;
-            self.start_reduction(self.profile.on_mark, false);
-            self.window.cwnd = self.window.ssthresh;
+            self.start_reduction(self.profile.on_mark, Reason::Loss);
+            self.window.cwnd = self.descent.final_window(&self.window);
             self.undo = None;
             self.state = State::Open;
         } else if !delivery.advanced && delivery.sacked == 0 {

@@ -4,7 +4,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::*;
-use crate::cc::factory;
+use crate::cc::choose;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::LINUX;
 
@@ -53,7 +53,7 @@ fn established(profile: Profile, count: u32) -> Sender {
         last_payload_bytes: 1000,
         initial_window: 10,
     };
-    let cc = factory("cubic").expect("cubic is registered")();
+    let cc = (choose("cubic").expect("cubic is registered").factory)();
     let mut sender = Sender::new(segments, profile, cc);
     sender.on_established(Span::from_millis(100));
     sender

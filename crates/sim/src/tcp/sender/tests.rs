@@ -4,7 +4,7 @@
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::*;
-use crate::cc::factory;
+use crate::cc::choose;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
 
@@ -39,7 +39,7 @@ impl Script {
             last_payload_bytes: 1000,
             initial_window: window,
         };
-        let mut sender = Sender::new(segments, profile, factory(cc).unwrap()());
+        let mut sender = Sender::new(segments, profile, (choose(cc).unwrap().factory)());
         sender.on_established(Span::from_millis(rtt_ms));
         let mut script = Script { sender, now: Time::ZERO, sent: Vec::new() };
         script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));

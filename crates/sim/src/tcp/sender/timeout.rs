@@ -5,7 +5,8 @@ use sojourn_aqm::Time;
 use super::super::profile::{Detection, Idle};
 use super::super::scoreboard::Delivery;
 use super::undo::Undo;
-use super::{Sender, State};
+use super::{Reason, Sender, State};
+use crate::cc::Steers;
 use crate::packet::Packet;
 
 impl Sender {
@@ -22,9 +23,10 @@ impl Sender {
         let before_recovery = self.state < State::Recovery;
         if fresh {
             self.undo = Some(Undo::of(&self.window, una));
-            self.window.ssthresh = self.reduced(false);
+            self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
+        self.tell_losses();
         let tried = before_recovery || !fresh && self.state == State::Loss;
         self.frto = self.profile.undo && tried;
         self.probe = None;
@@ -65,6 +67,9 @@ impl Sender {
             return;
         }
         let (idle, timeout) = (now.since(self.last_sent), self.rtt.timeout());
+        if self.needs.steers == Steers::Everything {
+            return self.cc.on_idle(now, idle); // Linux: no restart where the control has the window
+        }
         if idle <= timeout {
             return;
         }

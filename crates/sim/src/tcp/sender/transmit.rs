@@ -17,28 +17,33 @@ impl Sender {
         let only_new = std::mem::take(&mut self.only_new);
         if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
             while self.room() > 0
+                && self.may_leave(now)
                 && let Some(seq) = self.board.next_lost()
             {
                 self.retransmit(now, seq, emit);
             }
         }
-        let mut room = self.room();
+        let room = self.room();
         let left = self.segments.count - self.board.nxt();
-        let held_back = left > room;
-        room = room.min(left);
-        for _ in 0..room {
+        let mut sent = 0;
+        while sent < room.min(left) && self.may_leave(now) {
             self.transmit(now, emit);
+            sent += 1;
         }
-        if room > 0 {
+        if sent > 0 {
             self.last_sent = now;
         }
-        self.set_timer(now, restart, room > 0);
-        self.note_usage(held_back);
+        if self.needs.rate_samples && sent == left {
+            self.note_end_of_data();
+        }
+        self.set_release(now);
+        self.set_timer(now, restart, sent > 0);
+        self.note_usage(left > room && sent == room);
     }
 
     /// How many packets may be sent.
     #[inline]
-    fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         let room = self.window.cwnd.saturating_sub(self.board.in_flight());
         if self.plain { room } else { self.room_of_style(room) }
     }
@@ -59,6 +64,7 @@ impl Sender {
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let seq = self.board.send_new(now);
+        self.note_sent(now, seq);
         let packet = self.new_packet(now, seq);
         emit(packet);
         self.count_in_episode();
@@ -80,7 +86,7 @@ impl Sender {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
             // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
-            packet.ecn = Ecn::Ect0;
+            packet.ecn = if self.needs.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
             packet.signal = std::mem::take(&mut self.tell_reduced);
         }
         packet
@@ -88,6 +94,7 @@ impl Sender {
 
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.board.retransmit(now, seq);
+        self.note_sent(now, seq);
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
         self.count_in_episode();

@@ -3,7 +3,7 @@
 //! before a timeout arrives after all (F-RTO).
 
 use super::{Sender, State};
-use crate::cc::Window;
+use crate::cc::{Steers, Window};
 use crate::packet::Packet;
 
 /// What a reduction changed.
@@ -53,9 +53,11 @@ impl Sender {
     /// Window and threshold are again what they were, and nothing counts as lost.
     pub(super) fn withdraw_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
-            self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-            self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
-            self.cc.undo();
+            if self.needs.steers != Steers::Everything {
+                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+            }
+            self.cc.undo(&mut self.window);
         }
         self.board.forget_losses();
         self.state = State::Open;
