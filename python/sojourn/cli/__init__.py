@@ -15,6 +15,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import ask, console, work
+from sojourn.cli.reproduce import reproduce
 from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -42,7 +43,7 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, ask.show_list, ask.explain, ask.validate, ask.doctor,
+for _verb in (work.run, work.compare, reproduce, ask.show_list, ask.explain, ask.validate, ask.doctor,
               ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 

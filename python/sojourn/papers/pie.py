@@ -21,6 +21,8 @@ from sojourn.reproduce.paper import (
 )  # fmt: skip
 from sojourn.reproduce.pool import Packets, Pool
 from sojourn.scenario import Bulk, Cbr, FlowGroup, Link, Record, Scenario, Schedule
+from sojourn.stability import pie_paper as theory
+from sojourn.stability.pie_paper import Gains, Reading
 
 NAMES = {"pie": "PIE", "red": "RED", "codel": "CoDel", "red_gentle": "RED, gentle"}
 COLOURS = {aqm: style.colour_of(aqm.removesuffix("_gentle")) for aqm in NAMES}
@@ -384,8 +386,81 @@ def _throughput_tables(values: Values) -> list[Table]:
     return [Table("Throughput at the router", ("run", "Mbit/s"), rows)]
 
 
+# Figures 13 to 16: control theory, computed by `sojourn.stability` in four readings of the loop.
+
+
+def _reading(reading: Reading) -> str:
+    delay = "with_delay" if reading.with_delay else "without_delay"
+    return f"{reading.variant}.{delay}"
+
+
+def _pair(pair: Gains) -> str:
+    return f"alpha{pair.alpha_hz:g}".replace(".", "_")
+
+
+def _f13_measure(_pools: Pools) -> dict[str, float]:
+    found = theory.figure_13()
+    values = {}
+    for reading, margin in found.phase_margin_deg.items():
+        key = _reading(reading)
+        values[f"{key}.at_0_0156_0_156.phase_margin_deg"] = found.at_stated_deg[reading]
+        values[f"{key}.admissible_pct_of_plane"] = 100 * float(np.mean(margin > 0))
+        values[f"{key}.least_gains.phase_margin_deg"] = float(margin[0, 0])
+        values[f"{key}.largest_gains.phase_margin_deg"] = float(margin[-1, -1])
+        values[f"{key}.max_phase_margin_deg"] = float(np.nanmax(margin))
+        values[f"{key}.min_phase_margin_deg"] = float(np.nanmin(margin))
+    return values
+
+
+def _f14_measure(_pools: Pools) -> dict[str, float]:
+    values = {}
+    for curve in theory.figure_14():
+        p0 = f"p0_{1e4 * curve.drop_prob:g}e_4"
+        key = f"{_reading(curve.reading)}.rtt{1e3 * curve.rtt_s:g}ms.{p0}"
+        values[f"{key}.phase_margin_deg"] = curve.phase_margin_deg
+        values[f"{key}.gain_margin_db"] = curve.gain_margin_db
+        values[f"{key}.crossover_rad_per_s"] = curve.crossover_rad_per_s
+        at = int(np.argmin(np.abs(curve.frequency_rad_per_s - 1.0)))
+        values[f"{key}.gain_at_1_rad_per_s_db"] = float(curve.gain_db[at])
+        for name, pole in zip(("s1", "s2"), curve.poles_rad_per_s, strict=True):
+            values[f"{key}.{name}_rad_per_s"] = pole
+    return values
+
+
+_ROOTS = (0.01, 0.03, 0.1, 0.3, 0.5, 1.0)
+
+
+def _over_p0(_pools: Pools) -> dict[str, float]:
+    """Margins and loop frequencies at some values of sqrt(p0), per reading and pair of gains."""
+    found = theory.figures_15_16(100)
+    values = {}
+    for reading in theory.READINGS:
+        for pair in theory.PAIRS:
+            for root in _ROOTS:
+                at = int(np.argmin(np.abs(found.sqrt_drop_prob - root)))
+                name = f"sqrt_p0_{root:g}".replace(".", "_")
+                key = f"{_reading(reading)}.{_pair(pair)}.{name}"
+                margin = found.phase_margin_deg[reading][pair][at]
+                frequency = found.loop_frequency_rad_per_s[reading][pair][at]
+                values[f"{key}.phase_margin_deg"] = float(margin)
+                values[f"{key}.loop_frequency_rad_per_s"] = float(frequency)
+    return values
+
+
+def _theory_figures(number: int) -> Callable[[Pools, Values], Mapping[str, Figure]]:
+    def figures(_pools: Pools, _values: Values) -> Mapping[str, Figure]:
+        from sojourn.plots.pie_theory import draw
+
+        return {f"F{number}": draw(number)}
+
+    return figures
+
+
 _SEEDS = Seeds(3, 5)
-_STABILITY = "control theory: comes with sojourn.stability, which is not part of this version yet"
+_READINGS = (
+    "The printed gain is twice what the printed equations give, and one form of the loop has the "
+    "delay twice: all four readings are computed. Claims use the printed gain."
+)
 _WIRE = "TCP: 1000 B of payload and 40 B of headers; UDP: 1000 B on the wire."
 
 ITEMS = (
@@ -417,10 +492,14 @@ ITEMS = (
          seeds=_SEEDS, measure=_cdf_measure, tables=_throughput_tables,
          figures=_cdf_figures("F11", "Testbed, 5 TCP and 2 UDP flows of 6 Mbit/s: queuing delay")),
     Item("F12", "Block diagram of the feedback loop", "structure", note="Nothing to measure."),
-    Item("F13", "Phase margin over alpha and beta", "computed", missing=_STABILITY),
-    Item("F14", "Bode plot for R0 = 100 and 50 ms", "computed", missing=_STABILITY),
-    Item("F15", "Phase margin against sqrt(p0)", "computed", missing=_STABILITY),
-    Item("F16", "Loop frequency against sqrt(p0)", "computed", missing=_STABILITY),
+    Item("F13", "Phase margin over alpha and beta", "computed", measure=_f13_measure,
+         figures=_theory_figures(13), note=_READINGS),
+    Item("F14", "Bode plot for R0 = 100 and 50 ms", "computed", measure=_f14_measure,
+         figures=_theory_figures(14), note=f"{_READINGS} alpha:beta = 0.0156:0.156 (chosen)."),
+    Item("F15", "Phase margin against sqrt(p0)", "computed", measure=_over_p0,
+         figures=_theory_figures(15), note=_READINGS),
+    Item("F16", "Loop frequency against sqrt(p0)", "computed", measure=_over_p0,
+         figures=_theory_figures(16), note=_READINGS),
 )  # fmt: skip
 
 _DIFFERS: dict[str, str] = {}
@@ -502,17 +581,46 @@ def _not_yet(name: str, tag: str, what: str) -> Claim:
 _CLAIMS_MISSING = (
     _not_yet("pie-F1-1", "approx", "probe RTT frequently 8 to 9 s"),
     _not_yet("pie-F2-1", "order", "histogram has peaks spaced by the RTO"),
-    _not_yet("pie-F13-1", "order", "part of the plane is stable; larger alpha, beta leave it"),
-    _not_yet("pie-F13-2", "approx", "alpha = 0.0156, beta = 0.156: margin of 25 degrees"),
-    _not_yet("pie-F14-1", "order", "phase margin at 50 ms above that at 100 ms"),
-    _not_yet("pie-F14-2", "order", "loop gain smaller, poles higher for the shorter RTT"),
-    _not_yet("pie-F15-1", "order", "lower alpha, beta: larger margin"),
-    _not_yet("pie-F15-2", "approx", "the two larger pairs lack margin for p0 < 1 %"),
-    _not_yet("pie-F15-3", "order", "margin grows with p0"),
-    _not_yet("pie-F16-1", "order", "lower alpha, beta: smaller loop frequency"),
-    _not_yet("pie-F16-2", "order", "loop frequency falls with growing p0"),
-    _not_yet("pie-F16-3", "order", "switching pairs at 1 and 10 % raises the loop frequency, still stable"),
 )
+
+
+def _claims_theory() -> list[Claim]:
+    printed, bare = "printed.with_delay", "printed.without_delay"
+    pairs = [_pair(pair) for pair in theory.PAIRS]
+    roots = [f"sqrt_p0_{root:g}".replace(".", "_") for root in _ROOTS]
+
+    def at(pair: str, root: str, unit: str = "phase_margin_deg") -> str:
+        return f"{printed}.{pair}.{root}.{unit}"
+
+    def frequency(pair: str, root: str) -> str:
+        return at(pair, root, "loop_frequency_rad_per_s")
+
+    stated = "at_0_0156_0_156.phase_margin_deg"
+    return [
+        order("pie-F13-1", "part of the plane has margin above 0 and is admissible; larger alpha, beta leave it",
+              more(f"{printed}.admissible_pct_of_plane", 1.0), more(99.0, f"{printed}.admissible_pct_of_plane"),
+              more(0.0, f"{printed}.largest_gains.phase_margin_deg"), differs=_DIFFERS.get("F13-1", "")),
+        number("pie-F13-2", "approx", "alpha = 0.0156, beta = 0.156: margin at p0 = 0.01 %, without the delay", f"{bare}.{stated}", 25, "deg"),
+        order("pie-F14-1", "phase margin at 50 ms above that at 100 ms",
+              *(more(f"{r}.rtt50ms.{p0}.phase_margin_deg", f"{r}.rtt100ms.p0_1e_4.phase_margin_deg") for r in (printed, bare) for p0 in ("p0_1e_4", "p0_4e_4"))),
+        order("pie-F14-2", "loop gain smaller, poles higher for the shorter RTT",
+              more(f"{printed}.rtt100ms.p0_1e_4.gain_at_1_rad_per_s_db", f"{printed}.rtt50ms.p0_4e_4.gain_at_1_rad_per_s_db"),
+              *(more(f"{printed}.rtt50ms.p0_4e_4.{s}_rad_per_s", f"{printed}.rtt100ms.p0_1e_4.{s}_rad_per_s") for s in ("s1", "s2"))),
+        order("pie-F15-1", "lower alpha, beta: larger margin", *(more(at(low, root), at(high, root)) for root in roots[:4] for high, low in zip(pairs, pairs[1:], strict=False))),
+        several("pie-F15-2", "approx", "the two larger pairs have not enough margin for p0 < 1 %",
+                *(is_within(f"margin of {pair} at sqrt(p0) = 0.03", at(pair, roots[1]), None, 0, "deg") for pair in pairs[:2]),
+                differs=_DIFFERS.get("F15-2", "")),
+        order("pie-F15-3", "margin grows with p0", *(more(at(pair, b), at(pair, a)) for pair in pairs for a, b in zip(roots[:4], roots[1:4], strict=False))),
+        order("pie-F16-1", "lower alpha, beta: smaller loop frequency",
+              *(more(frequency(high, root), frequency(low, root)) for root in roots for high, low in zip(pairs, pairs[1:], strict=False))),
+        order("pie-F16-2", "loop frequency falls with growing p0",
+              *(more(frequency(pair, a), frequency(pair, b)) for pair in pairs for a, b in zip(roots, roots[1:], strict=False))),
+        order("pie-F16-3", "switching pairs at p0 = 1 % and 10 % raises the loop frequency without losing stability",
+              more(frequency(pairs[1], roots[3]), frequency(pairs[2], roots[3]), label="p0 = 9 %: the middle pair is faster than the least"),
+              more(frequency(pairs[0], roots[4]), frequency(pairs[1], roots[4]), label="p0 = 25 %: the largest pair is faster than the middle one"),
+              more(at(pairs[1], roots[3]), 0.0), more(at(pairs[0], roots[4]), 0.0)),
+    ]  # fmt: skip
+
 
 PAPER = Paper(
     key="pie",
@@ -521,5 +629,5 @@ PAPER = Paper(
     about="PIE in ns-2 and in a Linux testbed: the delay stays near its target under light, heavy and "
     "unresponsive load, under bursts, and when capacity or load change.",
     items=ITEMS,
-    claims=(*_claims_simulated(), *_claims_testbed(), *_CLAIMS_MISSING),
+    claims=(*_CLAIMS_MISSING, *_claims_simulated(), *_claims_testbed(), *_claims_theory()),
 )

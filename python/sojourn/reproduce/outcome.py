@@ -125,7 +125,7 @@ def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:
     pools = work.pool(plan, cache)
     values = item.measure(pools)
     by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
-    judged = [judge(claim, values, by_seed or [values]) for claim in claims]
+    judged = [judge(claim, values, by_seed) for claim in claims]
     return ItemMade(item, plan, values, by_seed, judged)
 
 
