@@ -1,4 +1,4 @@
-"""Papers made again: cache, resuming, selection, JSON keys, dossier; every item of the catalogue."""
+"""Papers made again: cache, resuming, choosing, JSON keys, dossier; the whole catalogue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ from sojourn.errors import InputError, Interrupted
 from sojourn.replicas import Silent
 from sojourn.reproduce import choose, dossier, outcome, work
 from sojourn.reproduce.cache import Cache
-from sojourn.reproduce.paper import Case, Item, Paper, Seeds, Table, more, number, order
+from sojourn.reproduce.paper import (
+    Case,
+    Item,
+    Paper,
+    Seeds,
+    Table,
+    explained,
+    more,
+    not_measured,
+    number,
+    order,
+)
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
 pytestmark = pytest.mark.core
@@ -49,14 +60,17 @@ TINY = Paper(
         Item(
             "F1", "Delay", seeds=Seeds(2, 3), measure=measure, figures=figures,
             cases=lambda _p: {k: Case(scenario(k), KEEP) for k in ("taildrop", "codel")},
-            tables=lambda v: [Table("Delays", ("key", "ms"), [(k, f"{x:.1f}") for k, x in v.items()])],
+            tables=lambda v: [Table("Delays", ("key", "ms"), [(k, str(x)) for k, x in v.items()])],
         ),
         Item("F2", "What is not there", missing="a model that is not built"),
     ),
-    claims=(
-        order("tiny-F1-1", "tail drop is slower", more("taildrop.mean_ms", "codel.mean_ms")),
-        number("tiny-F1-2", "exact", "an impossible number", "codel.mean_ms", 1e6, "ms", "it is made up"),
-        number("tiny-F2-1", "exact", "never measured", "nothing", 1, "ms"),
+    claims=explained(
+        [
+            order("tiny-F1-1", "tail drop is slower", more("taildrop.mean_ms", "codel.mean_ms")),
+            number("tiny-F1-2", "exact", "an impossible number", "codel.mean_ms", 1e6, "ms"),
+            not_measured("tiny-F2-1", "exact", "never measured"),
+        ],
+        {"F1-2": "it is made up"},
     ),
 )  # fmt: skip
 
@@ -117,9 +131,7 @@ class InterruptsAfterTwo(Silent):
 def test_what_was_finished_before_ctrl_c_is_there_for_the_next_call(tiny, tmp_path, monkeypatch):
     long = TINY.items[0].cases("quick") | {"pie": Case(scenario("pie", "3000s"), KEEP)}
     item = Item("F1", "Delay", seeds=Seeds(1, 1), cases=lambda _p: dict(reversed(long.items())))
-    monkeypatch.setattr(
-        choose, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))}
-    )
+    monkeypatch.setattr(choose, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
     cache = Cache(tmp_path)
     with pytest.raises(Interrupted):
         outcome.reproduce(["tiny"], cache=cache, jobs=2, progress=InterruptsAfterTwo())
@@ -213,7 +225,16 @@ def test_what_is_not_covered_says_why_and_what_is_covered_has_claims_with_parts(
     assert "wireless" in kids["F9"] and "wireless" in kids["F10"]
 
 
-SMALL = ("codel-act:F1", "madpie:F1", "madpie:F4", "pi2:F3", "pie:F6", "pie:F15", "kids:T2", "kids:F5")
+SMALL = (
+    "codel-act:F1",
+    "madpie:F1",
+    "madpie:F4",
+    "pi2:F3",
+    "pie:F6",
+    "pie:F15",
+    "kids:T2",
+    "kids:F5",
+)
 
 
 @pytest.mark.parametrize("word", SMALL)

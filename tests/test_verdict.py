@@ -58,7 +58,11 @@ def test_a_range_and_a_bound_are_met_within_them_and_missed_by_the_distance_to_t
         "match", "match", "match", "match", "near", "differs"
     ]  # fmt: skip
     bound = between("x-F1-1", "approx", "", "a", None, 100, "%")
-    assert [judge(bound, {"a": v}, []).verdict for v in (-1e9, 100, 126)] == ["match", "match", "near"]
+    assert [judge(bound, {"a": v}, []).verdict for v in (-1e9, 100, 126)] == [
+        "match",
+        "match",
+        "near",
+    ]
 
 
 def seeds(*values):

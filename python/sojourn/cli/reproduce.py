@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from sojourn.reproduce.paper import Table
 
 _DEFAULT_OUT = Path("reproduction")
-_STYLES = {"match": "green", "holds": "green", "near": "yellow", "weak": "yellow",
-           "differs": "bold red", "fails": "bold red", "no value": "bold red", "not covered": "dim"}  # fmt: skip
+_STYLES = (
+    dict.fromkeys(("match", "holds"), "green")
+    | dict.fromkeys(("near", "weak"), "yellow")
+    | dict.fromkeys(("differs", "fails", "no value"), "bold red")
+    | {"not covered": "dim"}
+)
 
 
 def _complete(

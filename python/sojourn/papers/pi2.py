@@ -14,9 +14,26 @@ from sojourn.plots import style
 from sojourn.plots.curves import Curve, Panel, curves, distribution_curve
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import (
-    Case, Claim, Item, Paper, Pools, Profile, Seeds, Table, Values, alike, is_number, is_within,
-    more, not_less, not_more, number, order, several,
-)  # fmt: skip
+    Case,
+    Claim,
+    Item,
+    Paper,
+    Pools,
+    Profile,
+    Seeds,
+    Table,
+    Values,
+    alike,
+    explained,
+    is_number,
+    is_within,
+    more,
+    not_less,
+    not_more,
+    number,
+    order,
+    several,
+)
 from sojourn.reproduce.pool import Pool
 from sojourn.scenario import Bulk, Cbr, FlowGroup, Link, Record, Scenario
 
@@ -25,8 +42,8 @@ COLOURS = {aqm: style.colour_of(aqm) for aqm in AQMS}
 RATE_MBPS = 10.0
 QD = "queuing delay [ms]"
 _BUFFER_MS = 160.0
-# TCP segments of 1000 B payload, headers on top (chosen); delayed ACKs are those of ns-3; the initial
-# window of ns-3 before 2017 is 1 segment (profile `pi2-ns3`).
+# TCP segments of 1000 B payload, headers on top (chosen); delayed ACKs are those of ns-3; the
+# initial window of ns-3 before 2017 is 1 segment (profile `pi2-ns3`).
 _TCP = {"tcp": "pi2-ns3", "packet": "1040B", "header": "40B", "ack_every": 2}
 
 
@@ -118,16 +135,20 @@ def _t2_measure(_pools: Pools) -> dict[str, float]:
 
 def _t3_measure(pools: Pools) -> dict[str, float]:
     group = scenario("pie", 5).flows[0]
-    return _t1_measure(pools) | _t2_measure(pools) | {
-        "bottleneck_rate_mbps": RATE_MBPS,
-        "bottleneck_rtt_ms": 2e3 * measures.seconds(_settings()["pie"]["link_delay"]),
-        "base_rtt_ms": 1e3 * measures.seconds(group.rtt),
-        "buffer_kb": 200.0,
-        "access_rate_mbps": 10.0,
-        "stop_s": 99.0,
-        "duration_s": 100.0,
-        "payload_bytes": 1000.0,
-    }  # fmt: skip
+    return (
+        _t1_measure(pools)
+        | _t2_measure(pools)
+        | {
+            "bottleneck_rate_mbps": RATE_MBPS,
+            "bottleneck_rtt_ms": 2e3 * measures.seconds(_settings()["pie"]["link_delay"]),
+            "base_rtt_ms": 1e3 * measures.seconds(group.rtt),
+            "buffer_kb": 200.0,
+            "access_rate_mbps": 10.0,
+            "stop_s": 99.0,
+            "duration_s": 100.0,
+            "payload_bytes": 1000.0,
+        }
+    )
 
 
 def _t3_tables(values: Values) -> list[Table]:
@@ -160,11 +181,13 @@ def _delay_values(pool: Pool) -> dict[str, float]:
     starts = []
     for t_s, delay_s in runs:
         middle_s, mean_s = measures.binned(t_s, delay_s, 0.1, 99.0)
-        starts.append({
-            "initial_peak_ms": 1e3 * float(delay_s[t_s < 10].max()),
-            "initial_peak_at_s": float(t_s[t_s < 10][delay_s[t_s < 10].argmax()]),
-            "settled_below_40ms_s": measures.settled_s(middle_s, mean_s, 0.04),
-        })  # fmt: skip
+        starts.append(
+            {
+                "initial_peak_ms": 1e3 * float(delay_s[t_s < 10].max()),
+                "initial_peak_at_s": float(t_s[t_s < 10][delay_s[t_s < 10].argmax()]),
+                "settled_below_40ms_s": measures.settled_s(middle_s, mean_s, 0.04),
+            }
+        )
     return values | {name: float(np.mean([one[name] for one in starts])) for name in starts[0]}
 
 
@@ -183,7 +206,9 @@ def _throughput_measure(pools: Pools) -> dict[str, float]:
         late = [rate[(t > 20) & (t <= 99)] for t, rate in series]
         values[f"{key}.dip_1to15s_mbps"] = float(np.mean(early))
         values[f"{key}.dip_at_s"] = float(
-            np.mean([t[(t > 1) & (t <= 15)][rate[(t > 1) & (t <= 15)].argmin()] for t, rate in series])
+            np.mean(
+                [t[(t > 1) & (t <= 15)][rate[(t > 1) & (t <= 15)].argmin()] for t, rate in series]
+            )
         )
         values |= measures.under(f"{key}.after20s", measures.samples(np.concatenate(late), "mbps"))
         whole = np.concatenate([rate[t <= 99] for t, rate in series])
@@ -248,7 +273,9 @@ def _cdf_measure(pools: Pools) -> dict[str, float]:
             - pools[f"target{ms}ms.pie"].distribution().share_below(np.array([x * 1e-3]))[0]
             for x in range(1, 101)
         ]
-        values[f"target{ms}ms.pi2_above_pie_pct_of_range"] = 100 * float(np.mean(np.array(above) > 0))
+        values[f"target{ms}ms.pi2_above_pie_pct_of_range"] = 100 * float(
+            np.mean(np.array(above) > 0)
+        )
         values[f"target{ms}ms.pi2_minus_pie_mean_share_pct"] = 100 * float(np.mean(above))
     return values
 
@@ -261,7 +288,9 @@ def _cdf_figures(name: str, title: str) -> Callable[[Pools, Values], Mapping[str
                 distribution_curve(label, pools[f"target{ms}ms.{aqm}"].distribution(), COLOURS[aqm])
                 for aqm, label in AQMS.items()
             ]
-            panels.append(Panel(f"({letter}) target {ms} ms", lines, QD, "CDF", (0, 100), (0, 1.01)))
+            panels.append(
+                Panel(f"({letter}) target {ms} ms", lines, QD, "CDF", (0, 100), (0, 1.01))
+            )
         return {name: curves(f"Queuing delay, {title}", panels)}
 
     return figures
@@ -271,8 +300,9 @@ def _g_cases(_profile: Profile) -> dict[str, Case]:
     mixes = {"light": (5, 0), "heavy": (50, 0), "mix": (5, 2)}
     return {
         f"{name}.{aqm}": Case(scenario(aqm, *mix), ("packets", "states"))
-        for name, mix in mixes.items() for aqm in AQMS
-    }  # fmt: skip
+        for name, mix in mixes.items()
+        for aqm in AQMS
+    }
 
 
 _LIGHT, _HEAVY, _MIX = "scenario 1: 5 TCP", "scenario 2: 50 TCP", "scenario 3: 5 TCP and 2 UDP"
@@ -280,85 +310,244 @@ _SEEDS = Seeds(3, 5)
 _TWO_UDP = "UDP sources send 10 Mbit/s each; a variant with 6 Mbit/s each is measured beside it."
 
 ITEMS = (
-    Item("F1", "Class diagram of the ns-3 model", "structure",
-         note="Nothing to measure. Here PI2 is one law beside PIE, around which any queue can stand."),
-    Item("F2", "Interaction of enqueue, early drop, update and dequeue", "structure",
-         note="Nothing to measure. The same hooks: on_enqueue, on_timer, on_dequeue."),
-    Item("T1", "Variables of the probability update", "parameters", measure=_t1_measure,
-         tables=_own("Table I", _T1_ROWS)),
-    Item("T2", "Variables of the rate estimate", "parameters", measure=_t2_measure,
-         tables=_own("Table II", _T2_ROWS)),
+    Item(
+        "F1",
+        "Class diagram of the ns-3 model",
+        "structure",
+        note="Nothing to measure. Here PI2 is one law beside PIE; any queue can stand around it.",
+    ),
+    Item(
+        "F2",
+        "Interaction of enqueue, early drop, update and dequeue",
+        "structure",
+        note="Nothing to measure. The same hooks: on_enqueue, on_timer, on_dequeue.",
+    ),
+    Item(
+        "T1",
+        "Variables of the probability update",
+        "parameters",
+        measure=_t1_measure,
+        tables=_own("Table I", _T1_ROWS),
+    ),
+    Item(
+        "T2",
+        "Variables of the rate estimate",
+        "parameters",
+        measure=_t2_measure,
+        tables=_own("Table II", _T2_ROWS),
+    ),
     Item("T3", "Simulation setup", "parameters", measure=_t3_measure, tables=_t3_tables),
-    Item("F3", f"Queuing delay over time, {_LIGHT}", cases=_mixes(5, 0), seeds=_SEEDS,
-         measure=_delay_measure, figures=_delay_figures("F3", _LIGHT),
-         note="Five seeds instead of one run show the spread."),
-    Item("F4", f"Link throughput over time, {_LIGHT}", cases=_mixes(5, 0), seeds=_SEEDS,
-         measure=_throughput_measure, figures=_throughput_figures("F4", _LIGHT),
-         note="Bins of 1 s; the paper does not print its own."),
-    Item("F5", f"Queuing delay over time, {_HEAVY}", cases=_mixes(50, 0), seeds=_SEEDS,
-         measure=_delay_measure, figures=_delay_figures("F5", _HEAVY)),
-    Item("F6", f"Link throughput over time, {_HEAVY}", cases=_mixes(50, 0), seeds=_SEEDS,
-         measure=_throughput_measure, figures=_throughput_figures("F6", _HEAVY)),
-    Item("F7", f"Queuing delay over time, {_MIX}", cases=_mixes(5, 2), seeds=_SEEDS,
-         measure=_delay_measure, figures=_delay_figures("F7", _MIX), note=_TWO_UDP),
-    Item("F8", f"Link throughput over time, {_MIX}", cases=_mixes(5, 2), seeds=_SEEDS,
-         measure=_throughput_measure, figures=_throughput_figures("F8", _MIX), note=_TWO_UDP),
-    Item("F9", "CDF of the queuing delay, 20 TCP", cases=_cdf_cases(20, 0), seeds=_SEEDS,
-         measure=_cdf_measure, figures=_cdf_figures("F9", "scenario 4a: 20 TCP"),
-         note="Better is read as: a larger share at or below the target, and a smaller p90."),
-    Item("F10", "CDF of the queuing delay, 5 TCP and 2 UDP", cases=_cdf_cases(5, 2), seeds=_SEEDS,
-         measure=_cdf_measure, figures=_cdf_figures("F10", "scenario 4b: 5 TCP and 2 UDP"),
-         note=_TWO_UDP),
-    Item("G", "Across figures: mean delays after the first seconds", cases=_g_cases, seeds=_SEEDS,
-         measure=_delay_measure),
-)  # fmt: skip
+    Item(
+        "F3",
+        f"Queuing delay over time, {_LIGHT}",
+        cases=_mixes(5, 0),
+        seeds=_SEEDS,
+        measure=_delay_measure,
+        figures=_delay_figures("F3", _LIGHT),
+        note="Five seeds instead of one run show the spread.",
+    ),
+    Item(
+        "F4",
+        f"Link throughput over time, {_LIGHT}",
+        cases=_mixes(5, 0),
+        seeds=_SEEDS,
+        measure=_throughput_measure,
+        figures=_throughput_figures("F4", _LIGHT),
+        note="Bins of 1 s; the paper does not print its own.",
+    ),
+    Item(
+        "F5",
+        f"Queuing delay over time, {_HEAVY}",
+        cases=_mixes(50, 0),
+        seeds=_SEEDS,
+        measure=_delay_measure,
+        figures=_delay_figures("F5", _HEAVY),
+    ),
+    Item(
+        "F6",
+        f"Link throughput over time, {_HEAVY}",
+        cases=_mixes(50, 0),
+        seeds=_SEEDS,
+        measure=_throughput_measure,
+        figures=_throughput_figures("F6", _HEAVY),
+    ),
+    Item(
+        "F7",
+        f"Queuing delay over time, {_MIX}",
+        cases=_mixes(5, 2),
+        seeds=_SEEDS,
+        measure=_delay_measure,
+        figures=_delay_figures("F7", _MIX),
+        note=_TWO_UDP,
+    ),
+    Item(
+        "F8",
+        f"Link throughput over time, {_MIX}",
+        cases=_mixes(5, 2),
+        seeds=_SEEDS,
+        measure=_throughput_measure,
+        figures=_throughput_figures("F8", _MIX),
+        note=_TWO_UDP,
+    ),
+    Item(
+        "F9",
+        "CDF of the queuing delay, 20 TCP",
+        cases=_cdf_cases(20, 0),
+        seeds=_SEEDS,
+        measure=_cdf_measure,
+        figures=_cdf_figures("F9", "scenario 4a: 20 TCP"),
+        note="Better is read as: a larger share at or below the target, and a smaller p90.",
+    ),
+    Item(
+        "F10",
+        "CDF of the queuing delay, 5 TCP and 2 UDP",
+        cases=_cdf_cases(5, 2),
+        seeds=_SEEDS,
+        measure=_cdf_measure,
+        figures=_cdf_figures("F10", "scenario 4b: 5 TCP and 2 UDP"),
+        note=_TWO_UDP,
+    ),
+    Item(
+        "G",
+        "Across figures: mean delays after the first seconds",
+        cases=_g_cases,
+        seeds=_SEEDS,
+        measure=_delay_measure,
+    ),
+)
 
-_DIFFERS: dict[str, str] = {}
+
+_LATE = "after10s.mean_ms"
+_SETUP = (
+    ("bottleneck_rate_mbps", 10, "Mbit/s"),
+    ("bottleneck_rtt_ms", 76, "ms"),
+    ("base_rtt_ms", 80, "ms"),
+    ("pie.target_ms", 20, "ms"),
+    ("pie.tupdate_ms", 30, "ms"),
+    ("pi2.tupdate_ms", 30, "ms"),
+    ("pie.alpha_hz", 0.125, "Hz"),
+    ("pie.beta_hz", 1.25, "Hz"),
+    ("pi2.alpha_hz", 0.3125, "Hz"),
+    ("pi2.beta_hz", 3.125, "Hz"),
+    ("buffer_kb", 200, "kB"),
+)
 
 
+_CLAIMS: list[Claim] = [
+    number("pi2-T2-1", "exact", "averaging weight", "pi2.rate_weight", 0.5, ""),
+    several(
+        "pi2-T3-1",
+        "exact",
+        "all values of Table III",
+        *(is_number(k, k, v, u) for k, v, u in _SETUP),
+    ),
+    number(
+        "pi2-F3-1",
+        "approx",
+        "initial peak of PIE: the full buffer",
+        "pie.initial_peak_ms",
+        _BUFFER_MS,
+        "ms",
+    ),
+    order(
+        "pi2-F3-2",
+        "initial peak of PI2 below PIE's by a good margin",
+        more("pie.initial_peak_ms", "pi2.initial_peak_ms", 1.1),
+    ),
+    order(
+        "pi2-F3-3",
+        "both bring the delay down quickly",
+        *(more(5.0, f"{a}.settled_below_40ms_s") for a in AQMS),
+    ),
+    several(
+        "pi2-F3-4",
+        "approx",
+        "afterwards both stay around 20 ms",
+        *(is_number(AQMS[a], f"{a}.{_LATE}", 20, "ms") for a in AQMS),
+    ),
+    order(
+        "pi2-F4-1",
+        "both show a dip of throughput after the start",
+        *(more(f"{a}.after20s.mean_mbps", f"{a}.dip_1to15s_mbps", 1.1) for a in AQMS),
+    ),
+    order(
+        "pi2-F4-2",
+        "later on alike, close to 10 Mbit/s",
+        alike("pi2.after20s.mean_mbps", "pie.after20s.mean_mbps", within=0.05, floor=0.05),
+        *(more(f"{a}.after20s.mean_mbps", 9.5) for a in AQMS),
+    ),
+    several(
+        "pi2-F5-1",
+        "approx",
+        "both are brought down quickly and stay around 20 ms",
+        *(is_number(AQMS[a], f"{a}.{_LATE}", 20, "ms") for a in AQMS),
+        *(is_within(f"{AQMS[a]} settled", f"{a}.settled_below_40ms_s", None, 5, "s") for a in AQMS),
+    ),
+    order(
+        "pi2-F5-2",
+        "resembles scenario 1, although the initial burst is larger",
+        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS),
+    ),
+    order(
+        "pi2-F6-1",
+        "no initial dip for either AQM",
+        *(not_less(f"{a}.dip_1to15s_mbps", f"{a}.after20s.mean_mbps", 0.1) for a in AQMS),
+    ),
+    several(
+        "pi2-F6-2",
+        "approx",
+        "throughput at link capacity",
+        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS),
+    ),
+    order(
+        "pi2-F7-1",
+        "both keep the delay around the target; results alike",
+        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS),
+        alike(f"pi2.{_LATE}", f"pie.{_LATE}"),
+    ),
+    several(
+        "pi2-F8-1",
+        "approx",
+        "bottleneck completely used",
+        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS),
+    ),
+    *(
+        order(
+            f"pi2-F9-{i}",
+            f"target {ms} ms: PI2 better than PIE",
+            more(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct"),
+            more(f"target{ms}ms.pie.p90_ms", f"target{ms}ms.pi2.p90_ms"),
+        )
+        for i, ms in ((1, 5), (2, 20))
+    ),
+    order(
+        "pi2-F10-1",
+        "PI2 no worse than PIE",
+        *(
+            not_less(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct")
+            for ms in _TARGETS_MS
+        ),
+        *(not_more(f"target{ms}ms.pi2.p90_ms", f"target{ms}ms.pie.p90_ms") for ms in _TARGETS_MS),
+    ),
+    order(
+        "pi2-G-1",
+        "mean delays after the first seconds close to each other and to the target",
+        *(alike(f"{mix}.pi2.{_LATE}", f"{mix}.pie.{_LATE}") for mix in ("light", "heavy", "mix")),
+        *(alike(f"{mix}.{a}.{_LATE}", 20.0) for mix in ("light", "heavy", "mix") for a in AQMS),
+    ),
+    order(
+        "pi2-G-2",
+        "PI2 never clearly worse than PIE in delay",
+        *(
+            not_more(f"{mix}.pi2.{_LATE}", f"{mix}.pie.{_LATE}", within=0.25)
+            for mix in ("light", "heavy", "mix")
+        ),
+    ),
+]
 
-def _claims() -> list[Claim]:
-    late = "after10s.mean_ms"
-    setup = (("bottleneck_rate_mbps", 10, "Mbit/s"), ("bottleneck_rtt_ms", 76, "ms"), ("base_rtt_ms", 80, "ms"),
-             ("pie.target_ms", 20, "ms"), ("pie.tupdate_ms", 30, "ms"), ("pi2.tupdate_ms", 30, "ms"),
-             ("pie.alpha_hz", 0.125, "Hz"), ("pie.beta_hz", 1.25, "Hz"), ("pi2.alpha_hz", 0.3125, "Hz"),
-             ("pi2.beta_hz", 3.125, "Hz"), ("buffer_kb", 200, "kB"))  # fmt: skip
-    return [
-        number("pi2-T2-1", "exact", "averaging weight", "pi2.rate_weight", 0.5, ""),
-        several("pi2-T3-1", "exact", "all values of Table III", *(is_number(k, k, v, u) for k, v, u in setup)),
-        number("pi2-F3-1", "approx", "initial peak of PIE: the full buffer", "pie.initial_peak_ms", _BUFFER_MS, "ms", _DIFFERS.get("F3-1", "")),
-        order("pi2-F3-2", "initial peak of PI2 below PIE's by a good margin", more("pie.initial_peak_ms", "pi2.initial_peak_ms", 1.1),
-              differs=_DIFFERS.get("F3-2", "")),
-        order("pi2-F3-3", "both bring the delay down quickly", *(more(5.0, f"{a}.settled_below_40ms_s") for a in AQMS)),
-        several("pi2-F3-4", "approx", "afterwards both stay around 20 ms", *(is_number(AQMS[a], f"{a}.{late}", 20, "ms") for a in AQMS)),
-        order("pi2-F4-1", "both show a dip of throughput after the start",
-              *(more(f"{a}.after20s.mean_mbps", f"{a}.dip_1to15s_mbps", 1.1) for a in AQMS)),
-        order("pi2-F4-2", "later on alike, close to 10 Mbit/s", alike("pi2.after20s.mean_mbps", "pie.after20s.mean_mbps", within=0.05, floor=0.05),
-              *(more(f"{a}.after20s.mean_mbps", 9.5) for a in AQMS)),
-        several("pi2-F5-1", "approx", "both are brought down quickly and stay around 20 ms",
-                *(is_number(AQMS[a], f"{a}.{late}", 20, "ms") for a in AQMS),
-                *(is_within(f"{AQMS[a]} settled", f"{a}.settled_below_40ms_s", None, 5, "s") for a in AQMS)),
-        order("pi2-F5-2", "resembles scenario 1, although the initial burst is larger", *(alike(f"{a}.{late}", 20.0) for a in AQMS)),
-        order("pi2-F6-1", "no initial dip for either AQM", *(not_less(f"{a}.dip_1to15s_mbps", f"{a}.after20s.mean_mbps", 0.1) for a in AQMS),
-              differs=_DIFFERS.get("F6-1", "")),
-        several("pi2-F6-2", "approx", "throughput at link capacity", *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS)),
-        order("pi2-F7-1", "both keep the delay around the target; results alike", *(alike(f"{a}.{late}", 20.0) for a in AQMS),
-              alike(f"pi2.{late}", f"pie.{late}"), differs=_DIFFERS.get("F7-1", "")),
-        several("pi2-F8-1", "approx", "bottleneck completely used", *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS)),
-        *(order(f"pi2-F9-{i}", f"target {ms} ms: PI2 better than PIE",
-                more(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct"),
-                more(f"target{ms}ms.pie.p90_ms", f"target{ms}ms.pi2.p90_ms"), differs=_DIFFERS.get(f"F9-{i}", ""))
-          for i, ms in ((1, 5), (2, 20))),
-        order("pi2-F10-1", "PI2 no worse than PIE",
-              *(not_less(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct") for ms in _TARGETS_MS),
-              *(not_more(f"target{ms}ms.pi2.p90_ms", f"target{ms}ms.pie.p90_ms") for ms in _TARGETS_MS), differs=_DIFFERS.get("F10-1", "")),
-        order("pi2-G-1", "mean delays after the first seconds close to each other and to the target",
-              *(alike(f"{mix}.pi2.{late}", f"{mix}.pie.{late}") for mix in ("light", "heavy", "mix")),
-              *(alike(f"{mix}.{a}.{late}", 20.0) for mix in ("light", "heavy", "mix") for a in AQMS), differs=_DIFFERS.get("G-1", "")),
-        order("pi2-G-2", "PI2 never clearly worse than PIE in delay",
-              *(not_more(f"{mix}.pi2.{late}", f"{mix}.pie.{late}", within=0.25) for mix in ("light", "heavy", "mix")), differs=_DIFFERS.get("G-2", "")),
-    ]  # fmt: skip
 
+# Why claims do not hold here, with the experiment that shows it.
+DIFFERS: dict[str, str] = {}
 
 PAPER = Paper(
     key="pi2",
@@ -367,5 +556,5 @@ PAPER = Paper(
     about="PI2, a PI controller whose output is squared, against PIE in ns-3: as good in delay and "
     "throughput without PIE's heuristics.",
     items=ITEMS,
-    claims=tuple(_claims()),
+    claims=explained(_CLAIMS, DIFFERS),
 )

@@ -81,7 +81,7 @@ def _section(made: ItemMade, drawings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _scenarios(made: ItemMade) -> dict[str, str]:
-    """The scenario file of every case, seed 1; of many cases the first and what replaces its AQM."""
+    """The scenario files of all cases, seed 1, each text once."""
     texts = {key: runs[0].scenario.source for key, runs in made.plan.cases.items()}
     distinct: dict[str, str] = {}
     for key, text in texts.items():

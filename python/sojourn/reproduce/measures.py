@@ -72,7 +72,9 @@ def samples(values: Floats | Iterable[float], unit: str, scale: float = 1.0) -> 
     return found
 
 
-def departures(packets: Packets, start_s: float = 0.0, end_s: float = np.inf) -> tuple[Floats, Floats]:
+def departures(
+    packets: Packets, start_s: float = 0.0, end_s: float = np.inf
+) -> tuple[Floats, Floats]:
     """When packets left and how long they had waited, in order, within a time."""
     here = packets.is_sent & (packets.left_s >= start_s) & (packets.left_s < end_s)
     return packets.left_s[here], packets.delay_s[here]
@@ -134,7 +136,7 @@ def reached_s(t_s: Floats, values: Floats, level: float) -> float:
 
 
 def settled_s(t_s: Floats, values: Floats, limit: float, after_s: float = 0.0) -> float:
-    """When a series first falls below a limit after it was above, counted from `after_s`; or NaN."""
+    """Seconds after `after_s` until a series that was above a limit falls below; or NaN."""
     later = t_s >= after_s
     t_s, values = t_s[later], values[later]
     above = np.flatnonzero(values > limit)
@@ -161,7 +163,7 @@ def slope(t_s: Floats, values: Floats) -> tuple[float, float]:
 
 
 def configured(scenario: Scenario, link: str = "bottleneck") -> dict[str, str]:
-    """What a scenario resolves to at a link: its own values and the settings of its AQM, as texts."""
+    """What a scenario resolves to at a link: its values and the settings of its AQM, as texts."""
     plan = json.loads(load(scenario).resolved_json())
     row = next(row for row in plan["links"] if row["name"] == link)
     queue = row["queue"]

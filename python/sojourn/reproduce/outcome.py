@@ -158,7 +158,9 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "values": values,
         "run_means": means,
         "half_widths": halves,
-        "claims": [_claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims],
+        "claims": [
+            _claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims
+        ],
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],
     }

@@ -86,6 +86,10 @@ def value_table(made: ItemMade) -> Table:
         decimals = decimals_for(math.nan, value) if math.isfinite(value) else 0
         row = [key, show(value, decimals)]
         several = len(made.by_seed) > 1
-        row += [show(spread.mean, decimals), show(spread.half_width, decimals)] if several else ["", ""]
+        row += (
+            [show(spread.mean, decimals), show(spread.half_width, decimals)]
+            if several
+            else ["", ""]
+        )
         rows.append(row)
     return Table("Every measured value", ("key", "pooled", "mean over seeds", "± 95 %"), rows)

@@ -5,8 +5,8 @@ within 1 ms or 0.05 Mbit/s if that is more; *near* within twice that; otherwise 
 is that of all seeds pooled.
 
 Orders: *holds* if the margin is positive in the mean over the seeds and its 95 % interval does not
-reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so no
-interval; otherwise *fails*. What is computed without chance holds or fails.
+reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so
+no interval; otherwise *fails*. What is computed without chance holds or fails.
 
 A claim of several parts is as good as its worst part.
 """
@@ -21,9 +21,7 @@ from typing import Literal
 from sojourn.reproduce.paper import Claim, Part, Tag, Values
 from sojourn.statistics import Estimate, estimate
 
-Verdict = Literal[
-    "match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"
-]
+Verdict = Literal["match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"]
 
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
 # What never matters, whatever the published value.
