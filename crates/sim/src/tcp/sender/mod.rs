@@ -8,6 +8,7 @@ mod episode;
 mod losses;
 mod persist;
 mod probe;
+mod segments;
 mod steered;
 mod timeout;
 mod transmit;
@@ -17,6 +18,7 @@ mod usage;
 use sojourn_aqm::{Span, Time};
 
 use self::probe::Probe;
+pub use self::segments::Segments;
 use self::steered::Tally;
 use self::undo::Undo;
 use self::usage::Usage;
@@ -59,34 +61,6 @@ enum Reason {
     Loss,
     Mark,
     Timeout,
-}
-
-/// What does not change during a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Segments {
-    /// The flow.
-    pub flow: u32,
-    /// The connection of the flow.
-    pub connection: u16,
-    /// Payload of a full segment.
-    pub payload_bytes: u32,
-    /// IP and TCP headers.
-    pub header_bytes: u32,
-    /// Whether data is ECN-capable.
-    pub ecn: bool,
-    /// Segments to send; `u32::MAX` for no end.
-    pub count: u32,
-    /// Payload of the last segment.
-    pub last_payload_bytes: u32,
-    /// Initial window.
-    pub initial_window: u32,
-}
-
-impl Segments {
-    /// Payload of a segment.
-    pub fn payload(&self, seq: u32) -> u32 {
-        if seq.wrapping_add(1) == self.count { self.last_payload_bytes } else { self.payload_bytes }
-    }
 }
 
 /// The sender of one connection.
@@ -280,7 +254,7 @@ impl Sender {
             || duplicated;
         let marked =
             if odd { self.detect_losses(now, delivery.advanced) } else { Marked::default() };
-        self.tell_losses();
+        self.tell_losses(now);
         self.enter_episode(marks > 0 && self.needs.steers != Steers::Window, marked);
         if odd {
             self.moderate();
@@ -342,7 +316,7 @@ impl Sender {
         if self.reorder_timer <= now {
             let recovering = self.state == State::Recovery;
             let marked = self.detect_losses(now, false);
-            self.tell_losses();
+            self.tell_losses(now);
             self.enter_episode(false, marked);
             if marked.segments > 0 && self.state == State::Recovery && !recovering {
                 self.descend(1, false, marked.segments);

@@ -31,7 +31,7 @@ impl Sender {
             self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
-        self.tell_losses();
+        self.tell_losses(now);
         let tried = before_recovery || !fresh && self.state == State::Loss;
         self.frto = self.profile.undo && tried;
         self.probe = None;
