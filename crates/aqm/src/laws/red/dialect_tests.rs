@@ -41,6 +41,17 @@ fn linux_gaps_are_uniform_from_1_to_10() {
     assert!((1..=10).all(|n| (share(n) - 0.1).abs() < 0.01));
 }
 
+/// A caller through the door to C may say anything.
+#[test]
+fn linux_survives_a_backlog_that_cannot_be() {
+    let mut red: Red = law_of("linux", &[]);
+    for _ in 0..3 {
+        let queue = Backlog { packets: 1, bytes: u64::MAX, link_bytes: 0 };
+        offer(&mut red, queue, 0.5, Ecn::NotEct);
+    }
+    assert_eq!(var(&red, "drop_prob"), 1.0);
+}
+
 /// Fact 5.5, in brackets: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
 /// whole numbers, and so a gap of 11.
 #[test]
