@@ -13,6 +13,7 @@ use crate::params::{Dialect, ParamError, ParamSpec, Params};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
+use crate::watch::{Watched, WatchedScheme};
 
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,6 +151,21 @@ macro_rules! registry {
             })*
             let why = format!("`{}` brings queues of its own; name a law, such as `codel`", spec.kind());
             Err(SpecError::new("kind", why))
+        }
+
+        /// The same, watched: before each drop and mark it tells [`Sink::evidence`](crate::Sink) how
+        /// the state variables of the law, or of the scheme, stood. What it does is the same.
+        ///
+        /// # Errors
+        /// As [`build`].
+        pub fn build_watched<P: Packet + Send + 'static>(
+            spec: &QdiscSpec,
+            env: &Env,
+        ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME {
+                return arrange::<P, Watched<$law>>(spec, env);
+            })*
+            Ok(Box::new(WatchedScheme::new(build(spec, env)?)))
         }
 
         /// Every parameter of a discipline with its value, defaults filled in.
