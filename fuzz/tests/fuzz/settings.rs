@@ -61,7 +61,8 @@ fn value_of(param: &ParamSpec, choice: u16) -> String {
     let power = 1u64 << (choice % 64);
     let real = f64::from(choice) / 1e4;
     match param.kind {
-        Kind::Span => format!("{power}ns"),
+        // Not below a microsecond: a law with a timer every nanosecond is legal, and a test of patience.
+        Kind::Span => format!("{power}us", power = power >> 10),
         Kind::Hertz => format!("{}hz", real * real),
         Kind::Number => {
             [format!("{real}"), "1e-300".into(), "1e300".into()][choice as usize % 3].clone()
