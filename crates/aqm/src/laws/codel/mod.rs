@@ -15,7 +15,7 @@
 //! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton
 //! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`;
 //! finding the queue empty clears `first_above`; an overload of flow queues does not raise `count`.
-//! `linux` follows all of these but the last.
+//! `linux` follows all of these.
 //!
 //! Deviations of `rfc8289` from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU
 //! test is `<=` as in the RFC, not `<`, and against all that waits for the link, not the flow queue
@@ -126,6 +126,12 @@ impl Aqm for CoDel {
         match &mut self.0 {
             Engine::Exact(exact) => exact.on_dequeue(now, head, queue),
             Engine::Ticks(ticks) => ticks.on_dequeue(now, head, queue),
+        }
+    }
+
+    fn on_eviction(&mut self, _now: Time, _queue: Backlog) {
+        if let Engine::Ticks(ticks) = &mut self.0 {
+            ticks.on_eviction();
         }
     }
 
