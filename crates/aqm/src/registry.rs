@@ -320,8 +320,9 @@ fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError
     match error {
         ParamError::Invalid(why) => {
             let specs = L::specs().iter().chain(D::specs());
-            let source =
-                specs.filter(|s| s.name == name).map(|s| s.sources[0].1).next().unwrap_or_default();
+            let dialect = dialect_of(spec);
+            let found = specs.filter(|spec| spec.name == name).map(|spec| spec.source_of(dialect));
+            let source = found.last().unwrap_or_default();
             SpecError::new(name, format!("{why} ({name}: {source})"))
         }
         ParamError::Unknown => {

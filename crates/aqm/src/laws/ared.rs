@@ -19,6 +19,7 @@ use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::laws::red::{self, Detector, GapMode, LinuxRed, LinuxSetup, Setup, Style};
 use crate::packet::{Backlog, Head};
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto};
 use crate::parts::periodic::Periodic;
 use crate::rng::Rng;
@@ -86,9 +87,10 @@ params! {
 }
 
 fn check(params: &AredParams) -> Result<(), String> {
-    red::check_thresholds(params.min_th, params.max_th)?;
+    red::check_thresholds(params, params.min_th, params.max_th)?;
     if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
-        return Err("max_p_bottom must not be greater than max_p_top".into());
+        let source = "Floyd et al. 2001";
+        return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
     }
     let fixed = [
         "adapt_alpha",

@@ -20,6 +20,7 @@
 //! Its delay is the age of the packet at the head, which goes on growing while the link stands still.
 //! `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
 
+use alloc::format;
 use alloc::string::String;
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
@@ -90,7 +91,8 @@ params! {
 
 fn check(params: &Pi2Params) -> Result<(), String> {
     if params.coupling_k < 1.0 {
-        return Err("coupling_k must be at least 1 (RFC 9332 §2.4)".into());
+        let k = params.coupling_k;
+        return Err(format!("coupling_k `{k}` must be at least 1 (RFC 9332 §2.4)"));
     }
     Ok(())
 }

@@ -1,5 +1,10 @@
 //! The rules that parameters use.
 
+use alloc::format;
+use alloc::string::String;
+
+use super::Params;
+
 /// A rule for one value: its words for people, and the test of a magnitude in base units.
 #[derive(Clone, Copy)]
 pub struct Rule {
@@ -30,3 +35,16 @@ pub const QUANTUM: Rule = Rule {
     text: "must be from 256B to 1MiB (Linux sch_fq_codel.c)",
     holds: |x| (256.0..=1_048_576.0).contains(&x),
 };
+
+/// The sentence about two parameters that contradict each other: both names, both values, the rule, its
+/// source.
+pub fn contradiction<P: Params>(
+    params: &P,
+    one: &str,
+    rule: &str,
+    other: &str,
+    source: &str,
+) -> String {
+    let value = |name: &str| params.get(name).unwrap_or_default();
+    format!("{one} `{}` must be {rule} {other} `{}` ({source})", value(one), value(other))
+}

@@ -39,6 +39,7 @@ use ticks::{Build, TickCoDel};
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -76,7 +77,8 @@ params! {
 
 fn check(params: &CoDelParams) -> Result<(), String> {
     if params.target >= params.interval {
-        return Err("target must be less than interval (RFC 8289 §4.3: 5 to 10 % of it)".into());
+        let source = "RFC 8289 §4.3: 5 to 10 % of it";
+        return Err(contradiction(params, "target", "less than", "interval", source));
     }
     if params.count.0.is_some_and(|count| u32::try_from(count).is_err()) {
         return Err("count must be less than 2^32 (Linux codel.h counts in 32 bits)".into());

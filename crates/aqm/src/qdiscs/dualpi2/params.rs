@@ -44,6 +44,6 @@ params! {
     }
     check: |params| match params.k >= 1.0 {
         true => Ok(()),
-        false => Err("k must be at least 1 (RFC 9332 §2.1)".into()),
+        false => Err(alloc::format!("k `{}` must be at least 1 (RFC 9332 §2.1)", params.k)),
     };
 }
