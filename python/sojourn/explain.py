@@ -88,7 +88,11 @@ def _entry(entry: Entry) -> str:
     if entry["params"]:
         lines += ["", f"parameters, with the default of @{chosen}:"]
         lines += _columns(
-            [(f"{p['name']} = {p['defaults'][chosen]}", p["doc"]) for p in entry["params"]]
+            [
+                (f"{p['name']} = {p['defaults'][chosen]}", p["doc"])
+                for p in entry["params"]
+                if not _is_idle(p, chosen)
+            ]
         )
         lines += ["", f"more: sojourn explain {entry['name']}.{entry['params'][0]['name']}"]
     lines += _who_says_what(entry, [chosen] if entry.get("dialect") else dialects)
@@ -107,7 +111,7 @@ def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
     def cited(source: str) -> str:
         return f"[{sources.setdefault(source, len(sources) + 1)}]"
 
-    lines = ["", "who says what:"]
+    lines = ["", "who says what (-: without effect in that dialect):"]
     lines += _defaults(entry["params"], dialects, cited)
     for behaviour in entry["behaviours"]:
         lines += ["", f"  {behaviour['name']}:"]
@@ -134,7 +138,10 @@ def _alike(behaviour: Entry, dialects: list[str]) -> dict[tuple[str, str], list[
 def _defaults(params: list[Entry], dialects: list[str], cited: Any) -> list[str]:
     """The table of defaults, in parts that fit; the first dialect stands in every part."""
     rows = {
-        p["name"]: [f"{p['defaults'][d]} {cited(p['sources'][d])}" for d in dialects]
+        p["name"]: [
+            "-" if _is_idle(p, d) else f"{p['defaults'][d]} {cited(p['sources'][d])}"
+            for d in dialects
+        ]
         for p in params
     }
     if not rows:
@@ -152,6 +159,11 @@ def _defaults(params: list[Entry], dialects: list[str], cited: Any) -> list[str]
             shown = [name.ljust(label), *(cells[i].ljust(widths[i]) for i in part)]
             lines.append(("  " + "  ".join(shown)).rstrip())
     return lines
+
+
+def _is_idle(param: Entry, dialect: str) -> bool:
+    """Whether the parameter has no effect in that dialect, which then refuses it."""
+    return dialect in param.get("without_effect", ())
 
 
 def _parts(widths: list[int], room: int) -> list[list[int]]:
@@ -183,7 +195,9 @@ def _param(entry: Entry, param: Entry) -> str:
             "default by dialect, with source:",
             *_columns(
                 [
-                    (f"@{d.ljust(longest)}  {param['defaults'][d]}", param["sources"][d])
+                    (f"@{d.ljust(longest)}  -", "has no effect there")
+                    if _is_idle(param, d)
+                    else (f"@{d.ljust(longest)}  {param['defaults'][d]}", param["sources"][d])
                     for d in dialects
                 ]
             ),

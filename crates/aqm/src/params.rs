@@ -113,6 +113,11 @@ pub trait Params: Clone + Send + 'static {
     fn behaviours() -> &'static [Behaviour] {
         &[]
     }
+    /// The parameters that have no effect in a dialect.
+    fn unused(dialect: &str) -> &'static [&'static str] {
+        let _ = dialect;
+        &[]
+    }
     /// The defaults of a dialect, or none if there is no such dialect.
     fn of_dialect(dialect: &str) -> Option<Self>;
     /// Sets one parameter from text.
@@ -316,7 +321,7 @@ macro_rules! params {
     } $(behaviour {
         $($rule_name:literal : $rule_text:literal, $rule_source:literal
           $(, $($rule_other:literal)|+ : $other_text:literal, $other_rule_source:literal)*;)*
-    })? $(check: $check:expr;)?) => {
+    })? $(check: $check:expr;)? $(unused: $unused:expr;)?) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         $vis struct $name {
@@ -354,6 +359,11 @@ macro_rules! params {
                     ],
                 }),*];
                 BEHAVIOURS
+            })?
+
+            $(fn unused(dialect: &str) -> &'static [&'static str] {
+                let unused: fn(&str) -> &'static [&'static str] = $unused;
+                unused(dialect)
             })?
 
             #[allow(unused_mut, unused_variables, clippy::needless_update)]

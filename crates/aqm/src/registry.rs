@@ -43,6 +43,8 @@ pub struct Entry {
     pub params: fn() -> &'static [ParamSpec],
     /// In what its dialects differ beside them.
     pub behaviours: fn() -> &'static [Behaviour],
+    /// The parameters without effect in a dialect.
+    pub unused: fn(dialect: &str) -> &'static [&'static str],
     /// The default of a parameter in a dialect, as text.
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
     /// Its state variables.
@@ -64,6 +66,7 @@ fn scheme_entry<S: Scheme>() -> Entry {
         dialects: S::Params::DIALECTS,
         params: S::Params::specs,
         behaviours: S::Params::behaviours,
+        unused: S::Params::unused,
         default_of: |dialect, param| S::Params::of_dialect(dialect)?.get(param),
         vars: S::VARS,
     }
@@ -77,6 +80,7 @@ fn law_entry<L: Law>() -> Entry {
         dialects: L::Params::DIALECTS,
         params: L::Params::specs,
         behaviours: L::Params::behaviours,
+        unused: L::Params::unused,
         default_of: |dialect, param| L::Params::of_dialect(dialect)?.get(param),
         vars: L::VARS,
     }

@@ -75,7 +75,10 @@ fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>>
     for (spec, of) in of_law.chain(of_discipline) {
         let default = |dialect: &str| Some(kind.default_of(dialect, spec.name));
         let source = |dialect: &str| kind.source_of(dialect, spec);
-        params.append(param(py, spec, &kind.dialects, default, source, of)?)?;
+        let row = param(py, spec, &kind.dialects, default, source, of)?;
+        let idle = kind.dialects.iter().filter(|d| !kind.has_effect(d.name, spec.name));
+        row.set_item("without_effect", idle.map(|d| d.name).collect::<Vec<_>>())?;
+        params.append(row)?;
     }
     dict.set_item("params", params)?;
     dict.set_item("behaviours", behaviours(py, kind)?)?;

@@ -29,6 +29,7 @@ pub struct Kind {
     /// In what the dialects differ beside parameters.
     pub behaviours: Vec<Behaviour>,
     preset: Option<&'static Preset>,
+    unused: fn(&str) -> &'static [&'static str],
 }
 
 /// Every AQM with a name of its own: laws, schemes, presets.
@@ -54,6 +55,7 @@ pub fn of(spec: &QdiscSpec) -> Kind {
         behaviours: [(law.behaviours)(), registry::discipline_behaviours(spec.discipline)].concat(),
         vars: vars(&plain),
         preset,
+        unused: law.unused,
     }
 }
 
@@ -100,6 +102,11 @@ impl Kind {
         let settings = settings.expect("a registered name with its own dialect is legal");
         let found = settings.into_iter().find(|(name, _)| *name == param);
         found.expect("a declared parameter has a value").1
+    }
+
+    /// Whether a parameter has an effect in a dialect.
+    pub fn has_effect(&self, dialect: &str, param: &str) -> bool {
+        !(self.unused)(dialect).contains(&param)
     }
 
     /// Where the default of a parameter in a dialect comes from.

@@ -84,15 +84,12 @@ params! {
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     }
     check: |params| check(params);
+    unused: |dialect| unused(dialect);
 }
 
-fn check(params: &AredParams) -> Result<(), String> {
-    red::check_thresholds(params, params.min_th, params.max_th)?;
-    if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
-        let source = "Floyd et al. 2001";
-        return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
-    }
-    let fixed = [
+/// Parameters without effect, by dialect.
+fn unused(dialect: &str) -> &'static [&'static str] {
+    const FIXED: &[&str] = &[
         "adapt_alpha",
         "adapt_beta",
         "max_p_top",
@@ -102,12 +99,20 @@ fn check(params: &AredParams) -> Result<(), String> {
         "gap_mode",
         "target_delay",
     ];
-    let unused = match params.dialect {
-        "linux" => &fixed[..],
-        "kids" => &fixed[..7],
+    match dialect {
+        "linux" => FIXED,
+        "kids" => FIXED.split_at(7).0,
         _ => &["burst"],
-    };
-    red::check_unused(params, params.dialect, unused)?;
+    }
+}
+
+fn check(params: &AredParams) -> Result<(), String> {
+    red::check_thresholds(params, params.min_th, params.max_th)?;
+    if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
+        let source = "Floyd et al. 2001";
+        return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
+    }
+    red::check_unused(params, params.dialect)?;
     if params.is_linux() {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         red::check_tc(params.min_th, params.max_th, params.burst.0, packet)?;

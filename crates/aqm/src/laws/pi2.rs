@@ -86,6 +86,15 @@ params! {
         hz: OrOff<u64>, POSITIVE, "timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     }
+    behaviour {
+        "what is controlled": "p', in 0 to 1", "Tahiliani and Tewari 2017",
+            "linux": "p_s = k p', in 0 to 1", "Linux sch_pi2.c",
+            "ns3": "p', without an upper bound", "the ns-3 port";
+        "a classic packet is signalled": "when two draws are both < p'", "Linux sch_pi2.c",
+            "ns3": "when one draw is <= p'^2", "the ns-3 port";
+        "never signalled": "while less than two packets wait", "Linux sch_pi2.c",
+            "ns3": "while two packets or fewer wait", "the ns-3 port";
+    }
     check: |params| check(params);
 }
 

@@ -72,6 +72,36 @@ params! {
         count: OrOff<u64>, POSITIVE, "RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it"
             => OrOff(None);
     }
+    behaviour {
+        "count on entering the dropping state":
+            "count - lastcount if that is > 1 and within 16 intervals, else 1", "RFC 8289 §5.5",
+            "draft": "count - 2 if count > 2 and within 8 intervals, else 1",
+                "draft-nichols-tsvwg-codel-01; Schwarzkopf et al. 2016 Listing 1",
+            "act" | "act_pollere":
+                "count - 2, or 0.9844 count above 126, if count > 2 and within 8 intervals, else 1",
+                "Schwarzkopf et al. 2016 Listing 2";
+        "count is raised": "by each drop", "RFC 8289 §5.5",
+            "draft" | "act" | "act_pollere": "by a drop after which the next packet is above target too",
+                "Schwarzkopf et al. 2016 Listing 1";
+        "wait before the first drop": "interval", "RFC 8289 §5.6",
+            "act": "interval / sqrt(count)", "Schwarzkopf et al. 2016 §II-B",
+            "act_pollere": "interval / sqrt(count) within 8 intervals, else interval",
+                "Pollere, ns-2 codel.cc of July 2012";
+        "it is above target long enough": "at first_above or later", "RFC 8289 §5.6",
+            "linux" | "ns3": "later than first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
+        "1 / sqrt(count)": "exact", "RFC 8289 §5.6",
+            "linux" | "ns3": "16 bits, one Newton step per change", "Linux codel.h; ns-3";
+        "a small backlog": "of the link, <= mtu_bytes", "RFC 8289 §4.4, §5.6",
+            "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
+        "a queue found empty": "clears first_above", "RFC 8289 §5.6",
+            "linux" | "ns3": "leaves first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
+        "after a mark the next is counted": "from drop_next", "Linux codel_impl.h",
+            "ns3": "from now", "ns-3 CoDelQueueDisc";
+        "ce_threshold marks": "whatever can be marked", "Linux codel_impl.h",
+            "ns3": "only where ecn is on", "ns-3 CoDelQueueDisc";
+        "an overload of flow queues": "leaves count", "RFC 8289 §5.4",
+            "linux": "adds the packets it takes to count", "Linux sch_fq_codel.c";
+    }
     check: |params| check(params);
 }
 

@@ -39,8 +39,9 @@ pub(in crate::laws) use controller::Controller;
 use scaling::Tune;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
+use crate::laws::red::check_unused;
 use crate::packet::{Backlog, Head};
-use crate::params::{Bytes, Hertz, OrAuto, OrOff, Params};
+use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::gains::Gains;
 pub(in crate::laws) use crate::parts::periodic::Periodic as Timer;
 use crate::parts::periodic::in_jiffies;
@@ -192,6 +193,7 @@ params! {
             "ns3": "one per arrival outside a burst, exempt or not; derandomised: after the tests",
                 "ns-3 PieQueueDisc";
     } check: |params| check(params);
+    unused: |dialect| unused(dialect);
 }
 
 words! {
@@ -245,11 +247,8 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 }
 
 fn check(params: &PieParams) -> Result<(), String> {
-    let defaults = PieParams::of_dialect(params.dialect).expect("parameters have a dialect");
     let dialect = params.dialect;
-    if let Some(name) = unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
-        return Err(format!("{name} has no effect in dialect {dialect}; leave it out"));
-    }
+    check_unused(params, dialect)?;
     let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
     if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
         let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";

@@ -100,17 +100,21 @@ params! {
                 => OrAuto(Some(Bytes(500)));
     }
     check: |params| check(params);
+    unused: |dialect| unused(dialect);
+}
+
+/// Parameters without effect, by dialect.
+fn unused(dialect: &str) -> &'static [&'static str] {
+    match dialect {
+        "linux" => &["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"],
+        _ => &["burst"],
+    }
 }
 
 fn check(params: &RedParams) -> Result<(), String> {
     check_thresholds(params, params.min_th, params.max_th)?;
-    let linux = params.dialect == "linux";
-    let unused: &[&str] = match linux {
-        true => &["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"],
-        false => &["burst"],
-    };
-    check_unused(params, params.dialect, unused)?;
-    if linux {
+    check_unused(params, params.dialect)?;
+    if params.dialect == "linux" {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         check_tc(params.min_th, params.max_th, params.burst.0, packet)?;
     }
@@ -121,13 +125,9 @@ fn check(params: &RedParams) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence that names the parameter.
-pub(super) fn check_unused<P: Params>(
-    params: &P,
-    dialect: &str,
-    unused: &[&str],
-) -> Result<(), String> {
+pub(in crate::laws) fn check_unused<P: Params>(params: &P, dialect: &str) -> Result<(), String> {
     let defaults = P::of_dialect(dialect).expect("parameters have a dialect");
-    match unused.iter().find(|name| params.get(name) != defaults.get(name)) {
+    match P::unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
         Some(name) => Err(format!("{name} has no effect in dialect {dialect}; leave it out")),
         None => Ok(()),
     }
