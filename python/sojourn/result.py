@@ -15,7 +15,16 @@ from sojourn.metrics import SummaryRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("packets", "signals", "flows", "states", "transfers", "summary", "histograms")
+TABLES = (
+    "packets",
+    "signals",
+    "flows",
+    "states",
+    "flow_states",
+    "transfers",
+    "summary",
+    "histograms",
+)
 MANIFEST = "manifest.json"
 
 
@@ -125,6 +134,11 @@ class Result:
     def states(self) -> pa.Table:
         """One variable of one queue at one sample; only recorded with ``record.states``."""
         return self.table("states")
+
+    @cached_property
+    def flow_states(self) -> pa.Table:
+        """One variable of one congestion control at one sample; only with ``record.flows``."""
+        return self.table("flow_states")
 
     @cached_property
     def transfers(self) -> pa.Table:

@@ -41,6 +41,8 @@ pub enum Table {
     Flows,
     /// One variable of one queue at one sample.
     States,
+    /// One variable of one flow's congestion control at one sample.
+    FlowStates,
     /// One finished short transfer.
     Transfers,
     /// One number of the run.
@@ -51,11 +53,12 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 7] = [
+    pub const ALL: [Table; 8] = [
         Table::Packets,
         Table::Signals,
         Table::Flows,
         Table::States,
+        Table::FlowStates,
         Table::Transfers,
         Table::Summary,
         Table::Histograms,
@@ -68,6 +71,7 @@ impl Table {
             Table::Signals => "signals",
             Table::Flows => "flows",
             Table::States => "states",
+            Table::FlowStates => "flow_states",
             Table::Transfers => "transfers",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
@@ -86,6 +90,7 @@ impl Table {
             Table::Signals => run.signals.len(),
             Table::Flows => run.flow_samples.len(),
             Table::States => run.states.len(),
+            Table::FlowStates => run.flow_states.len(),
             Table::Transfers => run.transfers.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
@@ -110,6 +115,7 @@ impl Table {
             Table::Signals => signals(run, rows),
             Table::Flows => flows(run, rows),
             Table::States => states(run, rows),
+            Table::FlowStates => flow_states(run, rows),
             Table::Transfers => transfers(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
@@ -241,6 +247,17 @@ fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("var", names(rows.iter().map(|r| var(r.queue, r.var)), &vars), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+    ]
+}
+
+fn flow_states(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.flow_states[range];
+    let vars: Vec<&str> = rows.iter().map(|r| r.var).collect();
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("var", names(0..rows.len(), &vars), false),
         ("value", f64s(rows.iter().map(|r| r.value)), false),
     ]
 }

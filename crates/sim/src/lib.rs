@@ -5,15 +5,19 @@
 
 pub mod agenda;
 pub mod app;
+pub mod bucket;
 pub mod build;
 pub mod cc;
 pub mod diff;
+pub mod draw;
 pub mod emodel;
+pub mod impairment;
 pub mod link;
 pub mod opportunities;
 pub mod packet;
 pub mod probe;
 mod replay;
+pub mod staged;
 pub mod summary;
 pub mod tcp;
 pub mod transmitter;

@@ -6,6 +6,7 @@ use crate::agenda::{Agenda, Slot};
 use crate::opportunities::Opportunities;
 use crate::packet::Packet;
 use crate::probe::Ear;
+use crate::staged::{Above, Staged};
 use crate::transmitter::Transmitter;
 
 /// How a link sends.
@@ -28,6 +29,8 @@ pub enum Server {
         /// The packet being sent, and how many of its bytes are still to go.
         in_service: Option<(Packet, u32)>,
     },
+    /// Through a token bucket, a device, or both.
+    Staged(Box<Staged>),
 }
 
 /// Queue and server.
@@ -102,8 +105,24 @@ impl Link {
             Server::Recorded { in_service: None, opportunities } => {
                 agenda.set(self.done_slot, opportunities.after(now));
             }
+            Server::Staged(_) => self.advance(now, agenda, ear),
             Server::Steady { .. } | Server::Recorded { .. } => {}
         }
+    }
+
+    /// Moves a server of stages on.
+    fn advance<const PACKETS: bool>(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        ear: &mut Ear<'_, PACKETS>,
+    ) {
+        let Server::Staged(staged) = &mut self.server else {
+            unreachable!("only a server of stages advances");
+        };
+        let mut above = Above { queue: &mut *self.queue, rng: &mut self.rng };
+        let next = staged.advance(now, &mut above, ear);
+        agenda.set(self.done_slot, next);
     }
 
     /// Takes the next packet into service.
@@ -151,6 +170,12 @@ impl Link {
                     forward(packet, agenda);
                 }
                 self.start(now, agenda, ear);
+            }
+            Server::Staged(staged) => {
+                if let Some(packet) = staged.sent(now) {
+                    forward(packet, agenda);
+                }
+                self.advance(now, agenda, ear);
             }
             Server::Recorded { .. } => self.on_opportunity(now, agenda, ear, forward),
         }

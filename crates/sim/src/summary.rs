@@ -7,6 +7,7 @@ use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::build::classes;
 use crate::emodel;
+use crate::impairment::Impairment;
 use crate::link::{Link, Server};
 use crate::probe::{Counters, LinkStats, Probe};
 use crate::world::{FlowCount, World};
@@ -39,6 +40,9 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         let window = (world.warmup, world.end);
         let utilisation = utilisation(world.links[link].server(), stats, window);
         summarise_queue(&mut summary, &row.name, stats, utilisation, seconds_counted(&world));
+        if let Some((offered, lost)) = world.impairments[link].as_ref().map(Impairment::counted) {
+            summarise_wire(&mut summary, &row.name, offered, lost);
+        }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
     for (class, name) in classes(plan).iter().enumerate() {
@@ -71,6 +75,7 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         evidence: world.probe.notes.evidence,
         evidence_vars: world.probe.notes.evidence_vars,
         flow_samples: world.flow_samples,
+        flow_states: world.flow_states,
         states: world.probe.states,
         transfers: world.probe.transfers,
         summary,
@@ -143,10 +148,19 @@ const VOICE_BPS: u64 = 100_000;
 /// Time to fill a packet with voice: 20 ms frames of G.711.
 const PACKETISATION_S: f64 = 0.020;
 
-/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one.
+/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one, bytes over
+/// tokens where a bucket shapes (its burst comes on top).
 fn utilisation(server: &Server, stats: &LinkStats, (from, to): (Time, Time)) -> f64 {
+    let seconds = to.since(from).as_secs();
     match server {
-        Server::Steady { .. } => stats.busy.as_secs() / to.since(from).as_secs(),
+        Server::Steady { .. } => stats.busy.as_secs() / seconds,
+        Server::Staged(staged) => match staged.shaped() {
+            None => stats.busy.as_secs() / seconds,
+            Some(rate) => {
+                let bytes = stats.total.sent_bytes - stats.at_warmup.sent_bytes;
+                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
+            }
+        },
         Server::Recorded { opportunities, .. } => {
             let count = |until: Time| opportunities.count_until(until);
             let offered = count(to) - count(from);
@@ -203,6 +217,17 @@ fn summarise_queue(
         if cause != Cause::Overflow {
             row(MARK_RATES[cause as usize], rate(counts.marked[cause as usize]), "1");
         }
+    }
+}
+
+/// What the wire behind a queue lost at random; these packets count as sent.
+fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
+    let mut row = |metric, value, unit| {
+        rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
+    };
+    row("wire_lost", lost as f64, "packets");
+    if offered > 0 {
+        row("wire_loss_rate", lost as f64 / offered as f64, "1");
     }
 }
 

@@ -1,8 +1,10 @@
 //! From the written scenario to the resolved one: every default filled in, every rule checked.
 
+mod delays;
 mod flow;
 mod link;
 mod warn;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -10,12 +10,13 @@
 pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_record::rows::{FlowRow, TransferRow};
+use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::stream::Stream;
 use crate::app::{Access, Outbox};
+use crate::impairment::Impairment;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::probe::Probe;
@@ -98,6 +99,8 @@ pub struct World {
     pub links: Vec<Link>,
     /// The wire from each link to the next link of a route.
     pub link_wires: Vec<usize>,
+    /// What the wire behind each link does to packets.
+    pub impairments: Vec<Option<Impairment>>,
     /// All wires, with where they end.
     pub wires: Vec<(Wire, End)>,
     /// The groups.
@@ -112,6 +115,8 @@ pub struct World {
     pub probe: Probe,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
+    /// Rows of the table `flow_states`.
+    pub flow_states: Vec<FlowStateRow>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
     pub at_warmup: Vec<FlowCount>,
@@ -191,6 +196,7 @@ impl World {
     fn end_warmup(&mut self) {
         self.probe.end_warmup();
         self.at_warmup = self.flows.iter().map(Flow::count).collect();
+        self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
     #[inline]
@@ -232,6 +238,7 @@ impl World {
     #[inline]
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
+        let impairment = &mut self.impairments[link];
         let mut ear = probe.ear::<NOTES>(now, link);
         links[link].on_done(now, agenda, &mut ear, |mut packet, agenda| {
             let group = &groups[group_of[packet.flow as usize] as usize];
@@ -239,7 +246,11 @@ impl World {
             packet.hop += 1;
             let last = usize::from(packet.hop) == route.links.len();
             let wire = if last { route.exit } else { link_wires[link] };
-            wires[wire].0.push(now, packet, agenda);
+            let wire = &mut wires[wire].0;
+            match impairment {
+                None => wire.push(now, packet, agenda),
+                Some(impairment) => impairment.forward(now, packet, wire, agenda),
+            }
         });
     }
 
