@@ -1,6 +1,7 @@
-"""Congestion controls written in Python: the example of the docs, errors, the manifest, determinism."""
+"""Congestion controls written in Python: example of the docs, errors, manifest, determinism."""
 
 import importlib.util
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -38,8 +39,9 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 """
 
 
-def scenario(queue: str = "", flow: str = "") -> sojourn.Scenario:
-    return sojourn.Scenario.load(SCENARIO.replace("QUEUE", queue).replace("FLOW", flow))
+def scenario(queue: str = "", flow: str = "", cc: str = "reno") -> sojourn.Scenario:
+    text = SCENARIO.replace("QUEUE", queue).replace("FLOW", flow)
+    return sojourn.Scenario.load(text.replace('"reno"', f'"{cc}"'))
 
 
 class Reno:
@@ -117,8 +119,9 @@ def test_marks_arrive_once_per_round_trip_and_counted():
             super().on_ack(ack)
 
     result = sojourn.run(scenario('queue = "step"', "ecn = true"), cc={"bulk": Marked})
-    assert sum(counted) == pytest.approx(result.summary["queue/b/marked"], abs=5)
-    gaps = [later - earlier for earlier, later in zip(told, told[1:], strict=False)]
+    marked = max(result.flows["ce_bytes"].to_pylist()) / 1448
+    assert sum(counted) == pytest.approx(marked, abs=5)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(told)]
     assert told
     assert min(gaps) > 0.03
 
@@ -170,13 +173,12 @@ def test_what_is_no_class_or_lacks_a_method_is_refused():
 
 def test_a_class_whose_source_is_unknown_is_refused():
     namespace = {"Reno": Reno, "__name__": __name__}
-    exec("class Unseen(Reno):\n    def on_ecn(self, now_s): pass", namespace)  # noqa: S102
+    exec("class Unseen(Reno):\n    def on_ecn(self, now_s): pass", namespace)
     with pytest.raises(sojourn.InputError, match="source of Unseen cannot be read"):
         sojourn.run(scenario(), cc={"bulk": namespace["Unseen"]})
 
 
 def test_bbr_shows_its_state():
-    result = sojourn.run(scenario(), sets=None)
-    assert result.flow_states.num_rows == 0
-    bbr = sojourn.run(sojourn.Scenario.load(SCENARIO.replace('"reno"', '"bbr"').replace("QUEUE", "").replace("FLOW", "")))
+    assert sojourn.run(scenario()).flow_states.num_rows == 0
+    bbr = sojourn.run(scenario(cc="bbr"))
     assert {"mode", "btlbw", "min_rtt", "pacing_gain"} <= set(bbr.flow_states["var"].to_pylist())

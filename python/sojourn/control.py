@@ -1,6 +1,7 @@
-"""Congestion controls written in Python, for experiments; docs/python-cc.md tells how and what it costs.
+"""Congestion controls written in Python, for experiments.
 
-A scenario file never names code: only a call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
+docs/python-cc.md tells how and what it costs. A scenario file never names code: only a call such as
+``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def digest(cls: type) -> str:
     """
     sums = hashlib.sha256()
     for base in reversed(cls.__mro__[:-1]):
-        for name, member in sorted(vars(base).items()):
-            member = getattr(member, "__func__", getattr(member, "fget", member))
+        for name, found in sorted(vars(base).items()):
+            member = getattr(found, "__func__", getattr(found, "fget", found))
             if inspect.isfunction(member):
                 sums.update(f"{base.__name__}.{name}\n{inspect.getsource(member)}\n".encode())
             elif isinstance(member, bool | int | float | str | None) and not name.startswith("__"):

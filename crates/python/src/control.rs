@@ -202,7 +202,7 @@ impl CongestionControl for Control {
         if round_start {
             self.round_end = p.ack.nxt;
         }
-        if p.marks > 0 && p.ack.una >= self.marked_until {
+        if p.marks > 0 && p.ack.una > self.marked_until {
             self.marked_until = p.ack.nxt;
             self.call("on_ecn", None);
         }
