@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::manifest::{self, Manifest};
 use sojourn_record::{files, tables};
+use sojourn_sim::cc::Brought;
 
 use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
@@ -23,6 +24,14 @@ use crate::table::Table;
 #[derive(Clone, Default)]
 pub struct Cancel {
     shared: Arc<Shared>,
+}
+
+impl Cancel {
+    /// Notes the simulated time of one run alone, and whether it may go on.
+    pub(crate) fn goes_on(&self, now: Time) -> bool {
+        self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
+        !self.shared.cancelled.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Default)]
@@ -145,6 +154,12 @@ impl Run {
 }
 
 impl Run {
+    /// Results that took no time of their own to simulate.
+    pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
+        let transports = engine::transports_json(&loaded.scenario, &Brought::new());
+        Run { run: Arc::new(run), loaded, transports, wall_s: 0.0 }
+    }
+
     fn manifest(&self) -> serde_json::Value {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {

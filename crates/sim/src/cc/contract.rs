@@ -159,6 +159,10 @@ pub trait CongestionControl: Send {
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }
+    /// Where rate halving stops, if a recovery lasts (Linux `min_cwnd`, until 3.1).
+    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+        ssthresh
+    }
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
     /// A reduction turned out to have been unnecessary and is withdrawn; the sender has restored the
