@@ -7,6 +7,7 @@ mod parsers;
 mod settings;
 mod words;
 
+#[allow(dead_code, reason = "the tests of the contract use the rest")]
 #[path = "../../../crates/aqm/tests/contract/host.rs"]
 mod host;
 
