@@ -5,7 +5,7 @@ Longer than 400 lines because a paper is one file: its scenarios, items and clai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -22,6 +22,7 @@ from sojourn.reproduce.paper import (
     Case,
     Claim,
     Item,
+    Measure,
     Paper,
     Part,
     Pools,
@@ -31,6 +32,7 @@ from sojourn.reproduce.paper import (
     Values,
     alike,
     between,
+    difference,
     explained,
     is_number,
     is_within,
@@ -195,7 +197,7 @@ def _f9_measure(_pools: Pools) -> dict[str, float]:
     return _topology("s3", s3("pie"))
 
 
-def _list_table(title: str) -> object:
+def _list_table(title: str) -> Callable[[Values], list[Table]]:
     def tables(values: Values) -> list[Table]:
         return [Table(title, ("configured", "value"), [(k, f"{v:g}") for k, v in values.items()])]
 
@@ -336,11 +338,14 @@ def _f4_figures(pools: Pools, values: Values) -> Mapping[str, Figure]:
             for cause, marker in zip(("rd", "dd"), markers, strict=True):
                 key = f"rtt{rtt}.{aqm}"
                 if values[f"{key}.n_{cause}"]:
-                    delay = tuple(values[f"{key}.{cause}.{q}_ms"] for q in ("p5", "p50", "p95"))
+                    low, middle, high = (
+                        values[f"{key}.{cause}.{q}_ms"] for q in ("p5", "p50", "p95")
+                    )
+                    delay = (low, middle, high)
                     words = "random" if cause == "rd" else "deterministic"
                     label = f"{NAMES[aqm]}, RTT {rtt} ms, {words}"
                     marks.append(
-                        Share(label, values[f"{key}.r_{cause}"], delay, COLOURS[NAMES[aqm]], marker)  # type: ignore[arg-type]
+                        Share(label, values[f"{key}.r_{cause}"], delay, COLOURS[NAMES[aqm]], marker)
                     )
     return {"F4": shares("S1: drops by cause against the queuing delay at the drop", marks)}
 
@@ -392,8 +397,8 @@ def _f6_measure(pools: Pools) -> dict[str, float]:
 _FIVE = ("p5", "p25", "p50", "p75", "p95")
 
 
-def _five(values: Values, prefix: str, unit: str) -> Five:
-    a, b, c, d, e = (values[f"{prefix}.{q}_{unit}"] for q in _FIVE)
+def _five(values: Values, prefix: str, unit: str, scale: float = 1.0) -> Five:
+    a, b, c, d, e = (values[f"{prefix}.{q}_{unit}"] * scale for q in _FIVE)
     return a, b, c, d, e
 
 
@@ -446,15 +451,12 @@ def _f7_measure(pools: Pools) -> dict[str, float]:
 
 def _download_panel(values: Values, title: str, keys: Mapping[str, str]) -> BoxPanel:
     found = {
-        name: {
-            f"{kb} kB": tuple(x / 1e3 for x in _five(values, f"{key}.{kb}kb", "ms"))
-            for kb in SIZES_KB
-        }
+        name: {f"{kb} kB": _five(values, f"{key}.{kb}kb", "ms", 1e-3) for kb in SIZES_KB}
         for name, key in keys.items()
     }
     return BoxPanel(
         title, [f"{kb} kB" for kb in SIZES_KB], found, "file size", "download time [s]", (0, None)
-    )  # type: ignore[arg-type]
+    )
 
 
 def _f7_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
@@ -625,7 +627,7 @@ ITEMS = (
         "structure",
         measure=_f1_measure,
         tables=_list_table("S1 as configured"),
-    ),  # type: ignore[arg-type]
+    ),
     Item(
         "F2",
         "S1: CDF of queuing delay and utilisation",
@@ -659,7 +661,7 @@ ITEMS = (
         "structure",
         measure=_f5_measure,
         tables=_list_table("S2 as configured"),
-    ),  # type: ignore[arg-type]
+    ),
     Item(
         "F6",
         "S2: CBR traffic",
@@ -692,7 +694,7 @@ ITEMS = (
         "structure",
         measure=_f9_measure,
         tables=_list_table("S3 as configured"),
-    ),  # type: ignore[arg-type]
+    ),
     Item(
         "F10",
         "S3: CBR traffic",
@@ -728,11 +730,7 @@ ITEMS = (
 )
 
 
-def _sizes(template: str, make: object, rtts: Sequence[int] = (0,)) -> list[Part]:
-    return [make(template.format(kb=kb, rtt=rtt)) for rtt in rtts for kb in SIZES_KB]  # type: ignore[operator]
-
-
-_FIVE, _ONE = "rtt500", "rtt100"
+_RTT500, _RTT100 = "rtt500", "rtt100"
 
 
 _CLAIMS_S1: list[Claim] = [
@@ -756,29 +754,29 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F2-1",
         "approx",
         "largest delay of PIE at RTT 100 (the full buffer)",
-        f"{_ONE}.pie.max_ms",
+        f"{_RTT100}.pie.max_ms",
         100,
         "ms",
     ),
     order(
         "madpie-F2-2",
         "largest delay of MADPIE slightly below PIE's at RTT 100",
-        more(f"{_ONE}.pie.max_ms", f"{_ONE}.madpie.max_ms"),
+        more(f"{_RTT100}.pie.max_ms", f"{_RTT100}.madpie.max_ms"),
     ),
     order(
         "madpie-F2-3",
         "otherwise delay and utilisation do not differ noticeably at RTT 100",
         *(
-            alike(f"{_ONE}.madpie.{q}_ms", f"{_ONE}.pie.{q}_ms")
+            alike(f"{_RTT100}.madpie.{q}_ms", f"{_RTT100}.pie.{q}_ms")
             for q in ("p25", "p50", "p75", "p95")
         ),
-        alike(f"{_ONE}.madpie.util_mean_pct", f"{_ONE}.pie.util_mean_pct", within=0.05),
+        alike(f"{_RTT100}.madpie.util_mean_pct", f"{_RTT100}.pie.util_mean_pct", within=0.05),
     ),
     number(
         "madpie-F2-4",
         "approx",
         "80th percentile of MADPIE at RTT 500",
-        f"{_FIVE}.madpie.p80_ms",
+        f"{_RTT500}.madpie.p80_ms",
         20,
         "ms",
     ),
@@ -786,7 +784,7 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F2-5",
         "approx",
         "80th percentile of PIE at RTT 500",
-        f"{_FIVE}.pie.p80_ms",
+        f"{_RTT500}.pie.p80_ms",
         30,
         "ms",
     ),
@@ -794,7 +792,7 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F2-6",
         "approx",
         "largest delay at RTT 500, PIE less MADPIE",
-        lambda v: v[f"{_FIVE}.pie.max_ms"] - v[f"{_FIVE}.madpie.max_ms"],
+        difference(f"{_RTT500}.pie.max_ms", f"{_RTT500}.madpie.max_ms"),
         60,
         "ms",
     ),
@@ -802,7 +800,7 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F2-7",
         "approx",
         "90th percentile of MADPIE at RTT 500",
-        f"{_FIVE}.madpie.p90_ms",
+        f"{_RTT500}.madpie.p90_ms",
         None,
         30,
         "ms",
@@ -810,36 +808,36 @@ _CLAIMS_S1: list[Claim] = [
     order(
         "madpie-F2-8",
         "90th percentile of PIE above MADPIE's at RTT 500",
-        more(f"{_FIVE}.pie.p90_ms", f"{_FIVE}.madpie.p90_ms"),
+        more(f"{_RTT500}.pie.p90_ms", f"{_RTT500}.madpie.p90_ms"),
     ),
     order(
         "madpie-F2-9",
         "utilisation with MADPIE not lower than with PIE at RTT 500",
-        not_less(f"{_FIVE}.madpie.util_mean_pct", f"{_FIVE}.pie.util_mean_pct", within=0.02),
+        not_less(f"{_RTT500}.madpie.util_mean_pct", f"{_RTT500}.pie.util_mean_pct", within=0.02),
     ),
     order(
         "madpie-F3-1",
         "oscillation of PIE wider than MADPIE's",
-        more(f"{_FIVE}.pie.sd_ms", f"{_FIVE}.madpie.sd_ms"),
+        more(f"{_RTT500}.pie.sd_ms", f"{_RTT500}.madpie.sd_ms"),
     ),
     order(
         "madpie-F3-2",
         "with PIE the delay frequently exceeds 100 ms",
-        more(f"{_FIVE}.pie.excursions_above_100ms", 1.0),
+        more(f"{_RTT500}.pie.excursions_above_100ms", 1.0),
     ),
     order(
-        "madpie-F3-3", "with PIE the buffer is empty at times", more(f"{_FIVE}.pie.zero_pct", 0.0)
+        "madpie-F3-3", "with PIE the buffer is empty at times", more(f"{_RTT500}.pie.zero_pct", 0.0)
     ),
     order(
         "madpie-F3-4",
         "fewer samples above 60 ms with MADPIE",
-        more(f"{_FIVE}.pie.above_60ms_pct", f"{_FIVE}.madpie.above_60ms_pct"),
+        more(f"{_RTT500}.pie.above_60ms_pct", f"{_RTT500}.madpie.above_60ms_pct"),
     ),
     between(
         "madpie-F3-5",
         "approx",
         "all PIE samples below 140 ms",
-        f"{_FIVE}.pie.max_ms",
+        f"{_RTT500}.pie.max_ms",
         None,
         140,
         "ms",
@@ -847,13 +845,13 @@ _CLAIMS_S1: list[Claim] = [
     order(
         "madpie-F3-6",
         "PIE's oscillation grows with RTT",
-        more(f"{_FIVE}.pie.sd_ms", f"{_ONE}.pie.sd_ms"),
+        more(f"{_RTT500}.pie.sd_ms", f"{_RTT100}.pie.sd_ms"),
     ),
     number(
         "madpie-F4-1",
         "approx",
         "share of deterministic drops, MADPIE, RTT 500",
-        f"{_FIVE}.madpie.r_dd_pct",
+        f"{_RTT500}.madpie.r_dd_pct",
         70,
         "%",
     ),
@@ -861,7 +859,7 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F4-2",
         "approx",
         "5th percentile of the delay at deterministic drops, RTT 500",
-        f"{_FIVE}.madpie.dd.p5_ms",
+        f"{_RTT500}.madpie.dd.p5_ms",
         30,
         "ms",
     ),
@@ -874,7 +872,7 @@ _CLAIMS_S1: list[Claim] = [
         "madpie-F4-4",
         "approx",
         "PIE at RTT 500: drops at delays up to more than 90 ms",
-        f"{_FIVE}.pie.rd.p95_ms",
+        f"{_RTT500}.pie.rd.p95_ms",
         90,
         None,
         "ms",
@@ -882,13 +880,13 @@ _CLAIMS_S1: list[Claim] = [
     order(
         "madpie-F4-5",
         "MADPIE: random drops dominate at RTT 100, deterministic ones at RTT 500",
-        more(f"{_ONE}.madpie.r_rd", f"{_ONE}.madpie.r_dd"),
-        more(f"{_FIVE}.madpie.r_dd", f"{_FIVE}.madpie.r_rd"),
+        more(f"{_RTT100}.madpie.r_rd", f"{_RTT100}.madpie.r_dd"),
+        more(f"{_RTT500}.madpie.r_dd", f"{_RTT500}.madpie.r_rd"),
     ),
     order(
         "madpie-F4-6",
         "the share of deterministic drops grows with RTT",
-        more(f"{_FIVE}.madpie.r_dd", f"{_ONE}.madpie.r_dd"),
+        more(f"{_RTT500}.madpie.r_dd", f"{_RTT100}.madpie.r_dd"),
     ),
 ]
 
@@ -1018,6 +1016,12 @@ _CLAIMS_S2: list[Claim] = [
 ]
 
 
+def _closer_to_codel(q: str) -> Measure:
+    """How much farther MADPIE's percentile is from PIE's than from CoDel's."""
+    pie, own, codel = (f"rtt100.{aqm}.qd.{q}_ms" for aqm in ("pie", "madpie", "codel"))
+    return lambda v: v[pie] - v[own] - abs(v[own] - v[codel])
+
+
 _CLAIMS_S3: list[Claim] = [
     several(
         "madpie-F9-1",
@@ -1053,11 +1057,7 @@ _CLAIMS_S3: list[Claim] = [
         *(
             Part(
                 q,
-                lambda v, q=q: (
-                    v[f"rtt100.pie.qd.{q}_ms"]
-                    - v[f"rtt100.madpie.qd.{q}_ms"]
-                    - abs(v[f"rtt100.madpie.qd.{q}_ms"] - v[f"rtt100.codel.qd.{q}_ms"])
-                ),
+                _closer_to_codel(q),
             )
             for q in ("p75", "p95")
         ),
