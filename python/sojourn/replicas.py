@@ -124,8 +124,11 @@ def run_each(
             raise
         finally:
             progress.stop()
-    kept = [_outcome(task, future) for task, future in zip(tasks, futures, strict=True)]
-    return kept
+    outcomes: list[T | str] = []
+    for task, future in zip(tasks, futures, strict=True):
+        outcome = _outcome(task, future)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def default_jobs() -> int:
