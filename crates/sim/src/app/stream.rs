@@ -10,6 +10,7 @@ use sojourn_aqm::{Ecn, Rng, Span, Time};
 use super::Outbox;
 use crate::cc::{Chosen, Feedback, Start};
 use crate::packet::{Kind, Packet};
+use crate::tcp::offer::WindowRule;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -38,12 +39,15 @@ pub struct Setup {
     pub feedback: Feedback,
     /// Randomness for congestion controls.
     pub rng: Rng,
+    /// What the receiver offers.
+    pub window: WindowRule,
 }
 
 impl Setup {
     fn receiver(&self) -> Receiver {
         Receiver::new(self.profile.ack, self.profile.sack)
             .with_feedback(self.feedback, self.segments.header_bytes)
+            .offering(self.window)
     }
 }
 
@@ -144,6 +148,7 @@ impl Stream {
             out.send(self.control_packet(Kind::Syn, now));
         }
         if self.receiver.delayed_ack() <= now {
+            self.receiver.on_timer(now);
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
@@ -210,7 +215,14 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            out.reply(self.control_packet(Kind::SynAck, out.now));
+            self.receiver.on_syn(out.now);
+            let mut answer = self.control_packet(Kind::SynAck, out.now);
+            answer.window = self.receiver.offered();
+            out.reply(answer);
+            return None;
+        }
+        if packet.kind == Kind::WindowProbe {
+            self.acknowledge(out);
             return None;
         }
         if self.receiver.must_answer_before(packet) {
@@ -262,6 +274,7 @@ impl Stream {
                 let once = opening.timeout == self.setup.profile.rto.initial;
                 let rtt = once.then(|| now.since(opening.since));
                 let mut sender = self.setup.sender(now, rtt);
+                sender.start_with_offer(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
                 self.sender = Some(sender);
