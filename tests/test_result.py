@@ -25,6 +25,7 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
         "flows": ["flow", "class", "t_ns", "sent_bytes", "delivered_bytes", "retransmitted_bytes",
                   "inflight_bytes", "cwnd_bytes", "srtt_ns", "ce_bytes"],
         "states": ["queue", "t_ns", "var", "value"],
+        "flow_states": ["flow", "t_ns", "var", "value"],
         "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
         "summary": ["scope", "name", "metric", "value", "unit"],
         "histograms": ["scope", "name", "metric", "upper_ns", "count"],

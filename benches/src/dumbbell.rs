@@ -70,6 +70,7 @@ fn bulk(count: u32, access_rate: Rate) -> FlowGroup {
         header_bytes: 52,
         initial_window: None,
         ack_every: None,
+        receive_window: None,
     };
     FlowGroup {
         name: "bulk".into(),

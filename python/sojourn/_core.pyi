@@ -107,7 +107,7 @@ class Run:
     @property
     def warnings(self) -> list[str]: ...
     def table(self, name: str) -> Table:
-        """One of ``packets, flows, states, transfers, summary, histograms``."""
+        """One of ``packets, flows, states, flow_states, transfers, summary, histograms``."""
     def summary(self) -> list[tuple[str, str, str, float, str]]:
         """The summary as rows of (scope, name, metric, value, unit)."""
     def manifest_json(self) -> str:

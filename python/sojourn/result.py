@@ -15,7 +15,7 @@ from sojourn.metrics import SummaryRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("packets", "flows", "states", "transfers", "summary", "histograms")
+TABLES = ("packets", "flows", "states", "flow_states", "transfers", "summary", "histograms")
 MANIFEST = "manifest.json"
 
 
@@ -104,6 +104,11 @@ class Result:
     def states(self) -> pa.Table:
         """One variable of one queue at one sample; only recorded with ``record.states``."""
         return self.table("states")
+
+    @cached_property
+    def flow_states(self) -> pa.Table:
+        """One variable of one congestion control at one sample; only with ``record.flows``."""
+        return self.table("flow_states")
 
     @cached_property
     def transfers(self) -> pa.Table:

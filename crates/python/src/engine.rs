@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use sojourn_aqm::{QdiscSpec, Time};
-use sojourn_scenario::{Format, Scenario};
+use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::SimError;
 
 use crate::errors::Refusal;
@@ -41,8 +41,8 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
     };
     let read = |file: &str| fs::read_to_string(folder.join(file));
     let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
-    let scenario = Scenario::load(&source.text, &words, &read)?;
-    sojourn_sim::check(scenario.resolved()).map_err(|error| in_file(&source.origin, error))?;
+    let check = |plan: &Resolved| sojourn_sim::check(plan).map_err(in_scenario);
+    let scenario = Scenario::load_for(&source.text, &words, &read, &check)?;
     Ok(Loaded { source, scenario })
 }
 
@@ -93,14 +93,13 @@ pub fn run(
     match sojourn_sim::run(scenario.resolved(), keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
-        Err(error @ SimError::Invalid { .. }) => Err(in_file("", error)),
+        Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),
     }
 }
 
-fn in_file(origin: &str, error: SimError) -> Refusal {
+fn in_scenario(error: SimError) -> ScenarioError {
     match error {
-        SimError::Invalid { place, message } if origin.is_empty() => Refusal::new(place, message),
-        SimError::Invalid { place, message } => Refusal::new(format!("{origin}: {place}"), message),
-        SimError::Cancelled => Refusal::new("", error.to_string()),
+        SimError::Invalid { place, message } => ScenarioError::new(place, message),
+        SimError::Cancelled => ScenarioError::new("", error.to_string()),
     }
 }

@@ -21,6 +21,8 @@ pub struct Run {
     pub flow_samples: Vec<FlowRow>,
     /// One variable of one queue at one sample.
     pub states: Vec<StateRow>,
+    /// One variable of one flow's congestion control at one sample.
+    pub flow_states: Vec<FlowStateRow>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
     /// One number of the run.
@@ -114,6 +116,19 @@ pub struct StateRow {
     pub t: Time,
     /// The variable's place in [`Run::vars`].
     pub var: u16,
+    /// Its value, in the variable's unit.
+    pub value: f64,
+}
+
+/// Table `flow_states`: one variable of one flow's congestion control at one sample, in long form.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowStateRow {
+    /// The flow.
+    pub flow: u32,
+    /// The sample's time.
+    pub t: Time,
+    /// The variable's name.
+    pub var: &'static str,
     /// Its value, in the variable's unit.
     pub value: f64,
 }

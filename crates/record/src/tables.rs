@@ -37,6 +37,8 @@ pub enum Table {
     Flows,
     /// One variable of one queue at one sample.
     States,
+    /// One variable of one flow's congestion control at one sample.
+    FlowStates,
     /// One finished short transfer.
     Transfers,
     /// One number of the run.
@@ -47,10 +49,11 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 6] = [
+    pub const ALL: [Table; 7] = [
         Table::Packets,
         Table::Flows,
         Table::States,
+        Table::FlowStates,
         Table::Transfers,
         Table::Summary,
         Table::Histograms,
@@ -62,6 +65,7 @@ impl Table {
             Table::Packets => "packets",
             Table::Flows => "flows",
             Table::States => "states",
+            Table::FlowStates => "flow_states",
             Table::Transfers => "transfers",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
@@ -79,6 +83,7 @@ impl Table {
             Table::Packets => run.packets.len(),
             Table::Flows => run.flow_samples.len(),
             Table::States => run.states.len(),
+            Table::FlowStates => run.flow_states.len(),
             Table::Transfers => run.transfers.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
@@ -102,6 +107,7 @@ impl Table {
             Table::Packets => packets(run, rows),
             Table::Flows => flows(run, rows),
             Table::States => states(run, rows),
+            Table::FlowStates => flow_states(run, rows),
             Table::Transfers => transfers(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
@@ -203,6 +209,17 @@ fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("var", names(rows.iter().map(|r| var(r.queue, r.var)), &vars), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+    ]
+}
+
+fn flow_states(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.flow_states[range];
+    let vars: Vec<&str> = rows.iter().map(|r| r.var).collect();
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("var", names(0..rows.len(), &vars), false),
         ("value", f64s(rows.iter().map(|r| r.value)), false),
     ]
 }

@@ -10,11 +10,12 @@ use crate::agenda::Agenda;
 use crate::app::Access;
 use crate::app::datagrams::{DatagramFlow, Periods};
 use crate::app::stream::{Plan, Setup, Stream};
-use crate::cc::{self, Factory};
+use crate::cc::{self, Chosen, Feedback};
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
 use crate::tcp::Segments;
+use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
@@ -57,6 +58,7 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flows: Vec::with_capacity(flows),
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
+        flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
         sampling: Sampling {
             states: sampling.states,
@@ -166,10 +168,7 @@ fn add_flows(
     place: usize,
     group: &FlowGroup,
 ) -> Result<(), SimError> {
-    let transport = match tcp_of(&group.app) {
-        None => None,
-        Some(tcp) => Some(self::transport(place, tcp)?),
-    };
+    let transport = transport(place, group)?;
     for i in 0..group.count {
         let index = world.flows.len();
         let stream = |purpose: &str| {
@@ -177,8 +176,7 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow =
-            build_flow(index as u32, group, transport.as_ref(), (start, stop), stream("app"));
+        let flow = build_flow(index as u32, group, transport.as_ref(), (start, stop), &stream);
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
         let transmitter = Transmitter::new(group.access_rate);
@@ -189,8 +187,11 @@ fn add_flows(
     Ok(())
 }
 
-/// The rules of a group's TCP, and what makes its congestion controls.
-type Transport = (Profile, Arc<Factory>);
+/// The rules of a group's TCP, and its congestion control.
+struct Transport {
+    profile: Profile,
+    cc: Arc<Chosen>,
+}
 
 /// What the TCP flows of a group use, every default filled in, for the manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,25 +213,23 @@ pub struct TransportInFull {
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
 pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
-    let groups = plan.flows.iter().enumerate();
-    let with_tcp = groups.filter_map(|(i, group)| Some((i, group, tcp_of(&group.app)?)));
-    let in_full = |(place, group, tcp): (usize, &FlowGroup, &Tcp)| {
-        let (profile, _) = transport(place, tcp)?;
-        let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
-        let initial = || profile.initial_window.packets(tcp.payload_bytes);
-        Ok(TransportInFull {
+    let mut transports = Vec::new();
+    for (place, group) in plan.flows.iter().enumerate() {
+        let Some((tcp, Transport { profile, cc })) = transport(place, group)? else { continue };
+        transports.push(TransportInFull {
             flows: group.name.clone(),
-            cc: cc::in_full(cc)
-                .map_err(|why| SimError::invalid(&format!("flows[{place}].cc"), why))?,
-            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            cc: cc.in_full.clone(),
+            initial_window: initial_window(tcp, &profile),
             ack_every: profile.ack.every,
             profile: format!("{profile:?}"),
-        })
-    };
-    with_tcp.map(in_full).collect()
+        });
+    }
+    Ok(transports)
 }
 
-fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
+/// What a group of TCP flows uses; nothing for datagrams.
+fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)>, SimError> {
+    let Some(tcp) = tcp_of(&group.app) else { return Ok(None) };
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");
         move |why: String| SimError::invalid(&at, why)
@@ -239,8 +238,29 @@ fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
-    Ok((profile, Arc::new(cc::factory(cc).map_err(invalid("cc"))?)))
+    let cc = cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map_err(invalid("cc"))?;
+    Ok(Some((tcp, Transport { profile, cc: Arc::new(cc) })))
+}
+
+fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
+    tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
+}
+
+/// What the receivers offer, in segments.
+fn window_rule(tcp: &Tcp) -> WindowRule {
+    /// Linux offers 64 kB at first.
+    const INITIAL_BYTES: u64 = 65_536;
+    let segments = |bytes: u64| {
+        let segments = bytes / u64::from(tcp.payload_bytes);
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+    };
+    match tcp.receive_window {
+        None => WindowRule::Unlimited,
+        Some(window) if window.autotuned => {
+            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+        }
+        Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
 }
 
 fn tcp_of(app: &App) -> Option<&Tcp> {
@@ -259,13 +279,13 @@ fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
 fn build_flow(
     index: u32,
     group: &FlowGroup,
-    transport: Option<&Transport>,
+    transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
-    rng: Rng,
+    stream_of: &dyn Fn(&str) -> Rng,
 ) -> Flow {
-    let stream = |tcp: &Tcp, plan: Plan, rng: Rng| {
-        let (profile, factory) = transport.expect("a TCP flow has a profile");
-        let initial = || profile.initial_window.packets(tcp.payload_bytes);
+    let rng = stream_of("app");
+    let stream = |plan: Plan, rng: Rng| {
+        let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
         let segments = Segments {
             flow: index,
             connection: 0,
@@ -274,20 +294,21 @@ fn build_flow(
             ecn: tcp.ecn,
             count: u32::MAX,
             last_payload_bytes: tcp.payload_bytes,
-            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            initial_window: initial_window(tcp, profile),
         };
-        let precise_echo = tcp.ecn && factory().counts_marks();
-        let factory = Arc::clone(factory);
-        let setup = Setup { factory, segments, profile: *profile, precise_echo };
+        let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
+        let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
+        let window = window_rule(tcp);
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc, window };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {
         Flow::Datagrams(Box::new(DatagramFlow::new(index, datagrams, periods, times, rng)))
     };
     match &group.app {
-        App::Bulk { tcp, bytes } => stream(tcp, Plan::Bulk(*bytes), rng),
-        App::Files { tcp, sizes, think } => {
-            stream(tcp, Plan::Files { sizes: sizes.clone(), think: *think }, rng)
+        App::Bulk { bytes, .. } => stream(Plan::Bulk(*bytes), rng),
+        App::Files { sizes, think, .. } => {
+            stream(Plan::Files { sizes: sizes.clone(), think: *think }, rng)
         }
         App::Cbr { datagrams: plan } => datagrams(plan, None, rng),
         App::OnOff { datagrams: plan, on, off } => {

@@ -67,6 +67,7 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         classes: flow_classes,
         packets: world.probe.packets,
         flow_samples: world.flow_samples,
+        flow_states: world.flow_states,
         states: world.probe.states,
         transfers: world.probe.transfers,
         summary,

@@ -9,7 +9,8 @@ use super::{Checked, check_word, link_numbers, refuse};
 use crate::choice::Choice;
 use crate::document::Document;
 use crate::flows::{self, Files, OnOff};
-use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, Tcp};
+use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, ReceiveWindow, Tcp};
+use crate::stacks;
 use crate::text::{RateText, SizeText, SpanText};
 
 /// All groups of flows.
@@ -202,8 +203,10 @@ fn sizes(place: &str, files: &Files) -> Checked<Vec<u64>> {
 }
 
 fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
-    let packet = written.packet.unwrap_or(SizeText(1500));
-    let header = written.header.unwrap_or(SizeText(52));
+    let profile = written.tcp.as_deref().unwrap_or("linux");
+    let usual = stacks::segment(profile);
+    let packet = written.packet.unwrap_or(SizeText(usual.packet_bytes));
+    let header = written.header.unwrap_or(SizeText(usual.header_bytes));
     let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
     if header.0 == 0 {
         return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
@@ -214,14 +217,34 @@ fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
     }
     let header_bytes = header.0 as u32; // less than the packet
     Ok(Tcp {
-        profile: written.tcp.clone().unwrap_or_else(|| "linux".to_owned()),
+        profile: profile.to_owned(),
         cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
         ecn: written.ecn,
         payload_bytes: packet_bytes - header_bytes,
         header_bytes,
         initial_window: at_least_one(place, "initial_window", written.initial_window)?,
         ack_every: at_least_one(place, "ack_every", written.ack_every)?,
+        receive_window: receive_window(place, written, packet)?,
     })
+}
+
+fn receive_window(
+    place: &str,
+    written: &flows::FlowGroup,
+    packet: SizeText,
+) -> Checked<Option<ReceiveWindow>> {
+    let autotuned = written.autotuning.unwrap_or(false);
+    match written.receive_window {
+        None if autotuned => {
+            let message = "has no end to grow to; write `receive_window`, for example \"6MB\"";
+            refuse(&format!("{place}.autotuning"), message)
+        }
+        Some(window) if window.0 < packet.0 => {
+            let message = format!("{window} does not hold one packet of {packet}; write more");
+            refuse(&format!("{place}.receive_window"), message)
+        }
+        window => Ok(window.map(|window| ReceiveWindow { bytes: window.0, autotuned })),
+    }
 }
 
 fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {

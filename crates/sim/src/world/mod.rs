@@ -10,7 +10,7 @@
 mod sampling;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_record::rows::{FlowRow, TransferRow};
+use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
@@ -112,6 +112,8 @@ pub struct World {
     pub probe: Probe,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
+    /// Rows of the table `flow_states`.
+    pub flow_states: Vec<FlowStateRow>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
     pub at_warmup: Vec<FlowCount>,

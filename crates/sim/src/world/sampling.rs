@@ -1,10 +1,11 @@
 //! Samples of queues and flows, and what is left in the queues at the end.
 
-use sojourn_aqm::{Span, Time};
-use sojourn_record::rows::{FlowRow, StateRow};
+use sojourn_aqm::{Span, Time, Var};
+use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
 use crate::probe::Remains;
+use crate::tcp::Sender;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
@@ -14,9 +15,26 @@ impl World {
         if self.sampling.flows {
             for flow in 0..self.flows.len() {
                 self.flow_samples.push(sample_flow(&self.flows[flow], flow, now));
+                self.sample_control(flow, now);
             }
         }
         self.agenda.set(self.slots.sampler, now + self.sampling.every);
+    }
+
+    /// Writes the state of a flow's congestion control.
+    fn sample_control(&mut self, flow: usize, now: Time) {
+        let Flow::Stream(stream) = &self.flows[flow] else { return };
+        let Some(control) = stream.sender().map(Sender::control) else { return };
+        let vars = control.vars();
+        let mut values = vec![f64::NAN; vars.len()];
+        control.observe(&mut values);
+        let row = |(var, &value): (&Var, &f64)| FlowStateRow {
+            flow: flow as u32,
+            t: now,
+            var: var.name,
+            value,
+        };
+        self.flow_states.extend(vars.iter().zip(&values).map(row));
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.

@@ -40,6 +40,7 @@ pub fn tcp(cc: &str) -> Tcp {
         header_bytes: 52,
         initial_window: None,
         ack_every: None,
+        receive_window: None,
     }
 }
 
