@@ -66,7 +66,7 @@ class Point:
 
     def __str__(self) -> str:
         """For example ``100 ms, 10 Mbit/s, 20 flows``."""
-        return f"{self.rtt_s * 1e3:g} ms, {self.rate_bps * 1e-6:g} Mbit/s, {self.flows:g} flows"
+        return f"{self.rtt_s * 1e3:.4g} ms, {self.rate_bps * 1e-6:.4g} Mbit/s, {self.flows:g} flows"
 
 
 @dataclass(frozen=True)
