@@ -27,9 +27,9 @@ test: $(VENV)/installed $(VENV)/tools
 	sh tests/wheel.sh "$(BIN)/python"
 
 ## bench: what a packet costs; writes benches/RESULTS.md
-bench:
+bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
-	sh benches/bench.sh
+	PYTHON=$(BIN)/python sh benches/bench.sh
 
 ## docs: documentation of the crates
 docs:
