@@ -53,8 +53,10 @@ def test_design_is_said_in_scenario_and_tc_words(command):
     assert 'queue = "pie@rfc8033:alpha=' in done.stdout
     assert "tc         pie target 15ms tupdate" in done.stdout
     found = command(
-        "stability", "pie", *LINK, "--flows", "10", "--design", "--least-drop", "0.02", "--json"
-    )
+        "stability", "pie", *LINK, "--flows", "10", "--design", "--least-drop", "0.02", "--json",
+        "--out", "design",
+    )  # fmt: skip
+    assert (command.folder / "design" / "stability-design.svg").stat().st_size > 5000
     assert json.loads(found.stdout)["drop_prob"][0] == pytest.approx(0.02)
 
 

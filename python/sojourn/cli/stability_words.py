@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sojourn.stability.analysis import Stability
-    from sojourn.stability.design import Design, TradeOff
+    from sojourn.stability.gains import Design, TradeOff
 
 _HEAD = (
     "rate\n[Mbit/s]", "RTT\n[ms]", "flows", "delay\n[ms]", "window", "signal\nprob.",
@@ -45,7 +45,7 @@ def print_design(made: Design, rtt_s: float, console: Any) -> None:
     worst = made.worst
     lines = (
         f'scenario   queue = "{made.aqm}"',
-        f"tc         {made.tc}",
+        f"tc         {made.tc or 'none'}",
         f"           ({made.tc_note})",
         f"worst case RTT {rtt_s * 1e3:g} ms, drop probability {made.drop_prob[0]:.3g}: phase "
         f"margin {float(worst.phase_margin_deg):.1f}°, gain margin "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from sojourn.stability.observation import (
     observe_all,
     scenario_of,
 )
+from sojourn.stability.plain import plain
+
+_MEASURES = ("delay_mean_s", "variation", "peak_share", "peak_rad_per_s", "utilisation")
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class Map:
         return replace(self, observed=seen)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write ``map.svg`` and ``map.png``, one figure per observed point, and ``map.html``.
+        """Write the map as SVG, PNG, HTML and JSON, and one figure per observed point.
 
         In ``map.html`` and ``map.svg`` every observed point is a link to its time series.
 
@@ -169,9 +173,21 @@ class Map:
         for name, point in zip(names, self.observed, strict=True):
             written[name] = style.svg(stability_map.point_series(point))
         written["map.html"] = _page(self, picture, names)
+        written["map.json"] = json.dumps(self._numbers(names), indent=1)
         for name, content in written.items():
             files.write(folder / name, content)
         return [folder / name for name in written]
+
+    def _numbers(self, names: list[str]) -> dict[str, Any]:
+        """Everything on the map but the series."""
+        observed = [
+            {key: value for key, value in vars(point).items() if key != "observation"}
+            | {key: value for key, value in vars(point.observation).items() if key in _MEASURES}
+            | {"series": name}
+            for point, name in zip(self.observed, names, strict=True)
+        ]
+        numbers: dict[str, Any] = plain({"predicted": self.predicted, "observed": observed})
+        return numbers
 
 
 def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, **more: Any) -> Map:
