@@ -74,8 +74,10 @@ def test_tc_counts_pies_gains_in_sixteenths():
 
 def test_where_sixteenths_are_too_coarse_the_kernels_pie_is_refused():
     with pytest.raises(InputError, match="no gain of pie@linux gives 60 degrees"):
-        design("pie@linux", 0.1, 0.003, 60.0)
-    assert design("pie", 0.1, 0.003, 60.0).tc == ""
+        design("pie@linux", 0.1, 0.001, 60.0)
+    made = design("pie", 0.1, 0.001, 60.0)
+    assert made.tc.startswith("pie target 15ms")
+    assert "the most that sixteenths can have" in made.tc_note
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def print_design(made: Design, rtt_s: float, console: Any) -> None:
     worst = made.worst
     lines = (
         f'scenario   queue = "{made.aqm}"',
-        f"tc         {made.tc or 'none'}",
+        f"tc         {made.tc}",
         f"           ({made.tc_note})",
         f"worst case RTT {rtt_s * 1e3:g} ms, drop probability {made.drop_prob[0]:.3g}: phase "
         f"margin {float(worst.phase_margin_deg):.1f}°, gain margin "

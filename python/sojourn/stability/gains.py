@@ -33,7 +33,7 @@ class Design:
 
     Attributes:
         aqm: text form with the gains, as a scenario's ``queue`` takes it.
-        tc: words for ``tc qdisc``; empty if the kernel's PIE cannot keep the margin.
+        tc: words for ``tc qdisc``.
         tc_note: what they mean, in words; PIE's are gains of their own, for tc's units are coarse.
         alpha_hz: integral gain, as configured.
         beta_hz: proportional gain, as configured.
@@ -111,8 +111,8 @@ def design(
     allowed = _PERIODS_S[longest_rtt_s / 2.0 > _PERIODS_S]
     candidates = allowed if len(allowed) else _PERIODS_S[:1]
     periods = _best(worst, phase_margin_deg, candidates)
-    choice = candidates if tupdate_s is None else np.asarray([tupdate_s])
-    kernel = kernel_gains(worst, phase_margin_deg, choice) if not worst.model.squared else None
+    is_pie = not worst.model.squared
+    kernel = kernel_gains(worst, phase_margin_deg, tupdate_s) if is_pie else None
     if tupdate_s is None:
         speed = np.nan_to_num(periods.integral_gain_per_s2)
         tupdate_s = float(candidates[speed >= _ENOUGH * speed.max()].max())
@@ -120,7 +120,7 @@ def design(
     alpha_hz, beta_hz = (_round(float(gain[0])) for gain in (chosen.alpha_hz, chosen.beta_hz))
     if worst.model.settings.kind == "pie" and worst.model.settings.dialect == "linux":
         alpha_hz = beta_hz = 0.0
-        if kernel is not None:
+        if kernel is not None and kernel.is_enough:
             alpha_hz, beta_hz, tupdate_s = kernel.alpha_hz, kernel.beta_hz, kernel.tupdate_s
     if not alpha_hz > 0.0:
         raise InputError(

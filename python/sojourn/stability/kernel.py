@@ -19,6 +19,7 @@ from sojourn.stability.worst_case import WorstCase
 
 SIXTEENTHS = 16.0
 _ALL = np.arange(1.0, 33.0)
+_JIFFY_S = 0.004  # Linux kernel/Kconfig.hz: 250
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,14 @@ class KernelGains:
         beta_sixteenths: alike.
         tupdate_s: time between updates.
         phase_margin_deg: in the worst case.
+        is_enough: whether that is what was wanted; if not, no gains of the kernel have more.
     """
 
     alpha_sixteenths: int
     beta_sixteenths: int
     tupdate_s: float
     phase_margin_deg: float
+    is_enough: bool
 
     @property
     def alpha_hz(self) -> float:
@@ -48,14 +51,17 @@ class KernelGains:
         return self.beta_sixteenths / SIXTEENTHS
 
 
-def kernel_gains(worst: WorstCase, wanted_deg: float, periods_s: Floats) -> KernelGains | None:
-    """The largest alpha/tupdate of the kernel's PIE that keeps a margin; None if none does.
+def kernel_gains(
+    worst: WorstCase, wanted_deg: float, tupdate_s: float | None = None
+) -> KernelGains:
+    """The largest alpha/tupdate of the kernel's PIE that keeps a margin, else the most margin.
 
     Args:
         worst: situation; of its AQM only the target counts.
         wanted_deg: phase margin.
-        periods_s: times between updates to choose from, shape ``(n,)``.
+        tupdate_s: time between updates; by default whole jiffies up to half the round trip.
     """
+    periods_s = _jiffies(worst.rtt_s) if tupdate_s is None else np.asarray([tupdate_s])
     target = worst.model.settings.words["target"]
     model = fluid(f"pie@linux:target={target}", Link(np.ones(1), PACKET_BYTES))
     assert isinstance(model, PiAqm), "PIE is a PI controller"
@@ -65,11 +71,18 @@ def kernel_gains(worst: WorstCase, wanted_deg: float, periods_s: Floats) -> Kern
     margin = found.phase_margin_deg
     # Among equally fast ones the one with the most margin.
     speed = alpha / in_jiffies(model.settings, periods_s) + 1e-9 * margin
-    rank = np.where(found.is_stable & (margin >= wanted_deg), speed, -np.inf)
+    enough = found.is_stable & (margin >= wanted_deg)
+    rank = np.where(enough, speed, -np.inf) if enough.any() else margin
     i, j, k = np.unravel_index(np.argmax(rank), rank.shape)
-    if not np.isfinite(rank[i, j, k]):
-        return None
-    return KernelGains(int(_ALL[i]), int(_ALL[j]), float(periods_s[k]), float(margin[i, j, k]))
+    reached = float(margin[i, j, k])
+    period_s = float(periods_s[k])
+    return KernelGains(int(_ALL[i]), int(_ALL[j]), period_s, reached, bool(enough.any()))
+
+
+def _jiffies(rtt_s: float) -> Floats:
+    """Multiples of a jiffy up to half the round trip, at most 25 of them; one at least."""
+    most = max(1, int(rtt_s / 2.0 / _JIFFY_S + 1e-9))
+    return np.unique(np.linspace(1, most, min(most, 25)).round()) * _JIFFY_S
 
 
 def tc_words(
@@ -81,13 +94,13 @@ def tc_words(
         gains = f"alpha {alpha_hz:.6g} beta {beta_hz:.6g}"
         note = "mainline has PI2 as the classic queue of dualpi2, its gains in Hz on p'"
         return f"dualpi2 target {target} tupdate {tupdate_s * 1e3:g}ms {gains}", note
-    if kernel is None:
-        return "", "no gains in sixteenths of a hertz keep the margin with the kernel's PIE"
+    assert kernel is not None, "PIE has gains of the kernel"
+    what = "" if kernel.is_enough else ", the most that sixteenths can have"
     return (
         f"pie target {target} tupdate {kernel.tupdate_s * 1e3:g}ms "
         f"alpha {kernel.alpha_sixteenths} beta {kernel.beta_sixteenths}",
         f"the kernel's PIE, {kernel.alpha_hz:g} and {kernel.beta_hz:g} Hz in sixteenths: "
-        f"{kernel.phase_margin_deg:.1f} degrees of phase margin",
+        f"{kernel.phase_margin_deg:.1f} degrees of phase margin{what}",
     )
 
 
