@@ -15,7 +15,16 @@ from sojourn.metrics import SummaryRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("packets", "flows", "states", "flow_states", "transfers", "summary", "histograms")
+TABLES = (
+    "packets",
+    "signals",
+    "flows",
+    "states",
+    "flow_states",
+    "transfers",
+    "summary",
+    "histograms",
+)
 MANIFEST = "manifest.json"
 
 
@@ -94,6 +103,27 @@ class Result:
     def packets(self) -> pa.Table:
         """One packet at one queue; only recorded with ``record.packets``."""
         return self.table("packets")
+
+    @cached_property
+    def signals(self) -> pa.Table:
+        """One drop or mark, with the AQM's state just before; only with ``record.signals``."""
+        return self.table("signals")
+
+    def signals_with(self, *variables: str) -> pa.Table:
+        """`signals` with state variables as columns instead of the map ``state``.
+
+        Args:
+            variables: names of state variables, such as ``drop_prob`` (`sojourn explain pie` lists
+                them); null where the AQM of that queue has none of that name.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        table = self.signals
+        for name in variables:
+            column = pc.map_lookup(table["state"], pa.scalar(name), "first")
+            table = table.append_column(name, column)
+        return table.drop_columns("state")
 
     @cached_property
     def flows(self) -> pa.Table:

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, tagged};
+use crate::paths::Access;
 use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
 
@@ -29,8 +30,14 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse: Vec<String>,
     /// Base round-trip time: the sum of all propagation delays. What the links do not account for
-    /// is shared between the access links of both ends. Written like `100ms`.
-    pub rtt: SpanText,
+    /// is shared between the access links of both ends. It may be left out where `access` says how
+    /// much each side delays. Written like `100ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<SpanText>,
+    /// The delays of the access links, side by side, such as `{ sender = "201ms", receiver = "1ms" }`,
+    /// and their rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Rate of each sender's own access link; without it ten times the fastest initial rate on the
     /// path. Written like `100mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

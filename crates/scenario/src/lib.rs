@@ -32,6 +32,7 @@ pub mod flows;
 pub mod json;
 pub mod kinds;
 mod overrides;
+pub mod paths;
 mod resolve;
 pub mod resolved;
 mod scenario;

@@ -4,7 +4,8 @@ use sojourn_aqm::{Span, Time, Var};
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
-use crate::probe::Remains;
+use crate::link::Link;
+use crate::probe::{Probe, Remains};
 use crate::tcp::Sender;
 
 impl World {
@@ -68,23 +69,31 @@ impl World {
     }
 
     /// What still waits at the end is counted, so that every packet has a fate.
-    pub(super) fn empty_queues<const PACKETS: bool>(&mut self) {
+    pub(super) fn empty_queues<const NOTES: bool>(&mut self) {
         for (queue, link) in self.links.iter_mut().enumerate() {
-            let counters = self.probe.links[queue].total;
-            let waiting = u64::from(link.backlog().packets);
-            let dropped: u64 = counters.dropped.iter().sum();
-            // Eviction and drops at the head included, every packet left exactly once.
-            assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
-            let mut remains = Remains(Vec::new());
-            let mut departures = Vec::new();
-            link.drain(self.end, &mut remains, |packet, enqueued| {
-                departures.push((packet, enqueued));
-            });
-            let mut ear = self.probe.ear::<PACKETS>(self.end, queue);
-            for (packet, enqueued) in remains.0.iter().chain(&departures) {
-                ear.waiting(packet, *enqueued);
-            }
+            empty_queue::<NOTES>(link, queue, self.end, &mut self.probe);
         }
+    }
+}
+
+/// Notes what still waits at the end in one queue.
+pub(crate) fn empty_queue<const NOTES: bool>(
+    link: &mut Link,
+    queue: usize,
+    end: Time,
+    probe: &mut Probe,
+) {
+    let counters = probe.links[queue].total;
+    let waiting = u64::from(link.backlog().packets);
+    let dropped: u64 = counters.dropped.iter().sum();
+    // Eviction and drops at the head included, every packet left exactly once.
+    assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
+    let mut remains = Remains(Vec::new());
+    let mut departures = Vec::new();
+    link.drain(end, &mut remains, |packet, enqueued| departures.push((packet, enqueued)));
+    let mut ear = probe.ear::<NOTES>(end, queue);
+    for (packet, enqueued) in remains.0.iter().chain(&departures) {
+        ear.waiting(packet, *enqueued);
     }
 }
 
