@@ -75,6 +75,7 @@ def test_design_is_said_in_scenario_and_tc_words(command):
         (("pie@nope", *LINK, "--flows", "5"), "has no dialect"),
         (("pie", *LINK, "--flows", "5", "--observe"), "add --plot map"),
         (("pie", *LINK, "--flows", "5", "--plot", "margin"), "give a range"),
+        (("pie", *LINK, "--flows", "5", "--plot", "map", "--design"), "leave --plot out"),
         (("red", *LINK, "--flows", "5", "--design", "--least-drop", "0.1"), "give pie or pi2"),
     ],
 )

@@ -80,6 +80,16 @@ def test_the_same_seed_gives_the_same_observation(observed):
         assert one.observation.variation == other.observation.variation
 
 
+def test_scalable_flows_are_simulated_beside_the_others():
+    made = make_map("dualpi2", [0.03], [20e6], [4], scalable_flows=3.0)
+    words = json.loads(made.point(0.03, 4).scenario().resolved_json())
+    classic, scalable = words["flows"]
+    assert (classic["count"], classic["app"]["tcp"]["ecn"]) == (4, False)
+    assert (scalable["count"], scalable["app"]["tcp"]["cc"]) == (3, "dctcp")
+    seen = made.observe(duration_s=9.0).observed[0].observation
+    assert seen.utilisation > 0.8
+
+
 def test_points_without_rest_are_not_simulated():
     made = make_map(PIE, [0.01], [10e6], [2, 100])
     seen = made.observe(per_axis=2, duration_s=3.0)
@@ -92,6 +102,8 @@ def test_wrong_questions_are_refused_in_words():
         made.point(0.03, 5)
     with pytest.raises(InputError, match="cannot be simulated; give a whole number"):
         made.point(0.03, 5.5, 10e6).run()
+    with pytest.raises(InputError, match="the simulator's PIE scales its steps"):
+        make_map(PIE, [0.03], [10e6], [5], step_scaling=False).observe()
     scalable = make_map("pie:ecn=true", [0.03], [10e6], [5], cc="scalable")
     with pytest.raises(InputError, match="exists as a model only"):
         scalable.observe()

@@ -116,6 +116,8 @@ def stability(
         files.prepare(folder)
     if observe and plot != "map":
         raise InputError("--observe: the simulator is asked for a map; add --plot map")
+    if wants_design and plot:
+        raise InputError("--plot: a design has a figure of its own, with --out; leave --plot out")
     if wants_design:
         _design(question, margin, least_drop, out, as_json)
         return 0
@@ -204,8 +206,7 @@ def _margin(question: _Question) -> Figure:
     from sojourn.plots.loop_margin import lines
     from sojourn.stability import analyse
 
-    rtt, rate, flows = question.axes(_MOST_LINES, 1, _CURVE)
-    rate = question.axes(1, 2, 1)[1]
+    rtt, rate, flows = question.axes(_MOST_LINES, 2, _CURVE)
     if len(flows) < 2:
         raise InputError(f"--flows {question.flows}: margins are drawn over flows; give a range")
     panels: dict[str, dict[str, Any]] = {}
