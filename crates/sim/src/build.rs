@@ -8,7 +8,8 @@ use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Res
 use crate::SimError;
 use crate::agenda::Agenda;
 use crate::app::Access;
-use crate::app::datagrams::{DatagramFlow, Periods};
+use crate::app::datagrams::DatagramFlow;
+use crate::app::page::Page;
 use crate::app::stream::{Plan, Setup, Stream};
 use crate::bucket::TokenBucket;
 use crate::cc::{self, Chosen, Feedback};
@@ -252,7 +253,7 @@ pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
 
 /// What a group of TCP flows uses; nothing for datagrams.
 fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)>, SimError> {
-    let Some(tcp) = tcp_of(&group.app) else { return Ok(None) };
+    let Some(tcp) = group.app.tcp() else { return Ok(None) };
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");
         move |why: String| SimError::invalid(&at, why)
@@ -269,13 +270,6 @@ fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
-fn tcp_of(app: &App) -> Option<&Tcp> {
-    match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp),
-        App::Cbr { .. } | App::OnOff { .. } => None,
-    }
-}
-
 fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
     let drawn = if range > 0 { rng.below(range) } else { 0 };
@@ -289,12 +283,16 @@ fn build_flow(
     times: (Time, Time),
     stream_of: &dyn Fn(&str) -> Rng,
 ) -> Flow {
-    let rng = stream_of("app");
-    let stream = |plan: Plan, rng: Rng| {
-        let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
+    if let Some(flow) = DatagramFlow::new(index, &group.app, times, stream_of("app")) {
+        return Flow::Datagrams(Box::new(flow));
+    }
+    let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
+    // Lane `lane` of `lanes` connections that are open at once.
+    let stream = |plan: Plan, (lane, lanes): (u16, u16)| {
+        let purpose = |name: &str| if lane == 0 { name.into() } else { format!("{name}-{lane}") };
         let segments = Segments {
             flow: index,
-            connection: 0,
+            connection: lane,
             payload_bytes: tcp.payload_bytes,
             header_bytes: tcp.header_bytes,
             ecn: tcp.ecn,
@@ -303,21 +301,29 @@ fn build_flow(
             initial_window: initial_window(tcp, profile),
         };
         let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
-        let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
-        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc };
-        Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
+        let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng, stride: lanes };
+        Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
-    let datagrams = |datagrams, periods, rng| {
-        Flow::Datagrams(Box::new(DatagramFlow::new(index, datagrams, periods, times, rng)))
-    };
+    let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
-        App::Bulk { bytes, .. } => stream(Plan::Bulk(*bytes), rng),
+        App::Bulk { bytes, .. } => alone(Plan::Bulk(*bytes)),
         App::Files { sizes, think, .. } => {
-            stream(Plan::Files { sizes: sizes.clone(), think: *think }, rng)
+            alone(Plan::Files { sizes: sizes.clone(), think: *think })
         }
-        App::Cbr { datagrams: plan } => datagrams(plan, None, rng),
-        App::OnOff { datagrams: plan, on, off } => {
-            datagrams(plan, Some(Periods { on: *on, off: *off }), rng)
+        App::Chunks { every, rates, .. } => {
+            alone(Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 })
         }
+        App::Web { web, .. } => {
+            let lanes = web.parallel.next_power_of_two() as u16;
+            let streams = (0..lanes).map(|lane| stream(Plan::OnDemand, (lane, lanes))).collect();
+            let rng = stream_of("pages");
+            Flow::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
+        }
+        App::Cbr { .. }
+        | App::OnOff { .. }
+        | App::Bursts { .. }
+        | App::Video { .. }
+        | App::Replay { .. } => unreachable!("datagrams have been dealt with"),
     }
 }

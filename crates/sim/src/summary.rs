@@ -260,7 +260,7 @@ fn summarise_class(
 
 /// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
 fn is_voice(app: &App) -> bool {
-    matches!(app, App::Cbr { datagrams } if datagrams.rate.as_bps() <= VOICE_BPS)
+    matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
 fn counts_of_class(world: &World, class: usize) -> Vec<FlowCount> {

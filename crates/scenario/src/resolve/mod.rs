@@ -1,8 +1,10 @@
 //! From the written scenario to the resolved one: every default filled in, every rule checked.
 
+mod app;
 mod delays;
 mod flow;
 mod link;
+mod sizes;
 mod warn;
 mod wire;
 
@@ -15,9 +17,10 @@ use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
 
+pub(crate) use app::Recordings;
 pub(crate) use link::queue;
 
-/// How the text of a trace file is obtained; this crate opens no file.
+/// How the text of a trace or a recording is obtained; this crate opens no file.
 pub type ReadTrace<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
 
 /// A result of this crate.
@@ -34,13 +37,18 @@ pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
         check_word(&format!("links.{name}"), "a link's name", name)?;
         capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, read)?);
     }
-    resolve_over(document, capacities)
+    resolve_over(document, capacities, &app::recordings(document, read)?)
 }
 
-/// The same with capacities that are known already, in the order of the links.
-pub(crate) fn resolve_over(document: &Document, capacities: Vec<Capacity>) -> Checked<Resolved> {
+/// The same with what was read from files known already: capacities, in the order of the links, and
+/// recordings.
+pub(crate) fn resolve_over(
+    document: &Document,
+    capacities: Vec<Capacity>,
+    recorded: &Recordings,
+) -> Checked<Resolved> {
     check_run(document)?;
-    let flows = flow::all(document, &capacities)?;
+    let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();
     for (index, ((name, link), capacity)) in document.links.iter().zip(capacities).enumerate() {
         links.push(link::link(index, name, link, capacity, &flows)?);

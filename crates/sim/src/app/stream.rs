@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
+use sojourn_scenario::resolved::Sizes;
 
 use super::Outbox;
 use crate::cc::{Chosen, Feedback, Start};
+use crate::draw;
 use crate::packet::{Kind, Packet};
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
@@ -19,12 +21,26 @@ pub enum Plan {
     Bulk(Option<u64>),
     /// One file after the other.
     Files {
-        /// Sizes in bytes, drawn uniformly.
-        sizes: Vec<u64>,
+        /// Sizes in bytes.
+        sizes: Sizes,
         /// Mean think time.
         think: Span,
     },
+    /// Chunks of video.
+    Chunks {
+        /// Playing time of a chunk.
+        every: Span,
+        /// The ladder of rates, increasing.
+        rates: Vec<Rate>,
+        /// The rate of the present chunk, by place.
+        rung: usize,
+    },
+    /// Objects that others ask for, by [`Stream::serve`].
+    OnDemand,
 }
+
+/// The part of the last chunk's throughput that a player dares to ask for.
+const DARING: f64 = 0.8;
 
 /// What the connections of a flow have in common.
 pub struct Setup {
@@ -38,6 +54,15 @@ pub struct Setup {
     pub feedback: Feedback,
     /// Randomness for congestion controls.
     pub rng: Rng,
+    /// How far the numbers of connections are apart.
+    pub stride: u16,
+}
+
+impl Setup {
+    /// Packets of the present connection belong to no one any more.
+    fn next_connection(&mut self) {
+        self.segments.connection = self.segments.connection.wrapping_add(self.stride);
+    }
 }
 
 impl Setup {
@@ -103,11 +128,12 @@ impl Stream {
     /// A flow that opens its first connection at `start` and stops at `stop`.
     pub fn new(setup: Setup, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
         let receiver = setup.receiver();
+        let starts = start < stop && !matches!(plan, Plan::OnDemand);
         Stream {
             setup,
             plan,
             rng,
-            next_start: if start < stop { start } else { Time::NEVER },
+            next_start: if starts { start } else { Time::NEVER },
             stop,
             opening: None,
             sender: None,
@@ -158,8 +184,7 @@ impl Stream {
         self.transfer = None;
         self.next_start = Time::NEVER;
         self.stop = Time::NEVER;
-        let segments = &mut self.setup.segments;
-        segments.connection = segments.connection.wrapping_add(1); // what is still under way belongs to no one
+        self.setup.next_connection();
     }
 
     fn close(&mut self) {
@@ -171,14 +196,25 @@ impl Stream {
     }
 
     fn open(&mut self, out: &mut Outbox<'_>) {
-        self.close();
-        let now = out.now;
-        let segments = &mut self.setup.segments;
-        segments.connection = segments.connection.wrapping_add(1);
         let bytes = match &self.plan {
             Plan::Bulk(bytes) => *bytes,
-            Plan::Files { sizes, .. } => Some(sizes[self.rng.below(sizes.len() as u64) as usize]),
+            Plan::Files { sizes, .. } => Some(draw::size(&mut self.rng, sizes)),
+            Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
+            Plan::OnDemand => unreachable!("nothing starts by itself"),
         };
+        self.connect(bytes, out);
+    }
+
+    /// Sends an object of so many bytes over a new connection.
+    pub fn serve(&mut self, bytes: u64, out: &mut Outbox<'_>) {
+        self.connect(Some(bytes), out);
+    }
+
+    fn connect(&mut self, bytes: Option<u64>, out: &mut Outbox<'_>) {
+        self.close();
+        self.setup.next_connection();
+        let now = out.now;
+        let segments = &mut self.setup.segments;
         let payload = u64::from(segments.payload_bytes);
         (segments.count, segments.last_payload_bytes) = match bytes {
             None => (u32::MAX, segments.payload_bytes),
@@ -236,9 +272,19 @@ impl Stream {
 
     fn complete(&mut self, now: Time) -> Option<Finished> {
         let finished = self.transfer.take()?;
-        if let Plan::Files { think, .. } = &self.plan {
-            let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
-            self.next_start = now + think;
+        match &mut self.plan {
+            Plan::Bulk(_) | Plan::OnDemand => {}
+            Plan::Files { think, .. } => {
+                let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
+                self.next_start = now + think;
+            }
+            Plan::Chunks { every, rates, rung } => {
+                let seconds = now.since(finished.start).as_secs();
+                let dared = DARING * finished.bytes as f64 * 8.0 / seconds;
+                let fit = rates.iter().take_while(|rate| rate.as_bps() as f64 <= dared).count();
+                *rung = fit.saturating_sub(1);
+                self.next_start = now.max(finished.start + *every);
+            }
         }
         Some(finished)
     }

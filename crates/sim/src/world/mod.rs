@@ -14,7 +14,8 @@ use sojourn_record::rows::{FlowRow, TransferRow};
 
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
-use crate::app::stream::Stream;
+use crate::app::page::Page;
+use crate::app::stream::{Finished, Stream};
 use crate::app::{Access, Outbox};
 use crate::impairment::Impairment;
 use crate::link::Link;
@@ -61,6 +62,8 @@ pub enum Flow {
     Stream(Box<Stream>),
     /// UDP.
     Datagrams(Box<DatagramFlow>),
+    /// Several TCP connections of one user.
+    Page(Box<Page>),
 }
 
 /// The number of the first slot of each kind of component.
@@ -146,8 +149,12 @@ impl Flow {
             Flow::Stream(stream) => {
                 FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
             }
+            Flow::Page(page) => FlowCount {
+                delivered_bytes: page.streams().map(|stream| stream.delivered_bytes).sum(),
+                ..FlowCount::default()
+            },
             Flow::Datagrams(flow) => FlowCount {
-                delivered_bytes: u64::from(flow.received) * u64::from(flow.packet_bytes()),
+                delivered_bytes: flow.received_bytes,
                 sent: u64::from(flow.sent),
                 received: u64::from(flow.received),
             },
@@ -160,6 +167,7 @@ impl Flow {
         match self {
             Flow::Stream(stream) => stream.next_timer(),
             Flow::Datagrams(flow) => flow.next_timer(),
+            Flow::Page(page) => page.next_timer(),
         }
     }
 }
@@ -262,8 +270,13 @@ impl World {
     ) -> T {
         let World { flows, accesses, wires, groups, group_of, agenda, probe, slots, .. } = self;
         let group = &groups[group_of[flow] as usize];
-        let mut out =
-            Outbox { now, access: &mut accesses[flow], back: &mut wires[group.back].0, agenda };
+        let mut out = Outbox {
+            now,
+            access: &mut accesses[flow],
+            back: &mut wires[group.back].0,
+            agenda,
+            lane: 0,
+        };
         let result = act(&mut flows[flow], &mut out, probe, group.class);
         agenda.advance(slots.flows + flow, flows[flow].next_timer());
         result
@@ -274,18 +287,12 @@ impl World {
     fn receive(&mut self, now: Time, packet: &Packet) {
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             Flow::Stream(stream) => {
-                if let Some(finished) = stream.on_data(packet, out) {
-                    let completion = now.since(finished.start);
-                    probe.transfers.push(TransferRow {
-                        flow: packet.flow,
-                        start: finished.start,
-                        bytes: finished.bytes,
-                        completion,
-                    });
-                    if probe.counting {
-                        probe.classes[class].completion.add(completion.as_nanos());
-                    }
-                }
+                let finished = stream.on_data(packet, out);
+                note_transfer(now, packet.flow, finished, probe, class);
+            }
+            Flow::Page(page) => {
+                let finished = page.on_data(packet, out);
+                note_transfer(now, packet.flow, finished, probe, class);
             }
             Flow::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -301,6 +308,7 @@ impl World {
     fn answer(&mut self, now: Time, packet: &Packet) {
         self.with_flow(now, packet.flow as usize, |flow, out, _, _| match flow {
             Flow::Stream(stream) => stream.on_ack(packet, out),
+            Flow::Page(page) => page.on_ack(packet, out),
             Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
         });
     }
@@ -313,8 +321,26 @@ impl World {
                 match flow {
                     Flow::Stream(stream) => stream.on_timer(out),
                     Flow::Datagrams(flow) => flow.on_timer(out),
+                    Flow::Page(page) => page.on_timer(out),
                 }
             }
         });
+    }
+}
+
+/// Writes down what a user has waited for.
+#[inline]
+fn note_transfer(
+    now: Time,
+    flow: u32,
+    finished: Option<Finished>,
+    probe: &mut Probe,
+    class: usize,
+) {
+    let Some(Finished { start, bytes }) = finished else { return };
+    let completion = now.since(start);
+    probe.transfers.push(TransferRow { flow, start, bytes, completion });
+    if probe.counting {
+        probe.classes[class].completion.add(completion.as_nanos());
     }
 }

@@ -4,6 +4,7 @@ use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, StateRow};
 
 use super::{Flow, World};
+use crate::app::stream::Stream;
 use crate::probe::Remains;
 
 impl World {
@@ -83,23 +84,30 @@ fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
         ce_bytes: 0,
     };
     match flow {
-        Flow::Stream(stream) => {
-            let payload = u64::from(stream.payload_bytes());
-            let (sent_bytes, retransmitted_bytes) = stream.bytes_sent();
-            let row = FlowRow { sent_bytes, retransmitted_bytes, ce_bytes: stream.ce_bytes, ..row };
-            match stream.sender() {
-                None => row,
-                Some(sender) => FlowRow {
-                    inflight_bytes: u64::from(sender.in_flight()) * payload,
-                    cwnd_bytes: u64::from(sender.window().cwnd) * payload,
-                    srtt: sender.smoothed_rtt(),
-                    ..row
-                },
-            }
+        Flow::Stream(stream) => with_stream(row, stream),
+        Flow::Page(page) => page.streams().fold(row, with_stream),
+        Flow::Datagrams(datagrams) => {
+            FlowRow { sent_bytes: datagrams.sent_bytes, ce_bytes: datagrams.ce_bytes, ..row }
         }
-        Flow::Datagrams(datagrams) => FlowRow {
-            sent_bytes: u64::from(datagrams.sent) * u64::from(datagrams.packet_bytes()),
-            ce_bytes: u64::from(datagrams.ce) * u64::from(datagrams.packet_bytes()),
+    }
+}
+
+/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one added.
+fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
+    let payload = u64::from(stream.payload_bytes());
+    let (sent, again) = stream.bytes_sent();
+    let row = FlowRow {
+        sent_bytes: row.sent_bytes + sent,
+        retransmitted_bytes: row.retransmitted_bytes + again,
+        ce_bytes: row.ce_bytes + stream.ce_bytes,
+        ..row
+    };
+    match stream.sender() {
+        None => row,
+        Some(sender) => FlowRow {
+            inflight_bytes: row.inflight_bytes + u64::from(sender.in_flight()) * payload,
+            cwnd_bytes: row.cwnd_bytes + u64::from(sender.window().cwnd) * payload,
+            srtt: sender.smoothed_rtt(),
             ..row
         },
     }
