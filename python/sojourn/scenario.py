@@ -167,6 +167,8 @@ class Record(_Part):
 
     Attributes:
         packets: One row per packet per queue: large. Default: ``False``.
+        signals: One row per drop and mark, with the state of the AQM just before it. Default:
+            ``False``.
         flows: Samples of every flow. Default: ``False``.
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
@@ -174,6 +176,7 @@ class Record(_Part):
     """
 
     packets: bool | None = None
+    signals: bool | None = None
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None
@@ -1820,13 +1823,19 @@ class FlowGroup(_Part):
             ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
-        packet: TCP: size of a full segment at IP level, headers included. Default: ``"1500B"``.
-        header: TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP
-            with timestamps. Default: ``"52B"``.
+        packet: TCP: size of a full segment at IP level, headers included. Without it that of the
+            ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
+        header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
+            ``tcp`` profile: ``52B`` for ``linux``, IPv4 and TCP with timestamps. Default:
+            ``"52B"``.
         initial_window: TCP: initial window in packets, if not that of the ``tcp`` profile
             (``linux``: 10, RFC 6928).
         ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
             written, as the ``tcp`` profile has it (``linux``: 2).
+        receive_window: TCP: the window that the receiver offers; without it the receiver is never
+            the limit. Written like ``128kB``.
+        autotuning: TCP: whether that window starts with 64 kB and grows with what arrives, as in
+            Linux; then ``receive_window`` is where it ends.
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end. Written like ``30s``.
@@ -1848,6 +1857,8 @@ class FlowGroup(_Part):
     header: str | None = None
     initial_window: int | None = None
     ack_every: int | None = None
+    receive_window: str | None = None
+    autotuning: bool | None = None
     start: str | None = None
     stop: str | None = None
     app: App

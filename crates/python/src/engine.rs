@@ -48,8 +48,13 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
 
 /// The AQM of a link.
 pub fn queue<'a>(scenario: &'a Scenario, link: &str) -> Result<&'a QdiscSpec, Refusal> {
+    place_of(scenario, link).map(|place| &scenario.resolved().links[place].queue)
+}
+
+/// The place of a link in the list of links.
+pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
     let links = &scenario.resolved().links;
-    links.iter().find(|l| l.name == link).map(|l| &l.queue).ok_or_else(|| {
+    links.iter().position(|l| l.name == link).ok_or_else(|| {
         let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
         let hint = sojourn_aqm::registry::hint(link, &names);
         Refusal::new("links", format!("there is no link `{link}`{hint}"))

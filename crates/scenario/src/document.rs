@@ -48,6 +48,8 @@ pub struct Document {
 pub struct Record {
     /// One row per packet per queue: large.
     pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
     /// Samples of every flow.
     pub flows: bool,
     /// Samples of every queue.
@@ -58,7 +60,7 @@ pub struct Record {
 
 impl Default for Record {
     fn default() -> Self {
-        Record { packets: false, flows: false, states: true, sample: Sample::Auto }
+        Record { packets: false, signals: false, flows: false, states: true, sample: Sample::Auto }
     }
 }
 

@@ -17,6 +17,7 @@ pub fn resolved(resolved: &Resolved) -> Value {
         "warmup": text(resolved.warmup),
         "record": {
             "packets": resolved.record.packets,
+            "signals": resolved.record.signals,
             "flows": resolved.record.flows,
             "states": resolved.record.states,
             "sample": text(resolved.record.sample),
@@ -237,6 +238,8 @@ fn transport(tcp: &Tcp) -> Value {
         "header": size(tcp.header_bytes),
         "initial_window": tcp.initial_window,
         "ack_every": tcp.ack_every,
+        "receive_window": tcp.receive_window.map(|window| units::show_bytes(window.bytes)),
+        "autotuning": tcp.receive_window.is_some_and(|window| window.autotuned),
     })
 }
 

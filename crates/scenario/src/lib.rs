@@ -40,6 +40,7 @@ pub mod resolved;
 mod scenario;
 pub mod schema;
 pub mod sizes;
+pub mod stacks;
 mod strict;
 pub mod text;
 mod trace;

@@ -32,6 +32,8 @@ pub struct Resolved {
 pub struct Record {
     /// One row per packet per queue.
     pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
     /// Samples of every flow.
     pub flows: bool,
     /// Samples of every queue.
@@ -430,4 +432,15 @@ pub struct Tcp {
     pub initial_window: Option<u32>,
     /// Packets that one ACK covers at most, if not as many as the profile says.
     pub ack_every: Option<u32>,
+    /// What the receiver offers, if it is ever the limit.
+    pub receive_window: Option<ReceiveWindow>,
+}
+
+/// The window that a receiver offers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReceiveWindow {
+    /// At most, bytes of payload.
+    pub bytes: u64,
+    /// Whether it starts small and grows with what arrives.
+    pub autotuned: bool,
 }

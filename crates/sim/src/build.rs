@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, QdiscSpec, Rate, Rng, Span, Time, registry};
+use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
 use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Resolved, Tcp};
 
 use crate::SimError;
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
@@ -19,6 +19,7 @@ use crate::opportunities::Opportunities;
 use crate::probe::Probe;
 use crate::staged::Staged;
 use crate::tcp::Segments;
+use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::{Line, Wire};
@@ -41,9 +42,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
-    let links = plan.links.iter().enumerate();
-    let links = links
-        .map(|(i, link)| build_link(plan, i, link, slots, &mut agenda))
+    let links = (0..plan.links.len())
+        .map(|i| link(plan, i, (i, slots.timers + i), &mut agenda))
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -62,6 +62,7 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flows: Vec::with_capacity(flows),
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
+        flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
         sampling: Sampling {
             states: sampling.states,
@@ -72,6 +73,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
+    world.probe.notes.wants_packets = plan.record.packets;
+    world.probe.notes.wants_signals = plan.record.signals;
     for (i, group) in plan.flows.iter().enumerate() {
         add_flows(&mut world, plan, i, group)?;
     }
@@ -130,31 +133,29 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
     wires.into_iter().enumerate().map(wire).collect()
 }
 
-fn build_link(
+/// Builds one link. `slots` ring for its server and its queue.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    link: &LinkPlan,
-    slots: Slots,
+    slots: (Slot, Slot),
     agenda: &mut Agenda,
 ) -> Result<Link, SimError> {
+    let link = &plan.links[place];
     let env = Env {
         limit: link.limit,
         mtu_bytes: link.mtu_bytes,
         rate: Some(link.capacity.initial_rate()),
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };
-    let queue = build_queue(&link.queue, &env)
-        .map_err(|why| SimError::invalid(&format!("links.{}.queue", link.name), why))?;
+    let make = if plan.record.signals { registry::build_watched } else { registry::build };
+    let queue = make(&link.queue, &env).map_err(|error| {
+        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
+    })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let slots = (place, slots.timers + place);
     Ok(Link::new(queue, rng, server(link), link.framing_bytes, slots, agenda))
-}
-
-fn build_queue(
-    spec: &QdiscSpec,
-    env: &Env,
-) -> Result<Box<dyn sojourn_aqm::Qdisc<crate::packet::Packet>>, String> {
-    registry::build(spec, env).map_err(|error| error.to_string())
 }
 
 fn server(link: &LinkPlan) -> Server {
@@ -270,6 +271,23 @@ fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
+/// What the receivers offer, in segments.
+fn window_rule(tcp: &Tcp) -> WindowRule {
+    /// Linux offers 64 kB at first.
+    const INITIAL_BYTES: u64 = 65_536;
+    let segments = |bytes: u64| {
+        let segments = bytes / u64::from(tcp.payload_bytes);
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+    };
+    match tcp.receive_window {
+        None => WindowRule::Unlimited,
+        Some(window) if window.autotuned => {
+            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+        }
+        Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
+}
+
 fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
     let drawn = if range > 0 { rng.below(range) } else { 0 };
@@ -302,7 +320,8 @@ fn build_flow(
         };
         let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
-        let setup = Setup { cc, segments, profile: *profile, feedback, rng, stride: lanes };
+        let window = window_rule(tcp);
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng, window, stride: lanes };
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
     let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));

@@ -74,17 +74,17 @@ impl Link {
 
     /// A packet arrives at the queue.
     #[inline]
-    pub fn arrive<const PACKETS: bool>(
+    pub fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,
         mut packet: Packet,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         packet.link_bytes = packet.ip_bytes + self.framing_bytes;
         packet.ecn_in = packet.ecn;
         packet.marked = None;
-        ear.arrived();
+        ear.arrived(&packet);
         let was_empty = self.queue.backlog().packets == 0;
         self.queue.enqueue(now, packet, &mut self.rng, ear);
         if was_empty && self.queue.backlog().packets > 0 {
@@ -94,11 +94,11 @@ impl Link {
     }
 
     /// Something waits: starts to serve it if the server is idle.
-    fn wake<const PACKETS: bool>(
+    fn wake<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         match &mut self.server {
             Server::Steady { in_service: None, .. } => self.start(now, agenda, ear),
@@ -126,11 +126,11 @@ impl Link {
     }
 
     /// Takes the next packet into service.
-    fn start<const PACKETS: bool>(
+    fn start<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         let Server::Steady { transmitter, changes, in_service } = &mut self.server else {
             unreachable!("only a steady server starts on its own");
@@ -157,11 +157,11 @@ impl Link {
 
     /// The server has finished something: hands every packet that is now on the wire to `forward`.
     #[inline]
-    pub fn on_done<const PACKETS: bool>(
+    pub fn on_done<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
         mut forward: impl FnMut(Packet, &mut Agenda),
     ) {
         match &mut self.server {
@@ -183,11 +183,11 @@ impl Link {
 
     /// An opportunity carries bytes of the packet in service and of those behind it; what it cannot
     /// carry is lost.
-    fn on_opportunity<const PACKETS: bool>(
+    fn on_opportunity<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
         mut forward: impl FnMut(Packet, &mut Agenda),
     ) {
         let Server::Recorded { opportunities, in_service } = &mut self.server else {

@@ -14,6 +14,8 @@ pub enum Kind {
     Syn,
     /// The answer to it.
     SynAck,
+    /// Asks for an acknowledgement where the receiver's window is closed.
+    WindowProbe,
     /// A datagram; `seq` counts them.
     Datagram,
     /// A request for an object, from receiver to sender; `seq` counts them.
@@ -54,6 +56,8 @@ pub struct Packet {
     pub sent: Time,
     /// What was received out of order, most recent first.
     pub sack: [Block; SACK_BLOCKS],
+    /// In an acknowledgement: segments that the receiver offers beyond `seq`.
+    pub window: u32,
     /// The connection of the flow that it belongs to.
     pub connection: u16,
     /// What it is for.
@@ -86,6 +90,7 @@ impl Packet {
             link_bytes: bytes,
             sent: now,
             sack: [Block::default(); SACK_BLOCKS],
+            window: u32::MAX,
             connection,
             kind,
             lane: 0,

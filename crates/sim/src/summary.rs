@@ -8,8 +8,8 @@ use sojourn_scenario::resolved::{App, Resolved};
 use crate::build::classes;
 use crate::emodel;
 use crate::impairment::Impairment;
-use crate::link::Server;
-use crate::probe::{Counters, LinkStats};
+use crate::link::{Link, Server};
+use crate::probe::{Counters, LinkStats, Probe};
 use crate::world::{FlowCount, World};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -37,7 +37,8 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
     let mut histograms = Vec::new();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &world.probe.links[link];
-        let utilisation = utilisation(&world, link, stats);
+        let window = (world.warmup, world.end);
+        let utilisation = utilisation(world.links[link].server(), stats, window);
         summarise_queue(&mut summary, &row.name, stats, utilisation, seconds_counted(&world));
         if let Some((offered, lost)) = world.impairments[link].as_ref().map(Impairment::counted) {
             summarise_wire(&mut summary, &row.name, offered, lost);
@@ -69,8 +70,12 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         vars,
         flows,
         classes: flow_classes,
-        packets: world.probe.packets,
+        packets: world.probe.notes.packets,
+        signals: world.probe.notes.signals,
+        evidence: world.probe.notes.evidence,
+        evidence_vars: world.probe.notes.evidence_vars,
         flow_samples: world.flow_samples,
+        flow_states: world.flow_states,
         states: world.probe.states,
         transfers: world.probe.transfers,
         summary,
@@ -79,6 +84,32 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         packets_handled,
         events: world.events,
         warnings: plan.warnings.clone(),
+    }
+}
+
+/// The same of a link that was played a tape, from start to end.
+pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolved) -> Run {
+    let stats = &probe.links[0];
+    let window = (Time::ZERO, Time::ZERO + plan.duration);
+    let utilisation = utilisation(link.server(), stats, window);
+    let (mut summary, mut histograms) = (Vec::new(), Vec::new());
+    summarise_queue(&mut summary, name, stats, utilisation, plan.duration.as_secs());
+    push_histogram(&mut histograms, Scope::Queue, name, "delay", &stats.delays);
+    let (flows, classes) = flow_names(plan);
+    Run {
+        queues: vec![name.to_owned()],
+        vars: vec![link.vars().to_vec()],
+        flows,
+        classes,
+        packets_handled: stats.total.arrived,
+        packets: probe.notes.packets,
+        signals: probe.notes.signals,
+        evidence: probe.notes.evidence,
+        evidence_vars: probe.notes.evidence_vars,
+        summary,
+        histograms,
+        digest: probe.digest.value(),
+        ..Run::default()
     }
 }
 
@@ -119,19 +150,20 @@ const PACKETISATION_S: f64 = 0.020;
 
 /// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one, bytes over
 /// tokens where a bucket shapes (its burst comes on top).
-fn utilisation(world: &World, link: usize, stats: &LinkStats) -> f64 {
-    match world.links[link].server() {
-        Server::Steady { .. } => stats.busy.as_secs() / seconds_counted(world),
+fn utilisation(server: &Server, stats: &LinkStats, (from, to): (Time, Time)) -> f64 {
+    let seconds = to.since(from).as_secs();
+    match server {
+        Server::Steady { .. } => stats.busy.as_secs() / seconds,
         Server::Staged(staged) => match staged.shaped() {
-            None => stats.busy.as_secs() / seconds_counted(world),
+            None => stats.busy.as_secs() / seconds,
             Some(rate) => {
                 let bytes = stats.total.sent_bytes - stats.at_warmup.sent_bytes;
-                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds_counted(world))
+                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
             }
         },
         Server::Recorded { opportunities, .. } => {
             let count = |until: Time| opportunities.count_until(until);
-            let offered = count(world.end) - count(world.warmup);
+            let offered = count(to) - count(from);
             let carried = stats.total.carried_bytes - stats.at_warmup.carried_bytes;
             carried as f64 / (offered * u64::from(opportunities.bytes())) as f64
         }

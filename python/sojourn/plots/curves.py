@@ -94,7 +94,12 @@ def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: flo
 
 
 def distribution_curve(
-    label: str, found: Distribution, colour: str, dash: object = "solid", *, complement: bool = False
+    label: str,
+    found: Distribution,
+    colour: str,
+    dash: object = "solid",
+    *,
+    complement: bool = False,
 ) -> Curve:
     """The CDF of a distribution in ms, or its complement."""
     top = found.quantile_s(1.0)

@@ -8,12 +8,12 @@ from sojourn.plots.loop_margin import Curve, bode, lines, surface
 from sojourn.stability.pie_paper import (
     BodeCurve,
     Figure13,
-    Gains,
     OverDropProb,
     figure_13,
     figure_14,
     figures_15_16,
 )
+
 
 def draw(number: int) -> Figure:
     """Compute and draw one of the figures 13 to 16.
@@ -30,7 +30,7 @@ def draw(number: int) -> Figure:
 
 
 def draw_13(data: Figure13) -> Figure:
-    """Phase margin over alpha and beta; the dot is the pair for which the paper states 25 degrees."""
+    """Phase margin over alpha and beta; for the dot's pair the paper states 25 degrees."""
     panels = {str(reading): margin for reading, margin in data.phase_margin_deg.items()}
     at_mark = {str(reading): margin for reading, margin in data.at_stated_deg.items()}
     labels = ("alpha [Hz]", "beta [Hz]", "phase margin [°]")
@@ -63,9 +63,7 @@ def draw_14(data: list[BodeCurve]) -> Figure:
 def draw_15(data: OverDropProb) -> Figure:
     """Phase margin over the square root of the drop probability."""
     panels = {
-        str(reading): {
-            str(pair): (data.sqrt_drop_prob, margin) for pair, margin in row.items()
-        }
+        str(reading): {str(pair): (data.sqrt_drop_prob, margin) for pair, margin in row.items()}
         for reading, row in data.phase_margin_deg.items()
     }
     return lines(

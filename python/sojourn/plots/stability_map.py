@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
@@ -38,7 +40,8 @@ def stability_map(of: Map, links: Sequence[str] = ()) -> Figure:
     title = f"Phase margin of {of.predicted.aqm} ({of.predicted.cc}, {of.predicted.variant})"
     drawing, axes = style.new(1.0 + 2.7 * rows, title, rows, columns)
     norm = Normalize(0.0, max([1.0, *(_variation(point) for point in of.observed)]))
-    shade = dots = None
+    shade: ScalarMappable | None = None
+    dots: ScalarMappable | None = None
     for i, panel in enumerate(axes[:panels]):
         shade = _margins(panel, of, i)
         here = [
@@ -51,10 +54,13 @@ def stability_map(of: Map, links: Sequence[str] = ()) -> Figure:
         panel.set_facecolor("#d9d9d9")
         panel.grid(visible=False)
     _scales(axes[0], of)
+    if len(of.rtt_s) == 1:
+        drawing.set_figheight(2.6)
     for panel in axes[panels:]:
         panel.set_visible(False)
     drawing.supxlabel("flows", fontsize=9)
-    drawing.supylabel("RTT without queue [ms]", fontsize=9)
+    drawing.supylabel("RTT [ms]", fontsize=9)
+    assert shade is not None, "there is at least one panel"
     drawing.colorbar(shade, ax=axes, label="predicted phase margin [°]", extend="both")
     if dots is not None:
         drawing.colorbar(dots, ax=axes, label="observed coefficient of variation")
@@ -66,15 +72,24 @@ def _variation(point: Point) -> float:
     return point.observation.variation
 
 
-def _margins(panel: Axes, of: Map, i: int) -> object:
+def _margins(panel: Axes, of: Map, i: int) -> ScalarMappable:
     margin = of.predicted.phase_margin_deg[i]
     x, y = _edges(of.flows), _edges(of.rtt_s * 1e3)
     shade = panel.pcolormesh(
         x, y, margin, cmap=_COLOURS, vmin=-_LIMIT_DEG, vmax=_LIMIT_DEG, rasterized=True
     )
-    if min(margin.shape) > 1 and np.nanmin(margin) < 0.0 < np.nanmax(margin):
-        panel.contour(of.flows, of.rtt_s * 1e3, margin, [0.0], colors=style.INK, linewidths=1.2)
+    panel.add_collection(LineCollection(_border(margin, x, y), colors=style.INK, linewidths=1.0))
     return shade
+
+
+def _border(margin: Floats, x: Floats, y: Floats) -> list[list[tuple[float, float]]]:
+    """The edges between cells with and without margin; step scaling makes them ragged in truth."""
+    known, stable = np.isfinite(margin), margin > 0.0
+    beside = known[:, 1:] & known[:, :-1] & (stable[:, 1:] != stable[:, :-1])
+    above = known[1:] & known[:-1] & (stable[1:] != stable[:-1])
+    upright = [[(x[j + 1], y[i]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(beside)]
+    level = [[(x[j], y[i + 1]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(above)]
+    return upright + level
 
 
 def _edges(values: Floats) -> Floats:
@@ -87,7 +102,9 @@ def _edges(values: Floats) -> Floats:
     return edges
 
 
-def _observed(panel: Axes, points: list[tuple[Point, str]], norm: Normalize) -> object | None:
+def _observed(
+    panel: Axes, points: list[tuple[Point, str]], norm: Normalize
+) -> ScalarMappable | None:
     if not points:
         return None
     seen = [_variation(point) for point, _ in points]
@@ -96,6 +113,7 @@ def _observed(panel: Axes, points: list[tuple[Point, str]], norm: Normalize) -> 
         [point.rtt_s * 1e3 for point, _ in points],
         s=[25.0 + 140.0 * value for value in seen],
         c=seen, cmap=_DOTS, norm=norm, edgecolors=style.PAPER, linewidths=1.2, zorder=3,
+        clip_on=False,
     )  # fmt: skip
     dots.set_urls([link or None for _, link in points])
     return dots
@@ -121,7 +139,8 @@ def point_series(point: Point) -> Figure:
     panel.axhline(point.delay_s * 1e3, color=style.INK, lw=0.9, ls=(0, (4, 2)))
     panel.axvspan(0.0, seen.from_s, color=style.GRID, alpha=0.6, lw=0)
     panel.set_xlim(0.0, seen.t_s[-1])
-    panel.set_ylim(0.0)
+    measured_ms = seen.delay_s[seen.t_s >= seen.from_s] * 1e3
+    panel.set_ylim(0.0, 1.15 * max(measured_ms.max(), point.delay_s * 1e3))
     panel.set_xlabel("time [s]  (grey: warm-up, not measured)")
     panel.set_ylabel("queue delay [ms]")
     said = (

@@ -140,9 +140,7 @@ def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
     if len(found) > 1:
         longest = max(map(len, found))
         columns = max(1, min(len(found), 100 // (longest + 7)))
-        drawing.legend(
-            list(found.values()), list(found), loc="outside lower center", ncols=columns
-        )
+        drawing.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns)
 
 
 def colour_of(aqm: str) -> str:

@@ -2,7 +2,7 @@
 
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
-core, so that a rebuilt one never answers with old runs; the papers' modules are no part of the name.
+core, so that a rebuilt one never answers with old runs; the papers' modules are no part of it.
 Files of the zip format carry checksums: a damaged one is noticed, said, and made again.
 """
 

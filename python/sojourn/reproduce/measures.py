@@ -6,13 +6,16 @@ Suffixes: ``_ms``, ``_s``, ``_mbps`` and ``_kbps`` (10^6 and 10^3 bit/s), ``_pct
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
+from sojourn.library import load
 from sojourn.plots.data import Distribution, Floats
 from sojourn.reproduce.keep import OVERFLOW
 from sojourn.reproduce.pool import Packets
+from sojourn.scenario import Scenario
 
 _QUANTILES = {
     "p1": 0.01, "p5": 0.05, "p10": 0.10, "p25": 0.25, "p50": 0.50, "p75": 0.75, "p80": 0.80,
@@ -69,7 +72,9 @@ def samples(values: Floats | Iterable[float], unit: str, scale: float = 1.0) -> 
     return found
 
 
-def departures(packets: Packets, start_s: float = 0.0, end_s: float = np.inf) -> tuple[Floats, Floats]:
+def departures(
+    packets: Packets, start_s: float = 0.0, end_s: float = np.inf
+) -> tuple[Floats, Floats]:
     """When packets left and how long they had waited, in order, within a time."""
     here = packets.is_sent & (packets.left_s >= start_s) & (packets.left_s < end_s)
     return packets.left_s[here], packets.delay_s[here]
@@ -100,7 +105,7 @@ def backlog_s(packets: Packets, at_s: Floats, rate_bps: float) -> Floats:
     return waiting
 
 
-def _running(t_s: Floats, size: Floats):  # type: ignore[no-untyped-def]
+def _running(t_s: Floats, size: Floats) -> Callable[[Floats], Floats]:
     order = np.argsort(t_s, kind="stable")
     sums = np.concatenate([[0.0], np.cumsum(size[order])])
     return lambda at_s: sums[np.searchsorted(t_s[order], at_s, side="left")]
@@ -131,7 +136,7 @@ def reached_s(t_s: Floats, values: Floats, level: float) -> float:
 
 
 def settled_s(t_s: Floats, values: Floats, limit: float, after_s: float = 0.0) -> float:
-    """When a series first falls below a limit after it was above, counted from `after_s`; or NaN."""
+    """Seconds after `after_s` until a series that was above a limit falls below; or NaN."""
     later = t_s >= after_s
     t_s, values = t_s[later], values[later]
     above = np.flatnonzero(values > limit)
@@ -155,3 +160,25 @@ def slope(t_s: Floats, values: Floats) -> tuple[float, float]:
     rest = values - np.polyval(line, t_s)
     total = float(np.var(values))
     return float(line[0]), 1.0 - float(np.var(rest)) / total if total > 0 else 0.0
+
+
+def configured(scenario: Scenario, link: str = "bottleneck") -> dict[str, str]:
+    """What a scenario resolves to at a link: its values and the settings of its AQM, as texts."""
+    plan = json.loads(load(scenario).resolved_json())
+    row = next(row for row in plan["links"] if row["name"] == link)
+    queue = row["queue"]
+    own = {f"link_{name}": str(row[name]) for name in ("rate", "delay", "framing", "limit")}
+    named = {"aqm": queue["kind"], "dialect": queue["dialect"]}
+    return own | named | {name: str(text) for name, text in queue["settings"].items()}
+
+
+def seconds(text: str) -> float:
+    """A span such as ``30ms`` in seconds.
+
+    Raises:
+        ValueError: the text is no span.
+    """
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * scale
+    raise ValueError(f"{text}: is no span such as 30ms")

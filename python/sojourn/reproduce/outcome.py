@@ -125,7 +125,7 @@ def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:
     pools = work.pool(plan, cache)
     values = item.measure(pools)
     by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
-    judged = [judge(claim, values, by_seed or [values]) for claim in claims]
+    judged = [judge(claim, values, by_seed) for claim in claims]
     return ItemMade(item, plan, values, by_seed, judged)
 
 
@@ -158,7 +158,9 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "values": values,
         "run_means": means,
         "half_widths": halves,
-        "claims": [_claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims],
+        "claims": [
+            _claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims
+        ],
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],
     }

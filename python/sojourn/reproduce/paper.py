@@ -7,7 +7,8 @@ and showing it stand in the other files of this room.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from sojourn.scenario import Scenario
@@ -227,31 +228,30 @@ def value(quantity: Quantity) -> Measure:
 
 
 def number(
-    name: str, tag: Tag, what: str, quantity: Quantity, published: float, unit: str,
-    differs: str = "",
+    name: str, tag: Tag, what: str, quantity: Quantity, published: float, unit: str
 ) -> Claim:  # fmt: skip
     """A claim of one number."""
     part = Part(what, value(quantity), Published(published, published), unit)
-    return Claim(name, tag, what, (part,), differs)
+    return Claim(name, tag, what, (part,))
 
 
 def between(
     name: str, tag: Tag, what: str, quantity: Quantity, low: float | None, high: float | None,
-    unit: str, differs: str = "",
+    unit: str,
 ) -> Claim:  # fmt: skip
     """A claim of a range, or of a bound where one end is None."""
     part = Part(what, value(quantity), Published(low, high), unit)
-    return Claim(name, tag, what, (part,), differs)
+    return Claim(name, tag, what, (part,))
 
 
-def several(name: str, tag: Tag, what: str, *parts: Part, differs: str = "") -> Claim:
+def several(name: str, tag: Tag, what: str, *parts: Part) -> Claim:
     """A claim of several numbers."""
-    return Claim(name, tag, what, parts, differs)
+    return Claim(name, tag, what, parts)
 
 
-def order(name: str, what: str, *parts: Part, differs: str = "") -> Claim:
+def order(name: str, what: str, *parts: Part) -> Claim:
     """A claim of relations, all of which have to hold."""
-    return Claim(name, "order", what, parts, differs)
+    return Claim(name, "order", what, parts)
 
 
 def is_number(label: str, quantity: Quantity, published: float, unit: str) -> Part:
@@ -311,9 +311,30 @@ def alike(
 
 def growing(*quantities: Quantity) -> tuple[Part, ...]:
     """Each is more than the one before."""
-    return tuple(more(b, a) for a, b in zip(quantities, quantities[1:], strict=False))
+    return tuple(more(b, a) for a, b in pairwise(quantities))
 
 
 def each(keys: Sequence[str], make: Callable[[str], Part]) -> tuple[Part, ...]:
     """The same part for every key."""
     return tuple(make(key) for key in keys)
+
+
+def not_measured(name: str, tag: Tag, what: str) -> Claim:
+    """A claim about an item that is not covered."""
+    return Claim(name, tag, what, ())
+
+
+def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Claim, ...]:
+    """The claims, those that do not hold with the reason.
+
+    Args:
+        claims: of a paper.
+        differs: reasons by the end of the claim's name, such as ``F2-6``.
+
+    Raises:
+        KeyError: a reason belongs to no claim.
+    """
+    by_end = {"-".join(claim.id.split("-")[-2:]): claim for claim in claims}
+    if strangers := set(differs) - set(by_end):
+        raise KeyError(f"reasons for claims that are not there: {', '.join(sorted(strangers))}")
+    return tuple(replace(claim, differs=differs.get(end, "")) for end, claim in by_end.items())

@@ -5,8 +5,8 @@ within 1 ms or 0.05 Mbit/s if that is more; *near* within twice that; otherwise 
 is that of all seeds pooled.
 
 Orders: *holds* if the margin is positive in the mean over the seeds and its 95 % interval does not
-reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so no
-interval; otherwise *fails*.
+reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so
+no interval; otherwise *fails*. What is computed without chance holds or fails.
 
 A claim of several parts is as good as its worst part.
 """
@@ -21,9 +21,7 @@ from typing import Literal
 from sojourn.reproduce.paper import Claim, Part, Tag, Values
 from sojourn.statistics import Estimate, estimate
 
-Verdict = Literal[
-    "match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"
-]
+Verdict = Literal["match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"]
 
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
 # What never matters, whatever the published value.
@@ -65,7 +63,7 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
     Args:
         claim: what is claimed.
         pooled: the item's values, all seeds pooled.
-        by_seed: the item's values seed by seed.
+        by_seed: the item's values seed by seed; none where nothing is left to chance.
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
     worst = max((part.verdict for part in parts), key=_RANK.index, default="no value")
@@ -73,15 +71,15 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
 
 
 def not_covered(claim: Claim) -> Judged:
-    """A claim about an item that this engine cannot make yet."""
+    """A claim about an item that cannot be made here yet."""
     return Judged(claim, (), "not covered")
 
 
 def _judge_part(tag: Tag, part: Part, pooled: Values, by_seed: Sequence[Values]) -> PartJudged:
     spread = estimate([_measure(part, values) for values in by_seed])
     if part.published is None:
-        margin = spread.mean if spread.n else _measure(part, pooled)
-        return PartJudged(part, margin, spread, _of_order(margin, spread))
+        margin = spread.mean if by_seed else _measure(part, pooled)
+        return PartJudged(part, margin, spread, _of_order(margin, spread, bool(by_seed)))
     found = _measure(part, pooled)
     return PartJudged(part, found, spread, _of_number(tag, part, found))
 
@@ -94,12 +92,12 @@ def _measure(part: Part, values: Values) -> float:
         return math.nan
 
 
-def _of_order(margin: float, spread: Estimate) -> Verdict:
+def _of_order(margin: float, spread: Estimate, by_chance: bool) -> Verdict:
     if math.isnan(margin):
         return "no value"
     if margin <= 0:
         return "fails"
-    return "holds" if spread.low > 0 else "weak"
+    return "holds" if spread.low > 0 or not by_chance else "weak"
 
 
 def _of_number(tag: Tag, part: Part, found: float) -> Verdict:

@@ -8,9 +8,9 @@ decay when idle) are not part of it; docs/stability.md lists them.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from sojourn.stability.arrays import Floats
 from sojourn.stability.catalogue import Settings, quantity, settings
 from sojourn.stability.windows import Window
 
-# Spec of PIE's step scaling: (probability below which, divisor), then the divisor above all.
+# PIE's step scaling by dialect (RFC 8033 §4.2; spec aqm.md §13.3): rows of (probability below
+# which, divisor), then the divisor above all rows.
 _TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
     "paper2013": (((0.01, 8.0), (0.1, 2.0)), 1.0),
     "rfc8033": (
@@ -33,7 +34,8 @@ _TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
     ),
 }
 
-# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of 1.85/p.
+# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of
+# 1.85/p (spec aqm.md §13.6).
 DERANDOMISED_SHARE = 1.0 / 1.85
 
 
@@ -181,19 +183,23 @@ def _pi(found: Settings, link: Link) -> PiAqm:
     )
 
 
-def _gains(found: Settings, per: float = 1.0) -> dict[str, Floats]:
+def _gains(found: Settings, per: float = 1.0) -> dict[str, Any]:
     names = {"target_s": "target", "alpha_hz": "alpha", "beta_hz": "beta"}
     values = {key: np.asarray(found.number(name)) for key, name in names.items()}
     return values | {key: values[key] / per for key in ("alpha_hz", "beta_hz")}
 
 
 def _period_s(found: Settings) -> float:
-    """Time between updates; where the kernel's timer is modelled, in whole jiffies."""
-    period_s = found.number("tupdate")
+    return float(in_jiffies(found, np.asarray(found.number("tupdate"))))
+
+
+def in_jiffies(found: Settings, period_s: Floats) -> Floats:
+    """Times between updates; where the kernel's timer is modelled, in whole jiffies."""
     jiffies = found.words.get("hz", "off")
     if jiffies == "off":
         return period_s
-    return math.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    whole: Floats = np.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    return whole
 
 
 def _pie(found: Settings, _link: Link) -> PiAqm:

@@ -83,9 +83,9 @@ def conditions(
         raise InputError(
             f"rtt_s, rate_bps, flows: shapes {shapes} do not broadcast to one grid"
         ) from None
-    flat = [part.ravel() for part in grid]
+    rtt, rate, count, scalable = (part.ravel() for part in grid)
     controls = window(cc), window(scalable_cc)
-    return Conditions(grid[0].shape, *flat, packet_bytes, *controls)
+    return Conditions(grid[0].shape, rtt, rate, count, scalable, packet_bytes, *controls)
 
 
 def _check(name: str, values: Floats, *, allow_zero: bool) -> None:

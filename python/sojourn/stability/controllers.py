@@ -45,9 +45,9 @@ class PiControl:
             _along(part[points], s) for part in (self.alpha_hz, self.beta_hz, self.period_s)
         )
         st = s * period
-        if held:
-            return (alpha - beta * np.expm1(-st)) / st
-        return alpha / st + (beta + alpha / 2.0)
+        lead: Complexes = -beta * np.expm1(-st) if held else (beta + alpha / 2.0) * st
+        output: Complexes = (alpha + lead) / st
+        return output
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class AverageControl:
         """See `Controller`; RED averages at every arrival, so nothing is held."""
         del held
         slope, average = (_along(part[points], s) for part in (self.slope_per_s, self.average_s))
-        return slope / (1.0 + s * average)
+        output: Complexes = slope / (1.0 + s * average)
+        return output
 
 
 def _along(values: Floats, s: Complexes) -> Floats:

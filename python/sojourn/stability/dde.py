@@ -72,9 +72,7 @@ class System(Protocol):
         """The state after what happens at the start of step ``index``, bounds included."""
 
 
-def integrate(
-    system: System, before: Floats, start: Floats, step_s: float, steps: int
-) -> Floats:
+def integrate(system: System, before: Floats, start: Floats, step_s: float, steps: int) -> Floats:
     """The solution at every step.
 
     Args:

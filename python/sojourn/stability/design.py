@@ -1,9 +1,10 @@
 """Gains for PIE and PI2: the strongest integral action that keeps a wanted phase margin.
 
 For a load step the area under the error of a PI loop is one over its integral gain, so the gains
-sought maximise alpha/tupdate under the margin (Astrom, Panagopoulos and Hagglund 1998). For every
-integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is exactly the
-factor by which both gains may grow. The worst case is the longest RTT with the fewest drops.
+sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For every
+integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is
+exactly the factor by which both gains may grow. The worst case is the longest RTT with the fewest
+drops.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import Link, PiAqm, fluid
+from sojourn.stability.aqms import Link, PiAqm, fluid, in_jiffies
 from sojourn.stability.arrays import ArrayLike, Complexes, Floats, Indices, floats
 from sojourn.stability.conditions import PACKET_BYTES
 from sojourn.stability.loop import FluidLoop, Loop
@@ -97,12 +98,13 @@ class _Worst:
         self, alpha_hz: ArrayLike, beta_hz: ArrayLike, period_s: ArrayLike, prob: ArrayLike
     ) -> FluidLoop:
         """The loop with gains as configured; the model's step scaling and slope act on them."""
-        signal = floats(prob)
+        signal, period = floats(prob), in_jiffies(self.model.settings, floats(period_s))
         output = self.model.output(signal, self.window)
         factor = self.model.step_factor(output)
         target = float(self.model.target_s)
         return loop_at(
-            self.rtt_s + target, signal, factor * alpha_hz, factor * beta_hz, period_s,
+            self.rtt_s + target, signal,
+            factor * floats(alpha_hz), factor * floats(beta_hz), period,
             signal_slope=self.model.signal_slope(output, self.window),
             late_s=target if self.model.stamped else 0.0,
             window=self.window, name=self.variant,
@@ -168,9 +170,7 @@ def design(
     )
 
 
-def _worst(
-    aqm: str, rtt_s: float, prob: float, margin_deg: float, cc: str, variant: str
-) -> _Worst:
+def _worst(aqm: str, rtt_s: float, prob: float, margin_deg: float, cc: str, variant: str) -> _Worst:
     if not rtt_s > 0.0:
         raise InputError(f"longest_rtt_s: {rtt_s:g} is refused; it must be positive")
     if not 0.0 < prob < 1.0:
@@ -230,10 +230,13 @@ def _best(worst: _Worst, margin_deg: ArrayLike, period_s: ArrayLike) -> TradeOff
     strength = np.where(np.isfinite(allowed), allowed * alpha, -1.0)
     at = np.argmax(strength, axis=0), np.arange(len(wanted))
     alpha_hz, beta_hz = (allowed * alpha)[at], allowed[at]
-    factor = float(worst.model.step_factor(worst.model.output(floats(worst.drop_prob), worst.window)))
+    factor = float(
+        worst.model.step_factor(worst.model.output(floats(worst.drop_prob), worst.window))
+    )
     reached = margins(worst.loop(alpha_hz, beta_hz, period, worst.drop_prob))
     return TradeOff(
-        wanted, period, alpha_hz, beta_hz, factor * alpha_hz / period,
+        wanted, period, alpha_hz, beta_hz,
+        factor * alpha_hz / in_jiffies(worst.model.settings, period),
         reached.crossover_rad_per_s,
     )  # fmt: skip
 
@@ -287,5 +290,3 @@ def _tc(worst: _Worst, alpha_hz: float, beta_hz: float, tupdate_s: float) -> tup
         f"in sixteenths: {alpha / 16:g} and {beta / 16:g} Hz, with a margin of {reached:.1f} "
         "degrees in the worst case"
     )
-
-

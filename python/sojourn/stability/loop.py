@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
+from sojourn.stability.arrays import Bools, Complexes, Floats, Indices, floats
 from sojourn.stability.controllers import Controller
 from sojourn.stability.windows import Linear, Window
 
@@ -125,7 +125,12 @@ class Loop(Protocol):
         """A time around whose inverse the frequency grid is laid, shape ``(n_points,)``."""
 
     def without_delay(self, s: Complexes, points: Indices) -> Complexes:
-        """The loop without its pure delay at ``s`` of shape ``(n, ...)`` for ``points``, ``(n,)``."""
+        """The loop without its pure delay.
+
+        Args:
+            s: complex frequency in 1/s, shape ``(n, ...)``.
+            points: which loops, shape ``(n,)``.
+        """
 
 
 @dataclass(frozen=True)
@@ -151,14 +156,14 @@ class FluidLoop:
     @cached_property
     def scale_s(self) -> Floats:
         """The shortest round-trip time."""
-        return np.minimum.reduce([population.rtt_s for population in self.populations])
+        return floats(np.min([population.rtt_s for population in self.populations], axis=0))
 
     @cached_property
     def delay_s(self) -> Floats:
         """The shortest time from queue delay to window."""
         if not self.with_delay:
             return np.zeros_like(self.scale_s)
-        return np.minimum.reduce([self._delay_of(population) for population in self.populations])
+        return floats(np.min([self._delay_of(part) for part in self.populations], axis=0))
 
     def _delay_of(self, population: Population) -> Floats:
         return population.rtt_s + (population.late_s if self.variant.held else 0.0)
@@ -175,8 +180,8 @@ class FluidLoop:
         def at(values: Floats) -> Floats:
             return values[points].reshape((len(points),) + (1,) * (s.ndim - 1))
 
-        pushed: Complexes | float = 0.0
-        drag: Complexes | float = 0.0
+        pushed: Complexes = np.zeros_like(s)
+        drag: Complexes = np.zeros_like(s)
         capacity = at(self.capacity_pps)
         for population in self.populations:
             part, rtt_s = population.linear, at(population.rtt_s)
@@ -194,7 +199,8 @@ class FluidLoop:
                 drag = drag - sent * (at(part.on_rtt) + at(part.on_rtt_late) * late)
             else:
                 capacity = capacity - at(population.sent_pps)
-        return pushed / (capacity * s + drag)
+        plant: Complexes = pushed / (capacity * s + drag)
+        return plant
 
     def take(self, wanted: Bools) -> FluidLoop:
         """Only some operating points, as a flat grid."""
@@ -217,7 +223,8 @@ class FluidLoop:
         points = np.arange(len(self.capacity_pps))
         s = 1j * np.broadcast_to(frequency_rad_per_s, (len(points), len(frequency_rad_per_s)))
         values = self.without_delay(s, points) * np.exp(-s * self.delay_s[:, None])
-        return values.reshape(*self.shape, len(frequency_rad_per_s))
+        shaped: Complexes = values.reshape(*self.shape, len(frequency_rad_per_s))
+        return shaped
 
 
 def _only(part: Part, wanted: Bools) -> Part:

@@ -1,9 +1,8 @@
-"""Predicted against observed: margins over RTT, flows and rate, and the simulator on some points."""
+"""Predicted against observed: margins over RTT, flows and rate, and runs at some points."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from sojourn import files
 from sojourn.errors import InputError
 from sojourn.replicas import Progress
 from sojourn.stability.analysis import Stability, analyse
-from sojourn.stability.arrays import Floats, floats
+from sojourn.stability.arrays import ArrayLike, Floats, floats
 from sojourn.stability.observation import (
     DURATION_S,
     WARMUP_S,
@@ -165,18 +164,17 @@ class Map:
         files.prepare(folder)
         names = [f"point-{i + 1}.svg" for i in range(len(self.observed))]
         drawing = stability_map.stability_map(self, links=names)
-        written = {"map.svg": style.svg(drawing), "map.png": style.png(drawing)}
+        picture = style.svg(drawing)
+        written: dict[str, str | bytes] = {"map.svg": picture, "map.png": style.png(drawing)}
         for name, point in zip(names, self.observed, strict=True):
             written[name] = style.svg(stability_map.point_series(point))
-        written["map.html"] = _page(self, written["map.svg"], names)
+        written["map.html"] = _page(self, picture, names)
         for name, content in written.items():
             files.write(folder / name, content)
         return [folder / name for name in written]
 
 
-def make_map(
-    aqm: str, rtt_s: Sequence[float], rate_bps: Sequence[float], flows: Sequence[float], **more: Any
-) -> Map:
+def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, **more: Any) -> Map:
     """Predict the margins on the grid that three lists span.
 
     Args:
@@ -196,8 +194,9 @@ def make_map(
 
 
 def _some(values: Floats, most: int) -> list[tuple[int, float]]:
-    """At most so many of the values with their places, the ends among them."""
-    places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+    """At most so many of the values with their places, evenly chosen, not at the edges."""
+    count = min(most, len(values))
+    places = ((np.arange(count) + 0.5) * len(values) / count).astype(int)
     return [(int(place), float(values[place])) for place in places]
 
 

@@ -62,11 +62,11 @@ def margins(loop: Loop) -> Margins:
     for start in range(0, n, _CHUNK):
         points = np.arange(start, min(n, start + _CHUNK))
         sample = _Sample.of(loop, points, _GRID)
-        crosses = sample.gain_crosses().any(1)
-        if crosses.any():
-            found.take(sample.rows(crosses))
-        if not crosses.all():
-            found.take(_Sample.of(loop, points[~crosses], _WIDE_GRID))
+        is_whole = sample.is_whole()
+        if is_whole.any():
+            found.take(sample.rows(is_whole))
+        if not is_whole.all():
+            found.take(_Sample.of(loop, points[~is_whole], _WIDE_GRID))
     return found.margins(loop.shape)
 
 
@@ -92,9 +92,7 @@ class _Sample:
         return cls(loop, points, frequency, loop.without_delay(1j * frequency, points))
 
     def rows(self, wanted: Bools) -> _Sample:
-        return _Sample(
-            self.loop, self.points[wanted], self.frequency[wanted], self.values[wanted]
-        )
+        return _Sample(self.loop, self.points[wanted], self.frequency[wanted], self.values[wanted])
 
     def gain_crosses(self) -> Bools:
         """Whether the gain passes 1 between neighbours, shape ``(n, m - 1)``."""
@@ -102,10 +100,20 @@ class _Sample:
         crosses: Bools = above[:, 1:] != above[:, :-1]
         return crosses
 
+    def is_whole(self) -> Bools:
+        """Whether gain and, where there is a delay, phase cross within the grid; shape ``(n,)``."""
+        turns = self.phase()[:, -1] < -np.pi
+        whole: Bools = self.gain_crosses().any(1) & (turns | (self._delay == 0.0))
+        return whole
+
+    @property
+    def _delay(self) -> Floats:
+        return self.loop.delay_s[self.points]
+
     def phase(self) -> Floats:
         """The followed phase, delay included, shape ``(n, m)``."""
         without_delay = np.unwrap(np.angle(self.values))
-        phase: Floats = without_delay - self.frequency * self.loop.delay_s[self.points, None]
+        phase: Floats = without_delay - self.frequency * self._delay[:, None]
         return phase
 
 

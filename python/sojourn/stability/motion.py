@@ -87,7 +87,8 @@ class Whole:
             before = past.at(t_s - period_s - before)[-2]
             now = past.at(t_s - now)[-2]
         step = model.alpha_hz * (now - model.target_s) + model.beta_hz * (now - before)
-        return model.step_factor(state[-1]) * step
+        scaled: Floats = model.step_factor(state[-1]) * step
+        return scaled
 
     def slopes(self, index: int, t_s: float, state: Floats, past: Past) -> Floats:
         """See `System`."""
@@ -124,7 +125,8 @@ class Whole:
             return np.zeros_like(growth)
         integral = model.alpha_hz / model.period_s * (state[-2] - model.target_s)
         both = integral + (model.beta_hz + model.alpha_hz / 2.0) * growth
-        return model.step_factor(state[-1]) * both
+        scaled: Floats = model.step_factor(state[-1]) * both
+        return scaled
 
     def _phase(self, index: int) -> Phase:
         return next(phase for phase in reversed(self.phases) if phase.from_step <= index)

@@ -56,6 +56,4 @@ def loop_at(
     one = np.ones_like(rtt)
     flows = Population(window, one, rtt, rtt, packets, prob, slope, late)
     control = PiControl(alpha, beta, period)
-    return FluidLoop(
-        grid[0].shape, (flows,), control, packets / rtt, variant(name), with_delay
-    )
+    return FluidLoop(grid[0].shape, (flows,), control, packets / rtt, variant(name), with_delay)

@@ -3,9 +3,10 @@
 The queue delay is sampled every 10 ms as the mean over the packets that left, zero where none did.
 
 - `variation`: its coefficient of variation, standard deviation over mean.
-- `peak_share`: the normalised spectral peak: the share of its variance within one bin of the highest
-  peak of Welch's estimate of its spectrum (Welch 1967; Hann windows of 2^n samples, a quarter of
-  the series at most, halved overlap). Noise spreads over many bins, a limit cycle fills few.
+- `peak_share`: the normalised spectral peak: the share of its variance within one bin of the
+  highest peak of Welch's estimate of its spectrum (Welch 1967; Hann windows of 2^n samples, a
+  quarter of the series at most, halved overlap). Noise spreads over many bins, a limit cycle fills
+  few.
 - `peak_rad_per_s`: the frequency of that peak.
 """
 

@@ -19,7 +19,7 @@ from sojourn.stability.dde import integrate
 from sojourn.stability.loop import variant as variant_of
 from sojourn.stability.motion import Linearised, Phase, Whole, start_at
 
-_STEPS_PER_RTT = 24
+_STEPS_PER_RTT = 16
 _MOST_STEPS = 2_000_000
 
 
@@ -173,9 +173,7 @@ def _grid(model: FluidAqm, rests: list[Rest], *, held: bool) -> tuple[float, int
     return model.period_s / every, every
 
 
-def _linear(
-    phases: list[Phase], before: Floats, step_s: float, every: int, count: int
-) -> Floats:
+def _linear(phases: list[Phase], before: Floats, step_s: float, every: int, count: int) -> Floats:
     """Deviations around the last rest, made absolute."""
     if len(phases) != 2:
         raise InputError(f"steps: {len(phases) - 1} of them; the linear response is of one")
@@ -208,7 +206,7 @@ def _response(
     signal = model.signal(output, window) if isinstance(model, PiAqm) else model.signal(output)
     return Response(
         aqm=model.settings.text,
-        t_s=np.arange(len(states)) * step_s,
+        t_s=floats(np.arange(len(states)) * step_s),
         delay_s=on_grid(states[:, -2]),
         window_packets=on_grid(states[:, 0]),
         signal_prob=on_grid(signal),

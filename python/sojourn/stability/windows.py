@@ -1,4 +1,4 @@
-"""Congestion controls as the fluid model sees them: how a window moves, and linearised, how stiffly.
+"""Congestion controls as the fluid model sees them: how a window moves, whole and linearised.
 
 `W` is the window in packets, `R` the round-trip time in seconds, `p` the probability of a signal;
 what carries `late` is one round trip old. Two families:

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use sojourn_aqm::{Rate, Span};
 
 use super::link::packet_bytes;
+use super::tcp::tcp;
 use super::{Checked, ReadTrace, refuse, sizes};
 use crate::apps;
-use crate::choice::Choice;
 use crate::document::Document;
 use crate::error::ScenarioError;
 use crate::flows::FlowGroup;
 use crate::replay;
-use crate::resolved::{App, Datagrams, Recording, Tcp, Web};
+use crate::resolved::{App, Datagrams, Recording, Web};
 use crate::text::{RateText, SizeText, SpanText};
 
 /// What was recorded for groups that replay, by their place.
@@ -150,44 +150,6 @@ fn positive(place: &str, spans: &[(&str, SpanText)], why: &str) -> Checked<()> {
     match spans.iter().find(|(_, span)| span.0 == Span::ZERO) {
         Some((key, _)) => refuse(&format!("{place}.app.{key}"), format!("must be positive; {why}")),
         None => Ok(()),
-    }
-}
-
-fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
-    let packet = written.packet.unwrap_or(SizeText(1500));
-    let header = written.header.unwrap_or(SizeText(52));
-    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
-    if header.0 == 0 {
-        return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
-    }
-    if packet.0 <= header.0 {
-        let message = format!("{packet} leaves no room for data after a header of {header}");
-        return refuse(&format!("{place}.packet"), message + "; write a larger packet");
-    }
-    let header_bytes = header.0 as u32; // less than the packet
-    Ok(Tcp {
-        profile: written.tcp.clone().unwrap_or_else(|| "linux".to_owned()),
-        cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
-        ecn: written.ecn,
-        payload_bytes: packet_bytes - header_bytes,
-        header_bytes,
-        initial_window: at_least_one(place, "initial_window", written.initial_window)?,
-        ack_every: at_least_one(place, "ack_every", written.ack_every)?,
-    })
-}
-
-fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
-    let Some(written) = written else { return Ok(None) };
-    match written.to_string().trim() {
-        "" => refuse(place, "no congestion control is named; write for example \"cubic\""),
-        text => Ok(Some(text.to_owned())),
-    }
-}
-
-fn at_least_one(place: &str, key: &str, written: Option<u32>) -> Checked<Option<u32>> {
-    match written {
-        Some(0) => refuse(&format!("{place}.{key}"), "must be at least 1"),
-        written => Ok(written),
     }
 }
 

@@ -5,6 +5,7 @@ mod delays;
 mod flow;
 mod link;
 mod sizes;
+mod tcp;
 mod warn;
 mod wire;
 
@@ -100,7 +101,13 @@ fn record(document: &Document) -> Record {
         Sample::Every(span) => span,
         Sample::Auto => thousandth(document.duration.0),
     };
-    Record { packets: written.packets, flows: written.flows, states: written.states, sample }
+    Record {
+        packets: written.packets,
+        signals: written.signals,
+        flows: written.flows,
+        states: written.states,
+        sample,
+    }
 }
 
 /// A thousandth, rounded up to a millisecond.

@@ -12,6 +12,7 @@ use super::Outbox;
 use crate::cc::{Chosen, Feedback, Start};
 use crate::draw;
 use crate::packet::{Kind, Packet};
+use crate::tcp::offer::WindowRule;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -54,6 +55,8 @@ pub struct Setup {
     pub feedback: Feedback,
     /// Randomness for congestion controls.
     pub rng: Rng,
+    /// What the receiver offers.
+    pub window: WindowRule,
     /// How far the numbers of connections are apart.
     pub stride: u16,
 }
@@ -69,6 +72,7 @@ impl Setup {
     fn receiver(&self) -> Receiver {
         Receiver::new(self.profile.ack, self.profile.sack)
             .with_feedback(self.feedback, self.segments.header_bytes)
+            .offering(self.window)
     }
 }
 
@@ -170,6 +174,7 @@ impl Stream {
             out.send(self.control_packet(Kind::Syn, now));
         }
         if self.receiver.delayed_ack() <= now {
+            self.receiver.on_timer(now);
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
@@ -246,7 +251,14 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            out.reply(self.control_packet(Kind::SynAck, out.now));
+            self.receiver.on_syn(out.now);
+            let mut answer = self.control_packet(Kind::SynAck, out.now);
+            answer.window = self.receiver.offered();
+            out.reply(answer);
+            return None;
+        }
+        if packet.kind == Kind::WindowProbe {
+            self.acknowledge(out);
             return None;
         }
         if self.receiver.must_answer_before(packet) {
@@ -308,6 +320,7 @@ impl Stream {
                 let once = opening.timeout == self.setup.profile.rto.initial;
                 let rtt = once.then(|| now.since(opening.since));
                 let mut sender = self.setup.sender(now, rtt);
+                sender.start_with_offer(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
                 self.sender = Some(sender);

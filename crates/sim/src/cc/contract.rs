@@ -152,12 +152,16 @@ pub trait CongestionControl: Send {
         let _ = (progress, window);
     }
     /// A packet was judged lost; the sample has no interval. Only with samples of the delivery rate.
-    fn on_lost(&mut self, lost: &RateSample, window: &mut Window) {
-        let _ = (lost, window);
+    fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
+        let _ = (now, lost, window);
     }
     /// A round-trip sample, in every state and before [`CongestionControl::grow`].
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
+    }
+    /// Where rate halving stops, if a recovery lasts (Linux `min_cwnd`, until 3.1).
+    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+        ssthresh
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}

@@ -70,15 +70,15 @@ impl Round {
         now.since(self.start) > if ack.paced { delay_min } else { delay_min.half() }
     }
 
-    /// The smallest of the first samples of this round lies clearly above the base round trip.
+    /// After the first samples of this round, the smallest still lies clearly above the base round trip.
     fn delay_rose(&mut self, rtt: Span, delay_min: Span) -> bool {
         let min_rtt = self.min_rtt.map_or(rtt, |min| min.min(rtt));
+        self.min_rtt = Some(min_rtt);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
-            self.min_rtt = Some(min_rtt);
             return false;
         }
-        self.min_rtt.is_some_and(|min| min > delay_min + threshold(delay_min))
+        min_rtt > delay_min + threshold(delay_min)
     }
 }
 

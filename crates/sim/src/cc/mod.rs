@@ -1,11 +1,19 @@
 //! Congestion controls, one file each. A new one is one file here and one line in the registry below.
 
+mod aggregation;
+pub mod bbr;
+pub mod bbr3;
 mod contract;
 pub mod cubic;
 pub mod dctcp;
 pub mod hystart;
 pub mod hystart_plus;
+mod pipe;
+mod policer;
+pub mod prague;
 pub mod reno;
+#[cfg(test)]
+mod testing;
 mod window;
 
 pub use contract::{
@@ -88,8 +96,11 @@ macro_rules! registry {
 }
 
 registry! {
+    bbr::Bbr;
+    bbr3::Bbr3;
     cubic::Cubic;
     dctcp::Dctcp;
+    prague::Prague;
     reno::Reno;
 }
 

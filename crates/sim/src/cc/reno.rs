@@ -36,6 +36,10 @@ impl CongestionControl for Reno {
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         window.grow_as_reno(ack.delivered);
     }
+
+    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+        ssthresh / 2 // Linux `tcp_reno_min_cwnd`
+    }
 }
 
 impl Control for Reno {

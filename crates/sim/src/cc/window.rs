@@ -23,6 +23,12 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The threshold that remembers most of the present window where that is given up unused (Linux
+    /// `tcp_current_ssthresh`).
+    pub fn three_quarters(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
     /// Slow start as in Linux since 4.0: grows by what was delivered, up to the threshold, and returns
     /// what is left for congestion avoidance (endpoints sheet §1.5).
     #[inline]

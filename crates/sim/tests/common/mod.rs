@@ -43,6 +43,7 @@ pub fn tcp(cc: &str) -> Tcp {
         header_bytes: 52,
         initial_window: None,
         ack_every: None,
+        receive_window: None,
     }
 }
 
@@ -83,7 +84,13 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
         seed: 1,
         duration: Span::from_secs(seconds),
         warmup: Span::ZERO,
-        record: Record { packets: false, flows: false, states: true, sample: ms(100) },
+        record: Record {
+            packets: false,
+            signals: false,
+            flows: false,
+            states: true,
+            sample: ms(100),
+        },
         links,
         flows,
         warnings: vec![],

@@ -68,10 +68,10 @@ impl Sender {
     }
 
     /// Tells the congestion control of every packet judged lost.
-    pub(super) fn tell_losses(&mut self) {
+    pub(super) fn tell_losses(&mut self, now: Time) {
         let Some(rate) = &mut self.rate else { return };
         for seq in self.board.take_fresh_losses() {
-            self.cc.on_lost(&rate.on_lost(seq), &mut self.window);
+            self.cc.on_lost(now, &rate.on_lost(seq), &mut self.window);
         }
     }
 
