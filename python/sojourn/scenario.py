@@ -173,6 +173,10 @@ class Record(_Part):
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
             millisecond. Default: ``"auto"``.
+        bins: Width of bins, such as ``1s``: goodput of every flow and class, throughput,
+            utilisation, drop and mark rate of every queue, bin by bin. Without it there are none.
+        latency: Distributions of the path RTT and the one-way delay of TCP data packets, by class.
+            Default: ``False``.
     """
 
     packets: bool | None = None
@@ -180,6 +184,8 @@ class Record(_Part):
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None
+    bins: str | None = None
+    latency: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,8 @@ pub fn resolved(resolved: &Resolved) -> Value {
             "flows": resolved.record.flows,
             "states": resolved.record.states,
             "sample": text(resolved.record.sample),
+            "bins": resolved.record.bins.map(text),
+            "latency": resolved.record.latency,
         },
         "links": resolved.links.iter().map(link).collect::<Vec<_>>(),
         "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),

@@ -40,6 +40,10 @@ pub struct Record {
     pub states: bool,
     /// Time between samples.
     pub sample: Span,
+    /// Width of bins, if any are wanted.
+    pub bins: Option<Span>,
+    /// Distributions of RTT and one-way delay of data packets.
+    pub latency: bool,
 }
 
 /// A link in one direction: queue, transmitter, wire.

@@ -23,6 +23,7 @@ use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::{Line, Wire};
+use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse link.
@@ -35,7 +36,7 @@ const WIRES_PER_GROUP: usize = 3;
 pub fn world(plan: &Resolved) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots(plan.links.len(), plan.flows.len(), flows);
-    let mut agenda = Agenda::new(slots.sampler + 1);
+    let mut agenda = Agenda::new(slots.binner + 1);
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
     let classes = classes(plan);
@@ -64,6 +65,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
+        bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
+        latency: plan.record.latency,
         sampling: Sampling {
             states: sampling.states,
             flows: sampling.flows,
@@ -73,6 +76,9 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
+    if let Some(bins) = &world.bins {
+        world.agenda.set(slots.binner, bins.over_at());
+    }
     world.probe.notes.wants_packets = plan.record.packets;
     world.probe.notes.wants_signals = plan.record.signals;
     for (i, group) in plan.flows.iter().enumerate() {
@@ -95,7 +101,14 @@ pub fn classes(plan: &Resolved) -> Vec<String> {
 fn slots(links: usize, groups: usize, flows: usize) -> Slots {
     let wires = 2 * links;
     let accesses = wires + links + WIRES_PER_GROUP * groups;
-    Slots { timers: links, wires, accesses, flows: accesses + flows, sampler: accesses + 2 * flows }
+    Slots {
+        timers: links,
+        wires,
+        accesses,
+        flows: accesses + flows,
+        sampler: accesses + 2 * flows,
+        binner: accesses + 2 * flows + 1,
+    }
 }
 
 fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]) -> Group {
@@ -201,7 +214,13 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow = build_flow(index as u32, group, transport.as_ref(), (start, stop), &stream);
+        let flow = build_flow(
+            (index as u32, plan.record.latency),
+            group,
+            transport.as_ref(),
+            (start, stop),
+            &stream,
+        );
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
         let line = Line::new(group.access_rate);
@@ -295,7 +314,7 @@ fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
 }
 
 fn build_flow(
-    index: u32,
+    (index, observed): (u32, bool),
     group: &FlowGroup,
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
@@ -321,7 +340,16 @@ fn build_flow(
         let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
-        let setup = Setup { cc, segments, profile: *profile, feedback, rng, window, stride: lanes };
+        let setup = Setup {
+            cc,
+            segments,
+            profile: *profile,
+            feedback,
+            rng,
+            window,
+            observed,
+            stride: lanes,
+        };
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
     let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));

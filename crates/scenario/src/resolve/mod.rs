@@ -17,6 +17,7 @@ use sojourn_aqm::Span;
 use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
+use crate::text::SpanText;
 
 pub(crate) use app::Recordings;
 pub(crate) use link::queue;
@@ -86,6 +87,10 @@ fn check_run(document: &Document) -> Checked<()> {
     if document.record.sample == Sample::Every(Span::ZERO) {
         return refuse("record.sample", "must be positive, or `auto`");
     }
+    let unusable = |width: &SpanText| width.0 == Span::ZERO || width.0 > duration;
+    if document.record.bins.as_ref().is_some_and(unusable) {
+        return refuse("record.bins", "must be positive and not longer than the duration");
+    }
     if document.links.is_empty() {
         return refuse("links", "there is no link; write [links.bottleneck] with a rate");
     }
@@ -107,6 +112,8 @@ fn record(document: &Document) -> Record {
         flows: written.flows,
         states: written.states,
         sample,
+        bins: written.bins.map(|width| width.0),
+        latency: written.latency,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What flows carry: streams over TCP and datagrams.
 
 pub mod datagrams;
+pub mod observer;
 pub mod page;
 pub mod stream;
 

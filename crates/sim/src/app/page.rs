@@ -99,6 +99,11 @@ impl Page {
         self.lanes.iter().map(|lane| &lane.stream)
     }
 
+    /// Round trips that observers have seen since the last question.
+    pub fn observed(&mut self) -> impl Iterator<Item = Span> {
+        self.lanes.iter_mut().flat_map(|lane| lane.stream.observed())
+    }
+
     /// The next of its timers.
     pub fn next_timer(&self) -> Time {
         let of_lane = |lane: &Lane| {

@@ -9,6 +9,7 @@ use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
 use sojourn_scenario::resolved::Sizes;
 
 use super::Outbox;
+use super::observer::Observer;
 use crate::cc::{Chosen, Feedback, Start};
 use crate::draw;
 use crate::packet::{Kind, Packet};
@@ -57,6 +58,8 @@ pub struct Setup {
     pub rng: Rng,
     /// What the receiver offers.
     pub window: WindowRule,
+    /// Whether an observer measures round trips.
+    pub observed: bool,
     /// How far the numbers of connections are apart.
     pub stride: u16,
 }
@@ -122,6 +125,7 @@ pub struct Stream {
     transfer: Option<Finished>,
     /// Payload and repeated payload of former connections.
     past_bytes: (u64, u64),
+    observer: Option<Box<Observer>>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
     /// Payload received with CE.
@@ -132,6 +136,7 @@ impl Stream {
     /// A flow that opens its first connection at `start` and stops at `stop`.
     pub fn new(setup: Setup, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
         let receiver = setup.receiver();
+        let setup_observes = setup.observed;
         let starts = start < stop && !matches!(plan, Plan::OnDemand);
         Stream {
             setup,
@@ -144,6 +149,7 @@ impl Stream {
             receiver,
             transfer: None,
             past_bytes: (0, 0),
+            observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
         }
@@ -178,7 +184,7 @@ impl Stream {
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
-            sender.on_timer(now, &mut |packet| out.send(packet));
+            sender.on_timer(now, &mut seen_by(&mut self.observer, out));
         }
     }
 
@@ -312,7 +318,10 @@ impl Stream {
             return;
         }
         let now = out.now;
-        let mut emit = |packet| out.send(packet);
+        if let Some(observer) = &mut self.observer {
+            observer.on_ack(now, packet);
+        }
+        let mut emit = seen_by(&mut self.observer, out);
         match (packet.kind, self.opening, &mut self.sender) {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
@@ -329,6 +338,11 @@ impl Stream {
         }
     }
 
+    /// Round trips that the observer has seen since the last question.
+    pub fn observed(&mut self) -> impl Iterator<Item = Span> {
+        self.observer.iter_mut().flat_map(|observer| observer.take_samples())
+    }
+
     /// The sender, while a connection is open.
     pub fn sender(&self) -> Option<&Sender> {
         self.sender.as_ref()
@@ -343,5 +357,15 @@ impl Stream {
     /// Payload of a full segment.
     pub fn payload_bytes(&self) -> u32 {
         self.setup.segments.payload_bytes
+    }
+}
+
+/// Sends packets past the observer.
+fn seen_by(observer: &mut Option<Box<Observer>>, out: &mut Outbox<'_>) -> impl FnMut(Packet) {
+    move |packet| {
+        if let Some(observer) = observer {
+            observer.on_sent(&packet);
+        }
+        out.send(packet);
     }
 }

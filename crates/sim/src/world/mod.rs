@@ -7,11 +7,13 @@
 //! Alarms of one instant ring in this order: servers, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
+pub mod bins;
 pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
+use self::bins::Bins;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
@@ -19,7 +21,7 @@ use crate::app::stream::{Finished, Stream};
 use crate::app::{Access, Outbox};
 use crate::impairment::Impairment;
 use crate::link::Link;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::wire::Wire;
 
@@ -77,8 +79,10 @@ pub struct Slots {
     pub accesses: Slot,
     /// Flows.
     pub flows: Slot,
-    /// The sampler, the only one of its kind and the last.
+    /// The sampler, the only one of its kind.
     pub sampler: Slot,
+    /// The end of bins, the last.
+    pub binner: Slot,
 }
 
 /// What is sampled and when.
@@ -123,6 +127,10 @@ pub struct World {
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
     pub at_warmup: Vec<FlowCount>,
+    /// Series bin by bin, if wanted.
+    pub bins: Option<Bins>,
+    /// Whether delays of data packets are wanted.
+    pub latency: bool,
     /// Sampling.
     pub sampling: Sampling,
     /// When summaries begin to count.
@@ -194,6 +202,9 @@ impl World {
             }
             self.ring::<NOTES>(now, slot);
         }
+        if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
+            self.end_bin(self.end);
+        }
         if self.sampling.states {
             self.sample_links(self.end);
         }
@@ -227,8 +238,10 @@ impl World {
             self.arrive::<NOTES>(now, packet);
         } else if slot < slots.sampler {
             self.on_flow_timer(now, slot - slots.flows);
-        } else {
+        } else if slot == slots.sampler {
             self.sample(now);
+        } else {
+            self.end_bin(now);
         }
     }
 
@@ -287,6 +300,11 @@ impl World {
     /// A packet reaches its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
+        if self.latency && self.probe.counting && packet.kind == Kind::Data {
+            let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+            let one_way = &mut self.probe.classes[group.class].one_way;
+            one_way.add(now.since(packet.sent).as_nanos());
+        }
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             Flow::Stream(stream) => {
                 let finished = stream.on_data(packet, out);
@@ -308,10 +326,23 @@ impl World {
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(now, packet.flow as usize, |flow, out, _, _| match flow {
-            Flow::Stream(stream) => stream.on_ack(packet, out),
-            Flow::Page(page) => page.on_ack(packet, out),
-            Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+        self.with_flow(now, packet.flow as usize, |flow, out, probe, class| {
+            let note = |rtt: Span| {
+                if probe.counting {
+                    probe.classes[class].rtt.add(rtt.as_nanos());
+                }
+            };
+            match flow {
+                Flow::Stream(stream) => {
+                    stream.on_ack(packet, out);
+                    stream.observed().for_each(note);
+                }
+                Flow::Page(page) => {
+                    page.on_ack(packet, out);
+                    page.observed().for_each(note);
+                }
+                Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+            }
         });
     }
 

@@ -1,13 +1,12 @@
 //! Samples of queues and flows, and what is left in the queues at the end.
 
-use sojourn_aqm::{Span, Time, Var};
+use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
 use crate::app::stream::Stream;
 use crate::link::Link;
 use crate::probe::{Probe, Remains};
-use crate::tcp::Sender;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
@@ -23,20 +22,22 @@ impl World {
         self.agenda.set(self.slots.sampler, now + self.sampling.every);
     }
 
-    /// Writes the state of a flow's congestion control.
+    /// Writes where a flow's sender stands, and the state of its congestion control.
     fn sample_control(&mut self, flow: usize, now: Time) {
         let Flow::Stream(stream) = &self.flows[flow] else { return };
-        let Some(control) = stream.sender().map(Sender::control) else { return };
+        let Some(sender) = stream.sender() else { return };
+        let row = |var, value| FlowStateRow { flow: flow as u32, t: now, var, value };
+        let ssthresh = match sender.window().ssthresh {
+            u32::MAX => f64::INFINITY, // before the first reduction
+            packets => f64::from(packets),
+        };
+        let control = sender.control();
         let vars = control.vars();
         let mut values = vec![f64::NAN; vars.len()];
         control.observe(&mut values);
-        let row = |(var, &value): (&Var, &f64)| FlowStateRow {
-            flow: flow as u32,
-            t: now,
-            var: var.name,
-            value,
-        };
-        self.flow_states.extend(vars.iter().zip(&values).map(row));
+        let of_control = vars.iter().zip(&values).map(|(var, &value)| row(var.name, value));
+        let of_sender = [row("ssthresh", ssthresh), row("state", f64::from(sender.state() as u8))];
+        self.flow_states.extend(of_sender.into_iter().chain(of_control));
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.

@@ -90,6 +90,8 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
             flows: false,
             states: true,
             sample: ms(100),
+            bins: None,
+            latency: false,
         },
         links,
         flows,
