@@ -8,6 +8,7 @@ use super::*;
 use crate::law::Cause;
 use crate::laws::in_dialect::{law_of, law_of_in};
 use crate::packet::Ecn;
+use crate::params::Params;
 use crate::testing::{arrival, assert_near, bytes, env, full_packets, ms, var, waited};
 use crate::units::Limit;
 
