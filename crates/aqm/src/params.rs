@@ -73,6 +73,15 @@ pub enum ParamError {
 }
 
 /// A set of parameters. Implemented by [`params!`](crate::params!).
+///
+/// ```
+/// use sojourn_aqm::laws::pie::PieParams;
+/// use sojourn_aqm::params::{ParamError, Params};
+///
+/// let mut pie = PieParams::of_dialect("rfc8033").expect("PIE has that dialect");
+/// pie.set("target", "5ms").expect("a legal value");
+/// assert_eq!(pie.set("aim", "5ms"), Err(ParamError::Unknown));
+/// ```
 pub trait Params: Clone + Send + 'static {
     /// The dialects; the first is the default.
     const DIALECTS: &'static [Dialect];
@@ -95,6 +104,12 @@ pub trait Params: Clone + Send + 'static {
 }
 
 /// A type of parameter values.
+///
+/// ```
+/// use sojourn_aqm::{Span, params::Quantity};
+/// let span = Span::parse("1.5ms").expect("a time");
+/// assert_eq!((span.show().as_str(), span.magnitude()), ("1.5ms", Some(0.0015)));
+/// ```
 pub trait Quantity: Sized {
     /// The kind, as documentation and schema need it.
     const KIND: Kind;

@@ -1,8 +1,7 @@
 use super::*;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
 use crate::testing::{
-    arrival, assert_near, bytes, full_packets, gaps, law, learn_rate, mean, ms, var, waited,
+    arrival, assert_near, bytes, full_packets, gaps, law, law_of, learn_rate, mean, ms, var, waited,
 };
 
 fn started(base_prob: f64, delay: f64) -> Pi2 {

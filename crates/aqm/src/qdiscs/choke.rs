@@ -61,7 +61,8 @@ impl ChokeParams {
         if min_th >= max_th {
             return Err(format!("min_th ({min_th}) must be less than max_th ({max_th})"));
         }
-        let burst = packets(self.burst).unwrap_or(usual_burst(min_th, max_th));
+        let burst = packets(self.burst)
+            .unwrap_or_else(|| usual_burst(min_th, max_th, self.min_th.0.is_none()));
         let log = weight_log(burst, min_th).ok_or_else(|| {
             format!(
                 "burst ({burst}) is too small for min_th ({min_th}): no weight of the average fits \

@@ -110,7 +110,7 @@ impl SfqRedParams {
         if min_th >= max_th {
             return Err(format!("min_th ({min_th}B) must be less than max_th ({max_th}B)"));
         }
-        let usual = usual_burst(min_th / mean, max_th / mean);
+        let usual = usual_burst(min_th / mean, max_th / mean, self.min_th.0.is_none());
         let burst = self.burst.0.map_or(usual, |packets| packets as f64);
         let log = weight_log(burst, min_th / mean).ok_or_else(|| {
             format!(
