@@ -14,6 +14,7 @@ RECORD = {
     "record.packets": True,
     "record.signals": True,
     "record.flows": True,
+    "flows.0.cc": "bbr",  # a control with state variables, so that every table has rows
     "duration": "3s",
 }
 
