@@ -2,7 +2,7 @@
 //! declarations.
 
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Dialect, Kind as Unit, ParamSpec};
+use sojourn_aqm::params::{Behaviour, Dialect, Kind as Unit, ParamSpec};
 use sojourn_scenario::kinds::{self, Kind};
 use sojourn_sim::cc;
 
@@ -16,14 +16,16 @@ type Source = Box<dyn Fn(&str, &ParamSpec) -> &'static str>;
 
 /// What a page is about.
 struct Subject {
-    name: &'static str,
+    name: String,
     doc: &'static str,
     /// What stands below the first sentence.
     remark: Option<String>,
     /// How a scenario names it: a line before, the key, and what stands between.
     place: &'static str,
     key: &'static str,
-    dialects: &'static [Dialect],
+    dialects: Vec<Dialect>,
+    /// What each dialect does beside its parameters.
+    behaviours: Vec<Behaviour>,
     params: Vec<&'static ParamSpec>,
     vars: &'static [Var],
     default_of: Default,
@@ -70,12 +72,13 @@ fn of_kind(kind: Kind) -> Subject {
         kind.is_preset.then(|| format!("Flow queues under the law [`{0}`]({0}.md).", kind.law));
     let (defaults, sources) = (kind.clone(), kind.clone());
     Subject {
-        name: kind.name,
+        name: kind.name.clone(),
         doc: kind.doc,
         remark,
         place: "[links.bottleneck]",
         key: "queue",
-        dialects: kind.dialects,
+        dialects: kind.dialects.clone(),
+        behaviours: kind.behaviours.clone(),
         params: kind.params().collect(),
         vars: kind.vars,
         default_of: Box::new(move |dialect, param| defaults.default_of(dialect, param)),
@@ -92,12 +95,13 @@ fn of_control(entry: cc::Entry) -> Subject {
         own.unwrap_or(&param.sources[0]).1
     };
     Subject {
-        name: entry.name,
+        name: entry.name.to_owned(),
         doc: entry.doc,
         remark: None,
         place: "[[flows]]",
         key: "cc",
-        dialects: entry.dialects,
+        dialects: entry.dialects.to_vec(),
+        behaviours: Vec::new(),
         params: (entry.params)().iter().collect(),
         vars: entry.vars,
         default_of: Box::new(default),
@@ -115,6 +119,9 @@ fn page(notice: &str, subject: &Subject) -> String {
     let differences = differences(subject);
     if !differences.is_empty() {
         sections.push(format!("Where they differ:\n\n{}", differences.trim_end()));
+    }
+    if !subject.behaviours.is_empty() && subject.dialects.len() > 1 {
+        sections.push(format!("What each does beside them:\n\n{}", behaviours(subject).trim_end()));
     }
     sections.push(format!("## State variables\n\n{}", state_variables(subject).trim_end()));
     sections.join("\n\n") + "\n"
@@ -194,6 +201,19 @@ fn differences(subject: &Subject) -> String {
         true => String::new(),
         false => table(&["parameter", "dialect", "default", "source"], rows),
     }
+}
+
+/// The rules of behaviour; a dialect without a row does as the first.
+fn behaviours(subject: &Subject) -> String {
+    let rows = subject.behaviours.iter().flat_map(|behaviour| {
+        let named = behaviour.rows.iter().enumerate();
+        named.map(|(index, (dialect, rule, source))| {
+            let name = if index == 0 { behaviour.name } else { "" };
+            let of = if index == 0 { "others".to_owned() } else { format!("`{dialect}`") };
+            vec![name.to_owned(), of, (*rule).to_owned(), (*source).to_owned()]
+        })
+    });
+    table(&["behaviour", "dialect", "rule", "source"], rows)
 }
 
 fn state_variables(subject: &Subject) -> String {

@@ -394,4 +394,24 @@ mod tests {
         assert_eq!(board.mark_below(2), 1);
         assert_eq!((board.sacked(), board.lost(), board.in_flight()), (8, 1, 0));
     }
+
+    #[test]
+    fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
+        // Found by a random world: without SACK, three duplicates, then one segment after the other.
+        let mut board = Scoreboard::new(false);
+        (0..6).for_each(|_| {
+            board.send_new(Time::ZERO);
+        });
+        assert!((0..4).all(|_| board.count_duplicate()));
+        board.mark_below(1);
+        board.retransmit(Time::ZERO, 0);
+        for una in 1..=5 {
+            board.acknowledge(Time::from_nanos(1), una, &[], 0, None);
+            board.mark_below(una + 1);
+            assert!(board.in_flight() <= board.outstanding(), "{board:?}");
+            if let Some(seq) = board.next_lost() {
+                board.retransmit(Time::ZERO, seq);
+            }
+        }
+    }
 }
