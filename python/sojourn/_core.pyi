@@ -161,7 +161,12 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
 def aqms() -> list[dict[str, Any]]:
     """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
     params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
-    sources: {dialect: text}, of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
+    sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}], behaviours [{name, rules: {dialect: text},
+    sources: {dialect: text}}], and vars [{name, unit, doc}]."""
+
+def describe_aqm(text: str) -> dict[str, Any]:
+    """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the
+    `dialect` that was named, or None. Raises ScenarioError."""
 
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""

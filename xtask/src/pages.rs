@@ -35,12 +35,15 @@ fn page(kind: &Kind) -> String {
     if !differences.is_empty() {
         sections.push(format!("Where they differ:\n\n{}", differences.trim_end()));
     }
+    if !kind.behaviours.is_empty() && kind.dialects.len() > 1 {
+        sections.push(format!("What each does beside them:\n\n{}", behaviours(kind).trim_end()));
+    }
     sections.push(format!("## State variables\n\n{}", state_variables(kind).trim_end()));
     sections.join("\n\n") + "\n"
 }
 
 fn example(kind: &Kind) -> String {
-    let name = kind.name;
+    let name = &kind.name;
     match kind.params().next() {
         None => format!("queue = \"{name}\""),
         Some(param) => {
@@ -113,6 +116,19 @@ fn differences(kind: &Kind) -> String {
         true => String::new(),
         false => table(&["parameter", "dialect", "default", "source"], rows),
     }
+}
+
+/// The rules of behaviour; a dialect without a row does as the first.
+fn behaviours(kind: &Kind) -> String {
+    let rows = kind.behaviours.iter().flat_map(|behaviour| {
+        let named = behaviour.rows.iter().enumerate();
+        named.map(|(index, (dialect, rule, source))| {
+            let name = if index == 0 { behaviour.name } else { "" };
+            let of = if index == 0 { "others".to_owned() } else { format!("`{dialect}`") };
+            vec![name.to_owned(), of, (*rule).to_owned(), (*source).to_owned()]
+        })
+    });
+    table(&["behaviour", "dialect", "rule", "source"], rows)
 }
 
 fn state_variables(kind: &Kind) -> String {

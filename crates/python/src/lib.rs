@@ -26,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)

@@ -258,6 +258,7 @@ impl Scoreboard {
         }
         self.una = self.una.max(ack);
         self.judged = self.judged.max(self.una);
+        self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
             self.take_sack(sack, &arrival, &mut delivery);
         }
@@ -342,6 +343,14 @@ impl Scoreboard {
         self.sacked = self.sacked.saturating_sub(acked.saturating_sub(1));
     }
 
+    /// Duplicates stand for arrivals beyond a hole, so there are fewer than the outstanding segments that
+    /// are not lost (Linux `tcp_limit_reno_sacked`).
+    fn limit_duplicates(&mut self) {
+        if !self.sack {
+            self.sacked = self.sacked.min(self.outstanding().saturating_sub(self.lost.max(1)));
+        }
+    }
+
     /// Counts a duplicate acknowledgement, where there is no SACK. False when more duplicates have come
     /// than segments can have arrived.
     pub fn count_duplicate(&mut self) -> bool {
@@ -364,5 +373,28 @@ impl Scoreboard {
     /// When the lowest outstanding segment was last sent.
     pub fn head_sent(&mut self) -> Time {
         self.record(self.una).sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_never_outnumber_what_may_have_arrived() {
+        let mut board = Scoreboard::new(false);
+        for _ in 0..10 {
+            board.send_new(Time::ZERO);
+        }
+        for _ in 0..9 {
+            assert!(board.count_duplicate());
+        }
+        assert!(!board.count_duplicate(), "the head is missing");
+        assert_eq!(board.mark_below(1), 1);
+        assert_eq!((board.sacked(), board.in_flight()), (9, 0));
+        // A partial acknowledgement explains one duplicate less than it advances, and a hole follows it.
+        let _ = board.acknowledge(Time::ZERO, 1, &[], 0, None);
+        assert_eq!(board.mark_below(2), 1);
+        assert_eq!((board.sacked(), board.lost(), board.in_flight()), (8, 1, 0));
     }
 }
