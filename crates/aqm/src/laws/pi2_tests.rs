@@ -1,8 +1,8 @@
 use super::*;
 use crate::packet::Ecn;
 use crate::testing::{
-    Log, Numbered, arrival, assert_near, bytes, env, full_packets, gaps, law, law_of, learn_rate, mean,
-    ms, var, waited,
+    Log, Numbered, arrival, assert_near, bytes, env, full_packets, gaps, law, law_of, learn_rate,
+    mean, ms, var, waited,
 };
 
 fn started(base_prob: f64, delay: f64) -> Pi2 {
