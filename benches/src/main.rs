@@ -4,6 +4,7 @@
 //! Times on a shared machine drift: every figure is the best of several runs, and what is compared is
 //! measured in turns.
 
+mod controls;
 mod dumbbell;
 mod entries;
 mod window;
@@ -22,6 +23,7 @@ fn main() {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         ["entries"] => entries::table(),
+        ["controls"] => controls::table(),
         ["once", aqm, flows, mbit, seconds] => once(aqm, flows, mbit, seconds),
         ["windows"] => window::table(),
         ["memory"] => memory(),
@@ -38,10 +40,12 @@ fn main() {
             instructions();
             window::table();
             entries::table();
+            controls::table();
         }
         _ => {
             eprintln!(
-                "usage: sojourn-benches [entries | windows | memory | once AQM FLOWS MBIT SECONDS]"
+                "usage: sojourn-benches [entries | controls | windows | memory | once AQM FLOWS MBIT \
+                 SECONDS]"
             );
             std::process::exit(2);
         }

@@ -22,16 +22,20 @@ __all__ = [
     "Blue",
     "Bucket",
     "Bulk",
+    "Bursts",
     "Cake",
     "Capacity",
     "Cbr",
     "Choke",
+    "Chunks",
     "Cobalt",
     "Codel",
     "CongestionControl",
     "Device",
+    "Drawn",
     "Dualpi2",
     "ExponentialJitter",
+    "ExponentialSizes",
     "Files",
     "FlowGroup",
     "FqCobalt",
@@ -41,25 +45,32 @@ __all__ = [
     "Jitter",
     "Link",
     "LogNormalJitter",
+    "LogNormalSizes",
     "Loss",
     "Madpie",
     "OnOff",
+    "ParetoSizes",
     "Pi",
     "Pi2",
     "Pie",
     "Queue",
     "Record",
     "Red",
+    "Replay",
     "Scenario",
     "Schedule",
     "Sfb",
     "Sfq",
     "SfqRed",
+    "Sizes",
     "Step",
     "Taildrop",
     "Trace",
     "UniformJitter",
+    "UniformSizes",
     "Varying",
+    "Video",
+    "Web",
 ]
 
 
@@ -162,6 +173,10 @@ class Record(_Part):
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
             millisecond. Default: ``"auto"``.
+        bins: Width of bins, such as ``1s``: goodput of every flow and class, throughput,
+            utilisation, drop and mark rate of every queue, bin by bin. Without it there are none.
+        latency: Distributions of the path RTT and the one-way delay of TCP data packets, by class.
+            Default: ``False``.
     """
 
     packets: bool | None = None
@@ -169,6 +184,8 @@ class Record(_Part):
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None
+    bins: str | None = None
+    latency: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1628,36 +1645,162 @@ class Bulk(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UniformSizes(_Part):
+    """Every size between the two as likely as the others.
+
+    Attributes:
+        min: The smallest size.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "uniform"
+
+    min: str
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialSizes(_Part):
+    """Exponentially distributed.
+
+    Attributes:
+        mean: Mean before limits.
+        min: The smallest size. Default: ``"1B"``.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "exponential"
+
+    mean: str
+    min: str | None = None
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogNormalSizes(_Part):
+    """Log-normally distributed, as objects of web pages are.
+
+    Attributes:
+        mean: Mean before limits.
+        deviation: Standard deviation before limits.
+        min: The smallest size. Default: ``"1B"``.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "lognormal"
+
+    mean: str
+    deviation: str
+    min: str | None = None
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParetoSizes(_Part):
+    """Pareto distributed: few are most of the bytes.
+
+    Attributes:
+        shape: Shape, positive; below 2 the tail is heavy.
+        min: The smallest size.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "pareto"
+
+    shape: float
+    min: str
+    max: str
+
+
+# A distribution of sizes. A draw outside of its limits is drawn again.
+Drawn: TypeAlias = UniformSizes | ExponentialSizes | LogNormalSizes | ParetoSizes
+
+
+# Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
+Sizes: TypeAlias = Sequence[str] | Drawn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Files(_Part):
     """A user who fetches files over TCP, one after the other.
 
     Each comes over a new connection; the user thinks in between.
 
     Attributes:
-        sizes: The sizes a file can have, such as ``15kB``; each is as likely as the others.
+        sizes: The sizes of files: a list such as ``["15kB", "44kB"]``, each as likely as the
+            others, or a distribution.
         think: Mean of the exponential time between the end of one file and the start of the next,
             such as ``9.5s``.
     """
 
     _kind: ClassVar[str | None] = "files"
 
-    sizes: Sequence[str]
+    sizes: Sizes
     think: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Web(_Part):
+    """A user who reads web pages over TCP: a main object, then what it embeds over several
+    connections.
+
+    Attributes:
+        main: Size of the main object.
+        object: Size of an embedded object.
+        objects: Number of embedded objects of every page. Without it the number is drawn for each
+            page: Pareto distributed with shape 1.1 between 2 and 55, less 2.
+        parallel: Connections over which embedded objects are fetched at once. Default: ``6``.
+        request: Size of a request, headers included. Default: ``"328B"``.
+        reading: Mean of the exponential time between a complete page and the request of the next.
+            Default: ``"30s"``.
+        parsing: Mean of the exponential time between the main object and the requests of what it
+            embeds. Default: ``"130ms"``.
+    """
+
+    _kind: ClassVar[str | None] = "web"
+
+    main: Sizes | None = None
+    object: Sizes | None = None
+    objects: int | None = None
+    parallel: int | None = None
+    request: str | None = None
+    reading: str | None = None
+    parsing: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks(_Part):
+    """A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
+
+    Attributes:
+        every: Playing time of a chunk, and so the time between requests where the path keeps up,
+            such as ``4s``.
+        rates: The rates of the ladder, increasing, such as ``["500kbit", "1mbit", "3mbit"]``.
+    """
+
+    _kind: ClassVar[str | None] = "chunks"
+
+    every: str
+    rates: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cbr(_Part):
-    """Datagrams at a constant rate, such as voice.
+    """Datagrams at a constant mean rate, such as voice.
 
     Attributes:
         rate: Rate of each flow, headers included, such as ``87kbit``.
         packet: Size of a datagram, headers included, such as ``218B``.
+        arrivals: How the datagrams are spaced: evenly (``constant``), with each gap between half
+            and one and a half of the even one (``uniform``, as ns-2's ``random_``), or
+            exponentially (``poisson``). Default: ``"constant"``.
     """
 
     _kind: ClassVar[str | None] = "cbr"
 
     rate: str
     packet: str
+    arrivals: Literal["constant"] | Literal["uniform"] | Literal["poisson"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1679,8 +1822,63 @@ class OnOff(_Part):
     off: str
 
 
-# What a flow carries: a table of kind `bulk`, `files`, `cbr` or `onoff`.
-App: TypeAlias = Bulk | Files | Cbr | OnOff
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bursts(_Part):
+    """Bursts of datagrams at given times.
+
+    Attributes:
+        rate: Rate during a burst, headers included, such as ``25mbit``.
+        packet: Size of a datagram, headers included, such as ``1000B``.
+        at: When the bursts begin, counted from the start of the flow, such as ``["1s", "5s"]``.
+        length: How long each lasts, such as ``100ms``.
+    """
+
+    _kind: ClassVar[str | None] = "bursts"
+
+    rate: str
+    packet: str
+    at: Sequence[str]
+    length: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Video(_Part):
+    """Video in datagrams: a frame of varying size at even intervals.
+
+    Attributes:
+        frames: Sizes of frames: a list, each as likely as the others, or a distribution.
+        interval: Time between frames, such as ``40ms``.
+        packet: The largest datagram, headers included; a frame takes as many as it needs. Default:
+            ``"1500B"``.
+    """
+
+    _kind: ClassVar[str | None] = "video"
+
+    frames: Sizes
+    interval: str
+    packet: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay(_Part):
+    """Datagrams as recorded in a file.
+
+    Attributes:
+        file: The file, relative to the scenario's folder: a line is ``time,bytes``, the time in
+            seconds since the start of the flow. Times must not decrease; a first line
+            ``time,bytes`` is allowed.
+        packet: The largest datagram, headers included; a line takes as many as it needs. Default:
+            ``"1500B"``.
+    """
+
+    _kind: ClassVar[str | None] = "replay"
+
+    file: str
+    packet: str | None = None
+
+
+# What a flow carries: a table tagged by its `kind`.
+App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | OnOff | Bursts | Video | Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 //! in `python/sojourn/_core.pyi`.
 
 mod catalogue;
+mod control;
 mod diff;
 mod engine;
 mod errors;
@@ -18,6 +19,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", engine::VERSION)?;
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
     module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
+    module.add("ControlError", py.get_type::<errors::ControlError>())?;
+    module.add_class::<control::Ack>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;

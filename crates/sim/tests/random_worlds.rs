@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sojourn_aqm::{Rate, Span, registry};
 use sojourn_record::rows::Fate;
-use sojourn_scenario::resolved::{App, Datagrams, FlowGroup, Resolved};
+use sojourn_scenario::resolved::{App, Arrivals, Datagrams, FlowGroup, Resolved, Sizes};
 
 fn aqm() -> impl Strategy<Value = String> {
     let names: Vec<String> = registry::names().map(str::to_owned).collect();
@@ -32,14 +32,16 @@ fn app() -> impl Strategy<Value = App> {
     });
     let files = (1_000u64..200_000, 0u64..2_000).prop_map(|(size, think)| App::Files {
         tcp: tcp("cubic"),
-        sizes: vec![size, 1],
+        sizes: Sizes::List(vec![size, 1]),
         think: ms(think),
     });
     let datagrams =
         (50u32..1500, 10_000u64..8_000_000, any::<bool>()).prop_map(|(packet_bytes, bps, ecn)| {
             Datagrams { packet_bytes, rate: Rate::from_bps(bps), ecn }
         });
-    let cbr = datagrams.clone().prop_map(|datagrams| App::Cbr { datagrams });
+    let cbr = datagrams
+        .clone()
+        .prop_map(|datagrams| App::Cbr { datagrams, arrivals: Arrivals::Constant });
     let on_off =
         datagrams.prop_map(|datagrams| App::OnOff { datagrams, on: ms(300), off: ms(100) });
     prop_oneof![4 => bulk, 2 => files, 1 => cbr, 1 => on_off]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::*;
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Trace};
+use sojourn_scenario::resolved::{App, Capacity, Sizes, Trace};
 use sojourn_sim::SimError;
 
 #[test]
@@ -169,7 +169,8 @@ fn every_packet_has_a_row_and_a_fate() {
 
 #[test]
 fn short_files_complete_and_think() {
-    let app = App::Files { tcp: tcp("cubic"), sizes: vec![15_000, 102_000], think: ms(500) };
+    let app =
+        App::Files { tcp: tcp("cubic"), sizes: Sizes::List(vec![15_000, 102_000]), think: ms(500) };
     let mut plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("web", 3, app)]);
     plan.warmup = Span::from_secs(1);
     let run = run(&plan);

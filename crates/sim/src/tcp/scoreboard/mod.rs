@@ -69,7 +69,7 @@ pub struct Delivery {
     /// A segment sent once arrived after others that were sent this many segments later at most.
     pub reordered: Option<u32>,
     /// The newly delivered transmission that was sent last.
-    pub newest: Transmission,
+    pub newest: Option<Transmission>,
 }
 
 /// What does not change while one acknowledgement is taken in.
@@ -325,7 +325,7 @@ impl Scoreboard {
             self.record(seq).flags &= !(LOST | RETRANSMITTED);
         }
         let transmission = Transmission { sent, seq };
-        delivery.newest = delivery.newest.max(transmission);
+        delivery.newest = delivery.newest.max(Some(transmission));
         // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
         let too_early =
             flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
@@ -396,5 +396,25 @@ mod tests {
         let _ = board.acknowledge(Time::ZERO, 1, &[], 0, None);
         assert_eq!(board.mark_below(2), 1);
         assert_eq!((board.sacked(), board.lost(), board.in_flight()), (8, 1, 0));
+    }
+
+    #[test]
+    fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
+        // Found by a random world: without SACK, three duplicates, then one segment after the other.
+        let mut board = Scoreboard::new(false);
+        (0..6).for_each(|_| {
+            board.send_new(Time::ZERO);
+        });
+        assert!((0..4).all(|_| board.count_duplicate()));
+        board.mark_below(1);
+        board.retransmit(Time::ZERO, 0);
+        for una in 1..=5 {
+            board.acknowledge(Time::from_nanos(1), una, &[], 0, None);
+            board.mark_below(una + 1);
+            assert!(board.in_flight() <= board.outstanding(), "{board:?}");
+            if let Some(seq) = board.next_lost() {
+                board.retransmit(Time::ZERO, seq);
+            }
+        }
     }
 }
