@@ -260,17 +260,22 @@ class Taildrop(_Aqm):
     """First in, first out, with a hard limit; arrivals that find no room are dropped.
 
     Attributes:
-        dialect: Which published way to build it. ``packets``: Linux pfifo and bfifo; the limit says
-            which. Default: ``"packets"``.
+        dialect: Which published way to build it. ``packets``: Linux pfifo: a limit in packets;
+            ``bytes``: Linux bfifo: a limit in bytes; ``head_drop``: Linux pfifo_head_drop: the
+            oldest packet makes room. Default: ``"packets"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
-            ``"1000p"``.
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In ``bytes``:
+            ``1514kB`` (Linux bfifo: txqueuelen of Ethernet, times 1514 B). Default: ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
+            pfifo_head_drop). Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "taildrop"
 
-    dialect: Literal["packets"] | None = None
+    dialect: Literal["packets", "bytes", "head_drop"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +329,8 @@ class Red(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "red"
@@ -342,6 +349,7 @@ class Red(_Aqm):
     target_delay: str | None = None
     mean_packet_bytes: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +411,8 @@ class Ared(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "ared"
@@ -425,6 +435,7 @@ class Ared(_Aqm):
     gap_mode: Literal["uniform", "wait", "geometric"] | None = None
     mean_packet_bytes: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,6 +467,8 @@ class Codel(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "codel"
@@ -468,6 +481,7 @@ class Codel(_Aqm):
     ce_threshold: str | None = None
     count: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 _PieDialect: TypeAlias = Literal[
@@ -559,6 +573,8 @@ class Pie(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pie"
@@ -585,6 +601,7 @@ class Pie(_Aqm):
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -611,7 +628,7 @@ class Pi2(_Aqm):
             0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
             ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
         delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
-            ``stamps`` (RFC 9332 Appendix A.1: time in the queue). Default: ``"rate"``.
+            ``head`` (RFC 9332 Appendix A.1: age of the packet at the head). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
             Default: ``"10kB"``.
@@ -641,6 +658,8 @@ class Pi2(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi2"
@@ -650,7 +669,7 @@ class Pi2(_Aqm):
     tupdate: str | None = None
     alpha: str | None = None
     beta: str | None = None
-    delay: Literal["stamps", "rate"] | None = None
+    delay: Literal["stamps", "rate", "head"] | None = None
     dq_threshold: str | None = None
     rate_weight: float | None = None
     mtu_bytes: str | None = None
@@ -661,6 +680,7 @@ class Pi2(_Aqm):
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -702,6 +722,8 @@ class Madpie(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "madpie"
@@ -719,6 +741,7 @@ class Madpie(_Aqm):
     ecn: bool | None = None
     ecn_mark_limit: float | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -747,6 +770,8 @@ class Cobalt(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "cobalt"
@@ -759,6 +784,7 @@ class Cobalt(_Aqm):
     blue_threshold: str | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -780,6 +806,8 @@ class Pi(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi"
@@ -791,6 +819,7 @@ class Pi(_Aqm):
     q_ref: float | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -814,6 +843,8 @@ class Blue(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "blue"
@@ -825,6 +856,7 @@ class Blue(_Aqm):
     length_trigger: int | Literal["off"] | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -843,6 +875,8 @@ class Step(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "step"
@@ -851,6 +885,7 @@ class Step(_Aqm):
     sojourn_threshold: str | None = None
     backlog_threshold: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1127,18 +1162,30 @@ class Cake(_Aqm):
     cells: Literal["none", "atm", "ptm"] | None = None
 
 
+_FqCodelDialect: TypeAlias = Literal[
+    "rfc8290",
+    "rfc8289",
+    "linux",
+    "draft",
+    "act",
+    "act_pollere",
+    "ns3",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FqCodel(_Aqm):
     """Flow queues, each under CoDel, with ECN (RFC 8290).
 
     Attributes:
-        dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
-            root; ECN as Linux; ``linux``: Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit
-            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01 and Schwarzkopf et al.
-            2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits
-            interval / sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012:
-            waits less within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark
-            counts from now. Default: ``"rfc8289"``.
+        dialect: Which published way to build it. ``rfc8290``: RFC 8290 around the CoDel of RFC
+            8289; ``rfc8289``: RFC 8289 §5 with an exact square root; ECN as Linux; ``linux``: Linux
+            codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test; ``draft``:
+            draft-nichols-tsvwg-codel-01 and Schwarzkopf et al. 2016 Listing 1: count - 2; ``act``:
+            CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits interval / sqrt(count);
+            ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8
+            intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark counts from now.
+            Default: ``"rfc8290"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -1153,20 +1200,28 @@ class FqCodel(_Aqm):
         count: A count that stays the same, so that drops come at a constant rate. It must be
             positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
             Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
+            8290 §4.1. Default: ``"fattest"``.
+        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+            ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
+            fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: RFC 8290 has none. In ``linux``: ``33554432B`` (Linux
+            sch_fq_codel.c: 32 MiB). Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_codel"
 
-    dialect: Literal["rfc8289", "linux", "draft", "act", "act_pollere", "ns3"] | None = None
+    dialect: _FqCodelDialect | None = None
     target: str | None = None
     interval: str | None = None
     mtu_bytes: str | None = None
@@ -1176,7 +1231,10 @@ class FqCodel(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 _FqPieDialect: TypeAlias = Literal[
@@ -1224,7 +1282,8 @@ class FqPie(_Aqm):
             ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
             size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
-            §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
+            §5.1: optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc:
+            UseEcn). Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
             marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
             ``0.1``.
@@ -1265,15 +1324,22 @@ class FqPie(_Aqm):
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: Linux
+            sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc). Default: ``"arrival"``.
+        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+            ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
+            fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: RFC 8290 has none. Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_pie"
@@ -1302,7 +1368,10 @@ class FqPie(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1328,15 +1397,22 @@ class FqCobalt(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
             Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
             Default: ``True``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
+            8290 §4.1. Default: ``"fattest"``.
+        shed: Of what the fattest queue loses half. Source: Linux fq_codel_drop, ns-3 FqCoDelDrop:
+            bytes. In ``linux_exact``: ``packets`` (RFC 8290 §4.1: packets). Default: ``"bytes"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: Linux sch_fq_codel.c: 32 MiB. In ``linux_exact``: ``off`` (RFC 8290
+            has none). In ``ns3``: ``off`` (RFC 8290 has none). Default: ``"33554432B"``.
     """
 
     _kind: ClassVar[str | None] = "fq_cobalt"
@@ -1351,7 +1427,10 @@ class FqCobalt(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 # An AQM: a text such as `pie@linux:target=5ms`, or a table.

@@ -105,12 +105,11 @@ fn trace(trace: &Trace) -> Value {
 
 /// Kind, dialect and every parameter with its value.
 fn queue(spec: &QdiscSpec) -> Value {
-    let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
     let settings = registry::settings(spec).expect("a checked spec has legal settings");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
     json!({
         "kind": spec.kind(),
-        "dialect": spec.dialect.as_deref().unwrap_or(law.dialects[0].name),
+        "dialect": registry::dialect_of(spec),
         "settings": settings.collect::<Map<_, _>>(),
     })
 }

@@ -12,7 +12,7 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::{Plan, Setup, Stream};
 use crate::bucket::TokenBucket;
-use crate::cc::{self, Chosen, Feedback};
+use crate::cc::{self, Brought, Chosen, Feedback};
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
@@ -32,8 +32,10 @@ const WIRES_PER_GROUP: usize = 3;
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made.
-pub fn world(plan: &Resolved) -> Result<World, SimError> {
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
+/// flows that there are not.
+pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
+    check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots(plan.links.len(), plan.flows.len(), flows);
     let mut agenda = Agenda::new(slots.binner + 1);
@@ -81,8 +83,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
     }
     world.probe.notes.wants_packets = plan.record.packets;
     world.probe.notes.wants_signals = plan.record.signals;
-    for (i, group) in plan.flows.iter().enumerate() {
-        add_flows(&mut world, plan, i, group)?;
+    for i in 0..plan.flows.len() {
+        add_flows(&mut world, plan, i, brought)?;
     }
     Ok(world)
 }
@@ -204,9 +206,10 @@ fn add_flows(
     world: &mut World,
     plan: &Resolved,
     place: usize,
-    group: &FlowGroup,
+    brought: &Brought,
 ) -> Result<(), SimError> {
-    let transport = transport(place, group)?;
+    let group = &plan.flows[place];
+    let transport = transport(place, group, brought)?;
     for i in 0..group.count {
         let index = world.flows.len();
         let stream = |purpose: &str| {
@@ -256,10 +259,12 @@ pub struct TransportInFull {
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
-pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
+pub fn transports(plan: &Resolved, brought: &Brought) -> Result<Vec<TransportInFull>, SimError> {
     let mut transports = Vec::new();
     for (place, group) in plan.flows.iter().enumerate() {
-        let Some((tcp, Transport { profile, cc })) = transport(place, group)? else { continue };
+        let Some((tcp, Transport { profile, cc })) = transport(place, group, brought)? else {
+            continue;
+        };
         transports.push(TransportInFull {
             flows: group.name.clone(),
             cc: cc.in_full.clone(),
@@ -272,7 +277,11 @@ pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
 }
 
 /// What a group of TCP flows uses; nothing for datagrams.
-fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)>, SimError> {
+fn transport<'a>(
+    place: usize,
+    group: &'a FlowGroup,
+    brought: &Brought,
+) -> Result<Option<(&'a Tcp, Transport)>, SimError> {
     let Some(tcp) = group.app.tcp() else { return Ok(None) };
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");
@@ -282,8 +291,26 @@ fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let cc = cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map_err(invalid("cc"))?;
-    Ok(Some((tcp, Transport { profile, cc: Arc::new(cc) })))
+    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
+    let cc = match brought.get(&group.name) {
+        Some(cc) => Arc::clone(cc),
+        None => named().map_err(invalid("cc"))?,
+    };
+    Ok(Some((tcp, Transport { profile, cc })))
+}
+
+/// A control that is brought must find TCP flows of its name.
+fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+    let with_tcp = plan.flows.iter().filter(|group| group.app.tcp().is_some());
+    let known: Vec<&str> = with_tcp.map(|group| group.name.as_str()).collect();
+    match brought.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let message =
+                format!("there are no TCP flows of this name; known: {}", known.join(", "));
+            Err(SimError::invalid(&format!("cc[{name}]"), message))
+        }
+    }
 }
 
 fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {

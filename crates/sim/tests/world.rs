@@ -65,18 +65,6 @@ fn t44_goodput_of_saturated_flows_is_payload_over_packet() {
 }
 
 #[test]
-fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
-    // Utilisation of one Reno flow over buffer / BDP, in steady state.
-    for (buffer, expected) in [(0.25, 0.893), (0.5, 0.964), (1.0, 1.0)] {
-        let limit = (125_000.0 * buffer) as u64;
-        let mut plan = scenario(600, vec![link("b", "taildrop", limit)], vec![bulk(1, "reno")]);
-        plan.warmup = Span::from_secs(60);
-        let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
-        assert!((utilisation - expected).abs() < 0.015, "{buffer}: {utilisation} for {expected}");
-    }
-}
-
-#[test]
 fn t58_overload_of_datagrams_loses_what_does_not_fit() {
     let flows = vec![cbr("udp", 2, mbit(6), 1000)];
     let run = run(&scenario(60, vec![link("b", "taildrop", 200_000)], flows));
