@@ -38,9 +38,9 @@ contract-long:
 	SOJOURN_OPERATIONS=$(OPERATIONS) cargo test --release --package sojourn-aqm --test contract
 
 ## bench: what a packet costs; writes benches/RESULTS.md
-bench:
+bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
-	sh benches/bench.sh
+	PYTHON=$(BIN)/python sh benches/bench.sh
 
 ## docs: documentation of the crates
 docs:

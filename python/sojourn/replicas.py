@@ -114,7 +114,9 @@ def run_each(
     switch = _core.Cancel()
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
         progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
-        futures = [pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)]
+        futures: list[Future[T]] = [
+            pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)
+        ]
         try:
             _watch(futures, switch, progress)
         except BaseException as error:
@@ -125,7 +127,11 @@ def run_each(
             raise
         finally:
             progress.stop()
-    return [_outcome(task, future) for task, future in zip(tasks, futures, strict=True)]
+    outcomes: list[T | str] = []
+    for task, future in zip(tasks, futures, strict=True):
+        outcome = _outcome(task, future)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def default_jobs() -> int:

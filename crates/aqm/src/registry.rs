@@ -325,8 +325,9 @@ fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError
         ParamError::Invalid(why) => {
             let specs = L::specs().iter().chain(D::specs());
             let dialect = dialect_of(spec);
-            let found = specs.filter(|spec| spec.name == name).map(|spec| spec.source_of(dialect));
-            let source = found.last().unwrap_or_default();
+            let mut found =
+                specs.filter(|spec| spec.name == name).map(|spec| spec.source_of(dialect));
+            let source = found.next_back().unwrap_or_default();
             SpecError::new(name, format!("{why} ({name}: {source})"))
         }
         ParamError::Unknown => {
