@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sojourn import _core
-from sojourn.errors import Cancelled, InputError, Interrupted, ScenarioError
+from sojourn.control import Brought
+from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
 from sojourn.result import Result
 
 _LOOK_EVERY_S = 0.1
@@ -26,6 +27,7 @@ class Task:
 
     label: str
     scenario: _core.Scenario
+    controls: tuple[Brought, ...] = ()
 
 
 class Progress(Protocol):
@@ -76,6 +78,7 @@ def run_all(
     Raises:
         Interrupted: Ctrl-C; runs that were complete have been passed to `finish`.
         ScenarioError: the simulator refused a scenario.
+        ControlError: a congestion control written in Python failed.
         OSError: `finish` could not write.
     """
 
@@ -145,7 +148,7 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 
 def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
-    return work(index, Result(_core.run(task.scenario, switch)))
+    return work(index, Result(_core.run(task.scenario, switch, list(task.controls))))
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:
@@ -155,7 +158,7 @@ def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -
         done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
         for future in done:
             error = future.exception()
-            if isinstance(error, ScenarioError | InputError | OSError | Cancelled):
+            if isinstance(error, ScenarioError | ControlError | InputError | OSError | Cancelled):
                 raise error
         progress.update(len(futures) - len(pending), switch.simulated_s())
 

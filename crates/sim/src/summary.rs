@@ -9,7 +9,7 @@ use crate::build::classes;
 use crate::emodel;
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
-use crate::probe::{Counters, LinkStats, Probe};
+use crate::probe::{LinkStats, Probe};
 use crate::world::{FlowCount, World};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -49,6 +49,7 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         summarise_class(&mut summary, &world, plan, class, name);
         let stats = &world.probe.classes[class];
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
+        push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
     }
     let packets_handled = world.probe.links.iter().map(|link| link.total.arrived).sum();
@@ -76,6 +77,8 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
         evidence_vars: world.probe.notes.evidence_vars,
         flow_samples: world.flow_samples,
         flow_states: world.flow_states,
+        bins: world.bins.map(|bins| bins.rows).unwrap_or_default(),
+        class_names: classes(plan),
         states: world.probe.states,
         transfers: world.probe.transfers,
         summary,
@@ -148,39 +151,8 @@ const VOICE_BPS: u64 = 100_000;
 /// Time to fill a packet with voice: 20 ms frames of G.711.
 const PACKETISATION_S: f64 = 0.020;
 
-/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one, bytes over
-/// tokens where a bucket shapes (its burst comes on top).
-fn utilisation(server: &Server, stats: &LinkStats, (from, to): (Time, Time)) -> f64 {
-    let seconds = to.since(from).as_secs();
-    match server {
-        Server::Steady { .. } => stats.busy.as_secs() / seconds,
-        Server::Staged(staged) => match staged.shaped() {
-            None => stats.busy.as_secs() / seconds,
-            Some(rate) => {
-                let bytes = stats.total.sent_bytes - stats.at_warmup.sent_bytes;
-                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
-            }
-        },
-        Server::Recorded { opportunities, .. } => {
-            let count = |until: Time| opportunities.count_until(until);
-            let offered = count(to) - count(from);
-            let carried = stats.total.carried_bytes - stats.at_warmup.carried_bytes;
-            carried as f64 / (offered * u64::from(opportunities.bytes())) as f64
-        }
-    }
-}
-
-fn since_warmup(stats: &LinkStats) -> Counters {
-    let (now, then) = (&stats.total, &stats.at_warmup);
-    let less = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
-    Counters {
-        arrived: now.arrived - then.arrived,
-        sent: now.sent - then.sent,
-        sent_bytes: now.sent_bytes - then.sent_bytes,
-        dropped: less(now.dropped, then.dropped),
-        marked: less(now.marked, then.marked),
-        carried_bytes: now.carried_bytes - then.carried_bytes,
-    }
+fn utilisation(server: &Server, stats: &LinkStats, window: (Time, Time)) -> f64 {
+    server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
 }
 
 fn summarise_queue(
@@ -198,7 +170,7 @@ fn summarise_queue(
         &stats.delays,
         ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
     );
-    let counts = since_warmup(stats);
+    let counts = stats.total.since(&stats.at_warmup);
     row("utilisation", utilisation, "1");
     row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
     row("arrived", counts.arrived as f64, "packets");
@@ -274,6 +246,7 @@ fn summarise_class(
         ["completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max"];
     push_delays(&mut row, &stats.completion, completion);
     push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
+    push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
     let sent: u64 = counts.iter().map(|count| count.sent).sum();
     let received: u64 = counts.iter().map(|count| count.received).sum();
     if sent > 0 {
@@ -292,7 +265,7 @@ fn summarise_class(
 
 /// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
 fn is_voice(app: &App) -> bool {
-    matches!(app, App::Cbr { datagrams } if datagrams.rate.as_bps() <= VOICE_BPS)
+    matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
 fn counts_of_class(world: &World, class: usize) -> Vec<FlowCount> {
