@@ -300,7 +300,7 @@ def _settling(pool: Pool, start: float, end: float, level_s: float = 0.03) -> fl
         here = (t_s > start) & (t_s <= end)
         smooth = np.convolve(np.nan_to_num(delay_s[here]), np.full(5, 0.2), mode="valid")
         found.append(measures.settled_s(t_s[here][4:] - start, smooth, level_s))
-    return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
+    return measures.mean_of_finite(found)
 
 
 _F7_PHASES = {"phase1": (0, 50), "phase2": (50, 100), "phase3": (100, 150)}
