@@ -42,7 +42,7 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
     let read = |file: &str| fs::read_to_string(folder.join(file));
     let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
     let scenario = Scenario::load(&source.text, &words, &read)?;
-    sojourn_sim::check(scenario.resolved()).map_err(|error| in_file(&source.origin, error))?;
+    sojourn_sim::check(scenario.resolved()).map_err(|error| of_sim(&source.origin, error))?;
     Ok(Loaded { source, scenario })
 }
 
@@ -93,14 +93,21 @@ pub fn run(
     match sojourn_sim::run(scenario.resolved(), keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
-        Err(error @ SimError::Invalid { .. }) => Err(in_file("", error)),
+        Err(error @ SimError::Invalid { .. }) => Err(of_sim("", error)),
     }
 }
 
-fn in_file(origin: &str, error: SimError) -> Refusal {
+/// A refusal with the file before its place.
+pub fn in_file(origin: &str, place: String, message: String) -> Refusal {
+    match origin {
+        "" => Refusal::new(place, message),
+        _ => Refusal::new(format!("{origin}: {place}"), message),
+    }
+}
+
+fn of_sim(origin: &str, error: SimError) -> Refusal {
     match error {
-        SimError::Invalid { place, message } if origin.is_empty() => Refusal::new(place, message),
-        SimError::Invalid { place, message } => Refusal::new(format!("{origin}: {place}"), message),
+        SimError::Invalid { place, message } => in_file(origin, place, message),
         SimError::Cancelled => Refusal::new("", error.to_string()),
     }
 }

@@ -4,6 +4,7 @@
 mod catalogue;
 mod engine;
 mod errors;
+mod linux;
 mod run;
 mod scenario;
 mod table;
@@ -22,6 +23,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;

@@ -42,6 +42,17 @@ impl Cancel {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was used.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Tells that another engine has simulated so many seconds more.
+    fn advance(&self, seconds: f64) {
+        self.shared.simulated_ns.fetch_add((seconds.max(0.0) * 1e9) as u64, Ordering::Relaxed);
+    }
+
     /// Simulated seconds so far, summed over all runs that hold this switch.
     fn simulated_s(&self) -> f64 {
         self.shared.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
@@ -51,9 +62,26 @@ impl Cancel {
 /// The results of one run.
 #[pyclass(frozen, module = "sojourn._core")]
 pub struct Run {
-    run: Arc<sojourn_record::Run>,
-    loaded: Arc<Loaded>,
-    wall_s: f64,
+    pub(crate) run: Arc<sojourn_record::Run>,
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) wall_s: f64,
+    pub(crate) account: Account,
+}
+
+/// What an engine says of a run beside its tables.
+pub struct Account {
+    /// The engine.
+    pub engine: &'static str,
+    /// Facts that only this engine has; null where there are none.
+    pub facts: serde_json::Value,
+    /// Why the run is no valid experiment.
+    pub invalid: Vec<String>,
+}
+
+impl Account {
+    fn of_simulator() -> Account {
+        Account { engine: "sim", facts: serde_json::Value::Null, invalid: Vec::new() }
+    }
 }
 
 /// Simulates a scenario; releases the GIL.
@@ -77,7 +105,8 @@ pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyRe
         result
     });
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
-    Ok(Run { run: Arc::new(run), loaded, wall_s: started.elapsed().as_secs_f64() })
+    let wall_s = started.elapsed().as_secs_f64();
+    Ok(Run { run: Arc::new(run), loaded, wall_s, account: Account::of_simulator() })
 }
 
 #[pymethods]
@@ -105,6 +134,11 @@ impl Run {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.run.warnings.clone()
+    }
+
+    #[getter]
+    fn invalid(&self) -> Vec<String> {
+        self.account.invalid.clone()
     }
 
     /// One of the result tables.
@@ -141,9 +175,11 @@ impl Run {
             transports: engine::transports_json(&self.loaded.scenario),
             name: resolved.name.clone(),
             seed: resolved.seed,
-            engine: "sim",
+            engine: self.account.engine,
             version: engine::VERSION,
             wall_s: self.wall_s,
+            facts: self.account.facts.clone(),
+            invalid: self.account.invalid.clone(),
         };
         facts.of(&self.run)
     }

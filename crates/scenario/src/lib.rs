@@ -26,6 +26,7 @@
 
 pub mod choice;
 pub mod document;
+pub mod engines;
 mod error;
 mod explain;
 pub mod flows;

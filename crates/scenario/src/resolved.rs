@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 
+pub use crate::engines::{LinuxBottleneck, LinuxEngine};
+
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Resolved {
@@ -21,6 +23,8 @@ pub struct Resolved {
     pub links: Vec<Link>,
     /// The groups of flows.
     pub flows: Vec<FlowGroup>,
+    /// What the engine `linux` must know beside the rest.
+    pub linux: LinuxEngine,
     /// What is legal but probably not meant, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -76,5 +76,5 @@ pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, Si
     } else {
         world.run::<false>(keep_going)
     };
-    if finished { Ok(summary::collect(world, plan)) } else { Err(SimError::Cancelled) }
+    if finished { Ok(summary::collect(world.into(), plan)) } else { Err(SimError::Cancelled) }
 }
