@@ -386,8 +386,8 @@ impl Commands {
             (Space::Router, format!("r{index}"), group.return_delay, ""),
         ] {
             let line = format!(
-                "qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {}ns{rate}",
-                delay.as_nanos()
+                "qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {}us{rate}",
+                (delay.as_nanos() + 500) / 1000, // tc takes whole microseconds
             );
             self.commands.push(command(space, "tc", &line));
             let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];

@@ -90,7 +90,8 @@ def _script() -> str:
     """What the guest's first shell does; it becomes our program."""
     words = [os.path.realpath(sys.executable), "-I", "-S", str(_HERE / "boot.py"), str(_core.__file__), "/run"]
     program = " ".join(map(shlex.quote, words))
-    return f"mount -t proc proc /proc && mount -t sysfs sysfs /sys && exec {program}\n"
+    path = "export PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+    return f"{path}\nmount -t proc proc /proc && mount -t sysfs sysfs /sys && exec {program}\n"
 
 
 def _command(kernel: Kernel, seed: int) -> list[str]:
