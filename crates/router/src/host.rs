@@ -192,7 +192,7 @@ impl Turn<'_> {
             }
         }
         if let Some(street) = self.street.as_mut().filter(|street| street.next_timer() <= now) {
-            street.on_timer(&self.clock)?;
+            street.on_timer(now)?;
         }
         if self.due.drain.take(now) {
             if let Some(recorder) = &mut self.recorder {
@@ -206,7 +206,9 @@ impl Turn<'_> {
             self.result.sample(now, &self.programs);
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
-            while let Some((_, command)) = changes.get(self.due.change).filter(|c| c.0 <= now.as_nanos()) {
+            while let Some((_, command)) =
+                changes.get(self.due.change).filter(|c| c.0 <= now.as_nanos())
+            {
                 self.due.change(changes);
                 check::run(command, &self.hosts.spaces).map_err(io::Error::other)?;
             }
@@ -250,7 +252,7 @@ impl Turn<'_> {
             self.result.recorder_lost = recorder.finish().map_err(said)?;
         }
         if let Some(street) = &mut self.street {
-            self.result.street = Some(street.finish(self.folder, &self.clock).map_err(said)?);
+            self.result.street = Some(street.finish(self.folder).map_err(said)?);
         }
         self.result.counts = self.counts();
         self.result.after = check::read_back(self.plan, &self.hosts.spaces)?;

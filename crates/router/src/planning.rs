@@ -83,9 +83,13 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
 fn the_link(scenario: &Resolved) -> Planned<&Link> {
     for (index, group) in scenario.flows.iter().enumerate() {
         if group.path.len() > 1 || !group.reverse.is_empty() {
-            let place = format!("flows[{index}].{}", if group.path.len() > 1 { "path" } else { "reverse" });
-            return refuse(place, "engine linux has one bottleneck, on the way to the receivers; \
-                                  use engine sim for more links");
+            let place =
+                format!("flows[{index}].{}", if group.path.len() > 1 { "path" } else { "reverse" });
+            return refuse(
+                place,
+                "engine linux has one bottleneck, on the way to the receivers; \
+                                  use engine sim for more links",
+            );
         }
     }
     match scenario.links.as_slice() {
@@ -111,8 +115,13 @@ fn stamps(scenario: &Resolved) -> Planned<bool> {
             PLAIN_HEADER => false,
             STAMPED_HEADER => true,
             other => {
-                return refuse(place, format!("{other} B: the kernel's headers are 40 B, or 52 B with \
-                                              timestamps"));
+                return refuse(
+                    place,
+                    format!(
+                        "{other} B: the kernel's headers are 40 B, or 52 B with \
+                                              timestamps"
+                    ),
+                );
             }
         };
         if chosen.is_some_and(|other| other != stamps) {
@@ -164,13 +173,23 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     let (name, parameters) = written.split_once(':').unwrap_or((written, ""));
     if !parameters.is_empty() {
         let place = format!("flows[{index}].cc");
-        return refuse(place, format!("`{written}`: the kernel's {name} has its own parameters; \
-                                      write \"{name}\""));
+        return refuse(
+            place,
+            format!(
+                "`{written}`: the kernel's {name} has its own parameters; \
+                                      write \"{name}\""
+            ),
+        );
     }
     if let Some(every) = tcp.ack_every.filter(|every| !matches!(every, 1 | 2)) {
         let place = format!("flows[{index}].ack_every");
-        return refuse(place, format!("{every}: the kernel acknowledges every segment (1) or every \
-                                      second one (2)"));
+        return refuse(
+            place,
+            format!(
+                "{every}: the kernel acknowledges every segment (1) or every \
+                                      second one (2)"
+            ),
+        );
     }
     Ok(name.to_owned())
 }
@@ -181,8 +200,11 @@ fn payload(index: usize, app: &App) -> Planned<u32> {
         App::Cbr { datagrams } | App::OnOff { datagrams, .. } => {
             match datagrams.packet_bytes.checked_sub(UDP_HEADER) {
                 Some(bytes) if bytes >= 12 => Ok(bytes),
-                _ => refuse(format!("flows[{index}].app.packet"), "a datagram that carries its number \
-                             and time needs 40 B or more on real hosts"),
+                _ => refuse(
+                    format!("flows[{index}].app.packet"),
+                    "a datagram that carries its number \
+                             and time needs 40 B or more on real hosts",
+                ),
             }
         }
     }
@@ -235,13 +257,17 @@ fn bottleneck(
         };
         return Ok((Bottleneck::Sojourn(street), None));
     }
-    let around =
-        Around { mtu_bytes: link.mtu_bytes, rate_bps: rates[0].1, hz: scenario.linux.hz };
+    let around = Around { mtu_bytes: link.mtu_bytes, rate_bps: rates[0].1, hz: scenario.linux.hz };
     for &(_, bps) in &rates {
         if bps % 1000 != 0 || bps >= VETH_BPS {
             let place = format!("links.{}.rate", link.name);
-            return refuse(place, format!("{}: the kernel's shaper takes whole kbit/s below 10 Gbit/s",
-                                         Rate::from_bps(bps)));
+            return refuse(
+                place,
+                format!(
+                    "{}: the kernel's shaper takes whole kbit/s below 10 Gbit/s",
+                    Rate::from_bps(bps)
+                ),
+            );
         }
     }
     let words = tc::translate(&link.queue, &around)
@@ -317,8 +343,11 @@ impl Commands {
         }
         let widest = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
         if veth {
-            self.ip(Space::Router, "link add out address 02:00:00:02:00:fe type veth peer name in \
-                                    address 02:00:00:02:00:01 netns receivers");
+            self.ip(
+                Space::Router,
+                "link add out address 02:00:00:02:00:fe type veth peer name in \
+                                    address 02:00:00:02:00:01 netns receivers",
+            );
         }
         for (space, device, address, peer) in [
             (Space::Router, "out", "10.2.255.254/16", "02:00:00:02:00:01"),
@@ -327,7 +356,10 @@ impl Commands {
             self.ip(space, &format!("address add {address} dev {device}"));
             self.up(space, device, widest);
             if veth && space == Space::Receivers {
-                self.ip(space, &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"));
+                self.ip(
+                    space,
+                    &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"),
+                );
             }
         }
         for (index, group) in scenario.flows.iter().enumerate() {
@@ -348,19 +380,35 @@ impl Commands {
         let near = format!("10.1.{index}.254");
         let (s_mac, r_mac) =
             (format!("02:00:00:01:{index:02x}:01"), format!("02:00:00:01:{index:02x}:fe"));
-        self.ip(Space::Router, &format!("link add r{index} address {r_mac} type veth peer name \
-                                         s{index} address {s_mac} netns senders"));
+        self.ip(
+            Space::Router,
+            &format!(
+                "link add r{index} address {r_mac} type veth peer name \
+                                         s{index} address {s_mac} netns senders"
+            ),
+        );
         self.ip(Space::Router, &format!("address add {near}/24 dev r{index}"));
         self.up(Space::Router, &format!("r{index}"), mtu);
-        self.ip(Space::Router, &format!("neigh add {sender} lladdr {s_mac} dev r{index} nud permanent"));
+        self.ip(
+            Space::Router,
+            &format!("neigh add {sender} lladdr {s_mac} dev r{index} nud permanent"),
+        );
         self.ip(Space::Senders, &format!("address add {sender}/24 dev s{index}"));
         self.up(Space::Senders, &format!("s{index}"), mtu);
-        self.ip(Space::Senders, &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"));
+        self.ip(
+            Space::Senders,
+            &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"),
+        );
         let tcp = tcp_of(&group.app);
         let ecn = if tcp.is_some_and(|tcp| tcp.ecn) { " features ecn" } else { "" };
         let window = tcp.and_then(|tcp| tcp.initial_window).unwrap_or(10);
-        self.ip(Space::Senders, &format!("route add {receiver}/32 via {near} dev s{index} initcwnd \
-                                          {window}{ecn}"));
+        self.ip(
+            Space::Senders,
+            &format!(
+                "route add {receiver}/32 via {near} dev s{index} initcwnd \
+                                          {window}{ecn}"
+            ),
+        );
     }
 
     fn receivers(&mut self, index: usize, group: &FlowGroup, veth: bool) {
@@ -371,8 +419,13 @@ impl Commands {
         let quick = if at_once { " quickack 1" } else { "" };
         self.ip(Space::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
         if veth {
-            self.ip(Space::Router, &format!("neigh add {receiver} lladdr 02:00:00:02:00:01 dev out nud \
-                                             permanent"));
+            self.ip(
+                Space::Router,
+                &format!(
+                    "neigh add {receiver} lladdr 02:00:00:02:00:01 dev out nud \
+                                             permanent"
+                ),
+            );
         }
     }
 

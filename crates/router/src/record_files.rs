@@ -126,4 +126,3 @@ pub struct RunResult {
     /// How late the loop was at worst, nanoseconds.
     pub latest_ns: u64,
 }
-

@@ -2,7 +2,7 @@
 //! clock and opens nothing; a host feeds it and takes what leaves.
 
 use sojourn_aqm::{
-    Cause, Departure, Ecn, Env, Packet, QdiscSpec, Qdisc, Rate, Rng, Sink, Stage, Time, registry,
+    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
     units,
 };
 use sojourn_record::rows::Fate;
@@ -118,10 +118,7 @@ impl Street {
             framing_bytes: plan.framing_bytes,
             in_service: None,
             held_until: None,
-            chronicle: Chronicle {
-                stories: keeps_stories.then(Vec::new),
-                ..Chronicle::default()
-            },
+            chronicle: Chronicle { stories: keeps_stories.then(Vec::new), ..Chronicle::default() },
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),
@@ -296,7 +293,8 @@ mod tests {
             street.on_timer(now, &mut |_| leaving.push(now.as_nanos()));
         }
         assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
-        let delays = street.stories().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
+        let delays =
+            street.stories().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
         assert_eq!(delays, [0, 1_200_000, 2_400_000]);
     }
 
@@ -311,7 +309,8 @@ mod tests {
 
     #[test]
     fn listed_packets_are_dropped_and_marked_whatever_the_queue_says() {
-        let lists = plan::Street { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
+        let lists =
+            plan::Street { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
         let mut street = Street::new(&lists, 1, true).unwrap();
         (0..4).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
         assert_eq!(street.counts(), Counts { arrived: 4, sent: 1, dropped: 1, marked: 1 });

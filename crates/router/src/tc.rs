@@ -237,7 +237,9 @@ impl<'a> Writer<'a> {
     fn finish(self) -> Refusable<Words> {
         let silent = self.settings.iter().find(|(name, _)| !self.spoken.contains(name));
         match silent {
-            Some((name, text)) => Err(format!("`{name}` of {text} has no word in tc; leave it out")),
+            Some((name, text)) => {
+                Err(format!("`{name}` of {text} has no word in tc; leave it out"))
+            }
             None => Ok(self.out),
         }
     }
@@ -517,8 +519,17 @@ mod tests {
     #[test]
     fn every_discipline_of_the_kernel_has_words() {
         for text in [
-            "taildrop", "codel@linux", "fq_codel@linux", "pie@linux", "fq_pie@linux", "red@linux",
-            "ared@linux", "choke", "sfq", "cake", "dualpi2@linux",
+            "taildrop",
+            "codel@linux",
+            "fq_codel@linux",
+            "pie@linux",
+            "fq_pie@linux",
+            "red@linux",
+            "ared@linux",
+            "choke",
+            "sfq",
+            "cake",
+            "dualpi2@linux",
         ] {
             let translated = words(text, &AROUND);
             assert!(translated.is_ok(), "{text}: {translated:?}");

@@ -170,9 +170,7 @@ mod tests {
             kind: "codel".to_owned(),
             options: vec![("limit".to_owned(), 100), ("target".to_owned(), 5000)],
         };
-        let shown = |limit| {
-            json!([{ "dev": "out", "kind": "codel", "options": { "limit": limit, "target": 4999 } }])
-        };
+        let shown = |limit| json!([{ "dev": "out", "kind": "codel", "options": { "limit": limit, "target": 4999 } }]);
         assert_eq!(compare(&expected, &shown(100)), Ok(()));
         assert_eq!(
             compare(&expected, &shown(1000)).unwrap_err(),

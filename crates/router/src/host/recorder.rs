@@ -12,8 +12,8 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 
-use super::clock::Clock;
 use super::Hosts;
+use super::clock::Clock;
 use crate::header::{HEADER_BYTES, Header};
 use crate::plan::{Space, flow_of};
 use crate::record_files::PASSAGES;

@@ -17,13 +17,17 @@ use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>, String> {
     let end = Time::from_nanos(plan.duration_ns);
     let mut stories = match &plan.bottleneck {
-        Bottleneck::Sojourn(_) => rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?,
+        Bottleneck::Sojourn(_) => {
+            rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?
+        }
         Bottleneck::Kernel { .. } => {
-            let passages =
-                rows(folder, PASSAGES, Passage::read as fn(&[u8; PASSAGE_BYTES]) -> _)?;
+            let passages = rows(folder, PASSAGES, Passage::read as fn(&[u8; PASSAGE_BYTES]) -> _)?;
             matched(&passages, plan, waiting_at_the_end(result, plan))
         }
     };
+    if stories.iter().any(|story| story.left.is_some_and(|left| left < story.arrived)) {
+        return Err("the record has a packet that left before it came".to_owned());
+    }
     stories.retain(|story| story.arrived < end);
     for story in &mut stories {
         if story.left.is_some_and(|left| left >= end) {
@@ -73,7 +77,9 @@ fn matched(passages: &[Passage], plan: &Plan, waiting: usize) -> Vec<Story> {
             }
             true => {
                 // A departure whose arrival was not seen is counted by the verdict, not here.
-                let Some(place) = open.get_mut(&name).and_then(Waiting::pop_front) else { continue };
+                let Some(place) = open.get_mut(&name).and_then(Waiting::pop_front) else {
+                    continue;
+                };
                 end(&mut stories[place], passage, at, plan);
             }
         }

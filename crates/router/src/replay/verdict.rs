@@ -20,7 +20,8 @@ pub fn doubts(plan: &Plan, result: &RunResult, told: &[Story], virtual_time: boo
     let mut doubts = Vec::new();
     if !result.offloads.is_empty() {
         let on = result.offloads.join(", ");
-        doubts.push(format!("offloads stayed on, so the queue held packets of many segments: {on}"));
+        doubts
+            .push(format!("offloads stayed on, so the queue held packets of many segments: {on}"));
     }
     doubts.extend(overflowed_delays(&result.after));
     if result.recorder_lost > 0 {

@@ -105,7 +105,8 @@ impl Stream {
     fn write(&mut self) -> io::Result<()> {
         let Some(socket) = self.sending.as_mut() else { return Ok(()) };
         loop {
-            let room = self.to_write.map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES as u64) as usize);
+            let room =
+                self.to_write.map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES as u64) as usize);
             if room == 0 {
                 return Ok(());
             }
