@@ -43,6 +43,20 @@ def test_an_error_in_a_file_has_file_and_line(command):
     assert "wrong.toml:6: links.bottleneck.delay" in message
 
 
+@pytest.mark.parametrize(
+    ("line", "key", "meant"),
+    [('cc = "cubik"', "cc", "cubic"), ('tcp = "linus"', "tcp", "linux")],
+)
+def test_what_only_the_engine_knows_is_refused_with_file_and_line(command, line, key, meant):
+    bulk = 'app = { kind = "bulk" }'
+    text = (command.folder / "small.toml").read_text().replace(bulk, f"{bulk}\n{line}")
+    (command.folder / "wrong.toml").write_text(text)
+    number = text.splitlines().index(line) + 1
+    message = command.refused("run", "wrong.toml")
+    assert f"wrong.toml:{number}: flows[0].{key}: " in message
+    assert f"did you mean `{meant}`" in message
+
+
 def test_text_that_is_no_toml_is_refused_with_the_line(command):
     (command.folder / "wrong.toml").write_text("name = \n")
     assert "wrong.toml:1" in command.refused("run", "wrong.toml")

@@ -10,7 +10,12 @@ from sojourn.errors import InputError
 from sojourn.result import TABLES, Result
 
 SHORT = {"duration": "1s", "warmup": "0s"}
-RECORD = {"record.packets": True, "record.flows": True, "duration": "3s"}
+RECORD = {
+    "record.packets": True,
+    "record.signals": True,
+    "record.flows": True,
+    "duration": "3s",
+}
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +27,12 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
     columns = {
         "packets": ["queue", "flow", "seq", "bytes", "arrived_ns", "left_ns", "fate", "stage",
                     "cause", "marked", "mark_stage", "mark_cause", "ecn_in"],
+        "signals": ["queue", "t_ns", "flow", "seq", "bytes", "sojourn_ns", "signal", "stage",
+                    "cause", "state"],
         "flows": ["flow", "class", "t_ns", "sent_bytes", "delivered_bytes", "retransmitted_bytes",
                   "inflight_bytes", "cwnd_bytes", "srtt_ns", "ce_bytes"],
         "states": ["queue", "t_ns", "var", "value"],
+        "flow_states": ["flow", "t_ns", "var", "value"],
         "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
         "summary": ["scope", "name", "metric", "value", "unit"],
         "histograms": ["scope", "name", "metric", "upper_ns", "count"],

@@ -41,6 +41,7 @@ impl Dumbbell {
             warmup: Span::ZERO,
             record: Record {
                 packets: self.packets,
+                signals: false,
                 flows: false,
                 states: true,
                 sample: ms(self.seconds),
@@ -53,6 +54,9 @@ impl Dumbbell {
                 queue,
                 limit: Limit::Bytes(buffer),
                 mtu_bytes: 1500,
+                device: None,
+                jitter: None,
+                loss: None,
             }],
             flows: vec![bulk(self.flows, Rate::from_bps(rate.as_bps() * 10))],
             warnings: Vec::new(),
@@ -70,6 +74,7 @@ fn bulk(count: u32, access_rate: Rate) -> FlowGroup {
         header_bytes: 52,
         initial_window: None,
         ack_every: None,
+        receive_window: None,
     };
     FlowGroup {
         name: "bulk".into(),
@@ -82,6 +87,8 @@ fn bulk(count: u32, access_rate: Rate) -> FlowGroup {
         egress_delay: ms(1),
         return_delay: ms(50),
         return_egress_delay: Span::ZERO,
+        sender_downlink: None,
+        receiver_rate: None,
         rtt: ms(100),
         start: (Span::ZERO, ms(1000)),
         stop: None,

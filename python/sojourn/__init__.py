@@ -15,6 +15,7 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
 
 from sojourn._core import Scenario, ScenarioError, __version__
 from sojourn.comparison import Comparison, compare
+from sojourn.difference import Difference, diff
 from sojourn.errors import InputError, Interrupted
 from sojourn.library import load
 from sojourn.result import Result
@@ -22,6 +23,7 @@ from sojourn.runs import run
 
 __all__ = [
     "Comparison",
+    "Difference",
     "InputError",
     "Interrupted",
     "Result",
@@ -29,6 +31,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "compare",
+    "diff",
     "load",
     "run",
 ]

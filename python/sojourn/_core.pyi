@@ -115,7 +115,7 @@ class Run:
     def invalid(self) -> list[str]:
         """Why the run is no valid experiment, one sentence each; empty if it is one."""
     def table(self, name: str) -> Table:
-        """One of ``packets, flows, states, transfers, summary, histograms``."""
+        """One of ``packets, signals, flows, states, flow_states, transfers, summary, histograms``."""
     def summary(self) -> list[tuple[str, str, str, float, str]]:
         """The summary as rows of (scope, name, metric, value, unit)."""
     def manifest_json(self) -> str:
@@ -158,6 +158,34 @@ def linux_collect(
 
     Raises:
         ValueError: a file is missing or not whole.
+    """
+
+@final
+class Diff:
+    """The replays of two AQMs on the same arrivals, and where they part."""
+
+    @property
+    def arrivals(self) -> int:
+        """How many packets arrived."""
+    @property
+    def different(self) -> int:
+        """How many of them one only dropped or marked, or elsewhere, or for another cause."""
+    @property
+    def first(self) -> dict[str, Any] | None:
+        """The first signal that only one gave: side (0 or 1), packet (place in the order of
+        arrival), t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the
+        law just before) and states (of both disciplines before the event), as rows of (name,
+        value, unit)."""
+    @property
+    def sides(self) -> tuple[Run, Run]:
+        """The results of both replays; packets in the order of arrival, signals with evidence."""
+
+def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = None) -> Diff:
+    """Run `first`, and replay what arrived at `link` under the AQMs that both have there.
+
+    Raises:
+        ScenarioError: there is no such link, or an AQM cannot be built.
+        Cancelled: `cancel` was used.
     """
 
 def aqms() -> list[dict[str, Any]]:

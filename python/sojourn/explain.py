@@ -81,7 +81,8 @@ def _entry(entry: Entry) -> str:
         )
         lines += ["", f"more: sojourn explain {entry['name']}.{entry['params'][0]['name']}"]
     if entry["vars"]:
-        lines += ["", "state variables in table `states`:"]
+        table = "flow_states" if entry["kind"] == "cc" else "states"
+        lines += ["", f"state variables in table `{table}`:"]
         lines += _columns([(f"{v['name']} [{v['unit']}]", v["doc"]) for v in entry["vars"]])
     return "\n".join(lines)
 

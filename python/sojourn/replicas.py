@@ -9,13 +9,15 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sojourn import _core
 from sojourn.errors import Cancelled, InputError, Interrupted, ScenarioError
 from sojourn.result import Result
 
 _LOOK_EVERY_S = 0.1
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,40 @@ def run_all(
         ScenarioError: the simulator refused a scenario.
         OSError: `finish` could not write.
     """
+
+    def whole(index: int, result: Result) -> Result:
+        finish(index, result)
+        return result
+
+    return run_each(tasks, whole, jobs=jobs, progress=progress)
+
+
+def run_each(
+    tasks: Sequence[Task],
+    work: Callable[[int, Result], T],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[T | str]:
+    """Run all tasks and keep only what `work` makes of each result, for series too long to hold.
+
+    Args:
+        tasks: what to run.
+        work: called in the run's thread with the task's place and its result.
+        jobs: as for `run_all`.
+        progress: as for `run_all`.
+
+    Returns:
+        In the order of the tasks, what `work` returned; or a sentence about a failure.
+
+    Raises:
+        Interrupted, ScenarioError, OSError: as `run_all`.
+    """
     progress = progress or Silent()
     switch = _core.Cancel()
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
         progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
-        futures = [pool.submit(_one, i, task, switch, finish) for i, task in enumerate(tasks)]
+        futures = [pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)]
         try:
             _watch(futures, switch, progress)
         except BaseException as error:
@@ -107,15 +138,11 @@ def _checked(jobs: int | None, tasks: int) -> int:
     return max(1, min(jobs or default_jobs(), tasks))
 
 
-def _one(
-    index: int, task: Task, switch: _core.Cancel, finish: Callable[[int, Result], None]
-) -> Result:
-    result = Result(_core.run(task.scenario, switch))
-    finish(index, result)
-    return result
+def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
+    return work(index, Result(_core.run(task.scenario, switch)))
 
 
-def _watch(futures: list[Future[Result]], switch: _core.Cancel, progress: Progress) -> None:
+def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:
     """Wait for all; look at least every `_LOOK_EVERY_S` so that Ctrl-C is heard soon."""
     pending = set(futures)
     while pending:
@@ -127,7 +154,7 @@ def _watch(futures: list[Future[Result]], switch: _core.Cancel, progress: Progre
         progress.update(len(futures) - len(pending), switch.simulated_s())
 
 
-def _finished(tasks: Sequence[Task], futures: list[Future[Result]]) -> list[str]:
+def _finished(tasks: Sequence[Task], futures: list[Future[T]]) -> list[str]:
     return [
         task.label
         for task, future in zip(tasks, futures, strict=True)
@@ -135,7 +162,7 @@ def _finished(tasks: Sequence[Task], futures: list[Future[Result]]) -> list[str]
     ]
 
 
-def _outcome(task: Task, future: Future[Result]) -> Result | str:
+def _outcome(task: Task, future: Future[T]) -> T | str:
     error = future.exception()
     if error is None:
         return future.result()

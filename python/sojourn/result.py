@@ -15,7 +15,16 @@ from sojourn.metrics import SummaryRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("packets", "flows", "states", "transfers", "summary", "histograms")
+TABLES = (
+    "packets",
+    "signals",
+    "flows",
+    "states",
+    "flow_states",
+    "transfers",
+    "summary",
+    "histograms",
+)
 MANIFEST = "manifest.json"
 
 
@@ -96,6 +105,27 @@ class Result:
         return self.table("packets")
 
     @cached_property
+    def signals(self) -> pa.Table:
+        """One drop or mark, with the AQM's state just before; only with ``record.signals``."""
+        return self.table("signals")
+
+    def signals_with(self, *variables: str) -> pa.Table:
+        """`signals` with state variables as columns instead of the map ``state``.
+
+        Args:
+            variables: names of state variables, such as ``drop_prob`` (`sojourn explain pie` lists
+                them); null where the AQM of that queue has none of that name.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        table = self.signals
+        for name in variables:
+            column = pc.map_lookup(table["state"], pa.scalar(name), "first")
+            table = table.append_column(name, column)
+        return table.drop_columns("state")
+
+    @cached_property
     def flows(self) -> pa.Table:
         """One flow at one sample; only recorded with ``record.flows``."""
         return self.table("flows")
@@ -104,6 +134,11 @@ class Result:
     def states(self) -> pa.Table:
         """One variable of one queue at one sample; only recorded with ``record.states``."""
         return self.table("states")
+
+    @cached_property
+    def flow_states(self) -> pa.Table:
+        """One variable of one congestion control at one sample; only with ``record.flows``."""
+        return self.table("flow_states")
 
     @cached_property
     def transfers(self) -> pa.Table:

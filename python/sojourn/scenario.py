@@ -15,9 +15,12 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
 __all__ = [
+    "Access",
     "App",
     "Ared",
+    "BernoulliLoss",
     "Blue",
+    "Bucket",
     "Bulk",
     "Cake",
     "Capacity",
@@ -26,13 +29,19 @@ __all__ = [
     "Cobalt",
     "Codel",
     "CongestionControl",
+    "Device",
     "Dualpi2",
+    "ExponentialJitter",
     "Files",
     "FlowGroup",
     "FqCobalt",
     "FqCodel",
     "FqPie",
+    "GilbertElliottLoss",
+    "Jitter",
     "Link",
+    "LogNormalJitter",
+    "Loss",
     "Madpie",
     "OnOff",
     "Pi",
@@ -49,6 +58,7 @@ __all__ = [
     "Step",
     "Taildrop",
     "Trace",
+    "UniformJitter",
     "Varying",
 ]
 
@@ -146,6 +156,8 @@ class Record(_Part):
 
     Attributes:
         packets: One row per packet per queue: large. Default: ``False``.
+        signals: One row per drop and mark, with the state of the AQM just before it. Default:
+            ``False``.
         flows: Samples of every flow. Default: ``False``.
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
@@ -153,6 +165,7 @@ class Record(_Part):
     """
 
     packets: bool | None = None
+    signals: bool | None = None
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None
@@ -172,6 +185,28 @@ class Schedule(_Part):
     _kind: ClassVar[str | None] = "schedule"
 
     steps: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket(_Part):
+    """A token bucket in front of a faster line, as ``tbf`` and ``htb`` shape.
+
+    Attributes:
+        rate: Rate at which tokens arrive: the long-run rate of the link.
+        burst: Depth of the bucket: so much may leave at the rate of the line after a pause. It is
+            full at the start.
+        line: Rate of the line behind the bucket, not less than ``rate``.
+        overdraft: When a packet may leave: as soon as the bucket holds its bytes (``false``, as
+            ``tbf`` does), or as soon as the bucket is not in debt, which it may leave behind
+            (``true``, as a class of ``htb`` does). Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "bucket"
+
+    rate: str
+    burst: str
+    line: str
+    overdraft: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +231,10 @@ class Trace(_Part):
 
 
 # A rate that varies.
-Varying: TypeAlias = Schedule | Trace
+Varying: TypeAlias = Schedule | Bucket | Trace
 
 
-# How fast a link sends: a rate, or a table of kind `schedule` or `trace`.
+# How fast a link sends: a rate, or a table of kind `schedule`, `bucket` or `trace`.
 Capacity: TypeAlias = str | Varying
 
 
@@ -1330,12 +1365,120 @@ Queue: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Device(_Part):
+    """What waits below the queue, out of its sight: the ring of a network device.
+
+    Attributes:
+        bytes: A packet is handed down while no more than this is in the device, the packet being
+            sent included: the rule of Linux's byte queue limits. With ``1514B`` two frames of 1514
+            B fit.
+        overhead: Bytes that the line adds to every packet beyond the ``framing`` that the queue
+            counts. With ``framing = "14B"``, ``24B`` make the 38 B that Ethernet occupies. Default:
+            ``"0B"``.
+    """
+
+    bytes: str
+    overhead: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniformJitter(_Part):
+    """Between nothing and ``max``, every value as likely as the others.
+
+    Attributes:
+        max: The largest extra delay.
+        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
+            before it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "uniform"
+
+    max: str
+    reorder: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialJitter(_Part):
+    """Exponentially distributed.
+
+    Attributes:
+        mean: Mean extra delay.
+        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
+            before it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "exponential"
+
+    mean: str
+    reorder: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogNormalJitter(_Part):
+    """Log-normally distributed: mostly small, now and then large.
+
+    Attributes:
+        mean: Mean extra delay.
+        deviation: Standard deviation of the extra delay.
+        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
+            before it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "lognormal"
+
+    mean: str
+    deviation: str
+    reorder: bool | None = None
+
+
+# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`. Draws are independent.
+Jitter: TypeAlias = UniformJitter | ExponentialJitter | LogNormalJitter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BernoulliLoss(_Part):
+    """Each packet is lost with the same probability, whatever happened to others.
+
+    Attributes:
+        rate: Probability of loss.
+    """
+
+    _kind: ClassVar[str | None] = "bernoulli"
+
+    rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GilbertElliottLoss(_Part):
+    """Loss in bursts: the wire changes between a good and a bad state, packet by packet (Gilbert
+    1960, Elliott 1963).
+
+    Attributes:
+        enter: Probability, at each packet, to change from the good to the bad state.
+        leave: Probability, at each packet, to change from the bad to the good state.
+        bad: Probability of loss in the bad state. Default: ``1.0``.
+        good: Probability of loss in the good state. Default: ``0.0``.
+    """
+
+    _kind: ClassVar[str | None] = "gilbert-elliott"
+
+    enter: float
+    leave: float
+    bad: float | None = None
+    good: float | None = None
+
+
+# Random loss on a wire, a table of kind `bernoulli` or `gilbert-elliott`.
+Loss: TypeAlias = BernoulliLoss | GilbertElliottLoss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link(_Part):
     """A link in one direction: a queue, a transmitter, a wire.
 
     Attributes:
-        rate: How fast it sends: a rate, a ``schedule`` of rates, or a ``trace`` recorded on a real
-            link.
+        rate: How fast it sends: a rate, a ``schedule`` of rates, a token ``bucket``, or a ``trace``
+            recorded on a real link.
         delay: Propagation delay. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them: ``14B``
             is what Linux counts on Ethernet, ``38B`` what Ethernet occupies. Default: ``"0B"``.
@@ -1344,6 +1487,11 @@ class Link(_Part):
             its own default.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
+        device: What waits below the queue, out of its sight, such as ``{ bytes = "1514B" }``.
+            Without it the queue hands down one packet at a time.
+        jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
+            }``.
+        loss: Random loss on the wire, such as ``{ kind = "bernoulli", rate = 0.01 }``.
     """
 
     rate: Capacity
@@ -1351,6 +1499,36 @@ class Link(_Part):
     framing: str | None = None
     buffer: str | None = None
     queue: Queue | None = None
+    device: Device | None = None
+    jitter: Jitter | None = None
+    loss: Loss | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access(_Part):
+    """The access links of a group of flows: what lies between a sender and the first link of its
+    path, and between the last one and the receiver.
+
+    Attributes:
+        sender: One-way propagation delay on the sender's side. Default: ``"0s"``.
+        receiver: One-way propagation delay on the receiver's side. Default: ``"0s"``.
+        sender_back: Propagation delay on the sender's side on the way back, if not that of the way
+            there.
+        receiver_back: Propagation delay on the receiver's side on the way back, if not that of the
+            way there.
+        sender_rate: Rate of the links on the sender's side. Each sender has its uplink to itself,
+            the way back is shared by the group. Without it, what senders send takes time at
+            ``access_rate``, and what they receive takes none.
+        receiver_rate: Rate of the link on the receiver's side, in both directions; the group shares
+            it. Without it nothing takes time there.
+    """
+
+    sender: str | None = None
+    receiver: str | None = None
+    sender_back: str | None = None
+    receiver_back: str | None = None
+    sender_rate: str | None = None
+    receiver_rate: str | None = None
 
 
 # A congestion control: a text such as `cubic:hystart=false`, or a table.
@@ -1439,7 +1617,10 @@ class FlowGroup(_Part):
         reverse: Names of the links from receiver to sender. Without them ACKs return over a wire
             that never queues.
         rtt: Base round-trip time: the sum of all propagation delays. What the links do not account
-            for is shared between the access links of both ends. Written like ``100ms``.
+            for is shared between the access links of both ends. It may be left out where ``access``
+            says how much each side delays. Written like ``100ms``.
+        access: The delays of the access links, side by side, such as ``{ sender = "201ms", receiver
+            = "1ms" }``, and their rate.
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
             rate on the path. Written like ``100mbit``.
         tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-2.6``, ``newreno``,
@@ -1450,13 +1631,19 @@ class FlowGroup(_Part):
             ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
-        packet: TCP: size of a full segment at IP level, headers included. Default: ``"1500B"``.
-        header: TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP
-            with timestamps. Default: ``"52B"``.
+        packet: TCP: size of a full segment at IP level, headers included. Without it that of the
+            ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
+        header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
+            ``tcp`` profile: ``52B`` for ``linux``, IPv4 and TCP with timestamps. Default:
+            ``"52B"``.
         initial_window: TCP: initial window in packets, if not that of the ``tcp`` profile
             (``linux``: 10, RFC 6928).
         ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
             written, as the ``tcp`` profile has it (``linux``: 2).
+        receive_window: TCP: the window that the receiver offers; without it the receiver is never
+            the limit. Written like ``128kB``.
+        autotuning: TCP: whether that window starts with 64 kB and grows with what arrives, as in
+            Linux; then ``receive_window`` is where it ends.
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end. Written like ``30s``.
@@ -1468,7 +1655,8 @@ class FlowGroup(_Part):
     count: int | None = None
     path: Sequence[str]
     reverse: Sequence[str] | None = None
-    rtt: str
+    rtt: str | None = None
+    access: Access | None = None
     access_rate: str | None = None
     tcp: str | None = None
     cc: CongestionControl | None = None
@@ -1477,6 +1665,8 @@ class FlowGroup(_Part):
     header: str | None = None
     initial_window: int | None = None
     ack_every: int | None = None
+    receive_window: str | None = None
+    autotuning: bool | None = None
     start: str | None = None
     stop: str | None = None
     app: App

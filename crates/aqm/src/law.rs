@@ -81,6 +81,15 @@ pub struct Var {
     pub doc: &'static str,
 }
 
+/// How the state variables stood when a decision was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The variables.
+    pub vars: &'static [Var],
+    /// One value for each.
+    pub values: &'a [f64],
+}
+
 /// What a law is told of its place when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
@@ -98,10 +107,35 @@ pub struct Env {
 ///
 /// The host (a discipline) calls the hooks in the order of time, and within one instant in the
 /// order in which things happen. Backlogs do not contain the packet in hand.
+///
+/// A law that drops every arrival behind the third waiting packet:
+///
+/// ```
+/// use sojourn_aqm::{Aqm, Backlog, Cause, Ecn, Head, Rng, Time, Verdict};
+///
+/// struct Three;
+///
+/// impl Aqm for Three {
+///     fn on_enqueue(&mut self, _: Time, _: Head, queue: Backlog, _: &mut Rng) -> Verdict {
+///         if queue.packets < 3 { Verdict::Pass } else { Verdict::Drop(Cause::Deterministic) }
+///     }
+/// }
+///
+/// let (now, mut rng) = (Time::ZERO, Rng::stream(1, "queue", 0));
+/// let head = Head { bytes: 1500, ecn: Ecn::NotEct, enqueued: now };
+/// let queue = |packets| Backlog { packets, bytes: 4500, link_bytes: 4500 };
+/// assert_eq!(Three.on_enqueue(now, head, queue(2), &mut rng), Verdict::Pass);
+/// assert_eq!(
+///     Three.on_enqueue(now, head, queue(3), &mut rng),
+///     Verdict::Drop(Cause::Deterministic)
+/// );
+/// ```
 pub trait Aqm: Send {
     /// Whether the discipline tests its limit before it asks [`Aqm::on_enqueue`] (PIE and most
     /// others), or after (RED, whose average sees every arrival).
-    const LIMIT_FIRST: bool = true;
+    fn is_limit_first(&self) -> bool {
+        true
+    }
 
     /// A packet arrives.
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
@@ -109,9 +143,14 @@ pub trait Aqm: Send {
         Verdict::Pass
     }
 
-    /// An arrival found no room and was dropped, or a waiting packet was evicted to make room.
+    /// An arrival found no room and was dropped.
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
         let _ = (now, queue);
+    }
+
+    /// A waiting packet was evicted from the head to make room: for most laws an overflow like any.
+    fn on_eviction(&mut self, now: Time, queue: Backlog) {
+        self.on_overflow(now, queue);
     }
 
     /// A packet is at the head and about to leave. After [`Verdict::Drop`] the discipline asks
@@ -133,6 +172,12 @@ pub trait Aqm: Send {
     /// keep to one grid of times, whatever happens to their queues: flow queues rely on it.
     fn next_timer(&self) -> Option<Time> {
         None
+    }
+
+    /// Told before [`Aqm::on_timer`]: when the packet now at the head was accepted, or none if nothing
+    /// waits. Not told before [`Aqm::on_idle_timers`], where nothing does.
+    fn on_head(&mut self, enqueued: Option<Time>) {
+        let _ = enqueued;
     }
 
     /// The timer announced by [`Aqm::next_timer`] is due.
@@ -157,6 +202,12 @@ pub trait Aqm: Send {
     /// Writes one value for each of [`Law::VARS`], in their order.
     fn observe(&self, out: &mut [f64]) {
         debug_assert!(out.is_empty(), "a law with variables must write them");
+    }
+
+    /// The state variables as they stood before the law's last judgement; none, at no cost, unless it is
+    /// [`crate::watch::Watched`].
+    fn evidence(&self) -> Option<Evidence<'_>> {
+        None
     }
 }
 

@@ -36,8 +36,9 @@ pub mod spec;
 mod testing;
 pub mod time;
 pub mod units;
+pub mod watch;
 
-pub use law::{Aqm, Cause, Env, Law, Stage, Var, Verdict};
+pub use law::{Aqm, Cause, Env, Evidence, Law, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use qdisc::{Departure, Qdisc, Scheme, Sink};
 pub use rng::Rng;

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::law::{Cause, Env, Stage, Var};
+use crate::law::{Cause, Env, Evidence, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::Params;
 use crate::rng::Rng;
@@ -15,6 +15,11 @@ pub trait Sink<P> {
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may note that
     /// on it.
     fn marked(&mut self, packet: &mut P, stage: Stage, cause: Cause);
+    /// How the state variables stood when the decision was made that the next call tells of. Only a
+    /// discipline made by [`crate::registry::build_watched`] says so.
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        let _ = evidence;
+    }
 }
 
 /// A packet that leaves, with the time at which it had been accepted.

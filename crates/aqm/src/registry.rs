@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::law::{Env, Law, Var};
+use crate::law::{Aqm, Env, Law, Var};
 use crate::laws;
 use crate::nearest::nearest;
 use crate::packet::Packet;
@@ -13,6 +13,7 @@ use crate::params::{Dialect, ParamError, ParamSpec, Params};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
+use crate::watch::{Watched, WatchedScheme};
 
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,13 +131,41 @@ macro_rules! registry {
             env: &Env,
         ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
             $(if spec.law == <$law as Law>::NAME {
-                return build_law::<P, $law>(spec, env);
+                return arrange::<P, $law>(spec, env);
             })*
             $(if spec.law == <$scheme as Scheme>::NAME {
                 let (NoParams { .. }, params) = configure(spec)?;
                 return Ok(<$scheme as Scheme>::build(&params, env));
             })*
             Err(unknown_law(&spec.law))
+        }
+
+        /// Makes a law alone, for a host whose queue is its own.
+        ///
+        /// # Errors
+        /// [`SpecError`] when a parameter is unknown or not legal, or `spec` is more than a law in
+        /// one queue.
+        pub fn build_law(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME && spec.discipline == Discipline::Fifo {
+                return alone::<$law>(spec, env);
+            })*
+            let why = format!("`{}` brings queues of its own; name a law, such as `codel`", spec.kind());
+            Err(SpecError::new("kind", why))
+        }
+
+        /// The same, watched: before each drop and mark it tells [`Sink::evidence`](crate::Sink) how
+        /// the state variables of the law, or of the scheme, stood. What it does is the same.
+        ///
+        /// # Errors
+        /// As [`build`].
+        pub fn build_watched<P: Packet + Send + 'static>(
+            spec: &QdiscSpec,
+            env: &Env,
+        ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            $(if spec.law == <$law as Law>::NAME {
+                return arrange::<P, Watched<$law>>(spec, env);
+            })*
+            Ok(Box::new(WatchedScheme::new(build(spec, env)?)))
         }
 
         /// Every parameter of a discipline with its value, defaults filled in.
@@ -229,7 +258,7 @@ pub fn hint(typed: &str, known: &[&str]) -> String {
     }
 }
 
-fn build_law<P: Packet + Send + 'static, L: Law>(
+fn arrange<P: Packet + Send + 'static, L: Law>(
     spec: &QdiscSpec,
     env: &Env,
 ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
@@ -244,6 +273,11 @@ fn build_law<P: Packet + Send + 'static, L: Law>(
         }
         Discipline::Own => Err(unknown_law(&spec.law)),
     }
+}
+
+fn alone<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
+    let (fifo, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
+    Ok(Box::new(L::new(&law, &Env { limit: fifo.limit, ..*env })))
 }
 
 fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, SpecError> {

@@ -1,21 +1,33 @@
-//! Behind the door: the discipline of a handle, and its caller as a sink.
+//! Behind the door: what the handles point to, and the caller as a sink.
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 use sojourn_aqm::{
-    Cause, Ecn, Env, Limit, Packet as AqmPacket, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time,
-    registry,
+    Aqm, Cause, Ecn, Env, Limit, Packet as AqmPacket, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage,
+    Time, Var, registry,
 };
 
 use crate::{DroppedFn, MarkedFn, Packet, Setup};
 
-/// What a handle points to.
+/// What the handle of a discipline points to.
 pub struct Entry {
     pub qdisc: Box<dyn Qdisc<Legal>>,
     pub rng: Rng,
     pub caller: Caller,
-    pub names: Vec<CString>,
-    pub values: Vec<f64>,
+    pub vars: Vars,
+}
+
+/// What the handle of a law points to.
+pub struct LawEntry {
+    pub law: Box<dyn Aqm>,
+    pub rng: Rng,
+    pub vars: Vars,
+}
+
+/// State variables: their names as C wants them, and room for their values.
+pub struct Vars {
+    names: Vec<CString>,
+    values: Vec<f64>,
 }
 
 /// A packet whose fields have been checked.
@@ -31,32 +43,86 @@ pub struct Caller {
 
 impl Entry {
     pub fn new(text: &str, setup: &Setup) -> Result<Entry, String> {
-        if setup.mtu_bytes == 0 {
-            return Err("mtu_bytes must be positive".to_owned());
-        }
-        let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
-        let salt = Rng::stream(setup.seed, "hash", 0).next_u64();
-        let rate = (setup.rate_bps > 0).then(|| Rate::from_bps(setup.rate_bps));
-        // Every discipline has a limit of its own, which takes the place of this one.
-        let env = Env { limit: Limit::Packets(1000), mtu_bytes: setup.mtu_bytes, rate, salt };
+        let (spec, env) = place(text, setup)?;
         let qdisc = registry::build::<Legal>(&spec, &env).map_err(|error| error.to_string())?;
-        let name = |name: &str| CString::new(name).expect("names hold no zero");
         Ok(Entry {
-            names: qdisc.vars().iter().map(|var| name(var.name)).collect(),
-            values: vec![0.0; qdisc.vars().len()],
+            vars: Vars::new(qdisc.vars()),
             qdisc,
-            rng: Rng::stream(setup.seed, "queue", 0),
+            rng: chance(setup.seed),
             caller: Caller { context: setup.context, dropped: setup.dropped, marked: setup.marked },
         })
+    }
+}
+
+impl LawEntry {
+    pub fn new(text: &str, setup: &Setup) -> Result<LawEntry, String> {
+        let (spec, env) = place(text, setup)?;
+        let law = registry::build_law(&spec, &env).map_err(|error| error.to_string())?;
+        let entry = registry::law(&spec.law).expect("what was built is registered");
+        Ok(LawEntry { law, rng: chance(setup.seed), vars: Vars::new(entry.vars) })
+    }
+}
+
+/// The chance of a handle.
+pub fn chance(seed: u64) -> Rng {
+    Rng::stream(seed, "queue", 0)
+}
+
+/// What is to be made, and where.
+fn place(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
+    if setup.mtu_bytes == 0 {
+        return Err("mtu_bytes must be positive".to_owned());
+    }
+    let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
+    let salt = Rng::stream(setup.seed, "hash", 0).next_u64();
+    let rate = (setup.rate_bps > 0).then(|| Rate::from_bps(setup.rate_bps));
+    // Every discipline has a limit of its own, which takes the place of this one.
+    let limit = Limit::Packets(1000);
+    Ok((spec, Env { limit, mtu_bytes: setup.mtu_bytes, rate, salt }))
+}
+
+impl Vars {
+    fn new(vars: &[Var]) -> Vars {
+        let name = |var: &Var| CString::new(var.name).expect("names hold no zero");
+        Vars { names: vars.iter().map(name).collect(), values: vec![0.0; vars.len()] }
+    }
+
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn name(&self, index: usize) -> *const c_char {
+        self.names.get(index).map_or(std::ptr::null(), |name| name.as_ptr())
+    }
+
+    /// Lets `observe` write all values and copies at most `count` of them to the caller.
+    ///
+    /// # Safety
+    /// `values` points to room for `count` numbers.
+    pub unsafe fn observe(
+        &mut self,
+        observe: impl FnOnce(&mut [f64]),
+        values: *mut f64,
+        count: usize,
+    ) -> usize {
+        observe(&mut self.values);
+        // SAFETY: no more than `count` numbers are written.
+        unsafe { values.copy_from_nonoverlapping(self.values.as_ptr(), count.min(self.count())) };
+        self.count()
     }
 }
 
 impl Caller {
     /// The packet, if its fields are legal.
     pub fn legal(packet: Packet) -> Option<Legal> {
-        let legal = packet.bytes > 0 && packet.ecn <= 3 && packet.dscp <= 63;
+        let legal = packet.bytes > 0 && ecn(packet.ecn).is_some() && packet.dscp <= 63;
         legal.then_some(Legal(packet))
     }
+}
+
+/// The ECN field of that number.
+pub fn ecn(field: u8) -> Option<Ecn> {
+    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].get(usize::from(field)).copied()
 }
 
 impl AqmPacket for Legal {
@@ -64,7 +130,7 @@ impl AqmPacket for Legal {
         self.0.bytes
     }
     fn ecn(&self) -> Ecn {
-        [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(self.0.ecn)]
+        ecn(self.0.ecn).expect("it has been checked")
     }
     fn set_ce(&mut self) {
         self.0.ecn = crate::CE;
@@ -100,11 +166,39 @@ impl Sink<Legal> for Caller {
     }
 }
 
+/// Makes what a handle points to, or writes why it cannot be made.
+///
+/// # Safety
+/// `text` is a C string, `setup` points to a setup; `error` points to `size` bytes or is null.
+pub unsafe fn open<T>(
+    text: *const c_char,
+    setup: *const Setup,
+    error: *mut c_char,
+    size: usize,
+    make: impl FnOnce(&str, &Setup) -> Result<T, String>,
+) -> *mut T {
+    let made = if text.is_null() || setup.is_null() {
+        Err("text and setup must not be null".to_owned())
+    } else {
+        // SAFETY: both are not null, so they are what the caller promises.
+        let (text, setup) = unsafe { (CStr::from_ptr(text), &*setup) };
+        make(&text.to_string_lossy(), setup)
+    };
+    match made {
+        Ok(thing) => Box::into_raw(Box::new(thing)),
+        Err(why) => {
+            // SAFETY: as the caller promises.
+            unsafe { write_error(error, size, &why) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
 /// Copies a sentence into the room of a caller, cut off where it ends.
 ///
 /// # Safety
 /// `error` points to `size` bytes or is null.
-pub unsafe fn write_error(error: *mut c_char, size: usize, why: &str) {
+unsafe fn write_error(error: *mut c_char, size: usize, why: &str) {
     if error.is_null() || size == 0 {
         return;
     }

@@ -5,11 +5,12 @@
 //! A handle belongs to one thread at a time, and callbacks must not use the handle that calls them.
 
 mod door;
+mod law;
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr;
 
 use door::{Caller, Entry};
+pub use law::*;
 use sojourn_aqm::{Rate, Time};
 
 /// An instant that never comes.
@@ -73,6 +74,8 @@ pub struct Backlog {
     pub packets: u32,
     /// Bytes.
     pub bytes: u64,
+    /// Bytes that wait for the same link, here and in other queues.
+    pub link_bytes: u64,
 }
 
 /// Told of every packet that is dropped: the packet, when it was accepted (now, if never), where, why.
@@ -121,20 +124,9 @@ pub unsafe extern "C" fn sojourn_new(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut Qdisc {
-    if text.is_null() || setup.is_null() {
-        // SAFETY: as the caller promises.
-        unsafe { door::write_error(error, error_size, "text and setup must not be null") };
-        return ptr::null_mut();
-    }
-    // SAFETY: both are not null, so they are what the caller promises.
-    let (text, setup) = unsafe { (std::ffi::CStr::from_ptr(text), *setup) };
-    match Entry::new(&text.to_string_lossy(), &setup) {
-        Ok(entry) => Box::into_raw(Box::new(Qdisc(entry))),
-        Err(why) => {
-            // SAFETY: as the caller promises.
-            unsafe { door::write_error(error, error_size, &why) };
-            ptr::null_mut()
-        }
+    // SAFETY: as the caller promises.
+    unsafe {
+        door::open(text, setup, error, error_size, |text, setup| Entry::new(text, setup).map(Qdisc))
     }
 }
 
@@ -255,7 +247,8 @@ pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bp
 pub unsafe extern "C" fn sojourn_backlog_of(qdisc: *const Qdisc) -> Backlog {
     // SAFETY: as the caller promises.
     let backlog = unsafe { (*qdisc).0.qdisc.backlog() };
-    Backlog { packets: backlog.packets, bytes: backlog.bytes }
+    let sojourn_aqm::Backlog { packets, bytes, link_bytes } = backlog;
+    Backlog { packets, bytes, link_bytes }
 }
 
 /// How many state variables there are.
@@ -265,7 +258,7 @@ pub unsafe extern "C" fn sojourn_backlog_of(qdisc: *const Qdisc) -> Backlog {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_var_count(qdisc: *const Qdisc) -> usize {
     // SAFETY: as the caller promises.
-    unsafe { (*qdisc).0.names.len() }
+    unsafe { (*qdisc).0.vars.count() }
 }
 
 /// The name of a state variable, valid as long as the discipline; null if there is no such one.
@@ -275,8 +268,7 @@ pub unsafe extern "C" fn sojourn_var_count(qdisc: *const Qdisc) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_var_name(qdisc: *const Qdisc, index: usize) -> *const c_char {
     // SAFETY: as the caller promises.
-    let names = unsafe { &(*qdisc).0.names };
-    names.get(index).map_or(ptr::null(), |name| name.as_ptr())
+    unsafe { (*qdisc).0.vars.name(index) }
 }
 
 /// Writes the values of the state variables, at most `count`; returns how many there are.
@@ -290,10 +282,7 @@ pub unsafe extern "C" fn sojourn_observe(
     count: usize,
 ) -> usize {
     // SAFETY: as the caller promises.
-    let entry = unsafe { &mut (*qdisc).0 };
-    entry.qdisc.observe(&mut entry.values);
-    let written = count.min(entry.values.len());
-    // SAFETY: `values` has room for `count` numbers, of which no more are written.
-    unsafe { ptr::copy_nonoverlapping(entry.values.as_ptr(), values, written) };
-    entry.values.len()
+    let Entry { qdisc, vars, .. } = unsafe { &mut (*qdisc).0 };
+    // SAFETY: as the caller promises.
+    unsafe { vars.observe(|out| qdisc.observe(out), values, count) }
 }

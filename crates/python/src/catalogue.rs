@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sojourn_aqm::Var;
 use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
 use sojourn_scenario::kinds;
 use sojourn_sim::cc;
@@ -32,7 +33,7 @@ pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
             params.append(param(py, spec, entry.dialects, default, source, "cc")?)?;
         }
         dict.set_item("params", params)?;
-        dict.set_item("vars", PyList::empty(py))?;
+        dict.set_item("vars", vars(py, entry.vars)?)?;
         list.append(dict)?;
     }
     Ok(list)
@@ -67,16 +68,21 @@ fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>>
         params.append(param(py, spec, kind.dialects, default, source, of)?)?;
     }
     dict.set_item("params", params)?;
-    let vars = PyList::empty(py);
-    for var in kind.vars {
+    dict.set_item("vars", vars(py, kind.vars)?)?;
+    Ok(dict)
+}
+
+/// State variables: name, unit, meaning.
+fn vars<'py>(py: Python<'py>, vars: &[Var]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for var in vars {
         let row = PyDict::new(py);
         row.set_item("name", var.name)?;
         row.set_item("unit", var.unit)?;
         row.set_item("doc", var.doc)?;
-        vars.append(row)?;
+        list.append(row)?;
     }
-    dict.set_item("vars", vars)?;
-    Ok(dict)
+    Ok(list)
 }
 
 /// Name, meaning and dialects.

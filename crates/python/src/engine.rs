@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use sojourn_aqm::{QdiscSpec, Time};
-use sojourn_scenario::{Format, Scenario};
+use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::SimError;
 
 use crate::errors::Refusal;
@@ -41,15 +41,20 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
     };
     let read = |file: &str| fs::read_to_string(folder.join(file));
     let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
-    let scenario = Scenario::load(&source.text, &words, &read)?;
-    sojourn_sim::check(scenario.resolved()).map_err(|error| of_sim(&source.origin, error))?;
+    let check = |plan: &Resolved| sojourn_sim::check(plan).map_err(in_scenario);
+    let scenario = Scenario::load_for(&source.text, &words, &read, &check)?;
     Ok(Loaded { source, scenario })
 }
 
 /// The AQM of a link.
 pub fn queue<'a>(scenario: &'a Scenario, link: &str) -> Result<&'a QdiscSpec, Refusal> {
+    place_of(scenario, link).map(|place| &scenario.resolved().links[place].queue)
+}
+
+/// The place of a link in the list of links.
+pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
     let links = &scenario.resolved().links;
-    links.iter().find(|l| l.name == link).map(|l| &l.queue).ok_or_else(|| {
+    links.iter().position(|l| l.name == link).ok_or_else(|| {
         let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
         let hint = sojourn_aqm::registry::hint(link, &names);
         Refusal::new("links", format!("there is no link `{link}`{hint}"))
@@ -93,21 +98,13 @@ pub fn run(
     match sojourn_sim::run(scenario.resolved(), keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
-        Err(error @ SimError::Invalid { .. }) => Err(of_sim("", error)),
+        Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),
     }
 }
 
-/// A refusal with the file before its place.
-pub fn in_file(origin: &str, place: String, message: String) -> Refusal {
-    match origin {
-        "" => Refusal::new(place, message),
-        _ => Refusal::new(format!("{origin}: {place}"), message),
-    }
-}
-
-fn of_sim(origin: &str, error: SimError) -> Refusal {
+fn in_scenario(error: SimError) -> ScenarioError {
     match error {
-        SimError::Invalid { place, message } => in_file(origin, place, message),
-        SimError::Cancelled => Refusal::new("", error.to_string()),
+        SimError::Invalid { place, message } => ScenarioError::new(place, message),
+        SimError::Cancelled => ScenarioError::new("", error.to_string()),
     }
 }

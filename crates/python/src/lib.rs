@@ -2,6 +2,7 @@
 //! in `python/sojourn/_core.pyi`.
 
 mod catalogue;
+mod diff;
 mod engine;
 mod errors;
 mod linux;
@@ -22,10 +23,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<diff::Diff>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
+    module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
 use sojourn_router::{planning, replay};
 
-use crate::engine::in_file;
 use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
@@ -18,7 +17,7 @@ use crate::scenario::Scenario;
 pub fn linux_plan(scenario: &Scenario) -> Result<String, Refusal> {
     let loaded = &scenario.loaded;
     let plan = planning::plan(loaded.scenario.resolved())
-        .map_err(|error| in_file(&loaded.source.origin, error.place, error.message))?;
+        .map_err(|error| error.in_file(&loaded.source.origin))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 

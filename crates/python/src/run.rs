@@ -24,6 +24,14 @@ pub struct Cancel {
     shared: Arc<Shared>,
 }
 
+impl Cancel {
+    /// Notes the simulated time of one run alone, and whether it may go on.
+    pub(crate) fn goes_on(&self, now: Time) -> bool {
+        self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
+        !self.shared.cancelled.load(Ordering::Relaxed)
+    }
+}
+
 #[derive(Default)]
 struct Shared {
     cancelled: AtomicBool,
@@ -168,6 +176,11 @@ impl Run {
 }
 
 impl Run {
+    /// Results that took no time of their own to simulate.
+    pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
+        Run { run: Arc::new(run), loaded, wall_s: 0.0, account: Account::of_simulator() }
+    }
+
     fn manifest(&self) -> serde_json::Value {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {

@@ -3,12 +3,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sojourn_aqm::{Cause, Ecn, Stage, Time, Var};
 
 use super::*;
-use crate::rows::{Fate, HistogramOf, PacketRow, Scope, StateRow, SummaryRow};
+use crate::rows::{Fate, HistogramOf, PacketRow, Scope, SignalRow, StateRow, SummaryRow};
 
 const VAR: Var = Var { name: "drop_prob", unit: "1", doc: "" };
 
@@ -26,6 +26,21 @@ fn packet(seq: u32, fate: Fate) -> PacketRow {
     }
 }
 
+fn signal(place: usize) -> SignalRow {
+    SignalRow {
+        queue: 0,
+        t: Time::from_nanos(7),
+        flow: 1,
+        seq: place as u32,
+        bytes: 1500,
+        sojourn: None,
+        is_mark: true,
+        stage: Stage::Queued,
+        cause: Cause::Random,
+        evidence: place,
+    }
+}
+
 fn run() -> Run {
     let mut histogram = crate::Histogram::default();
     (0..100).for_each(|i| histogram.add(i * 1_000_000));
@@ -35,6 +50,9 @@ fn run() -> Run {
         vars: vec![vec![VAR]],
         flows: vec!["bulk.0".into(), "bulk.1".into()],
         classes: vec!["bulk".into(), "bulk".into()],
+        signals: vec![signal(0), signal(1)],
+        evidence: vec![0.25, 0.75],
+        evidence_vars: vec![&[VAR]],
         packets: (0..200_000).map(|i| packet(i, fates[i as usize % 3])).collect(),
         states: vec![StateRow { queue: 0, t: Time::ZERO, var: 0, value: 0.5 }],
         summary: vec![SummaryRow {
@@ -99,6 +117,16 @@ fn a_table_reads_back_as_it_was() {
 }
 
 #[test]
+fn every_signal_has_its_own_state() {
+    let batch = Table::Signals.read(Arc::new(run())).next().unwrap().unwrap();
+    let states = batch.column_by_name("state").unwrap().as_map();
+    assert_eq!(states.keys().as_string::<i32>().value(0), "drop_prob");
+    assert_eq!(states.values().as_primitive::<Float64Type>().values()[..], [0.25, 0.75]);
+    assert_eq!(states.value_offsets(), [0, 1, 2]);
+    assert!(batch.column_by_name("sojourn_ns").unwrap().is_null(0));
+}
+
+#[test]
 fn only_tables_with_rows_and_no_temporary_files_remain() {
     let folder = Folder::new("tables-with-rows");
     let names = write(&Arc::new(run()), &serde_json::json!({}), &folder.0).unwrap();
@@ -107,6 +135,7 @@ fn only_tables_with_rows_and_no_temporary_files_remain() {
         "histograms.parquet",
         "manifest.json",
         "packets.parquet",
+        "signals.parquet",
         "states.parquet",
         "summary.parquet",
     ];

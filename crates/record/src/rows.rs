@@ -17,10 +17,18 @@ pub struct Run {
     pub classes: Vec<String>,
     /// One packet at one queue.
     pub packets: Vec<PacketRow>,
+    /// One drop or mark.
+    pub signals: Vec<SignalRow>,
+    /// The state before each of them, one after the other.
+    pub evidence: Vec<f64>,
+    /// Which variables a queue's evidence is of, by queue; empty for one that signalled nothing.
+    pub evidence_vars: Vec<&'static [Var]>,
     /// One flow at one sample.
     pub flow_samples: Vec<FlowRow>,
     /// One variable of one queue at one sample.
     pub states: Vec<StateRow>,
+    /// One variable of one flow's congestion control at one sample.
+    pub flow_states: Vec<FlowStateRow>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
     /// One number of the run.
@@ -82,6 +90,32 @@ pub struct PacketRow {
     pub ecn_in: Ecn,
 }
 
+/// Table `signals`: one drop or mark at one queue, in the order in which they were made, with the state of
+/// the AQM just before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SignalRow {
+    /// The queue.
+    pub queue: u16,
+    /// When it was dropped or marked.
+    pub t: Time,
+    /// The flow.
+    pub flow: u32,
+    /// Sequence number within the flow, as in [`PacketRow`].
+    pub seq: u32,
+    /// Size as the link accounts it.
+    pub bytes: u32,
+    /// How long it had waited; none for one that was marked while it went on waiting.
+    pub sojourn: Option<Span>,
+    /// Whether it was marked; else it was dropped.
+    pub is_mark: bool,
+    /// Where.
+    pub stage: Stage,
+    /// Why.
+    pub cause: Cause,
+    /// Where its values begin in [`Run::evidence`], one for each of the queue's variables.
+    pub evidence: usize,
+}
+
 /// Table `flows`: one flow at one sample. Bytes are payload; sums since the start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowRow {
@@ -114,6 +148,19 @@ pub struct StateRow {
     pub t: Time,
     /// The variable's place in [`Run::vars`].
     pub var: u16,
+    /// Its value, in the variable's unit.
+    pub value: f64,
+}
+
+/// Table `flow_states`: one variable of one flow's congestion control at one sample, in long form.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowStateRow {
+    /// The flow.
+    pub flow: u32,
+    /// The sample's time.
+    pub t: Time,
+    /// The variable's name.
+    pub var: &'static str,
     /// Its value, in the variable's unit.
     pub value: f64,
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::{Float64Builder, MapBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array,
@@ -12,7 +13,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use sojourn_aqm::{Cause, Stage};
 
-use crate::rows::{Fate, Run, Scope};
+use crate::rows::{Fate, Run, Scope, SignalRow};
 
 /// Rows that become one record batch, so that a large table is never in memory twice.
 const ROWS_PER_BATCH: usize = 1 << 16;
@@ -24,6 +25,7 @@ const FATES: [&str; 3] = [
     Fate::Waiting.word(),
 ];
 const STAGES: [&str; 3] = [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
+const SIGNALS: [&str; 2] = ["dropped", "marked"];
 const CAUSES: [&str; 3] =
     [Cause::Overflow.word(), Cause::Random.word(), Cause::Deterministic.word()];
 const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
@@ -33,10 +35,14 @@ const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
 pub enum Table {
     /// One packet at one queue.
     Packets,
+    /// One drop or mark, with the state of the AQM just before it.
+    Signals,
     /// One flow at one sample.
     Flows,
     /// One variable of one queue at one sample.
     States,
+    /// One variable of one flow's congestion control at one sample.
+    FlowStates,
     /// One finished short transfer.
     Transfers,
     /// One number of the run.
@@ -47,10 +53,12 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 6] = [
+    pub const ALL: [Table; 8] = [
         Table::Packets,
+        Table::Signals,
         Table::Flows,
         Table::States,
+        Table::FlowStates,
         Table::Transfers,
         Table::Summary,
         Table::Histograms,
@@ -60,8 +68,10 @@ impl Table {
     pub const fn name(self) -> &'static str {
         match self {
             Table::Packets => "packets",
+            Table::Signals => "signals",
             Table::Flows => "flows",
             Table::States => "states",
+            Table::FlowStates => "flow_states",
             Table::Transfers => "transfers",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
@@ -77,8 +87,10 @@ impl Table {
     pub fn rows(self, run: &Run) -> usize {
         match self {
             Table::Packets => run.packets.len(),
+            Table::Signals => run.signals.len(),
             Table::Flows => run.flow_samples.len(),
             Table::States => run.states.len(),
+            Table::FlowStates => run.flow_states.len(),
             Table::Transfers => run.transfers.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
@@ -100,8 +112,10 @@ impl Table {
     fn batch(self, run: &Run, rows: Range<usize>) -> RecordBatch {
         let columns = match self {
             Table::Packets => packets(run, rows),
+            Table::Signals => signals(run, rows),
             Table::Flows => flows(run, rows),
             Table::States => states(run, rows),
+            Table::FlowStates => flow_states(run, rows),
             Table::Transfers => transfers(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
@@ -162,7 +176,7 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("seq", u32s(rows.iter().map(|r| r.seq)), false),
         ("bytes", u32s(rows.iter().map(|r| r.bytes)), false),
         ("arrived_ns", u64s(rows.iter().map(|r| r.arrived.as_nanos())), false),
-        ("left_ns", left(rows.iter().map(|r| r.left.map(|t| t.as_nanos()))), true),
+        ("left_ns", some_u64s(rows.iter().map(|r| r.left.map(|t| t.as_nanos()))), true),
         ("fate", words(rows.iter().map(|r| Some(fate_key(r.fate))), &FATES), false),
         ("stage", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.0 as i8)), &STAGES), true),
         ("cause", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1 as i8)), &CAUSES), true),
@@ -171,6 +185,36 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("mark_cause", words(rows.iter().map(|r| r.marked.map(|m| m.1 as i8)), &CAUSES), true),
         ("ecn_in", words(rows.iter().map(|r| Some(r.ecn_in as i8)), &ECNS), false),
     ]
+}
+
+fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.signals[range];
+    vec![
+        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("seq", u32s(rows.iter().map(|r| r.seq)), false),
+        ("bytes", u32s(rows.iter().map(|r| r.bytes)), false),
+        ("sojourn_ns", some_u64s(rows.iter().map(|r| r.sojourn.map(|s| s.as_nanos()))), true),
+        ("signal", words(rows.iter().map(|r| Some(r.is_mark as i8)), &SIGNALS), false),
+        ("stage", words(rows.iter().map(|r| Some(r.stage as i8)), &STAGES), false),
+        ("cause", words(rows.iter().map(|r| Some(r.cause as i8)), &CAUSES), false),
+        ("state", evidence(run, rows), false),
+    ]
+}
+
+/// The state before each signal, as a map from variable to value: the columns are the same for every AQM.
+fn evidence(run: &Run, rows: &[SignalRow]) -> ArrayRef {
+    let mut maps = MapBuilder::new(None, StringBuilder::new(), Float64Builder::new());
+    for row in rows {
+        let vars = run.evidence_vars[usize::from(row.queue)];
+        for (var, &value) in vars.iter().zip(&run.evidence[row.evidence..]) {
+            maps.keys().append_value(var.name);
+            maps.values().append_value(value);
+        }
+        maps.append(true).expect("as many keys as values");
+    }
+    Arc::new(maps.finish())
 }
 
 fn flows(run: &Run, range: Range<usize>) -> Vec<Column> {
@@ -203,6 +247,17 @@ fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("var", names(rows.iter().map(|r| var(r.queue, r.var)), &vars), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+    ]
+}
+
+fn flow_states(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.flow_states[range];
+    let vars: Vec<&str> = rows.iter().map(|r| r.var).collect();
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("var", names(0..rows.len(), &vars), false),
         ("value", f64s(rows.iter().map(|r| r.value)), false),
     ]
 }
@@ -264,7 +319,7 @@ fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(values))
 }
 
-fn left(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+fn some_u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter(values))
 }
 

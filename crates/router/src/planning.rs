@@ -82,17 +82,26 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
 /// The only link: this engine has one bottleneck.
 fn the_link(scenario: &Resolved) -> Planned<&Link> {
     for (index, group) in scenario.flows.iter().enumerate() {
-        if group.path.len() > 1 || !group.reverse.is_empty() {
-            let place =
-                format!("flows[{index}].{}", if group.path.len() > 1 { "path" } else { "reverse" });
-            return refuse(
-                place,
-                "engine linux has one bottleneck, on the way to the receivers; \
-                                  use engine sim for more links",
-            );
+        let window = tcp_of(&group.app).is_some_and(|tcp| tcp.receive_window.is_some());
+        for (key, is_beyond) in [
+            ("path", group.path.len() > 1),
+            ("reverse", !group.reverse.is_empty()),
+            ("sender_downlink", group.sender_downlink.is_some()),
+            ("receiver_rate", group.receiver_rate.is_some()),
+            ("receive_window", window),
+        ] {
+            if is_beyond {
+                let message = "engine linux has one bottleneck, on the way to the receivers, and the \
+                               kernel's own receive window; use engine sim";
+                return refuse(format!("flows[{index}].{key}"), message);
+            }
         }
     }
     match scenario.links.as_slice() {
+        [link] if link.device.is_some() || link.jitter.is_some() || link.loss.is_some() => refuse(
+            format!("links.{}", link.name),
+            "engine linux has no device buffer, jitter or random loss; use engine sim",
+        ),
         [link] => Ok(link),
         _ => refuse("links", "engine linux has one link; use engine sim for more"),
     }
@@ -239,9 +248,9 @@ fn bottleneck(
         Capacity::Schedule(steps) => {
             steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
         }
-        Capacity::Trace(_) => {
+        Capacity::Trace(_) | Capacity::Bucket(_) => {
             let place = format!("links.{}.rate", link.name);
-            return refuse(place, "engine linux has no recorded links; use engine sim");
+            return refuse(place, "engine linux has steady rates and schedules; use engine sim");
         }
     };
     let place = format!("links.{}.queue", link.name);

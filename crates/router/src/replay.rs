@@ -51,10 +51,7 @@ pub fn collect(
     let told = stories::read(folder, plan, &result)?;
     let mut invalid = verdict::doubts(plan, &result, &told, virtual_time);
     let mut replay = Replay::new(scenario, plan);
-    match scenario.record.packets {
-        true => replay.tell::<true>(&told),
-        false => replay.tell::<false>(&told),
-    }
+    replay.tell(&told);
     invalid.extend(verdict::elsewhere(plan, &replay.probe));
     let outcome = replay.outcome(scenario, plan, &result);
     let facts = json!({
@@ -112,6 +109,8 @@ impl Replay {
         let warmup = Time::ZERO + scenario.warmup;
         let window = (warmup, Time::ZERO + scenario.duration);
         let mut probe = Probe::new(1, classes(scenario).len(), window);
+        probe.notes.wants_packets = scenario.record.packets;
+        probe.notes.wants_signals = scenario.record.signals;
         if scenario.warmup == Span::ZERO {
             probe.end_warmup();
         }
@@ -130,7 +129,7 @@ impl Replay {
         }
     }
 
-    fn tell<const PACKETS: bool>(&mut self, stories: &[Story]) {
+    fn tell(&mut self, stories: &[Story]) {
         let mut steps: Vec<(Time, Step, usize)> = Vec::with_capacity(2 * stories.len());
         for (place, story) in stories.iter().enumerate() {
             steps.push((story.arrived, Step::Arrives, place));
@@ -146,13 +145,13 @@ impl Replay {
             self.advance(at);
             self.events += 1;
             match step {
-                Step::Arrives => self.arrives::<PACKETS>(at, packets[place]),
-                Step::Leaves => self.leaves::<PACKETS>(at, &stories[place], packets[place]),
+                Step::Arrives => self.arrives(at, packets[place]),
+                Step::Leaves => self.leaves(at, &stories[place], packets[place]),
             }
         }
         for (story, packet) in stories.iter().zip(&packets) {
             if story.fate == Fate::Waiting {
-                self.probe.ear::<PACKETS>(self.next_sample, 0).waiting(packet, story.arrived);
+                self.probe.ear::<true>(self.next_sample, 0).waiting(packet, story.arrived);
             }
         }
     }
@@ -185,16 +184,16 @@ impl Replay {
         self.probe.states.extend(rows);
     }
 
-    fn arrives<const PACKETS: bool>(&mut self, at: Time, packet: Packet) {
-        self.probe.ear::<PACKETS>(at, 0).arrived();
+    fn arrives(&mut self, at: Time, packet: Packet) {
+        self.probe.ear::<true>(at, 0).arrived(&packet);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(packet.link_bytes);
     }
 
-    fn leaves<const PACKETS: bool>(&mut self, at: Time, story: &Story, mut packet: Packet) {
+    fn leaves(&mut self, at: Time, story: &Story, mut packet: Packet) {
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.link_bytes);
-        let mut ear = self.probe.ear::<PACKETS>(at, 0);
+        let mut ear = self.probe.ear::<true>(at, 0);
         if let Some((stage, cause)) = story.marked {
             ear.marked(&mut packet, stage, cause);
         }
@@ -257,7 +256,9 @@ impl Replay {
             utilisations: vec![self.probe.links[0].busy.as_secs() / seconds],
             vars: vec![BUILTIN_VARS.to_vec()],
             counts: flow_counts(result),
+            wire_losses: vec![None],
             flow_samples: flow_rows(result),
+            flow_states: Vec::new(),
             events: self.events,
             probe: self.probe,
         }

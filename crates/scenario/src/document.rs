@@ -13,6 +13,7 @@ use sojourn_aqm::{Span, units};
 use crate::choice::{Choice, tagged};
 use crate::engines::Engines;
 use crate::flows::FlowGroup;
+use crate::paths::{Bucket, Device, Jitter, Loss};
 use crate::schema;
 use crate::text::{BufferText, RateText, SizeText, SpanText};
 
@@ -51,6 +52,8 @@ pub struct Document {
 pub struct Record {
     /// One row per packet per queue: large.
     pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
     /// Samples of every flow.
     pub flows: bool,
     /// Samples of every queue.
@@ -61,7 +64,7 @@ pub struct Record {
 
 impl Default for Record {
     fn default() -> Self {
-        Record { packets: false, flows: false, states: true, sample: Sample::Auto }
+        Record { packets: false, signals: false, flows: false, states: true, sample: Sample::Auto }
     }
 }
 
@@ -78,7 +81,8 @@ pub enum Sample {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// How fast it sends: a rate, a `schedule` of rates, or a `trace` recorded on a real link.
+    /// How fast it sends: a rate, a `schedule` of rates, a token `bucket`, or a `trace` recorded on a
+    /// real link.
     pub rate: Capacity,
     /// Propagation delay.
     #[serde(default = "no_time")]
@@ -96,9 +100,19 @@ pub struct Link {
     #[serde(default = "tail_drop")]
     #[schemars(schema_with = "schema::queue")]
     pub queue: Choice,
+    /// What waits below the queue, out of its sight, such as `{ bytes = "1514B" }`. Without it the
+    /// queue hands down one packet at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+    /// Extra delay of each packet on the wire, such as `{ kind = "uniform", max = "5ms" }`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    /// Random loss on the wire, such as `{ kind = "bernoulli", rate = 0.01 }`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
 }
 
-/// How fast a link sends: a rate, or a table of kind `schedule` or `trace`.
+/// How fast a link sends: a rate, or a table of kind `schedule`, `bucket` or `trace`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Capacity {
@@ -115,6 +129,9 @@ pub enum Varying {
     /// Given rates from given times on. The packet in service finishes at its old rate.
     #[schemars(title = "Schedule")]
     Schedule(Schedule),
+    /// A token bucket in front of a faster line, as `tbf` and `htb` shape.
+    #[schemars(title = "Bucket")]
+    Bucket(Bucket),
     /// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
     /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
     #[schemars(title = "Trace")]
@@ -145,8 +162,9 @@ pub struct Trace {
     pub opportunity: SizeText,
 }
 
-tagged!(Varying, "a rate, or a table of kind `schedule` or `trace`", {
+tagged!(Varying, "a rate, or a table of kind `schedule`, `bucket` or `trace`", {
     "schedule" => Schedule(Schedule),
+    "bucket" => Bucket(Bucket),
     "trace" => Trace(Trace)
 });
 
@@ -162,7 +180,7 @@ impl<'de> de::Visitor<'de> for CapacityVisitor {
     type Value = Capacity;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rate such as \"10mbit\", or a table of kind `schedule` or `trace`")
+        f.write_str("a rate such as \"10mbit\", or a table of kind `schedule`, `bucket` or `trace`")
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Capacity, E> {
         units::rate(text).map(|rate| Capacity::Constant(RateText(rate))).map_err(E::custom)

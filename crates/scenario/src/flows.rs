@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, tagged};
+use crate::paths::Access;
 use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
 
@@ -29,8 +30,14 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse: Vec<String>,
     /// Base round-trip time: the sum of all propagation delays. What the links do not account for
-    /// is shared between the access links of both ends. Written like `100ms`.
-    pub rtt: SpanText,
+    /// is shared between the access links of both ends. It may be left out where `access` says how
+    /// much each side delays. Written like `100ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<SpanText>,
+    /// The delays of the access links, side by side, such as `{ sender = "201ms", receiver = "1ms" }`,
+    /// and their rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Rate of each sender's own access link; without it ten times the fastest initial rate on the
     /// path. Written like `100mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,12 +55,13 @@ pub struct FlowGroup {
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
     pub ecn: bool,
-    /// TCP: size of a full segment at IP level, headers included.
+    /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp` profile,
+    /// `1500B` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1500B"))]
     pub packet: Option<SizeText>,
-    /// TCP: size of the IP and TCP headers, and so of a pure ACK; 52 B are IPv4 and TCP with
-    /// timestamps.
+    /// TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the `tcp` profile:
+    /// `52B` for `linux`, IPv4 and TCP with timestamps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "52B"))]
     pub header: Option<SizeText>,
@@ -66,6 +74,14 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,
+    /// TCP: the window that the receiver offers; without it the receiver is never the limit. Written
+    /// like `128kB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<SizeText>,
+    /// TCP: whether that window starts with 64 kB and grows with what arrives, as in Linux; then
+    /// `receive_window` is where it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autotuning: Option<bool>,
     /// When the flows start: `0s`, or each at a random time within `0s..1s`.
     #[serde(default = "at_once")]
     pub start: StartText,
@@ -170,6 +186,8 @@ impl FlowGroup {
             ("header", self.header.is_some()),
             ("initial_window", self.initial_window.is_some()),
             ("ack_every", self.ack_every.is_some()),
+            ("receive_window", self.receive_window.is_some()),
+            ("autotuning", self.autotuning.is_some()),
         ];
         keys.into_iter().filter(|&(_, written)| written).map(|(key, _)| key)
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
 
-use crate::resolved::{App, Capacity, FlowGroup, Link, Resolved, Tcp, Trace};
+use crate::resolved::{App, Capacity, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Tcp, Trace};
 
 /// The resolved scenario. Traces appear by file and hash, not by content.
 pub fn resolved(resolved: &Resolved) -> Value {
@@ -14,6 +14,7 @@ pub fn resolved(resolved: &Resolved) -> Value {
         "warmup": text(resolved.warmup),
         "record": {
             "packets": resolved.record.packets,
+            "signals": resolved.record.signals,
             "flows": resolved.record.flows,
             "states": resolved.record.states,
             "sample": text(resolved.record.sample),
@@ -34,7 +35,38 @@ fn link(link: &Link) -> Value {
         "limit": text(link.limit),
         "mtu": size(link.mtu_bytes),
         "queue": queue(&link.queue),
+        "device": link.device.map(|device| json!({
+            "bytes": units::show_bytes(device.bytes),
+            "overhead": size(device.overhead_bytes),
+        })),
+        "jitter": link.jitter.map(jitter),
+        "loss": link.loss.map(loss),
     })
+}
+
+fn jitter(jitter: Jitter) -> Value {
+    let reorder = jitter.reorder;
+    match jitter.extra {
+        Extra::Uniform(max) => json!({ "kind": "uniform", "max": text(max), "reorder": reorder }),
+        Extra::Exponential(mean) => {
+            json!({ "kind": "exponential", "mean": text(mean), "reorder": reorder })
+        }
+        Extra::LogNormal { mean, deviation } => json!({
+            "kind": "lognormal",
+            "mean": text(mean),
+            "deviation": text(deviation),
+            "reorder": reorder,
+        }),
+    }
+}
+
+fn loss(loss: Loss) -> Value {
+    match loss {
+        Loss::Bernoulli(rate) => json!({ "kind": "bernoulli", "rate": rate }),
+        Loss::GilbertElliott { enter, leave, bad, good } => json!({
+            "kind": "gilbert-elliott", "enter": enter, "leave": leave, "bad": bad, "good": good,
+        }),
+    }
 }
 
 fn capacity(capacity: &Capacity) -> Value {
@@ -44,6 +76,13 @@ fn capacity(capacity: &Capacity) -> Value {
             let steps = steps.iter().map(|(at, rate)| [text(at.since(Time::ZERO)), text(rate)]);
             json!({ "kind": "schedule", "steps": steps.collect::<Vec<_>>() })
         }
+        Capacity::Bucket(bucket) => json!({
+            "kind": "bucket",
+            "rate": text(bucket.rate),
+            "burst": units::show_bytes(bucket.burst_bytes),
+            "line": text(bucket.line),
+            "overdraft": bucket.overdraft,
+        }),
         Capacity::Trace(recorded) => trace(recorded),
     }
 }
@@ -82,6 +121,8 @@ fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
         "reverse": route(&flow.reverse),
         "rtt": text(flow.rtt),
         "access_rate": text(flow.access_rate),
+        "sender_downlink": flow.sender_downlink.map(text),
+        "receiver_rate": flow.receiver_rate.map(text),
         "access_delay": text(flow.access_delay),
         "egress_delay": text(flow.egress_delay),
         "return_delay": text(flow.return_delay),
@@ -130,6 +171,8 @@ fn transport(tcp: &Tcp) -> Value {
         "header": size(tcp.header_bytes),
         "initial_window": tcp.initial_window,
         "ack_every": tcp.ack_every,
+        "receive_window": tcp.receive_window.map(|window| units::show_bytes(window.bytes)),
+        "autotuning": tcp.receive_window.is_some_and(|window| window.autotuned),
     })
 }
 

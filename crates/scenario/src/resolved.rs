@@ -34,6 +34,8 @@ pub struct Resolved {
 pub struct Record {
     /// One row per packet per queue.
     pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
     /// Samples of every flow.
     pub flows: bool,
     /// Samples of every queue.
@@ -59,6 +61,64 @@ pub struct Link {
     pub limit: Limit,
     /// Largest packet that any flow sends through it, framing included.
     pub mtu_bytes: u32,
+    /// What waits below the queue.
+    pub device: Option<Device>,
+    /// Extra delay on the wire.
+    pub jitter: Option<Jitter>,
+    /// Random loss on the wire.
+    pub loss: Option<Loss>,
+}
+
+/// A device below a queue. It takes a packet while it holds at most `bytes`, the one being sent included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Device {
+    /// The limit, in bytes as the queue counts them.
+    pub bytes: u64,
+    /// Bytes that the line adds to what the queue counts.
+    pub overhead_bytes: u32,
+}
+
+/// Extra delay of each packet on a wire.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Jitter {
+    /// How it is distributed.
+    pub extra: Extra,
+    /// Whether packets may overtake each other.
+    pub reorder: bool,
+}
+
+/// A distribution of extra delays.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Extra {
+    /// Uniform from zero to this.
+    Uniform(Span),
+    /// Exponential with this mean.
+    Exponential(Span),
+    /// Log-normal.
+    LogNormal {
+        /// Its mean.
+        mean: Span,
+        /// Its standard deviation.
+        deviation: Span,
+    },
+}
+
+/// Random loss on a wire; all are probabilities from 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Loss {
+    /// Each packet with this probability.
+    Bernoulli(f64),
+    /// Gilbert and Elliott's two states.
+    GilbertElliott {
+        /// From the good to the bad state, at each packet.
+        enter: f64,
+        /// From the bad to the good state, at each packet.
+        leave: f64,
+        /// Of loss in the bad state.
+        bad: f64,
+        /// Of loss in the good state.
+        good: f64,
+    },
 }
 
 /// How fast a link sends.
@@ -69,19 +129,35 @@ pub enum Capacity {
     /// Rates from given times on; the first entry is at time zero, times increase strictly. The packet
     /// in service finishes at its old rate.
     Schedule(Vec<(Time, Rate)>),
+    /// A token bucket in front of a line.
+    Bucket(Bucket),
     /// Delivery opportunities recorded on a real link.
     Trace(Arc<Trace>),
 }
 
 impl Capacity {
-    /// The rate at time zero; for a trace its mean rate.
+    /// The rate at time zero; for a token bucket that of its tokens, for a trace its mean rate.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
             Capacity::Schedule(steps) => steps[0].1,
+            Capacity::Bucket(bucket) => bucket.rate,
             Capacity::Trace(trace) => trace.mean_rate(),
         }
     }
+}
+
+/// A token bucket in front of a line, full at the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bucket {
+    /// Rate of the tokens.
+    pub rate: Rate,
+    /// Depth in bytes.
+    pub burst_bytes: u64,
+    /// Rate of the line; not below that of the tokens.
+    pub line: Rate,
+    /// Whether a packet may leave the bucket in debt.
+    pub overdraft: bool,
 }
 
 /// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity. An
@@ -128,6 +204,10 @@ pub struct FlowGroup {
     pub reverse: Vec<usize>,
     /// Rate of each sender's own access link.
     pub access_rate: Rate,
+    /// Rate of the link back to the senders, which the group shares; without it none is waited for.
+    pub sender_downlink: Option<Rate>,
+    /// Rate of the link to and from the receivers, which the group shares; without it none is waited for.
+    pub receiver_rate: Option<Rate>,
     /// Propagation delay from sender to the first link.
     pub access_delay: Span,
     /// Propagation delay from the last link to the receiver.
@@ -211,4 +291,15 @@ pub struct Tcp {
     pub initial_window: Option<u32>,
     /// Packets that one ACK covers at most, if not as many as the profile says.
     pub ack_every: Option<u32>,
+    /// What the receiver offers, if it is ever the limit.
+    pub receive_window: Option<ReceiveWindow>,
+}
+
+/// The window that a receiver offers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReceiveWindow {
+    /// At most, bytes of payload.
+    pub bytes: u64,
+    /// Whether it starts small and grows with what arrives.
+    pub autotuned: bool,
 }

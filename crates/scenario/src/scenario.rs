@@ -34,6 +34,9 @@ pub struct Source<'a> {
     pub sets: &'a [(String, String)],
 }
 
+/// What an engine checks of a scenario that is legal in itself.
+pub type EngineCheck<'a> = dyn Fn(&Resolved) -> Result<(), ScenarioError> + 'a;
+
 /// A scenario as it was written, and what it resolves to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
@@ -51,6 +54,20 @@ impl Scenario {
         source: &Source<'_>,
         read: &ReadTrace<'_>,
     ) -> Result<Scenario, ScenarioError> {
+        Scenario::load_for(text, source, read, &|_| Ok(()))
+    }
+
+    /// The same for an engine that checks what only it knows; the place of its error is a dotted path,
+    /// to which file and line are added.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with file, line, dotted path and remedy.
+    pub fn load_for(
+        text: &str,
+        source: &Source<'_>,
+        read: &ReadTrace<'_>,
+        check: &EngineCheck<'_>,
+    ) -> Result<Scenario, ScenarioError> {
         let (mut root, mut places) = match source.format {
             Format::Toml => tree::from_toml(text, source.origin)?,
             Format::Json => tree::from_json(text, source.origin)?,
@@ -62,6 +79,7 @@ impl Scenario {
         tree::put_kinds_first(&mut root);
         let document: Document = explain::typed(root, &places)?;
         let resolved = resolve::resolve(&document, read)
+            .and_then(|resolved| check(&resolved).map(|()| resolved))
             .map_err(|error| ScenarioError { place: places.locate(&error.place), ..error })?;
         Ok(Scenario { document, resolved })
     }

@@ -78,7 +78,7 @@ fn unknown_kinds_are_told_the_nearest_one() {
     refused(
         &edited("\"10mbit\"", "{ kind = \"scedule\", steps = [] }"),
         "demo.toml:4: links.bottleneck.rate.kind",
-        "did you mean `schedule`? Known: schedule, trace",
+        "did you mean `schedule`? Known: schedule, bucket, trace",
     );
 }
 
@@ -353,4 +353,68 @@ fn doubts_are_warnings() {
     assert!(late.contains("flows[0].start") && late.contains("20s"));
     let small = load(GOOD, &[("links.bottleneck.buffer", "1kB")]).unwrap();
     assert!(small.resolved().warnings[0].contains("no room for a packet of 1500 bytes"));
+}
+
+#[test]
+fn a_round_trip_is_as_long_as_its_parts() {
+    let rtt = "demo.toml:9: flows[0].rtt";
+    refused(&edited("\"100ms\"", "\"40ms\""), rtt, "shorter than the 48ms");
+    refused(&edited("rtt = \"100ms\"\n", ""), "demo.toml:7: flows[0].rtt", "or `access`");
+    let with = |access: &str| format!("rtt = \"100ms\"\naccess = {{ {access} }}");
+    refused(
+        &edited("rtt = \"100ms\"", &with("sender = \"201ms\", receiver = \"1ms\"")),
+        rtt,
+        "100ms is not the 500ms that links and `access` delay there and back",
+    );
+    let right = edited("rtt = \"100ms\"", &with("sender = \"1ms\", receiver_back = \"1ms\""));
+    assert_eq!(load(&right, &[]).unwrap_err().place, rtt); // 1 + 48 there, 1 + 48 + 1 back: 99 ms
+    let left_out = right.replace("rtt = \"100ms\"\n", "");
+    assert_eq!(load(&left_out, &[]).unwrap().resolved().flows[0].rtt.to_string(), "99ms");
+    let nothing = left_out.replace("delay = \"48ms\"", "").replace("1ms", "0ms");
+    refused(&nothing, "demo.toml:7: flows[0].rtt", "a round trip takes time");
+}
+
+#[test]
+fn access_links_have_one_rate_and_one_order() {
+    let with = |more: &str| edited("rtt = \"100ms\"", more);
+    refused(
+        &with("access_rate = \"1gbit\"\naccess = { sender = \"1ms\", sender_rate = \"1gbit\" }"),
+        "demo.toml:9: flows[0].access_rate",
+        "`access.sender_rate` says the same; remove one",
+    );
+    let overtaking = with("access = { receiver_rate = \"1gbit\" }").replace(
+        "buffer",
+        "jitter = { kind = \"uniform\", max = \"5ms\", reorder = true }\nbuffer",
+    );
+    refused(&overtaking, "demo.toml:10: flows[0].access", "set the jitter's reorder = false");
+}
+
+#[test]
+fn buckets_devices_jitter_and_loss_are_checked() {
+    let bucket = |burst: &str, line: &str| {
+        let table = format!(
+            "{{ kind = \"bucket\", rate = \"10mbit\", burst = \"{burst}\", line = \"{line}\" }}"
+        );
+        edited("\"10mbit\"", &table)
+    };
+    assert!(load(&bucket("5kB", "1gbit"), &[]).is_ok());
+    let rate = "demo.toml:4: links.bottleneck.rate";
+    refused(&bucket("5kB", "1mbit"), &format!("{rate}.line"), "at least as fast");
+    refused(&bucket("0B", "1gbit"), &format!("{rate}.burst"), "1B to 1GB");
+    refused(&bucket("1499B", "1gbit"), &format!("{rate}.burst"), "overdraft = true");
+    refused(&bucket("5kB", "0mbit"), &format!("{rate}.line"), "must be positive");
+    let link = |more: &str| edited("buffer", &format!("{more}\nbuffer"));
+    let at = |key: &str| format!("demo.toml:6: links.bottleneck.{key}");
+    refused(&link("device = { bytes = \"0B\" }"), &at("device.bytes"), "must be positive");
+    refused(&link("device = { }"), &at("device.bytes"), "write for example bytes = \"1514B\"");
+    let traced = link("device = { bytes = \"1514B\" }")
+        .replace("\"10mbit\"", "{ kind = \"trace\", file = \"good.down\" }");
+    refused(&traced, &at("device"), "remove it");
+    let jitter = "jitter = { kind = \"uniform\", max = \"0ms\" }";
+    refused(&link(jitter), &at("jitter.max"), "must be positive");
+    refused(&link("jitter = { kind = \"normal\" }"), &at("jitter.kind"), "known: uniform");
+    refused(&link("loss = { kind = \"bernoulli\", rate = 1.5 }"), &at("loss.rate"), "from 0 to 1");
+    refused(&link("loss = { kind = \"bernoulli\" }"), &at("loss.rate"), "rate = 0.01");
+    let elliott = "loss = { kind = \"gilbert-elliott\", enter = 0.1, leave = -1 }";
+    refused(&link(elliott), &at("loss.leave"), "from 0 to 1");
 }

@@ -20,6 +20,10 @@ fn rate() -> impl Strategy<Value = Value> {
             "kind": "schedule",
             "steps": [["0s", format!("{mbit}mbit")], [format!("{at}ms"), "1mbit"]],
         })),
+        (1u64..1000, any::<bool>()).prop_map(|(mbit, overdraft)| json!({
+            "kind": "bucket", "rate": format!("{mbit}mbit"), "line": "1gbit", "burst": "9kB",
+            "overdraft": overdraft,
+        })),
         (1u64..9000).prop_map(|bytes| json!({
             "opportunity": format!("{bytes}B"),
             "file": "some.down",
@@ -39,14 +43,40 @@ fn buffer() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn link() -> impl Strategy<Value = Value> {
-    (rate(), buffer(), 0u64..50_000, 0u64..40).prop_map(|(rate, buffer, delay_us, framing)| {
-        let mut link = json!({
-            "rate": rate, "delay": format!("{delay_us}us"), "framing": format!("{framing}B"),
-        });
-        link.as_object_mut().unwrap().extend(buffer.as_object().unwrap().clone());
-        link
+fn wire() -> impl Strategy<Value = Value> {
+    let jitter = prop_oneof![
+        Just(json!({})),
+        (1u64..9000)
+            .prop_map(|us| json!({"jitter": {"kind": "uniform", "max": format!("{us}us")}})),
+        (1u64..9000).prop_map(|us| json!({
+            "jitter": {"kind": "exponential", "mean": format!("{us}us"), "reorder": true},
+        })),
+    ];
+    let loss = prop_oneof![
+        Just(json!({})),
+        (0u32..100).prop_map(|percent| json!({
+            "loss": {"kind": "bernoulli", "rate": f64::from(percent) / 100.0},
+        })),
+        Just(json!({"loss": {"kind": "gilbert-elliott", "enter": 0.01, "leave": 0.3, "bad": 0.9}})),
+    ];
+    (jitter, loss).prop_map(|(mut wire, loss)| {
+        wire.as_object_mut().unwrap().extend(loss.as_object().unwrap().clone());
+        wire
     })
+}
+
+fn link() -> impl Strategy<Value = Value> {
+    (rate(), buffer(), wire(), 0u64..50_000, 0u64..40).prop_map(
+        |(rate, buffer, wire, delay_us, framing)| {
+            let mut link = json!({
+                "rate": rate, "delay": format!("{delay_us}us"), "framing": format!("{framing}B"),
+            });
+            for part in [buffer, wire] {
+                link.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+            }
+            link
+        },
+    )
 }
 
 fn app() -> impl Strategy<Value = Value> {

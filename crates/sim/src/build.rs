@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, QdiscSpec, Rate, Rng, Span, Time, registry};
+use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
 use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Resolved, Tcp};
 
 use crate::SimError;
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
 use crate::app::datagrams::{DatagramFlow, Periods};
 use crate::app::stream::{Plan, Setup, Stream};
-use crate::cc::{self, Factory};
+use crate::bucket::TokenBucket;
+use crate::cc::{self, Chosen, Feedback};
+use crate::impairment::Impairment;
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
 use crate::probe::Probe;
+use crate::staged::Staged;
 use crate::tcp::Segments;
+use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
-use crate::wire::Wire;
+use crate::wire::{Line, Wire};
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse link.
@@ -37,9 +41,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
-    let links = plan.links.iter().enumerate();
-    let links = links
-        .map(|(i, link)| build_link(plan, i, link, slots, &mut agenda))
+    let links = (0..plan.links.len())
+        .map(|i| link(plan, i, (i, slots.timers + i), &mut agenda))
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -50,6 +53,7 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         slots,
         links,
         link_wires: (0..plan.links.len()).collect(),
+        impairments: plan.links.iter().map(|link| impairment(plan, link)).collect(),
         wires,
         groups,
         group_of: Vec::with_capacity(flows),
@@ -57,6 +61,7 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flows: Vec::with_capacity(flows),
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
+        flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
         sampling: Sampling {
             states: sampling.states,
@@ -67,6 +72,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
+    world.probe.notes.wants_packets = plan.record.packets;
+    world.probe.notes.wants_signals = plan.record.signals;
     for (i, group) in plan.flows.iter().enumerate() {
         add_flows(&mut world, plan, i, group)?;
     }
@@ -101,61 +108,80 @@ fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]
     }
 }
 
+/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that a
+/// group shares are lines on its wires.
 fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
-    let mut wires: Vec<(Span, End)> =
-        plan.links.iter().map(|link| (link.delay, End::Link)).collect();
+    let mut wires: Vec<(Span, End, Vec<Rate>)> =
+        plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();
     for (group, built) in plan.flows.iter().zip(groups) {
         let delay_of = |links: &[usize]| links.last().map_or(Span::ZERO, |&l| plan.links[l].delay);
-        let back = if built.backward.links.is_empty() { End::Sender } else { End::Link };
-        wires.push((delay_of(&group.path) + group.egress_delay, End::Receiver));
-        wires.push((group.return_delay, back));
-        wires.push((delay_of(&group.reverse) + group.return_egress_delay, End::Sender));
+        let lines = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();
+        let (near, far) = (group.sender_downlink, group.receiver_rate);
+        let (back, back_lines) = match built.backward.links.is_empty() {
+            true => (End::Sender, lines([far, near])),
+            false => (End::Link, lines([far, None])),
+        };
+        let to_receiver = delay_of(&group.path) + group.egress_delay;
+        let to_sender = delay_of(&group.reverse) + group.return_egress_delay;
+        wires.push((to_receiver, End::Receiver, lines([far, None])));
+        wires.push((group.return_delay, back, back_lines));
+        wires.push((to_sender, End::Sender, lines([near, None])));
     }
-    let wire = |(i, (delay, end))| (Wire::new(delay, slots.wires + i), end);
+    let wire =
+        |(i, (delay, end, lines))| (Wire::new(delay, slots.wires + i).with_lines(lines), end);
     wires.into_iter().enumerate().map(wire).collect()
 }
 
-fn build_link(
+/// Builds one link. `slots` ring for its server and its queue.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    link: &LinkPlan,
-    slots: Slots,
+    slots: (Slot, Slot),
     agenda: &mut Agenda,
 ) -> Result<Link, SimError> {
+    let link = &plan.links[place];
     let env = Env {
         limit: link.limit,
         mtu_bytes: link.mtu_bytes,
         rate: Some(link.capacity.initial_rate()),
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };
-    let queue = build_queue(&link.queue, &env)
-        .map_err(|why| SimError::invalid(&format!("links.{}.queue", link.name), why))?;
+    let make = if plan.record.signals { registry::build_watched } else { registry::build };
+    let queue = make(&link.queue, &env).map_err(|error| {
+        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
+    })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let slots = (place, slots.timers + place);
-    Ok(Link::new(queue, rng, server(&link.capacity), link.framing_bytes, slots, agenda))
+    Ok(Link::new(queue, rng, server(link), link.framing_bytes, slots, agenda))
 }
 
-fn build_queue(
-    spec: &QdiscSpec,
-    env: &Env,
-) -> Result<Box<dyn sojourn_aqm::Qdisc<crate::packet::Packet>>, String> {
-    registry::build(spec, env).map_err(|error| error.to_string())
-}
-
-fn server(capacity: &Capacity) -> Server {
-    let steady = |rate: Rate, changes: Vec<(Time, Rate)>| Server::Steady {
-        transmitter: Transmitter::new(rate),
-        changes,
-        in_service: None,
+fn server(link: &LinkPlan) -> Server {
+    let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
+    let (rate, changes, shaped) = match &link.capacity {
+        Capacity::Trace(trace) => {
+            let opportunities = Opportunities::new(Arc::clone(trace));
+            return Server::Recorded { opportunities, in_service: None };
+        }
+        Capacity::Constant(rate) => (*rate, Vec::new(), None),
+        Capacity::Schedule(steps) => (steps[0].1, later(steps), None),
+        Capacity::Bucket(bucket) => {
+            (bucket.line, Vec::new(), Some((TokenBucket::new(bucket), bucket.rate)))
+        }
     };
-    match capacity {
-        Capacity::Constant(rate) => steady(*rate, Vec::new()),
-        Capacity::Schedule(steps) => steady(steps[0].1, steps[1..].iter().rev().copied().collect()),
-        Capacity::Trace(trace) => Server::Recorded {
-            opportunities: Opportunities::new(Arc::clone(trace)),
-            in_service: None,
-        },
+    match (shaped, link.device) {
+        (None, None) => {
+            Server::Steady { transmitter: Transmitter::new(rate), changes, in_service: None }
+        }
+        (shaped, device) => Server::Staged(Box::new(Staged::new(shaped, device, rate, changes))),
     }
+}
+
+/// What the wire of a link does to packets. Its random streams are named after the link.
+fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
+    let stream = |purpose: &str| Rng::stream(plan.seed, &format!("{}/{purpose}", link.name), 0);
+    Impairment::new(link.loss, link.jitter, stream)
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so
@@ -166,10 +192,7 @@ fn add_flows(
     place: usize,
     group: &FlowGroup,
 ) -> Result<(), SimError> {
-    let transport = match tcp_of(&group.app) {
-        None => None,
-        Some(tcp) => Some(self::transport(place, tcp)?),
-    };
+    let transport = transport(place, group)?;
     for i in 0..group.count {
         let index = world.flows.len();
         let stream = |purpose: &str| {
@@ -177,20 +200,22 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow =
-            build_flow(index as u32, group, transport.as_ref(), (start, stop), stream("app"));
+        let flow = build_flow(index as u32, group, transport.as_ref(), (start, stop), &stream);
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
-        let transmitter = Transmitter::new(group.access_rate);
-        world.accesses.push(Access::new(transmitter, group.access_delay, wire));
+        let line = Line::new(group.access_rate);
+        world.accesses.push(Access::new(line, group.access_delay, wire));
         world.flows.push(flow);
         world.group_of.push(place as u32);
     }
     Ok(())
 }
 
-/// The rules of a group's TCP, and what makes its congestion controls.
-type Transport = (Profile, Arc<Factory>);
+/// The rules of a group's TCP, and its congestion control.
+struct Transport {
+    profile: Profile,
+    cc: Arc<Chosen>,
+}
 
 /// What the TCP flows of a group use, every default filled in, for the manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,25 +237,23 @@ pub struct TransportInFull {
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
 pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
-    let groups = plan.flows.iter().enumerate();
-    let with_tcp = groups.filter_map(|(i, group)| Some((i, group, tcp_of(&group.app)?)));
-    let in_full = |(place, group, tcp): (usize, &FlowGroup, &Tcp)| {
-        let (profile, _) = transport(place, tcp)?;
-        let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
-        let initial = || profile.initial_window.packets(tcp.payload_bytes);
-        Ok(TransportInFull {
+    let mut transports = Vec::new();
+    for (place, group) in plan.flows.iter().enumerate() {
+        let Some((tcp, Transport { profile, cc })) = transport(place, group)? else { continue };
+        transports.push(TransportInFull {
             flows: group.name.clone(),
-            cc: cc::in_full(cc)
-                .map_err(|why| SimError::invalid(&format!("flows[{place}].cc"), why))?,
-            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            cc: cc.in_full.clone(),
+            initial_window: initial_window(tcp, &profile),
             ack_every: profile.ack.every,
             profile: format!("{profile:?}"),
-        })
-    };
-    with_tcp.map(in_full).collect()
+        });
+    }
+    Ok(transports)
 }
 
-fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
+/// What a group of TCP flows uses; nothing for datagrams.
+fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)>, SimError> {
+    let Some(tcp) = tcp_of(&group.app) else { return Ok(None) };
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");
         move |why: String| SimError::invalid(&at, why)
@@ -239,8 +262,29 @@ fn transport(place: usize, tcp: &Tcp) -> Result<Transport, SimError> {
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let cc = tcp.cc.as_deref().unwrap_or(profile.cc);
-    Ok((profile, Arc::new(cc::factory(cc).map_err(invalid("cc"))?)))
+    let cc = cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map_err(invalid("cc"))?;
+    Ok(Some((tcp, Transport { profile, cc: Arc::new(cc) })))
+}
+
+fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
+    tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
+}
+
+/// What the receivers offer, in segments.
+fn window_rule(tcp: &Tcp) -> WindowRule {
+    /// Linux offers 64 kB at first.
+    const INITIAL_BYTES: u64 = 65_536;
+    let segments = |bytes: u64| {
+        let segments = bytes / u64::from(tcp.payload_bytes);
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+    };
+    match tcp.receive_window {
+        None => WindowRule::Unlimited,
+        Some(window) if window.autotuned => {
+            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+        }
+        Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
 }
 
 fn tcp_of(app: &App) -> Option<&Tcp> {
@@ -260,13 +304,13 @@ pub fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
 fn build_flow(
     index: u32,
     group: &FlowGroup,
-    transport: Option<&Transport>,
+    transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
-    rng: Rng,
+    stream_of: &dyn Fn(&str) -> Rng,
 ) -> Flow {
-    let stream = |tcp: &Tcp, plan: Plan, rng: Rng| {
-        let (profile, factory) = transport.expect("a TCP flow has a profile");
-        let initial = || profile.initial_window.packets(tcp.payload_bytes);
+    let rng = stream_of("app");
+    let stream = |plan: Plan, rng: Rng| {
+        let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
         let segments = Segments {
             flow: index,
             connection: 0,
@@ -275,20 +319,21 @@ fn build_flow(
             ecn: tcp.ecn,
             count: u32::MAX,
             last_payload_bytes: tcp.payload_bytes,
-            initial_window: tcp.initial_window.unwrap_or_else(initial),
+            initial_window: initial_window(tcp, profile),
         };
-        let precise_echo = tcp.ecn && factory().counts_marks();
-        let factory = Arc::clone(factory);
-        let setup = Setup { factory, segments, profile: *profile, precise_echo };
+        let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
+        let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
+        let window = window_rule(tcp);
+        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc, window };
         Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
     };
     let datagrams = |datagrams, periods, rng| {
         Flow::Datagrams(Box::new(DatagramFlow::new(index, datagrams, periods, times, rng)))
     };
     match &group.app {
-        App::Bulk { tcp, bytes } => stream(tcp, Plan::Bulk(*bytes), rng),
-        App::Files { tcp, sizes, think } => {
-            stream(tcp, Plan::Files { sizes: sizes.clone(), think: *think }, rng)
+        App::Bulk { bytes, .. } => stream(Plan::Bulk(*bytes), rng),
+        App::Files { sizes, think, .. } => {
+            stream(Plan::Files { sizes: sizes.clone(), think: *think }, rng)
         }
         App::Cbr { datagrams: plan } => datagrams(plan, None, rng),
         App::OnOff { datagrams: plan, on, off } => {

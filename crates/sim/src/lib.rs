@@ -5,13 +5,19 @@
 
 pub mod agenda;
 pub mod app;
+pub mod bucket;
 pub mod build;
 pub mod cc;
+pub mod diff;
+pub mod draw;
 pub mod emodel;
+pub mod impairment;
 pub mod link;
 pub mod opportunities;
 pub mod packet;
 pub mod probe;
+mod replay;
+pub mod staged;
 pub mod summary;
 pub mod tcp;
 pub mod transmitter;
@@ -71,7 +77,7 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// said no.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     let mut world = build::world(plan)?;
-    let finished = if plan.record.packets {
+    let finished = if plan.record.packets || plan.record.signals {
         world.run::<true>(keep_going)
     } else {
         world.run::<false>(keep_going)

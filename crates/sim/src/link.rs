@@ -6,6 +6,7 @@ use crate::agenda::{Agenda, Slot};
 use crate::opportunities::Opportunities;
 use crate::packet::Packet;
 use crate::probe::Ear;
+use crate::staged::{Above, Staged};
 use crate::transmitter::Transmitter;
 
 /// How a link sends.
@@ -28,6 +29,8 @@ pub enum Server {
         /// The packet being sent, and how many of its bytes are still to go.
         in_service: Option<(Packet, u32)>,
     },
+    /// Through a token bucket, a device, or both.
+    Staged(Box<Staged>),
 }
 
 /// Queue and server.
@@ -71,17 +74,17 @@ impl Link {
 
     /// A packet arrives at the queue.
     #[inline]
-    pub fn arrive<const PACKETS: bool>(
+    pub fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,
         mut packet: Packet,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         packet.link_bytes = packet.ip_bytes + self.framing_bytes;
         packet.ecn_in = packet.ecn;
         packet.marked = None;
-        ear.arrived();
+        ear.arrived(&packet);
         let was_empty = self.queue.backlog().packets == 0;
         self.queue.enqueue(now, packet, &mut self.rng, ear);
         if was_empty && self.queue.backlog().packets > 0 {
@@ -91,27 +94,43 @@ impl Link {
     }
 
     /// Something waits: starts to serve it if the server is idle.
-    fn wake<const PACKETS: bool>(
+    fn wake<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         match &mut self.server {
             Server::Steady { in_service: None, .. } => self.start(now, agenda, ear),
             Server::Recorded { in_service: None, opportunities } => {
                 agenda.set(self.done_slot, opportunities.after(now));
             }
+            Server::Staged(_) => self.advance(now, agenda, ear),
             Server::Steady { .. } | Server::Recorded { .. } => {}
         }
     }
 
-    /// Takes the next packet into service.
-    fn start<const PACKETS: bool>(
+    /// Moves a server of stages on.
+    fn advance<const PACKETS: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
         ear: &mut Ear<'_, PACKETS>,
+    ) {
+        let Server::Staged(staged) = &mut self.server else {
+            unreachable!("only a server of stages advances");
+        };
+        let mut above = Above { queue: &mut *self.queue, rng: &mut self.rng };
+        let next = staged.advance(now, &mut above, ear);
+        agenda.set(self.done_slot, next);
+    }
+
+    /// Takes the next packet into service.
+    fn start<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        ear: &mut Ear<'_, NOTES>,
     ) {
         let Server::Steady { transmitter, changes, in_service } = &mut self.server else {
             unreachable!("only a steady server starts on its own");
@@ -138,11 +157,11 @@ impl Link {
 
     /// The server has finished something: hands every packet that is now on the wire to `forward`.
     #[inline]
-    pub fn on_done<const PACKETS: bool>(
+    pub fn on_done<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
         mut forward: impl FnMut(Packet, &mut Agenda),
     ) {
         match &mut self.server {
@@ -152,17 +171,23 @@ impl Link {
                 }
                 self.start(now, agenda, ear);
             }
+            Server::Staged(staged) => {
+                if let Some(packet) = staged.sent(now) {
+                    forward(packet, agenda);
+                }
+                self.advance(now, agenda, ear);
+            }
             Server::Recorded { .. } => self.on_opportunity(now, agenda, ear, forward),
         }
     }
 
     /// An opportunity carries bytes of the packet in service and of those behind it; what it cannot
     /// carry is lost.
-    fn on_opportunity<const PACKETS: bool>(
+    fn on_opportunity<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        ear: &mut Ear<'_, PACKETS>,
+        ear: &mut Ear<'_, NOTES>,
         mut forward: impl FnMut(Packet, &mut Agenda),
     ) {
         let Server::Recorded { opportunities, in_service } = &mut self.server else {

@@ -14,6 +14,8 @@ pub enum Kind {
     Syn,
     /// The answer to it.
     SynAck,
+    /// Asks for an acknowledgement where the receiver's window is closed.
+    WindowProbe,
     /// A datagram; `seq` counts them.
     Datagram,
 }
@@ -52,6 +54,8 @@ pub struct Packet {
     pub sent: Time,
     /// What was received out of order, most recent first.
     pub sack: [Block; SACK_BLOCKS],
+    /// In an acknowledgement: segments that the receiver offers beyond `seq`.
+    pub window: u32,
     /// The connection of the flow that it belongs to.
     pub connection: u16,
     /// What it is for.
@@ -66,6 +70,10 @@ pub struct Packet {
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
+    /// On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.2.2).
+    pub ace: u8,
+    /// Bytes received with CE, modulo 2^24 (RFC 9768 §3.2.3).
+    pub ce_bytes: u32,
 }
 
 impl Packet {
@@ -78,6 +86,7 @@ impl Packet {
             link_bytes: bytes,
             sent: now,
             sack: [Block::default(); SACK_BLOCKS],
+            window: u32::MAX,
             connection,
             kind,
             hop: 0,
@@ -85,6 +94,8 @@ impl Packet {
             ecn_in: Ecn::NotEct,
             marked: None,
             signal: false,
+            ace: 0,
+            ce_bytes: 0,
         }
     }
 

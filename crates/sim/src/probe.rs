@@ -1,8 +1,8 @@
 //! The probe: told of every fate and sample, the only way out of a world.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Sink, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time, Var};
 use sojourn_record::Histogram;
-use sojourn_record::rows::{Fate, PacketRow, StateRow, TransferRow};
+use sojourn_record::rows::{Fate, PacketRow, SignalRow, StateRow, TransferRow};
 
 use crate::packet::Packet;
 
@@ -114,6 +114,27 @@ impl Digest {
     }
 }
 
+/// What is written down packet by packet, where that is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Whether every packet is wanted.
+    pub wants_packets: bool,
+    /// Whether every drop and mark is wanted.
+    pub wants_signals: bool,
+    /// The link whose arrivals are wanted.
+    pub taped: Option<u16>,
+    /// Rows of the table `packets`.
+    pub packets: Vec<PacketRow>,
+    /// Rows of the table `signals`.
+    pub signals: Vec<SignalRow>,
+    /// The state before each signal.
+    pub evidence: Vec<f64>,
+    /// The variables of the evidence, by link.
+    pub evidence_vars: Vec<&'static [Var]>,
+    /// The arrivals.
+    pub tape: Vec<(Time, Packet)>,
+}
+
 /// Everything a world writes down.
 #[derive(Debug)]
 pub struct Probe {
@@ -121,8 +142,8 @@ pub struct Probe {
     pub links: Vec<LinkStats>,
     /// By class.
     pub classes: Vec<ClassStats>,
-    /// Rows of the table `packets`, if wanted.
-    pub packets: Vec<PacketRow>,
+    /// What is written down packet by packet.
+    pub notes: Notes,
     /// Rows of the table `states`, if wanted.
     pub states: Vec<StateRow>,
     /// Rows of the table `transfers`.
@@ -139,7 +160,7 @@ impl Probe {
         Probe {
             links: vec![LinkStats::new(window); links],
             classes: vec![ClassStats::default(); classes],
-            packets: Vec::new(),
+            notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
             transfers: Vec::new(),
             digest: Digest(0),
@@ -149,13 +170,13 @@ impl Probe {
 
     /// The ear for what happens at one link now.
     #[inline]
-    pub fn ear<const PACKETS: bool>(&mut self, now: Time, link: usize) -> Ear<'_, PACKETS> {
+    pub fn ear<const NOTES: bool>(&mut self, now: Time, link: usize) -> Ear<'_, NOTES> {
         Ear {
             now,
             link: link as u16,
             counting: self.counting,
             stats: &mut self.links[link],
-            rows: &mut self.packets,
+            notes: &mut self.notes,
             digest: &mut self.digest,
         }
     }
@@ -169,21 +190,24 @@ impl Probe {
     }
 }
 
-/// Listens at one link. With `PACKETS` every fate becomes a row.
-pub struct Ear<'a, const PACKETS: bool> {
+/// Listens at one link. Without `NOTES` nothing is written down packet by packet, and nothing asks.
+pub struct Ear<'a, const NOTES: bool> {
     now: Time,
     link: u16,
     counting: bool,
     stats: &'a mut LinkStats,
-    rows: &'a mut Vec<PacketRow>,
+    notes: &'a mut Notes,
     digest: &'a mut Digest,
 }
 
-impl<const PACKETS: bool> Ear<'_, PACKETS> {
+impl<const NOTES: bool> Ear<'_, NOTES> {
     /// A packet arrives.
     #[inline]
-    pub fn arrived(&mut self) {
+    pub fn arrived(&mut self, packet: &Packet) {
         self.stats.total.arrived += 1;
+        if NOTES && self.notes.taped == Some(self.link) {
+            self.notes.tape.push((self.now, *packet));
+        }
     }
 
     /// A packet leaves the queue.
@@ -203,7 +227,8 @@ impl<const PACKETS: bool> Ear<'_, PACKETS> {
             stats.delays.add(sojourn);
         }
         self.digest.mix(self.now, event(self.link, packet, 0));
-        if PACKETS {
+        if NOTES {
+            self.complete_mark(packet, *enqueued);
             self.write(packet, *enqueued, Fate::Sent);
         }
     }
@@ -223,13 +248,16 @@ impl<const PACKETS: bool> Ear<'_, PACKETS> {
 
     /// A packet still waits at the end of the run.
     pub fn waiting(&mut self, packet: &Packet, enqueued: Time) {
-        if PACKETS {
+        if NOTES {
             self.write(packet, enqueued, Fate::Waiting);
         }
     }
 
     fn write(&mut self, packet: &Packet, arrived: Time, fate: Fate) {
-        self.rows.push(PacketRow {
+        if !self.notes.wants_packets {
+            return;
+        }
+        self.notes.packets.push(PacketRow {
             queue: self.link,
             flow: packet.flow,
             seq: packet.seq,
@@ -241,15 +269,50 @@ impl<const PACKETS: bool> Ear<'_, PACKETS> {
             ecn_in: packet.ecn_in,
         });
     }
+
+    /// A drop, with when it had been accepted, or a mark, of which that is not told.
+    fn write_signal(&mut self, packet: &Packet, enqueued: Option<Time>, why: (Stage, Cause)) {
+        if !self.notes.wants_signals {
+            return;
+        }
+        let notes = &mut *self.notes;
+        let vars = notes.evidence_vars[usize::from(self.link)];
+        let is_mark = enqueued.is_none();
+        notes.signals.push(SignalRow {
+            queue: self.link,
+            t: self.now,
+            flow: packet.flow,
+            seq: packet.seq,
+            bytes: packet.link_bytes,
+            sojourn: match why.0 {
+                Stage::Enqueue => Some(Span::ZERO),
+                Stage::Queued | Stage::Dequeue => enqueued.map(|then| self.now.since(then)),
+            },
+            is_mark,
+            stage: why.0,
+            cause: why.1,
+            evidence: notes.evidence.len() - vars.len(),
+        });
+    }
+
+    /// A packet that is marked at the head leaves at once, and only then it shows how long it waited.
+    fn complete_mark(&mut self, packet: &Packet, enqueued: Time) {
+        if let (true, Some((Stage::Dequeue, _))) = (self.notes.wants_signals, packet.marked) {
+            let row = self.notes.signals.last_mut().expect("its mark was written");
+            debug_assert!((row.flow, row.seq, row.t) == (packet.flow, packet.seq, self.now));
+            row.sojourn = Some(self.now.since(enqueued));
+        }
+    }
 }
 
-impl<const PACKETS: bool> Sink<Packet> for Ear<'_, PACKETS> {
+impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
     fn dropped(&mut self, packet: Packet, enqueued: Time, stage: Stage, cause: Cause) {
         self.stats.total.dropped[cause as usize] += 1;
         self.stats.interval.drops += 1;
         let code = 1 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
-        if PACKETS {
+        if NOTES {
+            self.write_signal(&packet, Some(enqueued), (stage, cause));
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
         }
     }
@@ -260,6 +323,16 @@ impl<const PACKETS: bool> Sink<Packet> for Ear<'_, PACKETS> {
         packet.marked = Some((stage, cause));
         let code = 16 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, packet, code));
+        if NOTES {
+            self.write_signal(packet, None, (stage, cause));
+        }
+    }
+
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        if NOTES && self.notes.wants_signals {
+            self.notes.evidence_vars[usize::from(self.link)] = evidence.vars;
+            self.notes.evidence.extend_from_slice(evidence.values);
+        }
     }
 }
 

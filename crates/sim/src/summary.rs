@@ -2,12 +2,13 @@
 
 use sojourn_aqm::{Cause, Time, Var};
 use sojourn_record::Histogram;
-use sojourn_record::rows::{FlowRow, HistogramOf, Run, Scope, SummaryRow};
+use sojourn_record::rows::{FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::build::classes;
 use crate::emodel;
-use crate::link::Server;
+use crate::impairment::Impairment;
+use crate::link::{Link, Server};
 use crate::probe::{ClassStats, Counters, LinkStats, Probe};
 use crate::world::{FlowCount, World};
 
@@ -40,8 +41,12 @@ pub struct Outcome {
     pub vars: Vec<Vec<Var>>,
     /// What each flow delivered after the warm-up.
     pub counts: Vec<FlowCount>,
+    /// Packets offered to each link's wire, and those that it lost at random; none: it loses none.
+    pub wire_losses: Vec<Option<(u64, u64)>>,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
+    /// Rows of the table `flow_states`.
+    pub flow_states: Vec<FlowStateRow>,
     /// Events handled.
     pub events: u64,
 }
@@ -49,14 +54,20 @@ pub struct Outcome {
 impl From<World> for Outcome {
     /// Takes everything out of a world that has run.
     fn from(world: World) -> Outcome {
-        let links = world.probe.links.iter().enumerate();
+        let window = (world.warmup, world.end);
+        let links = world.links.iter().zip(&world.probe.links);
+        let losses = world.impairments.iter();
         let counted =
             world.flows.iter().zip(&world.at_warmup).map(|(flow, then)| flow.count().since(*then));
         Outcome {
-            utilisations: links.map(|(i, stats)| utilisation(&world, i, stats)).collect(),
+            utilisations: links
+                .map(|(link, stats)| utilisation(link.server(), stats, window))
+                .collect(),
+            wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
             vars: world.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),
             counts: counted.collect(),
             flow_samples: world.flow_samples,
+            flow_states: world.flow_states,
             events: world.events,
             probe: world.probe,
         }
@@ -67,11 +78,15 @@ impl From<World> for Outcome {
 pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
-    let Outcome { probe, utilisations, vars, counts, flow_samples, events } = outcome;
+    let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
+    let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &probe.links[link];
         summarise_queue(&mut summary, &row.name, stats, utilisations[link], seconds);
+        if let Some((offered, lost)) = wire_losses[link] {
+            summarise_wire(&mut summary, &row.name, offered, lost);
+        }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
     let (flows, flow_classes) = flow_names(plan);
@@ -100,8 +115,12 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         vars,
         flows,
         classes: flow_classes,
-        packets: probe.packets,
+        packets: probe.notes.packets,
+        signals: probe.notes.signals,
+        evidence: probe.notes.evidence,
+        evidence_vars: probe.notes.evidence_vars,
         flow_samples,
+        flow_states,
         states: probe.states,
         transfers: probe.transfers,
         summary,
@@ -110,6 +129,32 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         packets_handled,
         events,
         warnings: plan.warnings.clone(),
+    }
+}
+
+/// The same of a link that was played a tape, from start to end.
+pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolved) -> Run {
+    let stats = &probe.links[0];
+    let window = (Time::ZERO, Time::ZERO + plan.duration);
+    let utilisation = utilisation(link.server(), stats, window);
+    let (mut summary, mut histograms) = (Vec::new(), Vec::new());
+    summarise_queue(&mut summary, name, stats, utilisation, plan.duration.as_secs());
+    push_histogram(&mut histograms, Scope::Queue, name, "delay", &stats.delays);
+    let (flows, classes) = flow_names(plan);
+    Run {
+        queues: vec![name.to_owned()],
+        vars: vec![link.vars().to_vec()],
+        flows,
+        classes,
+        packets_handled: stats.total.arrived,
+        packets: probe.notes.packets,
+        signals: probe.notes.signals,
+        evidence: probe.notes.evidence,
+        evidence_vars: probe.notes.evidence_vars,
+        summary,
+        histograms,
+        digest: probe.digest.value(),
+        ..Run::default()
     }
 }
 
@@ -144,13 +189,22 @@ const VOICE_BPS: u64 = 100_000;
 /// Time to fill a packet with voice: 20 ms frames of G.711.
 const PACKETISATION_S: f64 = 0.020;
 
-/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one.
-fn utilisation(world: &World, link: usize, stats: &LinkStats) -> f64 {
-    match world.links[link].server() {
-        Server::Steady { .. } => stats.busy.as_secs() / world.end.since(world.warmup).as_secs(),
+/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one, bytes over
+/// tokens where a bucket shapes (its burst comes on top).
+fn utilisation(server: &Server, stats: &LinkStats, (from, to): (Time, Time)) -> f64 {
+    let seconds = to.since(from).as_secs();
+    match server {
+        Server::Steady { .. } => stats.busy.as_secs() / seconds,
+        Server::Staged(staged) => match staged.shaped() {
+            None => stats.busy.as_secs() / seconds,
+            Some(rate) => {
+                let bytes = stats.total.sent_bytes - stats.at_warmup.sent_bytes;
+                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
+            }
+        },
         Server::Recorded { opportunities, .. } => {
             let count = |until: Time| opportunities.count_until(until);
-            let offered = count(world.end) - count(world.warmup);
+            let offered = count(to) - count(from);
             let carried = stats.total.carried_bytes - stats.at_warmup.carried_bytes;
             carried as f64 / (offered * u64::from(opportunities.bytes())) as f64
         }
@@ -204,6 +258,17 @@ fn summarise_queue(
         if cause != Cause::Overflow {
             row(MARK_RATES[cause as usize], rate(counts.marked[cause as usize]), "1");
         }
+    }
+}
+
+/// What the wire behind a queue lost at random; these packets count as sent.
+fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
+    let mut row = |metric, value, unit| {
+        rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
+    };
+    row("wire_lost", lost as f64, "packets");
+    if offered > 0 {
+        row("wire_loss_rate", lost as f64 / offered as f64, "1");
     }
 }
 

@@ -23,6 +23,7 @@ fn app() -> impl Strategy<Value = App> {
         tcp: sojourn_scenario::resolved::Tcp {
             ecn,
             ack_every: Some(ack_every),
+            receive_window: None,
             profile: profile.into(),
             ..tcp(cc)
         },

@@ -15,16 +15,18 @@ from sojourn.library import shipped
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _complete_scenario(
+def complete_scenario(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
+    """Shipped scenarios, and files."""
     names = [CompletionItem(name) for name in shipped() if name.startswith(start)]
     return [*names, CompletionItem(start, type="file")]
 
 
-def _complete_aqm(
+def complete_aqm(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
+    """AQMs by name, behind a comma too."""
     before, comma, last = start.rpartition(",")
     names = [aqm["name"] for aqm in _core.aqms() if aqm["name"].startswith(last)]
     return [CompletionItem(f"{before}{comma}{name}") for name in names]
@@ -32,7 +34,7 @@ def _complete_aqm(
 
 def scenario_argument(function: F) -> F:
     """FILE: a scenario file or a shipped name."""
-    return click.argument("file", shell_complete=_complete_scenario)(function)
+    return click.argument("file", shell_complete=complete_scenario)(function)
 
 
 def set_option(function: F) -> F:
@@ -53,6 +55,17 @@ def out_option(help_text: str) -> Callable[[F], F]:
     return click.option("--out", type=path, metavar="DIR", help=help_text)
 
 
+def record_option(function: F) -> F:
+    """--record, any number of times."""
+    return click.option(
+        "--record",
+        multiple=True,
+        type=click.Choice(("packets", "signals", "flows", "states")),
+        help="Record this table too: every packet, every drop and mark with the AQM's state just "
+        "before it, samples of flows, samples of queues. May be repeated.",
+    )(function)
+
+
 def json_option(function: F) -> F:
     """--json."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")(function)
@@ -66,7 +79,7 @@ def aqm_option(function: F) -> F:
         multiple=True,
         required=True,
         metavar="AQM[,AQM...]",
-        shell_complete=_complete_aqm,
+        shell_complete=complete_aqm,
         help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel); "
         "the first is the baseline. May be repeated.",
     )(function)

@@ -28,14 +28,23 @@ Examples:
 @options.scenario_argument
 @options.set_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.record_option
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
 @options.json_option
-def run(file: str, sets: tuple[str, ...], seed: int | None, out: Path | None, as_json: bool) -> int:
+def run(
+    file: str,
+    sets: tuple[str, ...],
+    seed: int | None,
+    record: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+) -> int:
     """Simulate a scenario once.
 
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
-    scenario = load(file, [parse_set(text) for text in sets])
+    recorded = [(f"record.{table}", "true") for table in record]
+    scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     console.warn(scenario.warnings)
     _announce(out)
     result = run_once(scenario, seed=seed, out=out, progress=console.meter())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import io
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec
@@ -24,6 +25,19 @@ PAPER = "#ffffff"
 LOSS = "#b3261e"
 MARK = "#8250df"
 PALETTE = ("#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# In figures of papers, where an AQM has the same colour throughout.
+AQM_COLOURS = {
+    "taildrop": PALETTE[0],
+    "droptail": PALETTE[0],
+    "pie": PALETTE[1],
+    "codel": PALETTE[2],
+    "madpie": PALETTE[3],
+    "pi2": PALETTE[4],
+    "codel_act": PALETTE[5],
+    "fq_codel": PALETTE[6],
+    "ared": PALETTE[3],
+    "red": PALETTE[4],
+}
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
 WIDTH_IN = 7.2
 
@@ -100,6 +114,39 @@ def new(height_in: float, title: str, rows: int = 1, columns: int = 1) -> tuple[
     drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     axes = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     return drawing, list(axes.flat)
+
+
+def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figure, list[Axes]]:
+    """A figure with a title and axes, row by row, each with its own scales.
+
+    Args:
+        title: of the figure.
+        rows: of axes.
+        columns: of axes.
+        height_in: height of a row in inches; title and legend come on top.
+    """
+    drawing = Figure(figsize=(WIDTH_IN, height_in * rows + 0.7), layout="constrained")
+    words = textwrap.fill(title, 78)
+    drawing.suptitle(words, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
+
+
+def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
+    """One legend below for the labelled lines of all axes, each label once; none for one line."""
+    found: dict[str, Any] = {}
+    for each in axes:
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        longest = max(map(len, found))
+        columns = max(1, min(len(found), 100 // (longest + 7)))
+        drawing.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns)
+
+
+def colour_of(aqm: str) -> str:
+    """The colour of an AQM in all figures of papers; its name may have a dialect or parameters."""
+    name = aqm.partition("@")[0].partition(":")[0].lower().replace("-", "_")
+    return AQM_COLOURS[name]
 
 
 def legend(drawing: Figure, aqms: list[str]) -> None:

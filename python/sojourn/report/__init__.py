@@ -18,8 +18,12 @@ from sojourn.words import how
 if TYPE_CHECKING:
     from sojourn.comparison import Comparison
 
+__all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
+
 FORMAT = 1
 _HERE = Path(__file__).parent
+# The style of every page that Sojourn writes.
+PAGE_CSS = _HERE / "page.css"
 
 _CAPTIONS = {
     "delay_cdf": "Packets of all seeds pooled; the band spans the seeds.",
@@ -68,7 +72,7 @@ def page(comparison: Comparison, drawings: Mapping[str, str]) -> str:
         for name, svg in drawings.items()
     ]
     context = _context(comparison) | {
-        "style": (_HERE / "page.css").read_text(encoding="utf-8"),
+        "style": PAGE_CSS.read_text(encoding="utf-8"),
         "palette": style.PALETTE,
         "drawings": inlined,
         "facts": _facts(comparison),
@@ -77,12 +81,12 @@ def page(comparison: Comparison, drawings: Mapping[str, str]) -> str:
         "sets": comparison.scenario.sets,
         "resolved": json.dumps(json.loads(comparison.scenario.resolved_json()), indent=1),
     }
-    return str(_template("page.html.j2").render(context))
+    return str(template(_HERE, "page.html.j2").render(context))
 
 
 def fragment(comparison: Comparison) -> str:
     """The table and the words, for a notebook."""
-    return str(_template("fragment.html.j2").render(_context(comparison)))
+    return str(template(_HERE, "fragment.html.j2").render(_context(comparison)))
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
@@ -140,8 +144,12 @@ def _versions() -> dict[str, str]:
     return {"sojourn": _core.__version__, "python": platform.python_version()}
 
 
+def facts_of_machine() -> list[tuple[str, str]]:
+    """What ran, for a manifest: versions."""
+    return [("versions", ", ".join(f"{name} {version}" for name, version in _versions().items()))]
+
+
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
-    versions = _versions()
     runs = [run for aqm in comparison.aqms for run in comparison.of(aqm)]
     wall_s = sum(float(run.manifest.get("wall_s", 0.0)) for run in runs)
     return [
@@ -151,7 +159,7 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
         ("simulated time per run", f"{comparison.scenario.duration_s:g} s"),
         ("runs", f"{len(runs)}, {wall_s:.1f} s of computing in all"),
         ("engine", "sim (packet simulator)"),
-        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        *facts_of_machine(),
     ]
 
 
@@ -169,11 +177,12 @@ def _runs(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _template(name: str) -> Any:
+def template(folder: Path, name: str) -> Any:
+    """A template for a page; its texts are escaped and every name in it must be given."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(_HERE),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

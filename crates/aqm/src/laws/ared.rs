@@ -238,7 +238,9 @@ impl Engine {
 
 impl Aqm for Ared {
     /// The average must see every arrival (spec aqm.md §5 step 5: tail drop comes last).
-    const LIMIT_FIRST: bool = false;
+    fn is_limit_first(&self) -> bool {
+        false
+    }
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         match &mut self.0 {

@@ -66,8 +66,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn on_timer(&mut self, now: Time) {
-        let backlog = self.backlog();
-        self.queue.law.on_timer(now, backlog);
+        self.queue.on_timer(now, 0);
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {

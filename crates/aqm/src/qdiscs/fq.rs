@@ -258,8 +258,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
                 continue;
             }
             if queue.law.next_timer().is_some_and(|due| due <= now) {
-                let backlog = queue.backlog(self.bytes - queue.bytes());
-                queue.law.on_timer(now, backlog);
+                queue.on_timer(now, self.bytes - queue.bytes());
             }
             alarm = [alarm, queue.law.next_timer()].into_iter().flatten().min();
         }

@@ -453,6 +453,32 @@ fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
     assert_eq!(prob(&fq, 3), 0.0);
 }
 
+/// Fact 14.3, the half of ns-3 and of RFC 8290: whoever fills the room pays, not who comes last.
+#[test]
+fn an_arrival_beyond_the_limit_of_fq_pie_costs_the_fattest_queue_its_head() {
+    let mut fq: Fq<Numbered, Pie> = fq_of(&[("limit", "100p")]);
+    assert!(fill(&mut fq, 1, 100, 1514).dropped.is_empty());
+    let mut log = Log::default();
+    offer(&mut fq, Numbered::new(7, 2, 1514), &mut log);
+    assert_eq!(log.dropped[0], (1000, Stage::Queued, Cause::Overflow));
+    assert_eq!(log.dropped.len(), 50);
+}
+
+/// Fact 14.6: Linux updates 2048 queues in a pass and the rest in the next; what counts is that all are
+/// updated at one instant, however many there are.
+#[test]
+fn every_queue_of_thousands_is_updated_when_the_timer_rings() {
+    for flows in [2048, 4096] {
+        let mut fq: Fq<Numbered, Counter> = fq_of(&[("flows", "65536")]);
+        let mut log = Log::default();
+        (0..flows).for_each(|flow| offer(&mut fq, Numbered::new(flow, flow, 1514), &mut log));
+        fq.on_timer(ms(10));
+        let waiting = fq.queues.iter().filter(|queue| !queue.queue.is_empty());
+        assert!(waiting.clone().count() > flows as usize / 2);
+        assert!(waiting.clone().all(|queue| queue.queue.law.ticks == 1));
+    }
+}
+
 #[test]
 fn packets_that_can_be_marked_are_marked_under_fq_codel() {
     let spec = crate::QdiscSpec::parse("fq_codel").unwrap();

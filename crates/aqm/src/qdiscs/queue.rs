@@ -50,12 +50,16 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
         let queue = self.backlog(elsewhere);
-        if !(full && L::LIMIT_FIRST) {
+        if !(full && self.law.is_limit_first()) {
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
-                Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
+                Verdict::Mark(cause) => {
+                    self.testify(sink);
+                    mark(&mut packet, Stage::Enqueue, cause, sink);
+                }
                 Verdict::Drop(cause) => {
+                    self.testify(sink);
                     sink.dropped(packet, now, Stage::Enqueue, cause);
                     return false;
                 }
@@ -63,6 +67,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         }
         if full {
             self.law.on_overflow(now, queue);
+            self.testify(sink);
             sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
             return false;
         }
@@ -82,8 +87,12 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
             let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
             match self.law.on_dequeue(now, head, self.backlog(elsewhere), rng) {
                 Verdict::Pass => {}
-                Verdict::Mark(cause) => mark(&mut packet, Stage::Dequeue, cause, sink),
+                Verdict::Mark(cause) => {
+                    self.testify(sink);
+                    mark(&mut packet, Stage::Dequeue, cause, sink);
+                }
                 Verdict::Drop(cause) => {
+                    self.testify(sink);
                     sink.dropped(packet, enqueued, Stage::Dequeue, cause);
                     continue;
                 }
@@ -92,6 +101,19 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         }
         self.law.on_empty(now);
         None
+    }
+
+    /// The timer of the law is due.
+    pub(crate) fn on_timer(&mut self, now: Time, elsewhere: u64) {
+        self.law.on_head(self.line.head_enqueued());
+        self.law.on_timer(now, self.backlog(elsewhere));
+    }
+
+    /// Tells how a watched law stood when it decided; of others there is nothing to tell.
+    fn testify(&self, sink: &mut dyn Sink<P>) {
+        if let Some(evidence) = self.law.evidence() {
+            sink.evidence(evidence);
+        }
     }
 
     /// Drops the head to make room. Returns its size, or none if nothing waits.
@@ -103,7 +125,8 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
     ) -> Option<u32> {
         let (enqueued, packet) = self.line.pop()?;
         let bytes = packet.bytes();
-        self.law.on_overflow(now, self.backlog(elsewhere));
+        self.law.on_eviction(now, self.backlog(elsewhere));
+        self.testify(sink);
         sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
         Some(bytes)
     }

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use sojourn_aqm::{Rate, Span, registry};
 
 use super::link::{data_packet_bytes, packet_bytes};
-use super::{Checked, check_word, link_numbers, refuse};
+use super::wire::usual_access_rate;
+use super::{Checked, check_word, delays, link_numbers, refuse};
 use crate::choice::Choice;
 use crate::document::Document;
 use crate::flows::{self, Files, OnOff};
-use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, Tcp};
+use crate::paths::Jitter;
+use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, ReceiveWindow, Tcp};
+use crate::stacks;
 use crate::text::{RateText, SizeText, SpanText};
 
 /// All groups of flows.
@@ -64,17 +67,20 @@ fn group(
     }
     let path = route(&format!("{place}.path"), &written.path, document)?;
     let reverse = route(&format!("{place}.reverse"), &written.reverse, document)?;
-    let delays = split(&format!("{place}.rtt"), written, document)?;
+    let delays = delays::of(place, written, document)?;
+    check_order(place, written, document)?;
     let start = (written.start.0.earliest, written.start.0.latest);
     Ok(FlowGroup {
         class,
         count: written.count,
-        access_rate: written.access_rate.map_or_else(|| access_rate(&path, capacities), |r| r.0),
+        access_rate: access_rate(place, written, &path, capacities)?,
+        sender_downlink: written.access.and_then(|a| a.sender_rate).map(|rate| rate.0),
+        receiver_rate: written.access.and_then(|a| a.receiver_rate).map(|rate| rate.0),
         access_delay: delays.access,
         egress_delay: delays.egress,
         return_delay: delays.back,
         return_egress_delay: delays.back_egress,
-        rtt: written.rtt.0,
+        rtt: delays.rtt,
         start,
         stop: stop(place, written, document.duration.0)?,
         app: app(place, written)?,
@@ -105,51 +111,37 @@ fn route(place: &str, names: &[String], document: &Document) -> Checked<Vec<usiz
     Ok(route)
 }
 
-/// Ten times the fastest initial rate on the path: fast enough never to be the bottleneck, slow
-/// enough to space the packets of a burst.
-fn access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
-    let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
-    Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
+/// The rate of each sender's uplink.
+fn access_rate(
+    place: &str,
+    written: &flows::FlowGroup,
+    path: &[usize],
+    capacities: &[Capacity],
+) -> Checked<Rate> {
+    let on_side = written.access.and_then(|access| access.sender_rate);
+    match (written.access_rate, on_side) {
+        (Some(_), Some(_)) => refuse(
+            &format!("{place}.access_rate"),
+            "`access.sender_rate` says the same; remove one of the two",
+        ),
+        (Some(rate), None) | (None, Some(rate)) => Ok(rate.0),
+        (None, None) => Ok(usual_access_rate(path, capacities)),
+    }
 }
 
-/// Propagation delays beside those of the links.
-struct Delays {
-    access: Span,
-    egress: Span,
-    back: Span,
-    back_egress: Span,
-}
-
-/// Shares what the links leave of the base RTT in quarters: sender's side and receiver's side,
-/// there and back. Without reverse links the way back mirrors the links as far as the RTT allows.
-fn split(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<Delays> {
-    let rtt = written.rtt.0;
-    let sum = |names: &[String]| {
-        names.iter().map(|name| document.links[name].delay.0).fold(Span::ZERO, |a, b| a + b)
-    };
-    let forward = sum(&written.path);
-    let on_links = forward + sum(&written.reverse);
-    if rtt == Span::ZERO {
-        return refuse(place, "must be positive");
+/// Behind a wire on which packets overtake each other there is no first come, first served.
+fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<()> {
+    let Some(access) = &written.access else { return Ok(()) };
+    let ends = [(&written.path, access.receiver_rate), (&written.reverse, access.sender_rate)];
+    for (route, rate) in ends {
+        let Some(last) = route.last().filter(|_| rate.is_some()) else { continue };
+        if document.links[last].jitter.as_ref().is_some_and(Jitter::reorders) {
+            let message = format!("packets overtake each other on `{last}` just before this rate");
+            let remedy = "; leave the rate out, or set the jitter's reorder = false";
+            return refuse(&format!("{place}.access"), message + remedy);
+        }
     }
-    if on_links > rtt {
-        let message = format!("{rtt} is shorter than the {on_links} that the links alone delay");
-        return refuse(place, message + "; raise the rtt or lower the delays");
-    }
-    let mirrored = forward.as_nanos().min((rtt - forward).as_nanos());
-    let mirrored = if written.reverse.is_empty() { Span::from_nanos(mirrored) } else { Span::ZERO };
-    let rest = rtt - on_links - mirrored;
-    let quarter = Span::from_nanos(rest.as_nanos() / 4);
-    let last = rest - quarter.times(3);
-    Ok(match written.reverse.is_empty() {
-        true => Delays {
-            access: quarter,
-            egress: quarter,
-            back: mirrored + quarter + last,
-            back_egress: Span::ZERO,
-        },
-        false => Delays { access: quarter, egress: quarter, back: quarter, back_egress: last },
-    })
+    Ok(())
 }
 
 fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Option<Span>> {
@@ -202,8 +194,10 @@ fn sizes(place: &str, files: &Files) -> Checked<Vec<u64>> {
 }
 
 fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
-    let packet = written.packet.unwrap_or(SizeText(1500));
-    let header = written.header.unwrap_or(SizeText(52));
+    let profile = written.tcp.as_deref().unwrap_or("linux");
+    let usual = stacks::segment(profile);
+    let packet = written.packet.unwrap_or(SizeText(usual.packet_bytes));
+    let header = written.header.unwrap_or(SizeText(usual.header_bytes));
     let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
     if header.0 == 0 {
         return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
@@ -214,14 +208,34 @@ fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
     }
     let header_bytes = header.0 as u32; // less than the packet
     Ok(Tcp {
-        profile: written.tcp.clone().unwrap_or_else(|| "linux".to_owned()),
+        profile: profile.to_owned(),
         cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
         ecn: written.ecn,
         payload_bytes: packet_bytes - header_bytes,
         header_bytes,
         initial_window: at_least_one(place, "initial_window", written.initial_window)?,
         ack_every: at_least_one(place, "ack_every", written.ack_every)?,
+        receive_window: receive_window(place, written, packet)?,
     })
+}
+
+fn receive_window(
+    place: &str,
+    written: &flows::FlowGroup,
+    packet: SizeText,
+) -> Checked<Option<ReceiveWindow>> {
+    let autotuned = written.autotuning.unwrap_or(false);
+    match written.receive_window {
+        None if autotuned => {
+            let message = "has no end to grow to; write `receive_window`, for example \"6MB\"";
+            refuse(&format!("{place}.autotuning"), message)
+        }
+        Some(window) if window.0 < packet.0 => {
+            let message = format!("{window} does not hold one packet of {packet}; write more");
+            refuse(&format!("{place}.receive_window"), message)
+        }
+        window => Ok(window.map(|window| ReceiveWindow { bytes: window.0, autotuned })),
+    }
 }
 
 fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
@@ -282,7 +296,7 @@ pub(super) fn check_packet_numbers(
 fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
     let best = |capacity: &Capacity| match capacity {
         Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
-        Capacity::Constant(_) | Capacity::Trace(_) => capacity.initial_rate(),
+        Capacity::Constant(_) | Capacity::Bucket(_) | Capacity::Trace(_) => capacity.initial_rate(),
     };
     let on_links = group.path.iter().map(|&link| best(&links[link].capacity));
     on_links.chain([group.access_rate]).min().expect("the access link at least")

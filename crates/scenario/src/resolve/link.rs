@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
 
-use super::{Checked, ReadTrace, refuse};
+use super::{Checked, ReadTrace, refuse, wire};
 use crate::choice::Choice;
 use crate::document::{self, Varying};
 use crate::error::ScenarioError;
@@ -25,6 +25,7 @@ pub(super) fn capacity(
     match written {
         document::Capacity::Constant(rate) => Ok(Capacity::Constant(rate.0)),
         document::Capacity::Varying(Varying::Schedule(schedule)) => schedule_of(place, schedule),
+        document::Capacity::Varying(Varying::Bucket(bucket)) => wire::bucket(place, bucket),
         document::Capacity::Varying(Varying::Trace(trace)) => trace_of(place, trace, read),
     }
 }
@@ -89,18 +90,24 @@ pub(super) fn link(
         let limit = limit_of(&place, buffer.0, &capacity, longest_rtt(index, flows))?;
         set_limit(&place, &mut queue, limit)?;
     }
+    let mtu_bytes = largest_packet(index, flows) + framing_bytes;
+    wire::check_bucket(&place, &capacity, mtu_bytes)?;
     Ok(Link {
         name: name.to_owned(),
         delay: written.delay.0,
         framing_bytes,
         limit: limit(&join(&place, "queue.limit"), &queue)?,
-        mtu_bytes: largest_packet(index, flows) + framing_bytes,
+        mtu_bytes,
+        device: wire::device(&join(&place, "device"), written.device, &capacity)?,
+        jitter: wire::jitter(&join(&place, "jitter"), written.jitter.as_ref())?,
+        loss: wire::loss(&join(&place, "loss"), written.loss.as_ref())?,
         capacity,
         queue,
     })
 }
 
-fn framing(place: &str, size: SizeText) -> Checked<u32> {
+/// Bytes added to every packet.
+pub(super) fn framing(place: &str, size: SizeText) -> Checked<u32> {
     match u32::try_from(size.0) {
         Ok(bytes) if bytes <= 65_535 => Ok(bytes),
         _ => refuse(place, format!("{size} is no framing of a packet; write 0B to 65535B")),

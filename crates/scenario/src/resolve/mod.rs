@@ -1,8 +1,10 @@
 //! From the written scenario to the resolved one: every default filled in, every rule checked.
 
+mod delays;
 mod flow;
 mod link;
 mod warn;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -98,7 +100,13 @@ fn record(document: &Document) -> Record {
         Sample::Every(span) => span,
         Sample::Auto => thousandth(document.duration.0),
     };
-    Record { packets: written.packets, flows: written.flows, states: written.states, sample }
+    Record {
+        packets: written.packets,
+        signals: written.signals,
+        flows: written.flows,
+        states: written.states,
+        sample,
+    }
 }
 
 /// A thousandth, rounded up to a millisecond.

@@ -7,31 +7,29 @@ use sojourn_aqm::{Span, Time};
 
 use crate::agenda::Agenda;
 use crate::packet::Packet;
-use crate::transmitter::Transmitter;
-use crate::wire::Wire;
+use crate::wire::{Line, Wire};
 
 /// A sender's own link to the first queue. Nothing else uses it, so its queue is arithmetic: a packet
 /// starts when the one before it has left.
 #[derive(Debug)]
 pub struct Access {
-    transmitter: Transmitter,
-    free_at: Time,
+    line: Line,
     wire: Wire,
     delay: Span,
 }
 
 impl Access {
     /// An idle access link; `wire` has no delay of its own.
-    pub fn new(transmitter: Transmitter, delay: Span, wire: Wire) -> Access {
+    pub fn new(line: Line, delay: Span, wire: Wire) -> Access {
         debug_assert_eq!(wire.delay(), Span::ZERO);
-        Access { transmitter, free_at: Time::ZERO, wire, delay }
+        Access { line, wire, delay }
     }
 
     /// Sends a packet towards the first queue.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
-        self.free_at = self.free_at.max(now) + self.transmitter.next(packet.ip_bytes);
-        self.wire.push_at(self.free_at + self.delay, packet, agenda);
+        let left = self.line.pass(now, packet.ip_bytes);
+        self.wire.push_at(left + self.delay, packet, agenda);
     }
 
     /// Takes the packet that reaches the first queue now.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 
 use super::Outbox;
-use crate::cc::Factory;
+use crate::cc::{Chosen, Feedback, Start};
 use crate::packet::{Kind, Packet};
+use crate::tcp::offer::WindowRule;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -28,20 +29,40 @@ pub enum Plan {
 
 /// What the connections of a flow have in common.
 pub struct Setup {
-    /// Makes the congestion control of each connection.
-    pub factory: Arc<Factory>,
+    /// The congestion control of every connection.
+    pub cc: Arc<Chosen>,
     /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
     pub segments: Segments,
     /// The rules of both ends.
     pub profile: Profile,
-    /// Whether the receiver echoes every run of marks exactly.
-    pub precise_echo: bool,
+    /// How the receiver tells of marks.
+    pub feedback: Feedback,
+    /// Randomness for congestion controls.
+    pub rng: Rng,
+    /// What the receiver offers.
+    pub window: WindowRule,
 }
 
 impl Setup {
     fn receiver(&self) -> Receiver {
-        let receiver = Receiver::new(self.profile.ack, self.profile.sack);
-        if self.precise_echo { receiver.precise() } else { receiver }
+        Receiver::new(self.profile.ack, self.profile.sack)
+            .with_feedback(self.feedback, self.segments.header_bytes)
+            .offering(self.window)
+    }
+}
+
+impl Setup {
+    /// The sender of a connection that is just established; `rtt` is the sample of the handshake.
+    fn sender(&mut self, now: Time, rtt: Option<Span>) -> Sender {
+        let Segments { flow, connection, initial_window, payload_bytes, .. } = self.segments;
+        let rng = Rng::stream(self.rng.next_u64(), "connection", u64::from(connection));
+        let mut cc = (self.cc.factory)();
+        cc.on_start(&Start { now, flow, initial_window, payload_bytes, rtt, rng });
+        let mut sender = Sender::new(self.segments, self.profile, cc);
+        if let Some(rtt) = rtt {
+            sender.on_established(rtt);
+        }
+        sender
     }
 }
 
@@ -127,6 +148,7 @@ impl Stream {
             out.send(self.control_packet(Kind::Syn, now));
         }
         if self.receiver.delayed_ack() <= now {
+            self.receiver.on_timer(now);
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
@@ -193,7 +215,14 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            out.reply(self.control_packet(Kind::SynAck, out.now));
+            self.receiver.on_syn(out.now);
+            let mut answer = self.control_packet(Kind::SynAck, out.now);
+            answer.window = self.receiver.offered();
+            out.reply(answer);
+            return None;
+        }
+        if packet.kind == Kind::WindowProbe {
+            self.acknowledge(out);
             return None;
         }
         if self.receiver.must_answer_before(packet) {
@@ -241,12 +270,11 @@ impl Stream {
         match (packet.kind, self.opening, &mut self.sender) {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
-                let cc = (self.setup.factory)();
-                let mut sender = Sender::new(self.setup.segments, self.setup.profile, cc);
                 // Karn: no sample where the SYN was sent more than once.
-                if opening.timeout == self.setup.profile.rto.initial {
-                    sender.on_established(now.since(opening.since));
-                }
+                let once = opening.timeout == self.setup.profile.rto.initial;
+                let rtt = once.then(|| now.since(opening.since));
+                let mut sender = self.setup.sender(now, rtt);
+                sender.start_with_offer(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
                 self.sender = Some(sender);

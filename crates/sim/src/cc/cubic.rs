@@ -151,7 +151,7 @@ impl CongestionControl for Cubic {
         let mut ack = *ack;
         if window.in_slow_start() {
             if self.params.hystart_plus {
-                ack.delivered = self.hystart_plus.counted(ack.delivered);
+                ack.delivered = self.hystart_plus.counted(ack.delivered, ack.paced);
             }
             ack.delivered = window.slow_start(ack.delivered);
         }
@@ -278,7 +278,7 @@ mod tests {
         cubic.last_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
         let window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
-        let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70 };
+        let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
         cubic.update(&ack, &window);
         assert_eq!(cubic.count, 23);
         let mut fresh = super::Cubic::new(&CubicParams::of_dialect("linux").unwrap());

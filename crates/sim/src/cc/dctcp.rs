@@ -7,7 +7,7 @@
 
 use sojourn_aqm::params;
 
-use super::{Ack, CongestionControl, Control, Window};
+use super::{Ack, CongestionControl, Control, Feedback, Needs, Window};
 
 params! {
     /// Parameters of DCTCP.
@@ -61,8 +61,8 @@ impl CongestionControl for Dctcp {
         window.grow_as_reno(ack.delivered);
     }
 
-    fn counts_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { feedback: Feedback::Runs, ..Needs::default() }
     }
 
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {
@@ -99,8 +99,14 @@ mod tests {
     /// `alpha` after windows of ten packets each, of which `marked` carry a mark.
     fn windows(marked: u32) -> Vec<u32> {
         let mut dctcp = dctcp();
-        let ack =
-            |una, delivered| Ack { now: Time::ZERO, delivered, rtt: None, una, nxt: una + 10 };
+        let ack = |una, delivered| Ack {
+            now: Time::ZERO,
+            delivered,
+            rtt: None,
+            una,
+            nxt: una + 10,
+            paced: false,
+        };
         (dctcp.round_end, dctcp.delivered) = (10, 0);
         let mut window = |n: u32| {
             dctcp.on_echo(&ack(10 * n + 5, marked), true);

@@ -50,7 +50,7 @@ impl HyStart {
         if window.cwnd < LOW_WINDOW {
             return;
         }
-        self.found = round.train_is_long(ack.now, delay_min) || round.delay_rose(rtt, delay_min);
+        self.found = round.train_is_long(ack, delay_min) || round.delay_rose(rtt, delay_min);
         if self.found {
             window.ssthresh = window.cwnd;
         }
@@ -58,25 +58,27 @@ impl HyStart {
 }
 
 impl Round {
-    /// The acknowledgements of this round have come back to back for half the base round trip.
-    fn train_is_long(&mut self, now: Time, delay_min: Span) -> bool {
+    /// The acknowledgements of this round have come back to back for half the base round trip; for all
+    /// of it where sending is paced.
+    fn train_is_long(&mut self, ack: &Ack, delay_min: Span) -> bool {
+        let now = ack.now;
         if now.since(self.last_of_train) > TRAIN_GAP {
             return false;
         }
         self.last_of_train = now;
         // Linux adds up to 1 ms for offload bursts, which are not modelled; not paced: halved.
-        now.since(self.start) > delay_min.half()
+        now.since(self.start) > if ack.paced { delay_min } else { delay_min.half() }
     }
 
-    /// The smallest of the first samples of this round lies clearly above the base round trip.
+    /// After the first samples of this round, the smallest still lies clearly above the base round trip.
     fn delay_rose(&mut self, rtt: Span, delay_min: Span) -> bool {
         let min_rtt = self.min_rtt.map_or(rtt, |min| min.min(rtt));
+        self.min_rtt = Some(min_rtt);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
-            self.min_rtt = Some(min_rtt);
             return false;
         }
-        self.min_rtt.is_some_and(|min| min > delay_min + threshold(delay_min))
+        min_rtt > delay_min + threshold(delay_min)
     }
 }
 

@@ -73,8 +73,8 @@ impl HyStartPlus {
     }
 
     /// How many of the packets delivered count towards growth.
-    pub fn counted(&mut self, delivered: u32) -> u32 {
-        let delivered = delivered.min(MOST_PER_ACK);
+    pub fn counted(&mut self, delivered: u32, paced: bool) -> u32 {
+        let delivered = if paced { delivered } else { delivered.min(MOST_PER_ACK) };
         if self.conservative.is_none() {
             return delivered;
         }
@@ -100,7 +100,14 @@ mod tests {
         for i in 1..=10 {
             let una = 10 * n + i;
             let rtt = Span::from_millis(rtt_ms);
-            let ack = Ack { now: Time::ZERO, delivered: 1, rtt: Some(rtt), una, nxt: 10 * n + 10 };
+            let ack = Ack {
+                now: Time::ZERO,
+                delivered: 1,
+                rtt: Some(rtt),
+                una,
+                nxt: 10 * n + 10,
+                paced: false,
+            };
             detector.on_rtt(&ack, rtt, window);
         }
     }
@@ -123,7 +130,10 @@ mod tests {
             round(&mut detector, n, 113, &mut window);
             assert!(window.in_slow_start(), "round {n}");
         }
-        assert_eq!([4, 4, 1, 1, 1, 1].map(|packets| detector.counted(packets)), [1, 1, 0, 0, 0, 1]);
+        assert_eq!(
+            [4, 4, 1, 1, 1, 1].map(|packets| detector.counted(packets, false)),
+            [1, 1, 0, 0, 0, 1]
+        );
         round(&mut detector, 6, 113, &mut window);
         assert_eq!(window.ssthresh, window.cwnd);
     }
@@ -135,6 +145,6 @@ mod tests {
             round(&mut detector, n as u32, rtt_ms, &mut window);
         }
         assert!(detector.conservative.is_none());
-        assert_eq!(detector.counted(20), 8);
+        assert_eq!([detector.counted(20, false), detector.counted(20, true)], [8, 20]);
     }
 }

@@ -1,128 +1,34 @@
 //! Congestion controls, one file each. A new one is one file here and one line in the registry below.
 
+mod aggregation;
+pub mod bbr;
+pub mod bbr3;
+mod contract;
 pub mod cubic;
 pub mod dctcp;
 pub mod hystart;
 pub mod hystart_plus;
+mod pipe;
+mod policer;
+pub mod prague;
 pub mod reno;
+#[cfg(test)]
+mod testing;
+mod window;
 
+pub use contract::{
+    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, Stage, Start, Steers,
+};
+pub use window::Window;
+
+use sojourn_aqm::Var;
 use sojourn_aqm::nearest::nearest;
 use sojourn_aqm::params::{Dialect, ParamError, ParamSpec, Params};
-use sojourn_aqm::{Span, Time};
-
-/// The window that a congestion control steers, in packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window {
-    /// Congestion window.
-    pub cwnd: u32,
-    /// Slow-start threshold; `u32::MAX` before the first reduction.
-    pub ssthresh: u32,
-    /// Packets acknowledged towards the next increment.
-    pub credit: u32,
-}
-
-impl Window {
-    /// The window of a new connection.
-    pub fn new(initial: u32) -> Window {
-        Window { cwnd: initial, ssthresh: u32::MAX, credit: 0 }
-    }
-
-    /// Whether the window grows by slow start.
-    #[inline]
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-
-    /// Slow start as in Linux since 4.0: grows by what was delivered, up to the threshold, and returns
-    /// what is left for congestion avoidance (endpoints sheet §1.5).
-    #[inline]
-    pub fn slow_start(&mut self, delivered: u32) -> u32 {
-        let grown = self.cwnd.saturating_add(delivered).min(self.ssthresh);
-        let used = grown - self.cwnd;
-        self.cwnd = grown;
-        delivered - used
-    }
-
-    /// Slow start, then one packet more per window.
-    #[inline]
-    pub fn grow_as_reno(&mut self, mut delivered: u32) {
-        if self.in_slow_start() {
-            delivered = self.slow_start(delivered);
-        }
-        if delivered > 0 {
-            self.additive(self.cwnd, delivered);
-        }
-    }
-
-    /// Congestion avoidance: one packet more for every `per` delivered.
-    #[inline]
-    pub fn additive(&mut self, per: u32, delivered: u32) {
-        if self.credit >= per {
-            self.credit = 0;
-            self.cwnd += 1;
-        }
-        self.credit += delivered;
-        if self.credit >= per {
-            let steps = self.credit / per;
-            self.credit -= steps * per;
-            self.cwnd += steps;
-        }
-    }
-}
-
-/// What an acknowledgement tells a congestion control.
-#[derive(Clone, Copy, Debug)]
-pub struct Ack {
-    /// Now.
-    pub now: Time,
-    /// Packets newly delivered.
-    pub delivered: u32,
-    /// The newest round-trip sample, if this acknowledgement gave one.
-    pub rtt: Option<Span>,
-    /// The acknowledgement number, and the next number to send.
-    pub una: u32,
-    /// The next number to send.
-    pub nxt: u32,
-}
-
-/// A congestion control: it grows the window and says how far a reduction goes. When reductions happen
-/// and how the window gets there is the sender's affair.
-pub trait CongestionControl: Send {
-    /// The threshold after a loss or a mark at the present window; at least 2.
-    fn reduce(&mut self, window: &Window) -> u32;
-    /// The threshold after a mark, where that differs from a loss.
-    fn reduce_on_mark(&mut self, window: &Window) -> u32 {
-        self.reduce(window)
-    }
-    /// Whether it wants [`CongestionControl::on_echo`], and with it a receiver that echoes every run of
-    /// marks exactly (RFC 8257 §3.2) instead of until the sender has reduced.
-    fn counts_marks(&self) -> bool {
-        false
-    }
-    /// An acknowledgement of an ECN-capable flow, before any reduction it causes.
-    fn on_echo(&mut self, ack: &Ack, echoed: bool) {
-        let _ = (ack, echoed);
-    }
-    /// Growth on an acknowledgement outside reductions, when the window is what limits the flow.
-    fn grow(&mut self, ack: &Ack, window: &mut Window);
-    /// A round-trip sample, in every state and before [`CongestionControl::grow`].
-    fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
-        let _ = (ack, window);
-    }
-    /// The retransmission timer expired.
-    fn on_timeout(&mut self) {}
-    /// A reduction turned out to have been unnecessary and is withdrawn.
-    fn undo(&mut self) {}
-    /// Sending resumes after `idle` with nothing in flight.
-    fn on_idle(&mut self, now: Time, idle: Span) {
-        let _ = (now, idle);
-    }
-}
 
 /// What the registry knows of a congestion control beside its behaviour.
 pub trait Control: CongestionControl + Sized + 'static {
     /// Its parameters.
-    type Params: Params;
+    type Params: Params + Send + Sync;
     /// Its name.
     const NAME: &'static str;
     /// One line.
@@ -144,10 +50,20 @@ pub struct Entry {
     pub params: fn() -> &'static [ParamSpec],
     /// The default of a parameter in a dialect, as text.
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
+    /// The state variables that can be sampled.
+    pub vars: &'static [Var],
 }
 
 /// Makes congestion controls of one kind.
 pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+
+/// A congestion control that has been chosen and configured.
+pub struct Chosen {
+    /// Its text form with every default filled in: `cubic:beta=0.7001953125,...`.
+    pub in_full: String,
+    /// Makes one for a connection.
+    pub factory: Factory,
+}
 
 macro_rules! registry {
     ($($control:ty;)*) => {
@@ -161,28 +77,18 @@ macro_rules! registry {
                 default_of: |dialect, param| {
                     <$control as Control>::Params::of_dialect(dialect)?.get(param)
                 },
+                vars: vars::<$control>(),
             }),*]
         }
 
-        fn factory_of(
-            kind: &str, dialect: Option<&str>, settings: &[(&str, &str)],
-        ) -> Result<Factory, String> {
+        /// Reads `kind[@dialect][:param=value,...]`, the same form as that of an AQM.
+        ///
+        /// # Errors
+        /// A sentence that says what would be right.
+        pub fn choose(text: &str) -> Result<Chosen, String> {
+            let (kind, dialect, settings) = parse(text)?;
             match kind {
-                $(<$control>::NAME => {
-                    let params = configure::<$control>(dialect, settings)?;
-                    Ok(Box::new(move || Box::new(<$control as Control>::new(&params))))
-                })*
-                _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
-            }
-        }
-
-        fn full_text_of(
-            kind: &str, dialect: Option<&str>, settings: &[(&str, &str)],
-        ) -> Result<String, String> {
-            match kind {
-                $(<$control>::NAME => {
-                    configure::<$control>(dialect, settings).map(|p| full_text::<$control>(&p))
-                })*
+                $(<$control>::NAME => chosen::<$control>(dialect, &settings),)*
                 _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
             }
         }
@@ -190,27 +96,12 @@ macro_rules! registry {
 }
 
 registry! {
+    bbr::Bbr;
+    bbr3::Bbr3;
     cubic::Cubic;
     dctcp::Dctcp;
+    prague::Prague;
     reno::Reno;
-}
-
-/// Reads `kind[@dialect][:param=value,...]`, the same form as that of an AQM.
-///
-/// # Errors
-/// A sentence that says what would be right.
-pub fn factory(text: &str) -> Result<Factory, String> {
-    let (kind, dialect, settings) = parse(text)?;
-    factory_of(kind, dialect, &settings)
-}
-
-/// The same text with every default filled in: `cubic:beta=0.7001953125,...`.
-///
-/// # Errors
-/// A sentence that says what would be right.
-pub fn in_full(text: &str) -> Result<String, String> {
-    let (kind, dialect, settings) = parse(text)?;
-    full_text_of(kind, dialect, &settings)
 }
 
 /// Kind, dialect and settings of a congestion control in its text form.
@@ -229,6 +120,17 @@ fn parse(text: &str) -> Result<Parsed<'_>, String> {
     };
     let items = rest.split(',').filter(|item| !item.is_empty());
     Ok((kind, dialect, items.map(item).collect::<Result<_, String>>()?))
+}
+
+fn chosen<C: Control>(dialect: Option<&str>, settings: &[(&str, &str)]) -> Result<Chosen, String> {
+    let params = configure::<C>(dialect, settings)?;
+    let in_full = full_text::<C>(&params);
+    Ok(Chosen { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
+}
+
+fn vars<C: Control>() -> &'static [Var] {
+    let first = C::Params::DIALECTS[0].name;
+    C::new(&C::Params::of_dialect(first).expect("the first dialect is declared")).vars()
 }
 
 fn full_text<C: Control>(params: &C::Params) -> String {
@@ -274,30 +176,11 @@ mod tests {
 
     #[test]
     fn an_unknown_control_names_the_nearest() {
-        let error = factory("cubik").err().expect("there is no such control");
+        let error = choose("cubik").err().expect("there is no such control");
         assert!(error.contains("did you mean `cubic`"), "{error}");
-        assert!(factory("cubic:hystart=maybe").is_err());
-        assert!(factory("reno:beta=0.5").is_err());
-        assert!(factory("reno:abe=true").is_ok());
-        assert!(factory("cubic:hystart=false").is_ok());
-    }
-
-    #[test]
-    fn t35_slow_start_doubles_whether_each_or_every_second_packet_is_acknowledged() {
-        for per_ack in [1, 2, 4] {
-            let mut window = Window::new(10);
-            for expected in [20, 40, 80] {
-                let packets = window.cwnd;
-                (0..packets / per_ack).for_each(|_| assert_eq!(window.slow_start(per_ack), 0));
-                window.slow_start(packets % per_ack);
-                assert_eq!(window.cwnd, expected);
-            }
-        }
-    }
-
-    #[test]
-    fn slow_start_leaves_the_rest_to_congestion_avoidance() {
-        let mut window = Window { cwnd: 9, ssthresh: 10, credit: 0 };
-        assert_eq!((window.slow_start(3), window.cwnd), (2, 10));
+        assert!(choose("cubic:hystart=maybe").is_err());
+        assert!(choose("reno:beta=0.5").is_err());
+        assert!(choose("reno:abe=true").is_ok());
+        assert!(choose("cubic:hystart=false").is_ok());
     }
 }

@@ -36,6 +36,10 @@ impl CongestionControl for Reno {
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         window.grow_as_reno(ack.delivered);
     }
+
+    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+        ssthresh / 2 // Linux `tcp_reno_min_cwnd`
+    }
 }
 
 impl Control for Reno {
@@ -72,7 +76,7 @@ mod tests {
     fn t36_grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
         for delivered in [1, 2] {
             let mut window = Window { cwnd: 10, ssthresh: 5, credit: 0 };
-            let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10 };
+            let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10, paced: false };
             (0..10 / delivered).for_each(|_| reno().grow(&ack, &mut window));
             assert_eq!(window.cwnd, 11);
         }

@@ -10,11 +10,18 @@ use crate::cc::Window;
 #[derive(Clone, Copy, Debug)]
 pub enum Descent {
     /// In proportion to what is delivered.
-    Proportional(Prr),
+    Proportional {
+        /// The count.
+        prr: Prr,
+        /// One packet more on every acknowledgement, not only on safe ones.
+        eager: bool,
+    },
     /// One packet for every second acknowledgement.
     Halving(Halving),
     /// At once, held back by a pipe count.
     Pipe(Pipe),
+    /// By the congestion control itself.
+    Steered,
     /// At once.
     AtOnce {
         /// A retransmission that does not wait for the window.
@@ -33,6 +40,8 @@ pub struct Step {
     pub advanced: bool,
     /// It advanced that number and marked nothing lost.
     pub safe: bool,
+    /// Where rate halving stops.
+    pub lowest: u32,
 }
 
 impl Descent {
@@ -41,7 +50,10 @@ impl Descent {
     pub fn start(style: Style, window: &mut Window, outstanding: u32) -> Descent {
         let prior = window.cwnd;
         match style {
-            Style::Proportional => return Descent::Proportional(Prr::start(prior)),
+            Style::Proportional | Style::ProportionalEager => {
+                let eager = style == Style::ProportionalEager;
+                return Descent::Proportional { prr: Prr::start(prior), eager };
+            }
             Style::Halving => return Descent::Halving(Halving::default()),
             Style::Pipe | Style::AtOnce => window.cwnd = window.ssthresh,
         }
@@ -54,16 +66,17 @@ impl Descent {
     /// Adjusts the window on an acknowledgement.
     pub fn on_ack(&mut self, step: &Step, window: &mut Window) {
         match self {
-            Descent::Proportional(prr) if step.delivered > 0 => {
+            Descent::Proportional { prr, eager } if step.delivered > 0 => {
                 let Step { delivered, in_flight, safe, .. } = *step;
-                let allowance = prr.allowance(delivered, in_flight, window.ssthresh, safe);
+                let one_more = safe || *eager;
+                let allowance = prr.allowance(delivered, in_flight, window.ssthresh, one_more);
                 window.cwnd = (in_flight + allowance).max(1);
             }
-            Descent::Halving(halving) => halving.on_ack(step.in_flight, window),
+            Descent::Halving(halving) => halving.on_ack(step, window),
             Descent::Pipe(pipe) => pipe.on_ack(step.advanced),
             // RFC 6582 §3.2 step 3: a partial acknowledgement lets the new head go out at once.
             Descent::AtOnce { due } => *due |= step.advanced && !step.safe,
-            Descent::Proportional(_) => {}
+            Descent::Proportional { .. } | Descent::Steered => {}
         }
     }
 
@@ -71,10 +84,10 @@ impl Descent {
     #[inline]
     pub fn on_sent(&mut self) {
         match self {
-            Descent::Proportional(prr) => prr.on_sent(),
+            Descent::Proportional { prr, .. } => prr.on_sent(),
             Descent::Pipe(pipe) => pipe.on_sent(),
             Descent::AtOnce { due } => *due = false,
-            Descent::Halving(_) => {}
+            Descent::Halving(_) | Descent::Steered => {}
         }
     }
 
@@ -83,7 +96,7 @@ impl Descent {
         match self {
             Descent::Pipe(pipe) => pipe.room(cwnd),
             Descent::AtOnce { due } => room.max(u32::from(*due)),
-            Descent::Proportional(_) | Descent::Halving(_) => room,
+            Descent::Proportional { .. } | Descent::Halving(_) | Descent::Steered => room,
         }
     }
 
@@ -91,7 +104,10 @@ impl Descent {
     pub fn final_window(&self, window: &Window) -> u32 {
         match self {
             Descent::Halving(_) => window.cwnd.min(window.ssthresh),
-            Descent::Proportional(_) | Descent::Pipe(_) | Descent::AtOnce { .. } => window.ssthresh,
+            Descent::Steered => window.cwnd,
+            Descent::Proportional { .. } | Descent::Pipe(_) | Descent::AtOnce { .. } => {
+                window.ssthresh
+            }
         }
     }
 }

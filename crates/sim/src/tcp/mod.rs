@@ -1,12 +1,18 @@
 //! TCP endpoints, one file per concern.
 
+pub mod accecn;
+pub mod delayed_ack;
+pub mod delivery_rate;
 pub mod descent;
 pub mod halving;
+pub mod offer;
+pub mod pacing;
 pub mod pipe;
 pub mod profile;
 pub mod prr;
 pub mod ranges;
 pub mod receiver;
+pub mod reordering;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;

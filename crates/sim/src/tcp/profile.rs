@@ -38,10 +38,17 @@ pub enum RtoFloor {
 pub struct AckRule {
     /// Segments that one acknowledgement covers at most.
     pub every: u32,
-    /// How long an acknowledgement may wait.
+    /// How long an acknowledgement may wait, where that does not adapt.
     pub delay: Span,
-    /// Segments acknowledged one by one at the start of a connection.
+    /// Whether the wait follows the gaps between segments, and segments are acknowledged one by one
+    /// at the start of a connection, after a pause, at duplicates and at marks (Linux).
+    pub adaptive: bool,
+    /// Most segments acknowledged one by one.
     pub quick: u32,
+    /// Whether duplicates beyond the third are thinned (Linux since 4.18).
+    pub compression: bool,
+    /// Whether SACK blocks count in the size of an acknowledgement.
+    pub counts_blocks: bool,
 }
 
 /// Which silence or noise stands for a loss.
@@ -60,6 +67,9 @@ pub enum Detection {
 pub enum Style {
     /// In proportion to what is delivered (RFC 9937).
     Proportional,
+    /// The same with RFC 6937's slow-start bound: below the threshold one packet more on every
+    /// acknowledgement (Linux 3.2 to 4.2).
+    ProportionalEager,
     /// One packet for every second acknowledgement (Linux before 3.2).
     Halving,
     /// At once, sending held back by a count of packets in the pipe (ns-2's Sack1).
@@ -67,6 +77,18 @@ pub enum Style {
     /// At once. Each duplicate stands for one packet that has left the network, which is the
     /// arithmetic of RFC 6582's inflated window.
     AtOnce,
+}
+
+/// When an odd acknowledgement, one with SACK or in an odd state, must not let a burst go (Linux
+/// `tcp_moderate_cwnd`, gone since 3.10).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moderation {
+    /// Never.
+    Never,
+    /// While something is SACKed, and after a timeout (Linux 3.8).
+    Disordered,
+    /// Also on the acknowledgement that ends an episode (Linux 2.6).
+    Always,
 }
 
 /// What idle time does to the window.
@@ -93,8 +115,20 @@ pub struct Profile {
     pub initial_window: InitialWindow,
     /// Whether SACK is negotiated.
     pub sack: bool,
+    /// Whether segments carry timestamps (RFC 7323): every acknowledgement gives a sample, and an echo
+    /// tells an original from its retransmission.
+    pub timestamps: bool,
     /// What stands for a loss.
     pub detection: Detection,
+    /// How far the duplicate threshold of three follows observed reordering (Linux
+    /// `tcp_max_reordering`).
+    pub max_reordering: u32,
+    /// Whether a recovery finds losses of what was sent after it began (Linux since 2.6.37).
+    pub marks_new_data: bool,
+    /// Whether two duplicates, or one, stand for a loss where no more can come (RFC 5827).
+    pub early_retransmit: bool,
+    /// When the window is cut to what is in flight and a few packets more.
+    pub moderation: Moderation,
     /// How the window comes down after a loss.
     pub recovery: Style,
     /// How it comes down after a mark.
@@ -115,6 +149,8 @@ pub struct Profile {
     pub limited_transmit: bool,
     /// Idle time.
     pub idle: Idle,
+    /// Packets are paced also where the congestion control does not ask for it.
+    pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
     /// Acknowledgements.
@@ -129,9 +165,23 @@ const LINUX_RTO: RtoRule = RtoRule {
     max: Span::from_secs(120),
 };
 
-const LINUX_ACK: AckRule = AckRule { every: 2, delay: Span::from_millis(40), quick: 16 };
+const LINUX_ACK: AckRule = AckRule {
+    every: 2,
+    delay: Span::from_millis(40),
+    adaptive: true,
+    quick: 16,
+    compression: true,
+    counts_blocks: true,
+};
 
-const EVERY_PACKET: AckRule = AckRule { every: 1, delay: Span::from_millis(100), quick: 0 };
+const EVERY_PACKET: AckRule = AckRule {
+    every: 1,
+    delay: Span::from_millis(100),
+    adaptive: false,
+    quick: 0,
+    compression: false,
+    counts_blocks: false,
+};
 
 /// Linux 6.x, the default.
 pub const LINUX: Profile = Profile {
@@ -140,7 +190,12 @@ pub const LINUX: Profile = Profile {
     cc: "cubic",
     initial_window: InitialWindow::Packets(10),
     sack: true,
+    timestamps: true,
     detection: Detection::Rack,
+    max_reordering: 300,
+    marks_new_data: true,
+    early_retransmit: false,
+    moderation: Moderation::Never,
     recovery: Style::Proportional,
     on_mark: Style::Proportional,
     slow_start_per_ack: EACH,
@@ -151,6 +206,7 @@ pub const LINUX: Profile = Profile {
     undo: true,
     limited_transmit: true,
     idle: Idle::Halve,
+    pacing: false,
     rto: LINUX_RTO,
     ack: LINUX_ACK,
 };
@@ -162,12 +218,16 @@ pub const LINUX_2_6: Profile = Profile {
     cc: "reno",
     initial_window: InitialWindow::Rfc3390,
     detection: Detection::Fack,
+    max_reordering: 127,
+    marks_new_data: false,
+    moderation: Moderation::Always,
     recovery: Style::Halving,
     on_mark: Style::Halving,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
     tail_probes: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
+    ack: AckRule { compression: false, ..LINUX_ACK },
     ..LINUX
 };
 
@@ -178,7 +238,12 @@ pub const NEWRENO: Profile = Profile {
     cc: "reno",
     initial_window: InitialWindow::Packets(2),
     sack: false,
+    timestamps: false,
     detection: Detection::Duplicates,
+    max_reordering: 3,
+    marks_new_data: true,
+    early_retransmit: false,
+    moderation: Moderation::Never,
     recovery: Style::AtOnce,
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
@@ -189,6 +254,7 @@ pub const NEWRENO: Profile = Profile {
     undo: false,
     limited_transmit: true,
     idle: Idle::Restart,
+    pacing: false,
     rto: RtoRule {
         initial: Span::from_secs(3),
         floor: RtoFloor::Whole(Span::from_millis(200)),
@@ -206,9 +272,15 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
-/// Every profile: the four stacks, then the presets of the five papers (endpoints sheet §1.20.2).
-pub const PROFILES: [Profile; 9] = [
+/// Every profile: the stacks, then the presets of the five papers (endpoints sheet §1.20.2).
+pub const PROFILES: [Profile; 10] = [
     LINUX,
+    Profile {
+        name: "linux-fq",
+        doc: "Linux 6.x above the queue `fq`, which paces: 2 windows per round trip in slow start, 1.2 later",
+        pacing: true,
+        ..LINUX
+    },
     LINUX_2_6,
     NEWRENO,
     SACK,
@@ -218,6 +290,9 @@ pub const PROFILES: [Profile; 9] = [
               acknowledged; use packet = 1040B, header = 40B",
         cc: "cubic",
         initial_window: InitialWindow::Packets(10),
+        timestamps: false,
+        marks_new_data: true,
+        moderation: Moderation::Never,
         undo: false,
         rto: NEWRENO.rto,
         ack: EVERY_PACKET,
@@ -233,10 +308,11 @@ pub const PROFILES: [Profile; 9] = [
         doc: "PI2 in ns-3: NewReno without SACK, window of 1, timeout of 1 s or more; use packet = 1000B, \
               header = 40B, framing = 2B",
         initial_window: InitialWindow::Packets(1),
+        timestamps: true,
         reduce_in_flight: true,
         idle: Idle::Keep,
         rto: RtoRule { floor: RtoFloor::Whole(Span::from_secs(1)), ..NEWRENO.rto },
-        ack: AckRule { every: 1, delay: Span::from_millis(200), quick: 0 },
+        ack: AckRule { delay: Span::from_millis(200), ..EVERY_PACKET },
         ..NEWRENO
     },
     Profile {
@@ -247,11 +323,14 @@ pub const PROFILES: [Profile; 9] = [
     },
     Profile {
         name: "kids-3.8",
-        doc: "Much Ado About Nothing: Linux 3.8 with FACK, PRR and ABC, no tail loss probes; use \
-              framing = 38B or 14B",
+        doc: "Much Ado About Nothing: Linux 3.8 with FACK, early retransmit, PRR and ABC, no tail loss \
+              probes; use framing = 38B or 14B",
         initial_window: InitialWindow::Packets(10),
-        recovery: Style::Proportional,
-        on_mark: Style::Proportional,
+        marks_new_data: true,
+        early_retransmit: true,
+        moderation: Moderation::Disordered,
+        recovery: Style::ProportionalEager,
+        on_mark: Style::ProportionalEager,
         avoidance_per_ack: EACH,
         rto: LINUX_RTO,
         ..LINUX_2_6

@@ -53,6 +53,12 @@ impl Ranges {
         (first.start <= start).then(|| self.blocks.remove(0))
     }
 
+    /// One past the highest number in the set.
+    #[inline]
+    pub fn end(&self) -> Option<u32> {
+        self.blocks.last().map(|block| block.end)
+    }
+
     /// Whether a segment is in the set.
     pub fn contains(&self, seq: u32) -> bool {
         let i = self.blocks.partition_point(|b| b.end <= seq);

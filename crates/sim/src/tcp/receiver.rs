@@ -3,12 +3,13 @@
 
 use sojourn_aqm::{Ecn, Time};
 
+use super::accecn::Counters;
+use super::delayed_ack::DelayedAck;
+use super::offer::{Offer, WindowRule};
 use super::profile::AckRule;
 use super::ranges::Ranges;
+use crate::cc::Feedback;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
-
-/// A mark makes Linux acknowledge at once, twice.
-const QUICK_ACKS_ON_MARK: u32 = 2;
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
@@ -21,14 +22,20 @@ pub struct Receiver {
     duplicate: Option<u32>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
-    rule: AckRule,
+    acks: DelayedAck,
+    offer: Offer,
     sack: bool,
+    counts_blocks: bool,
+    /// When the answer to the SYN left; the first segment completes the handshake.
+    opened: Option<Time>,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     precise: bool,
-    quick: u32,
+    /// Marks are counted instead of echoed (RFC 9768).
+    accurate: Option<Counters>,
+    /// ECN-capable segments have arrived.
+    ect_seen: bool,
     /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
     echo: bool,
-    delayed_ack: Time,
     /// The timestamp to echo.
     stamp: Time,
 }
@@ -51,19 +58,39 @@ impl Receiver {
             recent: [Block::default(); SACK_BLOCKS],
             duplicate: None,
             unacknowledged: 0,
-            quick: rule.quick,
-            rule,
+            acks: DelayedAck::new(rule),
+            offer: Offer::new(WindowRule::Unlimited),
             sack,
+            counts_blocks: rule.counts_blocks,
+            opened: None,
             precise: false,
+            accurate: None,
+            ect_seen: false,
             echo: false,
-            delayed_ack: Time::NEVER,
             stamp: Time::ZERO,
         }
     }
 
-    /// The same for a sender that counts marks.
-    pub fn precise(self) -> Receiver {
-        Receiver { precise: true, ..self }
+    /// The same with a limited window.
+    pub fn offering(self, rule: WindowRule) -> Receiver {
+        Receiver { offer: Offer::new(rule), ..self }
+    }
+
+    /// Segments that it offers beyond the next expected.
+    pub fn offered(&self) -> u32 {
+        self.offer.segments()
+    }
+
+    /// It answers a SYN.
+    pub fn on_syn(&mut self, now: Time) {
+        self.opened = Some(now);
+    }
+
+    /// The same for a sender that wants to hear of marks in this way.
+    /// `header_bytes` of a segment are not data.
+    pub fn with_feedback(self, feedback: Feedback, header_bytes: u32) -> Receiver {
+        let accurate = (feedback == Feedback::Accurate).then(|| Counters::new(header_bytes));
+        Receiver { precise: feedback == Feedback::Runs, accurate, ..self }
     }
 
     /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
@@ -80,39 +107,60 @@ impl Receiver {
 
     /// When a delayed acknowledgement is due.
     pub fn delayed_ack(&self) -> Time {
-        self.delayed_ack
+        self.acks.due()
+    }
+
+    /// It is due.
+    pub fn on_timer(&mut self, now: Time) {
+        self.acks.on_timer(now);
     }
 
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        if let Some(opened) = self.opened.take() {
+            self.acks.on_established(now.since(opened));
+        }
         let echoed = self.echo;
-        self.take_mark(packet);
-        let news = packet.signal || self.precise && echoed != self.echo;
-        let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
-        if duplicate || packet.seq > self.next {
-            if duplicate {
-                self.duplicate = Some(packet.seq);
-            } else {
-                self.store(packet.seq);
+        self.acks.on_data(now, self.offer.segments());
+        let told = match &mut self.accurate {
+            Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
+            None => {
+                self.take_mark(packet);
+                self.precise && echoed != self.echo
             }
+        };
+        let news = packet.signal || told;
+        let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
+        if duplicate {
+            self.duplicate = Some(packet.seq);
+            self.acks.on_duplicate(self.offer.segments());
             return Answer::Now;
+        }
+        if packet.seq > self.next {
+            self.store(packet.seq);
+            let now = news || !self.sack || self.acks.is_duplicate_due(now, self.next);
+            return if now { Answer::Now } else { Answer::Later };
         }
         if self.unacknowledged == 0 {
             self.stamp = packet.sent; // RFC 7323 §4.3: of the earliest segment not yet acknowledged
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        let many = self.unacknowledged >= self.rule.every;
-        if many || news || had_holes || self.quick > 0 {
+        self.offer.on_read(now, self.next, self.acks.rtt());
+        if news || had_holes || self.acks.is_due_after(now, self.unacknowledged) {
             return Answer::Now;
         }
-        self.delayed_ack = self.delayed_ack.min(now + self.rule.delay);
         Answer::Later
     }
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
     fn take_mark(&mut self, packet: &Packet) {
         let marked = packet.ecn == Ecn::Ce;
+        if packet.ecn != Ecn::NotEct {
+            self.ect_seen = true;
+        } else if self.ect_seen {
+            self.acks.on_mark(self.offer.segments()); // a retransmission (RFC 3168 §6.1.5)
+        }
         if !marked && !self.echo {
             return;
         }
@@ -120,8 +168,8 @@ impl Receiver {
             self.echo = false;
         }
         if marked {
-            if !self.echo && self.rule.quick > 0 && !self.precise {
-                self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
+            if !self.echo && !self.precise {
+                self.acks.on_mark(self.offer.segments());
             }
             self.echo = true;
         }
@@ -160,17 +208,26 @@ impl Receiver {
     /// The acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, flow: u32, connection: u16, bytes: u32) -> Packet {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
-        if self.sack {
+        if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
             ack.sack = self.recent;
             if let Some(seq) = self.duplicate.take() {
                 ack.sack.rotate_right(1); // the oldest block falls out
                 ack.sack[0] = Block { start: seq, end: seq + 1 };
             }
+            if self.counts_blocks {
+                // RFC 2018 §3: two bytes and eight per block, aligned to four.
+                let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
+                ack.ip_bytes += 4 + 8 * blocks;
+                ack.link_bytes = ack.ip_bytes;
+            }
         }
         ack.signal = self.echo;
+        ack.window = self.offer.segments();
+        if let Some(counters) = &mut self.accurate {
+            counters.report(&mut ack);
+        }
         self.unacknowledged = 0;
-        self.quick = self.quick.saturating_sub(1);
-        self.delayed_ack = Time::NEVER;
+        self.acks.on_sent();
         ack
     }
 }
@@ -245,7 +302,8 @@ mod tests {
     #[test]
     fn t77_runs_of_marks_are_echoed_exactly() {
         let acks = |marks: &[bool]| {
-            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).precise();
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true)
+                .with_feedback(Feedback::Runs, 52);
             let mut acks = Vec::new();
             for (seq, &marked) in marks.iter().enumerate() {
                 let mut packet = data(seq as u32);

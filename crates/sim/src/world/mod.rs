@@ -7,15 +7,16 @@
 //! Alarms of one instant ring in this order: servers, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
-mod sampling;
+pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_record::rows::{FlowRow, TransferRow};
+use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::stream::Stream;
 use crate::app::{Access, Outbox};
+use crate::impairment::Impairment;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::probe::Probe;
@@ -98,6 +99,8 @@ pub struct World {
     pub links: Vec<Link>,
     /// The wire from each link to the next link of a route.
     pub link_wires: Vec<usize>,
+    /// What the wire behind each link does to packets.
+    pub impairments: Vec<Option<Impairment>>,
     /// All wires, with where they end.
     pub wires: Vec<(Wire, End)>,
     /// The groups.
@@ -112,6 +115,8 @@ pub struct World {
     pub probe: Probe,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
+    /// Rows of the table `flow_states`.
+    pub flow_states: Vec<FlowStateRow>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
     pub at_warmup: Vec<FlowCount>,
@@ -177,7 +182,7 @@ const EVENTS_PER_QUESTION: u64 = 1 << 14;
 
 impl World {
     /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then false.
-    pub fn run<const PACKETS: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
+    pub fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         loop {
             let (now, slot) = self.agenda.next();
             if now >= self.warmup && !self.probe.counting {
@@ -190,38 +195,39 @@ impl World {
             if self.events.is_multiple_of(EVENTS_PER_QUESTION) && !keep_going(now) {
                 return false;
             }
-            self.ring::<PACKETS>(now, slot);
+            self.ring::<NOTES>(now, slot);
         }
         if self.sampling.states {
             self.sample_links(self.end);
         }
-        self.empty_queues::<PACKETS>();
+        self.empty_queues::<NOTES>();
         true
     }
 
     fn end_warmup(&mut self) {
         self.probe.end_warmup();
         self.at_warmup = self.flows.iter().map(Flow::count).collect();
+        self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
     #[inline]
-    fn ring<const PACKETS: bool>(&mut self, now: Time, slot: Slot) {
+    fn ring<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
         let slots = self.slots;
         if slot < slots.timers {
-            self.on_server::<PACKETS>(now, slot);
+            self.on_server::<NOTES>(now, slot);
         } else if slot < slots.wires {
             self.links[slot - slots.timers].on_timer(now, &mut self.agenda);
         } else if slot < slots.accesses {
             let (wire, end) = &mut self.wires[slot - slots.wires];
             let packet = wire.pop(now, &mut self.agenda);
             match end {
-                End::Link => self.arrive::<PACKETS>(now, packet),
+                End::Link => self.arrive::<NOTES>(now, packet),
                 End::Receiver => self.receive(now, &packet),
                 End::Sender => self.answer(now, &packet),
             }
         } else if slot < slots.flows {
             let packet = self.accesses[slot - slots.accesses].pop(now, &mut self.agenda);
-            self.arrive::<PACKETS>(now, packet);
+            self.arrive::<NOTES>(now, packet);
         } else if slot < slots.sampler {
             self.on_flow_timer(now, slot - slots.flows);
         } else {
@@ -231,26 +237,31 @@ impl World {
 
     /// A packet arrives at the next link of its route.
     #[inline]
-    fn arrive<const PACKETS: bool>(&mut self, now: Time, packet: Packet) {
+    fn arrive<const NOTES: bool>(&mut self, now: Time, packet: Packet) {
         let group = &self.groups[self.group_of[packet.flow as usize] as usize];
         let route = if packet.is_reverse() { &group.backward } else { &group.forward };
         let link = route.links[usize::from(packet.hop)];
-        let mut ear = self.probe.ear::<PACKETS>(now, link);
+        let mut ear = self.probe.ear::<NOTES>(now, link);
         self.links[link].arrive(now, packet, &mut self.agenda, &mut ear);
     }
 
     /// A server has finished: the packet goes on the wire.
     #[inline]
-    fn on_server<const PACKETS: bool>(&mut self, now: Time, link: usize) {
+    fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
-        let mut ear = probe.ear::<PACKETS>(now, link);
+        let impairment = &mut self.impairments[link];
+        let mut ear = probe.ear::<NOTES>(now, link);
         links[link].on_done(now, agenda, &mut ear, |mut packet, agenda| {
             let group = &groups[group_of[packet.flow as usize] as usize];
             let route = if packet.is_reverse() { &group.backward } else { &group.forward };
             packet.hop += 1;
             let last = usize::from(packet.hop) == route.links.len();
             let wire = if last { route.exit } else { link_wires[link] };
-            wires[wire].0.push(now, packet, agenda);
+            let wire = &mut wires[wire].0;
+            match impairment {
+                None => wire.push(now, packet, agenda),
+                Some(impairment) => impairment.forward(now, packet, wire, agenda),
+            }
         });
     }
 

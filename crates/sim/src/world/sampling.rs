@@ -1,10 +1,12 @@
 //! Samples of queues and flows, and what is left in the queues at the end.
 
-use sojourn_aqm::{Span, Time};
-use sojourn_record::rows::{FlowRow, StateRow};
+use sojourn_aqm::{Span, Time, Var};
+use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
-use crate::probe::Remains;
+use crate::link::Link;
+use crate::probe::{Probe, Remains};
+use crate::tcp::Sender;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
@@ -14,9 +16,26 @@ impl World {
         if self.sampling.flows {
             for flow in 0..self.flows.len() {
                 self.flow_samples.push(sample_flow(&self.flows[flow], flow, now));
+                self.sample_control(flow, now);
             }
         }
         self.agenda.set(self.slots.sampler, now + self.sampling.every);
+    }
+
+    /// Writes the state of a flow's congestion control.
+    fn sample_control(&mut self, flow: usize, now: Time) {
+        let Flow::Stream(stream) = &self.flows[flow] else { return };
+        let Some(control) = stream.sender().map(Sender::control) else { return };
+        let vars = control.vars();
+        let mut values = vec![f64::NAN; vars.len()];
+        control.observe(&mut values);
+        let row = |(var, &value): (&Var, &f64)| FlowStateRow {
+            flow: flow as u32,
+            t: now,
+            var: var.name,
+            value,
+        };
+        self.flow_states.extend(vars.iter().zip(&values).map(row));
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.
@@ -40,23 +59,31 @@ impl World {
     }
 
     /// What still waits at the end is counted, so that every packet has a fate.
-    pub(super) fn empty_queues<const PACKETS: bool>(&mut self) {
+    pub(super) fn empty_queues<const NOTES: bool>(&mut self) {
         for (queue, link) in self.links.iter_mut().enumerate() {
-            let counters = self.probe.links[queue].total;
-            let waiting = u64::from(link.backlog().packets);
-            let dropped: u64 = counters.dropped.iter().sum();
-            // Eviction and drops at the head included, every packet left exactly once.
-            assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
-            let mut remains = Remains(Vec::new());
-            let mut departures = Vec::new();
-            link.drain(self.end, &mut remains, |packet, enqueued| {
-                departures.push((packet, enqueued));
-            });
-            let mut ear = self.probe.ear::<PACKETS>(self.end, queue);
-            for (packet, enqueued) in remains.0.iter().chain(&departures) {
-                ear.waiting(packet, *enqueued);
-            }
+            empty_queue::<NOTES>(link, queue, self.end, &mut self.probe);
         }
+    }
+}
+
+/// Notes what still waits at the end in one queue.
+pub(crate) fn empty_queue<const NOTES: bool>(
+    link: &mut Link,
+    queue: usize,
+    end: Time,
+    probe: &mut Probe,
+) {
+    let counters = probe.links[queue].total;
+    let waiting = u64::from(link.backlog().packets);
+    let dropped: u64 = counters.dropped.iter().sum();
+    // Eviction and drops at the head included, every packet left exactly once.
+    assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
+    let mut remains = Remains(Vec::new());
+    let mut departures = Vec::new();
+    link.drain(end, &mut remains, |packet, enqueued| departures.push((packet, enqueued)));
+    let mut ear = probe.ear::<NOTES>(end, queue);
+    for (packet, enqueued) in remains.0.iter().chain(&departures) {
+        ear.waiting(packet, *enqueued);
     }
 }
 

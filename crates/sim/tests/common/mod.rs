@@ -28,6 +28,9 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         queue,
         limit: Limit::Bytes(limit_bytes),
         mtu_bytes: 1500,
+        device: None,
+        jitter: None,
+        loss: None,
     }
 }
 
@@ -40,6 +43,7 @@ pub fn tcp(cc: &str) -> Tcp {
         header_bytes: 52,
         initial_window: None,
         ack_every: None,
+        receive_window: None,
     }
 }
 
@@ -52,6 +56,8 @@ pub fn group(name: &str, count: u32, app: App) -> FlowGroup {
         path: vec![0],
         reverse: vec![],
         access_rate: mbit(100),
+        sender_downlink: None,
+        receiver_rate: None,
         access_delay: ms(1),
         egress_delay: ms(1),
         return_delay: ms(50),
@@ -78,7 +84,13 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
         seed: 1,
         duration: Span::from_secs(seconds),
         warmup: Span::ZERO,
-        record: Record { packets: false, flows: false, states: true, sample: ms(100) },
+        record: Record {
+            packets: false,
+            signals: false,
+            flows: false,
+            states: true,
+            sample: ms(100),
+        },
         links,
         flows,
         warnings: vec![],

@@ -326,3 +326,10 @@ fn the_wrap_of_the_clock_at_32_bits_goes_unnoticed() {
     let wrap = 1u64 << 42;
     assert_eq!(times(1 << 30), times(wrap - (700 << 20)));
 }
+
+#[test]
+fn target_may_equal_interval_as_khademi_et_al_2013_ran_it_but_not_exceed_it() {
+    assert!(crate::QdiscSpec::parse("codel:target=5ms,interval=5ms").is_ok());
+    let refused = crate::QdiscSpec::parse("codel:target=6ms,interval=5ms").unwrap_err().message;
+    assert!(refused.contains("must not exceed interval"), "{refused}");
+}

@@ -75,8 +75,9 @@ params! {
 }
 
 fn check(params: &CoDelParams) -> Result<(), String> {
-    if params.target >= params.interval {
-        return Err("target must be less than interval (RFC 8289 §4.3: 5 to 10 % of it)".into());
+    // Khademi et al. 2013 run 5 ms of both.
+    if params.target > params.interval {
+        return Err("target must not exceed interval (RFC 8289 §4.3: 5 to 10 % of it)".into());
     }
     if params.count.0.is_some_and(|count| u32::try_from(count).is_err()) {
         return Err("count must be less than 2^32 (Linux codel.h counts in 32 bits)".into());

@@ -270,6 +270,8 @@ impl TickCoDel {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::params::Params;
 
@@ -305,6 +307,24 @@ mod tests {
     fn a_resumed_count_starts_from_the_old_root() {
         let hundred = InverseRoot((65_536 / 10) as u16);
         assert!((as_number(hundred.improved(2)) - 0.149).abs() < 5e-4);
+    }
+
+    /// Spec aqm.md §10, pitfall 1: an overload of flow queues lifts the count from 1 to 66 at once, and the
+    /// steps that follow wander before they find 1/8.
+    #[test]
+    fn a_count_that_jumps_leaves_the_root_behind() {
+        let mut root = InverseRoot::ONE;
+        let mut improve = |count| {
+            root = root.improved(count);
+            as_number(root)
+        };
+        let first = improve(66);
+        let later: Vec<f64> = (67..90).map(improve).collect();
+        assert!((first - 0.50).abs() < 0.01, "{first}");
+        let least = later.iter().copied().fold(1.0, f64::min);
+        assert!((least - 0.03).abs() < 0.01, "{least}");
+        let off = later.last().expect("some") * libm::sqrt(89.0) - 1.0;
+        assert!(off.abs() < 0.01, "{off}");
     }
 
     /// Spec aqm.md §8, table, "time difference in resume test".

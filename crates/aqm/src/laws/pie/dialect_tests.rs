@@ -132,7 +132,7 @@ fn linux_marks_every_packet_once_a_mark_is_overdue() {
     assert_eq!(judge(&mut pie, full_packets(9), 0.999, Ecn::Ect0), Verdict::Pass);
 }
 
-/// Fact 13.8.9, Linux: up to and including 10 %.
+/// Facts 13.8.9 and 14.5, Linux: up to and including 10 %; fq_pie asks the same law.
 #[test]
 fn linux_marks_at_exactly_ten_percent() {
     let verdict = |p| {

@@ -92,11 +92,12 @@ fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to
     assert_eq!((first(0.01), first(0.1)), (66, 162));
 }
 
-/// Fact 13.8.6; the first gap is like any other here, for the sum starts at zero.
+/// Fact 13.8.6 and spec aqm.md §13.6 item 1; the first gap is like any other here, for the sum starts at
+/// zero.
 #[test]
 fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
     for (p, shortest, longest, expected) in
-        [(0.01, 85, 850, 183.96), (0.1, 9, 85, 18.0), (0.5, 2, 17, 3.0)]
+        [(0.01, 85, 850, 183.96), (0.1, 9, 85, 18.0), (0.5, 2, 17, 3.0), (0.9, 1, 10, 1.0 / 0.9)]
     {
         let mut rng = Rng::stream(8033, "gaps", 0);
         let gaps = gaps(&mut held_at(p, &[]), &mut rng, Ecn::NotEct, 20_000);

@@ -41,6 +41,22 @@ fn linux_gaps_are_uniform_from_1_to_10() {
     assert!((1..=10).all(|n| (share(n) - 0.1).abs() < 0.01));
 }
 
+/// Fact 5.5, in brackets: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
+/// whole numbers, and so a gap of 11.
+#[test]
+fn linux_has_a_gap_of_11_by_rounding() {
+    let gap = |u| {
+        let mut red = linux_at(100_000, &[]);
+        let first = offer(&mut red, bytes(100_000), u, Ecn::NotEct);
+        assert_eq!(first, Verdict::Pass);
+        // The signal that ends what went before draws the number for the next gap.
+        (0..20).find(|_| offer(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM);
+        (1..20).find(|_| offer(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM)
+    };
+    assert_eq!(gap(0.999), Some(10));
+    assert_eq!(gap(0.999_999_9), Some(11));
+}
+
 /// Fact 5.5: the first packet above `min_th` only draws, and one number serves until the signal.
 #[test]
 fn linux_spares_the_first_packet_above_min_th_and_draws_once_per_signal() {

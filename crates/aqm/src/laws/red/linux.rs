@@ -3,8 +3,9 @@
 //!
 //! Source: spec aqm.md §5 and §7, "LXRED"; the computations of `tc_red.c`.
 //!
-//! tc computes the table in psched ticks of 64 ns, the kernel looks it up in microseconds: an idle
-//! average decays 15.6 times slower than tc means it to. That is kept. `nodrop` and offloading to
+//! tc computes the table in psched ticks of 64 ns (`tc_calc_xmittime` of `tc_core.c`), the kernel looks it
+//! up in microseconds (`ktime_us_delta` in `red.h`), and shifts by its natural logarithms: beyond the first
+//! half an idle average decays 15.6 / ln 2 times slower than meant. Both sources were read; it is kept. `nodrop` and offloading to
 //! hardware are not built.
 
 use alloc::boxed::Box;
@@ -253,7 +254,9 @@ struct IdleTable {
 
 impl IdleTable {
     fn new(weight_log: u32, packet: u64, rate: Rate) -> IdleTable {
-        let packet_ticks = (1e6 * packet as f64 / rate.bytes_per_sec() * TICKS_PER_MICRO).max(1.0);
+        // `tc_core.c`: a whole number of microseconds, then a whole number of ticks.
+        let micros = libm::floor(1e6 * packet as f64 / rate.bytes_per_sec());
+        let packet_ticks = (micros * TICKS_PER_MICRO).max(1.0);
         let weight = libm::ldexp(1.0, -(weight_log as i32));
         let per_tick = -libm::log1p(-weight) / libm::floor(packet_ticks);
         let longest = 31.0 / per_tick;
@@ -289,6 +292,30 @@ mod tests {
         assert_eq!(log(3_125, 9_375), Some(2));
         assert_eq!(log(12_500, 37_500), Some(4));
         assert_eq!(log(625, 1_875), None);
+    }
+
+    /// `red.h` looks up microseconds in a table of `tc_red.c` whose unit is 64 ns, and shifts by what are
+    /// natural logarithms there: a quarter is left after 15.625 / ln 2 times the time that was meant. The
+    /// straight line before that is right: half is gone when it should be.
+    #[test]
+    fn an_idle_average_falls_to_a_half_in_time_and_to_a_quarter_much_later() {
+        let table = IdleTable::new(4, 1000, Rate::from_bps(10_000_000));
+        let time_to = |left| {
+            (0..).step_by(64).find(|&t| table.decayed(1 << 30, t) <= left).expect("it falls") as f64
+        };
+        let halving = 800.0 * libm::log(2.0) / -libm::log1p(-1.0 / 16.0);
+        let (half, quarter) = (time_to(1 << 29) / halving, time_to(1 << 28) / (2.0 * halving));
+        assert!((0.9..1.0).contains(&half), "{half}");
+        let expected = TICKS_PER_MICRO / libm::log(2.0);
+        assert!((expected..expected * 1.05).contains(&quarter), "{quarter}, {expected}");
+    }
+
+    /// `tc_core.c` cuts off the microseconds: 1142 for a packet that takes 1142.86.
+    #[test]
+    fn the_time_of_a_packet_is_cut_to_whole_microseconds() {
+        let shifts = |bps| IdleTable::new(4, 1000, Rate::from_bps(bps)).shifts;
+        let exact = (8e9 / 1142.0) as u64;
+        assert_eq!(shifts(7_000_000), shifts(exact));
     }
 
     /// Spec aqm.md §5: a shift by time, and a straight line to no less than half before the first one.

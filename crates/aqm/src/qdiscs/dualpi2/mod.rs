@@ -10,10 +10,12 @@
 //! - The delay of the ramp is that of the packet in hand; lengths are those after its removal.
 //! - A classic queue has room while bytes + MTU fit (RFC); with a limit in packets while fewer wait.
 //!
-//! Deviations from Linux: real probabilities; packets are classed by ECN only; `l_min_len` is tested on
-//! departure, Linux notes it on arrival (at its default of 0 there is no difference); drops happen at
-//! the head only (`drop_early` off); no `memlimit`; the first update comes after one `tupdate`.
+//! Deviations from Linux: probabilities are rolled as real numbers, though the controller is in its
+//! integers; packets are classed by ECN only; `l_min_len` is tested on departure, Linux notes it on
+//! arrival (at its default of 0 there is no difference); drops happen at the head only (`drop_early`
+//! off); no `memlimit`.
 
+mod linux;
 mod params;
 mod signals;
 
@@ -27,7 +29,7 @@ use crate::parts::periodic::Periodic;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
 use crate::qdiscs::line::{Line, mark};
 use crate::rng::Rng;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::units::Limit;
 use signals::{Coupled, Place};
 
@@ -197,7 +199,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
     }
 
     fn on_timer(&mut self, now: Time) {
-        let age = |line: &Line<P>| line.head_enqueued().map_or(0.0, |at| now.since(at).as_secs());
+        let age = |line: &Line<P>| line.head_enqueued().map_or(Span::ZERO, |at| now.since(at));
         self.signals.update(age(&self.classic).max(age(&self.low)));
         self.timer.advance(now);
     }

@@ -1,5 +1,6 @@
 //! The coupled signals: the controller, and what becomes of a packet at the head of each queue.
 
+use super::linux::LinuxController;
 use super::params::DualPi2Params;
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
@@ -20,14 +21,21 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) struct Coupled {
     params: DualPi2Params,
-    gains: Gains,
+    controller: Controller,
     /// p'.
     pub(super) base_prob: f64,
-    delay: f64,
+    delay: Span,
     mtu_bytes: u64,
     low_mark: Recur,
     low_drop: Recur,
     classic: Recur,
+}
+
+/// What moves p'.
+#[derive(Clone, Debug)]
+enum Controller {
+    Rfc(Gains),
+    Linux(LinuxController),
 }
 
 /// Deterministic thinning (RFC 9332 A.2 `recur`): true once for every 1 that the sum exceeds.
@@ -50,11 +58,15 @@ impl Recur {
 impl Coupled {
     pub(super) fn new(params: &DualPi2Params, env: &Env) -> Coupled {
         let p = params;
+        let gains = Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() };
         Coupled {
             params: p.clone(),
-            gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
+            controller: match p.dialect == "linux" {
+                true => Controller::Linux(LinuxController::new(p)),
+                false => Controller::Rfc(gains),
+            },
             base_prob: 0.0,
-            delay: 0.0,
+            delay: Span::ZERO,
             mtu_bytes: u64::from(env.mtu_bytes),
             low_mark: Recur::default(),
             low_drop: Recur::default(),
@@ -63,17 +75,22 @@ impl Coupled {
     }
 
     /// RFC 9332 A.1 `dualpi2_update`; the clamp is not in the printed code.
-    pub(super) fn update(&mut self, delay: f64) {
-        let most = if self.params.drop_overload { 1.0 } else { 1.0 / self.params.k };
-        let step = self.gains.step(delay, self.delay);
-        self.base_prob = (self.base_prob + step).clamp(0.0, most);
+    pub(super) fn update(&mut self, delay: Span) {
+        self.base_prob = match &mut self.controller {
+            Controller::Linux(controller) => controller.update(delay),
+            Controller::Rfc(gains) => {
+                let most = if self.params.drop_overload { 1.0 } else { 1.0 / self.params.k };
+                let step = gains.step(delay.as_secs(), self.delay.as_secs());
+                (self.base_prob + step).clamp(0.0, most)
+            }
+        };
         self.delay = delay;
     }
 
     /// p_C, p', k p' (at most 1) and the delay.
     pub(super) fn observe(&self) -> [f64; 4] {
         let coupled = (self.params.k * self.base_prob).min(1.0);
-        [self.classic_prob(), self.base_prob, coupled, self.delay]
+        [self.classic_prob(), self.base_prob, coupled, self.delay.as_secs()]
     }
 
     pub(super) fn classic_prob(&self) -> f64 {
@@ -115,7 +132,7 @@ impl Coupled {
     }
 
     fn is_linux(&self) -> bool {
-        self.params.dialect == "linux"
+        matches!(self.controller, Controller::Linux(_))
     }
 
     /// RFC 9332 A.2, figure 7, lines for lq.

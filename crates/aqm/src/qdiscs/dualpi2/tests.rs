@@ -35,7 +35,7 @@ fn observed(dual: &DualQueue<Numbered>) -> [f64; 6] {
 #[test]
 fn the_controller_follows_the_golden_trace() {
     let mut signals = dual("rfc9332").signals;
-    signals.update(0.020);
+    signals.update(Span::from_millis(20));
     signals.base_prob = 0.1;
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
     let expected = [
@@ -43,7 +43,7 @@ fn the_controller_follows_the_golden_trace() {
         0.061600, 0.059200,
     ];
     for (delay, prob) in delays.into_iter().zip(expected) {
-        signals.update(f64::from(delay) / 1000.0);
+        signals.update(Span::from_millis(delay));
         assert_near(signals.base_prob, prob, 1e-6);
     }
 }

@@ -5,14 +5,24 @@ use std::cmp::Reverse;
 
 use sojourn_aqm::{Span, Time};
 
-use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard, Transmission};
+use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, Retransmission, SACKED};
+use super::{Scoreboard, Transmission};
+
+/// Segments newly marked lost.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Marked {
+    /// All of them.
+    pub segments: u32,
+    /// Of these, retransmissions.
+    pub again: u32,
+}
 
 impl Scoreboard {
     /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
     /// many were marked, and when the last of those not yet due will be.
-    pub fn detect_lost(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+    pub fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
         let before = self.newest;
-        let patience = self.newest_rtt + window;
+        let patience = self.last_rtt + window;
         let mut marked = 0;
         let mut last_due = None;
         let mut all_due = true;
@@ -37,32 +47,51 @@ impl Scoreboard {
             }
         }
         let (again, due) = self.detect_lost_again(now, window);
-        (marked + again, last_due.max(due))
+        (Marked { segments: marked + again, again }, last_due.max(due))
     }
 
     /// The same for retransmissions alone.
-    pub fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        let patience = self.newest_rtt + window;
+    fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+        let patience = self.last_rtt + window;
         let mut marked = 0;
-        while let Some(&retransmission) = self.retransmissions.front() {
-            let Transmission { sent, seq } = retransmission;
-            let current = seq >= self.una && {
-                let record = self.record(seq);
-                record.sent == sent && record.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED
-            };
-            if current && retransmission >= self.newest {
+        while let Some(Retransmission { transmission, .. }) = self.oldest_retransmission() {
+            if transmission >= self.newest {
                 break;
             }
-            if current && now < sent + patience {
-                return (marked, Some(sent + patience));
+            if now < transmission.sent + patience {
+                return (marked, Some(transmission.sent + patience));
             }
-            self.retransmissions.pop_front();
-            if current {
-                self.mark_lost(seq);
-                marked += 1;
-            }
+            self.mark_lost(transmission.seq);
+            marked += 1;
         }
         (marked, None)
+    }
+
+    /// FACK: a SACK of data that was sent after a retransmission says that the retransmission is lost
+    /// (Linux `tcp_mark_lost_retrans`). Returns how many were marked.
+    pub fn mark_overtaken(&mut self) -> u32 {
+        let mut marked = 0;
+        while let Some(Retransmission { transmission, nxt }) = self.oldest_retransmission()
+            && self.highest() > nxt
+        {
+            self.mark_lost(transmission.seq);
+            marked += 1;
+        }
+        marked
+    }
+
+    /// The oldest retransmission that is believed to be in the network; forgets those before it.
+    fn oldest_retransmission(&mut self) -> Option<Retransmission> {
+        while let Some(&retransmission) = self.retransmissions.front() {
+            let Transmission { sent, seq } = retransmission.transmission;
+            let Record { sent: last_sent, flags } = *self.record(seq);
+            let current = flags & (SACKED | RETRANSMITTED) == RETRANSMITTED && last_sent == sent;
+            if seq >= self.una && current {
+                return Some(retransmission);
+            }
+            self.retransmissions.pop_front();
+        }
+        None
     }
 
     /// Marks lost every segment below `limit` that has neither arrived nor been sent again; returns how
@@ -93,6 +122,9 @@ impl Scoreboard {
         let record = self.record(seq);
         record.flags = (record.flags | LOST) & !RETRANSMITTED;
         self.to_retransmit.push(Reverse(seq));
+        if let Some(fresh) = &mut self.fresh_losses {
+            fresh.push(seq);
+        }
     }
 
     /// The retransmission timer has expired: marks the head lost, and every other segment; with `rack`
@@ -105,7 +137,7 @@ impl Scoreboard {
         for seq in self.una..self.nxt {
             let Record { sent, flags } = *self.record(seq);
             let in_flight = flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST;
-            if in_flight && (!rack || seq == self.una || now >= sent + self.newest_rtt) {
+            if in_flight && (!rack || seq == self.una || now >= sent + self.last_rtt) {
                 self.mark_lost(seq);
             }
         }

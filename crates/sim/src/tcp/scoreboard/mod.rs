@@ -10,6 +10,8 @@
 
 mod losses;
 
+pub use losses::Marked;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -40,6 +42,14 @@ pub struct Transmission {
     pub seq: u32,
 }
 
+/// A segment sent again.
+#[derive(Clone, Copy, Debug)]
+struct Retransmission {
+    transmission: Transmission,
+    /// The next new segment at that time.
+    nxt: u32,
+}
+
 /// What one acknowledgement brought.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
@@ -56,6 +66,21 @@ pub struct Delivery {
     pub newest_sent: Option<Time>,
     /// A segment sent before the last timeout and never retransmitted has arrived.
     pub original: bool,
+    /// A segment sent once arrived after others that were sent this many segments later at most.
+    pub reordered: Option<u32>,
+    /// The newly delivered transmission that was sent last.
+    pub newest: Transmission,
+}
+
+/// What does not change while one acknowledgement is taken in.
+#[derive(Clone, Copy)]
+struct Arrival {
+    now: Time,
+    /// Transmissions of numbers below it precede the last timeout.
+    point: u32,
+    min_rtt: Option<Span>,
+    /// One past the highest segment known to have arrived before.
+    highest: u32,
 }
 
 /// The outstanding segments of one connection.
@@ -74,10 +99,13 @@ pub struct Scoreboard {
     to_retransmit: BinaryHeap<Reverse<u32>>,
     /// First transmissions below this number have been judged.
     judged: u32,
-    retransmissions: VecDeque<Transmission>,
+    retransmissions: VecDeque<Retransmission>,
     /// The most recent transmission that is known to have arrived.
     newest: Transmission,
-    newest_rtt: Span,
+    /// The round trip of the last arrival taken in.
+    last_rtt: Span,
+    /// Segments judged lost that nobody has asked for, where somebody will.
+    fresh_losses: Option<Vec<u32>>,
 }
 
 impl Scoreboard {
@@ -96,8 +124,19 @@ impl Scoreboard {
             judged: 0,
             retransmissions: VecDeque::new(),
             newest: Transmission::default(),
-            newest_rtt: Span::ZERO,
+            last_rtt: Span::ZERO,
+            fresh_losses: None,
         }
+    }
+
+    /// From now on keeps the numbers of segments judged lost, for [`Scoreboard::take_fresh_losses`].
+    pub fn keep_fresh_losses(&mut self) {
+        self.fresh_losses = Some(Vec::new());
+    }
+
+    /// The segments judged lost since the last time, in the order of judgement.
+    pub fn take_fresh_losses(&mut self) -> Vec<u32> {
+        self.fresh_losses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The lowest segment not acknowledged.
@@ -161,6 +200,11 @@ impl Scoreboard {
         }
     }
 
+    /// Segments sent again and believed to be in the network.
+    pub fn retransmitted(&self) -> u32 {
+        self.retransmitted
+    }
+
     /// The lowest segment that is lost and has not been sent again since.
     pub fn next_lost(&mut self) -> Option<u32> {
         while let Some(&Reverse(seq)) = self.to_retransmit.peek() {
@@ -182,7 +226,8 @@ impl Scoreboard {
         let record = self.record(seq);
         record.sent = now;
         record.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
-        self.retransmissions.push_back(Transmission { sent: now, seq });
+        let transmission = Transmission { sent: now, seq };
+        self.retransmissions.push_back(Retransmission { transmission, nxt: self.nxt });
     }
 
     /// Takes in one acknowledgement. `point`: transmissions of numbers below it precede the last
@@ -196,10 +241,11 @@ impl Scoreboard {
         min_rtt: Option<Span>,
     ) -> Delivery {
         let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
+        let arrival = Arrival { now, point, min_rtt, highest: self.highest() };
         for seq in self.una..ack.max(self.una) {
             let flags = self.record(seq).flags;
             if flags & SACKED == 0 {
-                self.deliver(now, seq, point, min_rtt, &mut delivery);
+                self.deliver(seq, &arrival, &mut delivery);
             } else {
                 self.sacked -= 1;
             }
@@ -210,22 +256,24 @@ impl Scoreboard {
         self.una = self.una.max(ack);
         self.judged = self.judged.max(self.una);
         if !sack.is_empty() || !self.ranges.is_empty() {
-            self.take_sack(now, sack, point, min_rtt, &mut delivery);
+            self.take_sack(sack, &arrival, &mut delivery);
         }
+        // So far a number; now the distance, as Linux `tcp_check_sack_reordering` has it.
+        delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
         delivery
     }
 
-    fn take_sack(
-        &mut self,
-        now: Time,
-        sack: &[Block],
-        point: u32,
-        min_rtt: Option<Span>,
-        delivery: &mut Delivery,
-    ) {
+    /// One past the highest segment known to have arrived.
+    #[inline]
+    pub fn highest(&self) -> u32 {
+        self.ranges.end().map_or(self.una, |end| end.max(self.una))
+    }
+
+    fn take_sack(&mut self, sack: &[Block], arrival: &Arrival, delivery: &mut Delivery) {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.forget_below(self.una);
         let cumulative = (delivery.oldest_sent, delivery.newest_sent);
+        let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
         for block in sack {
             let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
             if block.start >= block.end {
@@ -233,7 +281,7 @@ impl Scoreboard {
             }
             ranges.insert(block, |fresh| {
                 for seq in fresh.start..fresh.end {
-                    self.deliver(now, seq, point, min_rtt, delivery);
+                    self.deliver(seq, arrival, delivery);
                     self.record(seq).flags |= SACKED;
                     self.sacked += 1;
                     delivery.sacked += 1;
@@ -244,25 +292,24 @@ impl Scoreboard {
         if cumulative.0.is_some() {
             (delivery.oldest_sent, delivery.newest_sent) = cumulative;
         }
+        // It takes in SACKed segments first, and RACK's round trip is that of the last.
+        self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
         self.ranges = ranges;
     }
 
     /// Counts a segment as arrived, for the first time.
     #[inline]
-    fn deliver(
-        &mut self,
-        now: Time,
-        seq: u32,
-        point: u32,
-        min_rtt: Option<Span>,
-        delivery: &mut Delivery,
-    ) {
+    fn deliver(&mut self, seq: u32, arrival: &Arrival, delivery: &mut Delivery) {
+        let Arrival { now, point, min_rtt, highest } = *arrival;
         let Record { sent, flags } = *self.record(seq);
         delivery.packets += 1;
         if flags & EVER_RETRANSMITTED == 0 {
             delivery.original |= seq < point;
             delivery.oldest_sent = Some(delivery.oldest_sent.map_or(sent, |t| t.min(sent)));
             delivery.newest_sent = Some(delivery.newest_sent.map_or(sent, |t| t.max(sent)));
+            if seq < highest {
+                delivery.reordered = Some(delivery.reordered.map_or(seq, |low| low.min(seq)));
+            }
         }
         if flags & LOST != 0 {
             self.lost -= 1;
@@ -274,12 +321,14 @@ impl Scoreboard {
             self.record(seq).flags &= !(LOST | RETRANSMITTED);
         }
         let transmission = Transmission { sent, seq };
+        delivery.newest = delivery.newest.max(transmission);
         // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
         let too_early =
             flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
-        if transmission > self.newest && !too_early {
-            self.newest = transmission;
-            self.newest_rtt = now.since(sent);
+        if !too_early {
+            // Linux `tcp_rack_advance`: the round trip also of an arrival that is not the newest.
+            self.last_rtt = now.since(sent);
+            self.newest = self.newest.max(transmission);
         }
     }
 

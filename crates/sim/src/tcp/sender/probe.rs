@@ -7,8 +7,8 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Sender, State};
-use crate::packet::Packet;
+use super::{Reason, Sender, State};
+use crate::packet::{Block, Packet};
 use crate::tcp::scoreboard::Delivery;
 
 /// Beside two round trips: two jiffies, and the worst delayed acknowledgement for a lone packet.
@@ -22,6 +22,13 @@ pub(super) struct Probe {
     end: u32,
     /// It was a segment sent before.
     again: bool,
+}
+
+impl Probe {
+    /// Whether a block that tells of a duplicate tells of this probe.
+    pub(super) fn is_answered_by(&self, block: Block) -> bool {
+        self.again && block.end == self.end
+    }
 }
 
 impl Sender {
@@ -72,7 +79,7 @@ impl Sender {
         self.probing = false;
         let full = now + self.rtt.timeout();
         let last = self.board.nxt() - 1;
-        let again = self.board.nxt() == self.segments.count;
+        let again = self.board.nxt() == self.segments.count.min(self.offered);
         if self.probe.is_some() || again && self.board.is_sacked(last) {
             self.timeout = (self.board.head_sent() + self.rtt.timeout()).max(now + SLACK);
             return;
@@ -95,8 +102,8 @@ impl Sender {
             self.probe = None; // nothing was lost, or the SACKs tell what was
         } else if ack > probe.end {
             self.probe = None;
-            self.start_reduction(self.profile.on_mark, false);
-            self.window.cwnd = self.window.ssthresh;
+            self.start_reduction(self.profile.on_mark, Reason::Loss);
+            self.window.cwnd = self.descent.final_window(&self.window);
             self.undo = None;
             self.state = State::Open;
         } else if !delivery.advanced && delivery.sacked == 0 {

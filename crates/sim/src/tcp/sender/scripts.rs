@@ -4,13 +4,18 @@
 use sojourn_aqm::{Span, Time};
 
 use super::*;
-use crate::cc::factory;
+use crate::cc::choose;
 use crate::packet::{Block, Kind};
-use crate::tcp::profile::LINUX;
+use crate::tcp::profile::Idle;
 
-const FILES: [&str; 2] = [
+/// The scripts negotiate no timestamps.
+const LINUX: Profile = Profile { timestamps: false, ..crate::tcp::profile::LINUX };
+
+const FILES: [&str; 4] = [
     include_str!("../../../testdata/scripts/recovery.txt"),
     include_str!("../../../testdata/scripts/growth.txt"),
+    include_str!("../../../testdata/scripts/cubic.txt"),
+    include_str!("../../../testdata/scripts/window.txt"),
 ];
 
 #[test]
@@ -24,39 +29,71 @@ fn every_script_holds() {
 fn run(case: &str) -> Result<(), String> {
     let mut lines = case.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let name = lines.next().expect("a script has a name");
-    let (mut profile, mut count) = (LINUX, 0);
+    let mut start = Start {
+        profile: LINUX,
+        cc: "cubic",
+        count: 0,
+        rtt_ms: 100,
+        window: u32::MAX,
+        ssthresh: u32::MAX,
+    };
     let mut sender: Option<Sender> = None;
     for line in lines {
         let failed = |why: String| format!("{name}: {line}: {why}");
         if let Some((key, value)) = line.split_once(": ") {
-            match key {
-                "data" => count = number(value),
-                "sack" => profile.sack = value == "on",
-                _ => return Err(failed(format!("there is no setting `{key}`"))),
-            }
+            start.set(key, value).map_err(failed)?;
             continue;
         }
-        let sender = sender.get_or_insert_with(|| established(profile, count));
+        let sender = sender.get_or_insert_with(|| start.established());
         step(sender, line).map_err(failed)?;
     }
     Ok(())
 }
 
-fn established(profile: Profile, count: u32) -> Sender {
-    let segments = Segments {
-        flow: 0,
-        connection: 1,
-        payload_bytes: 1000,
-        header_bytes: 52,
-        ecn: true,
-        count,
-        last_payload_bytes: 1000,
-        initial_window: 10,
-    };
-    let cc = factory("cubic").expect("cubic is registered")();
-    let mut sender = Sender::new(segments, profile, cc);
-    sender.on_established(Span::from_millis(100));
-    sender
+/// What a script says before its first step.
+struct Start<'a> {
+    profile: Profile,
+    cc: &'a str,
+    count: u32,
+    rtt_ms: u32,
+    window: u32,
+    ssthresh: u32,
+}
+
+impl<'a> Start<'a> {
+    fn set(&mut self, key: &str, value: &'a str) -> Result<(), String> {
+        match key {
+            "data" => self.count = number(value),
+            "rtt" => self.rtt_ms = number(value),
+            "window" => self.window = number(value),
+            "ssthresh" => self.ssthresh = number(value),
+            "cc" => self.cc = value,
+            "sack" => self.profile.sack = value == "on",
+            "probes" => self.profile.tail_probes = value == "on",
+            "idle" if value == "keep" => self.profile.idle = Idle::Keep,
+            _ => return Err(format!("there is no setting `{key}`")),
+        }
+        Ok(())
+    }
+
+    fn established(&self) -> Sender {
+        let segments = Segments {
+            flow: 0,
+            connection: 1,
+            payload_bytes: 1000,
+            header_bytes: 52,
+            ecn: true,
+            count: self.count,
+            last_payload_bytes: 1000,
+            initial_window: 10,
+        };
+        let cc = (choose(self.cc).expect("the control is registered").factory)();
+        let mut sender = Sender::new(segments, self.profile, cc);
+        sender.on_established(Span::from_millis(u64::from(self.rtt_ms)));
+        sender.start_with_offer(self.window);
+        sender.window.ssthresh = self.ssthresh;
+        sender
+    }
 }
 
 fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
@@ -67,7 +104,10 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
     let now = Time::ZERO + Span::from_millis(u64::from(number(word())));
     let found = {
         let mut found = Vec::new();
-        let mut emit = |packet: Packet| found.push(packet.seq + 1);
+        let mut emit = |packet: Packet| match packet.kind {
+            Kind::WindowProbe => found.push(0),
+            _ => found.push(packet.seq + 1),
+        };
         let (kind, rings) = (word(), sender.next_timer());
         if rings < now || kind == "timer" && rings != now {
             return Err(format!("the timer rings at {} s", rings.as_secs()));
@@ -84,6 +124,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
                 while let Some(more) = Some(word()).filter(|more| !more.is_empty()) {
                     match more {
                         "ece" => ack.signal = true,
+                        "win" => ack.window = number(word()),
                         "sack" => take_blocks(&mut ack, word()),
                         _ => return Err(format!("`{more}` means nothing")),
                     }
@@ -94,7 +135,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
         }
         found
     };
-    if found != segments(sent) {
+    if sent.trim() != "*" && found != segments(sent) {
         return Err(format!("sent {found:?}"));
     }
     checks.split_whitespace().try_for_each(|check| verify(sender, check))
@@ -104,7 +145,10 @@ fn verify(sender: &Sender, check: &str) -> Result<(), String> {
     let (key, expected) = check.split_once('=').ok_or("a check is `key=value`")?;
     let found = match key {
         "cwnd" => sender.window.cwnd.to_string(),
+        "ssthresh" if sender.window.ssthresh == u32::MAX => "none".to_owned(),
         "ssthresh" => sender.window.ssthresh.to_string(),
+        "sacked" => sender.board.sacked().to_string(),
+        "reordering" => sender.reordering.metric().to_string(),
         "lost" => sender.board.lost().to_string(),
         "state" => format!("{:?}", sender.state),
         _ => return Err(format!("there is no check `{key}`")),
@@ -127,6 +171,7 @@ fn segments(text: &str) -> Vec<u32> {
     };
     match text.trim() {
         "-" => Vec::new(),
+        "probe" => vec![0],
         text => text.split(',').flat_map(range).collect(),
     }
 }

@@ -4,7 +4,7 @@
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::*;
-use crate::cc::factory;
+use crate::cc::choose;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
 
@@ -12,6 +12,8 @@ use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
 struct Script {
     sender: Sender,
     now: Time,
+    /// The timestamp that acknowledgements echo.
+    stamp: Time,
     sent: Vec<u32>,
 }
 
@@ -28,7 +30,13 @@ impl Script {
         Script::with(profile, cc, window, count, rtt_ms)
     }
 
+    /// As packetdrill's scripts have it, without timestamps.
     fn with(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        let profile = Profile { timestamps: false, ..profile };
+        Script::stamped(profile, cc, window, count, rtt_ms)
+    }
+
+    fn stamped(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         let segments = Segments {
             flow: 0,
             connection: 1,
@@ -39,9 +47,9 @@ impl Script {
             last_payload_bytes: 1000,
             initial_window: window,
         };
-        let mut sender = Sender::new(segments, profile, factory(cc).unwrap()());
+        let mut sender = Sender::new(segments, profile, (choose(cc).unwrap().factory)());
         sender.on_established(Span::from_millis(rtt_ms));
-        let mut script = Script { sender, now: Time::ZERO, sent: Vec::new() };
+        let mut script = Script { sender, now: Time::ZERO, stamp: Time::ZERO, sent: Vec::new() };
         script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));
         script.now = Time::ZERO + Span::from_millis(rtt_ms);
         script
@@ -54,7 +62,7 @@ impl Script {
     }
 
     fn ack_with_echo(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool) -> Vec<u32> {
-        let mut packet = Packet::new(Kind::Ack, 0, 1, ack, 52, Time::ZERO);
+        let mut packet = Packet::new(Kind::Ack, 0, 1, ack, 52, self.stamp);
         for (block, &(from, to)) in packet.sack.iter_mut().zip(sack) {
             *block = Block { start: from - 1, end: to };
         }
@@ -477,4 +485,146 @@ fn a_duplicate_within_the_second_block_is_one() {
         }
         assert_eq!(undo::is_duplicate(&packet), expected, "{blocks:?}");
     }
+}
+
+#[test]
+fn script_18_sacks_of_earlier_segments_raise_the_reordering_metric() {
+    let mut script = Script::start("cubic", 10, 10, 100);
+    script.ack(0, &[(8, 8)]);
+    script.ring();
+    assert_eq!(script.sender.reordering.metric(), 3);
+    script.ack(0, &[(4, 4), (8, 8)]);
+    assert_eq!((script.sender.reordering.metric(), script.sender.board.lost()), (5, 6));
+}
+
+#[test]
+fn reordering_seen_gives_rack_patience() {
+    let mut script = Script::start("reno", 10, 20, 100);
+    // Segment 1 arrives after 2 and 3: no loss, but from now on three duplicates are no proof.
+    script.ack(0, &[(2, 3)]);
+    script.ack(3, &[]);
+    assert!(script.sender.reordering.seen());
+    for sacked in 5..=7 {
+        script.ack(3, &[(5, sacked)]);
+    }
+    assert_eq!(script.sender.state(), State::Disorder);
+    assert_eq!(script.ring(), (127.0, vec![4]));
+    assert_eq!(script.sender.state(), State::Recovery);
+}
+
+#[test]
+fn without_fack_distance_no_longer_stands_for_a_loss() {
+    for (late, lost) in [(false, 8), (true, 4)] {
+        let profile = Profile { marks_new_data: true, ..LINUX_2_6 };
+        let mut script = Script::with(profile, "reno", 20, 20, 100);
+        script.ack(0, &[(8, 8)]);
+        assert_eq!(script.sender.board.lost(), 5);
+        if late {
+            // Never sent again, and five segments late: FACK is given up.
+            script.ack(0, &[(4, 4), (8, 8)]);
+            assert_eq!(script.sender.reordering.metric(), 5);
+        }
+        script.ack(0, &[(12, 12), (8, 8)]);
+        assert_eq!(script.sender.board.lost(), lost);
+    }
+}
+
+#[test]
+fn an_echo_older_than_the_first_retransmission_withdraws_the_reduction() {
+    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    // The original of segment 1, sent at time zero, was only late.
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
+    assert!(script.cwnd() >= 10);
+}
+
+#[test]
+fn a_mark_forbids_to_withdraw_a_reduction() {
+    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    script.ack_with_echo(0, &[(2, 5)], true);
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    assert_eq!(script.sender.window.ssthresh, 5);
+}
+
+#[test]
+fn a_lost_retransmission_after_a_timeout_is_a_new_loss() {
+    let mut script = Script::without_probes("reno", 16, u32::MAX, 100);
+    assert_eq!(script.ring(), (300.0, vec![1]));
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Loss, 8));
+    let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
+    script.now = in_ms(400);
+    script.stamp = in_ms(300);
+    assert_eq!(script.ack(1, &[]), [17, 18]); // F-RTO tries new data
+    script.now = in_ms(500);
+    assert_eq!(script.ack(1, &[(17, 17)]), [2]); // which says that the loss was real
+    script.now = in_ms(501);
+    assert_eq!(script.ack(1, &[(17, 18)]), [3]);
+    script.now = in_ms(601);
+    script.ack(1, &[(3, 3), (17, 18)]);
+    // Segment 3 was sent again after 2 was, and arrived: 2 is lost once more.
+    assert_eq!(script.sender.state(), State::Recovery);
+    assert_eq!(script.sent.iter().filter(|&&seq| seq == 2).count(), 3);
+}
+
+#[test]
+fn early_retransmit_waits_a_quarter_of_a_round_trip() {
+    let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
+    let mut script = Script::with(kids, "reno", 10, 3, 100);
+    assert_eq!(script.ack(0, &[(3, 3)]), NOTHING);
+    assert_eq!(script.ack(0, &[(2, 3)]), NOTHING);
+    assert_eq!(script.ring(), (125.0, vec![1]));
+    assert_eq!(script.sender.state(), State::Recovery);
+    let mut old = Script::with(LINUX_2_6, "reno", 10, 3, 100);
+    old.ack(0, &[(2, 3)]);
+    assert_eq!(old.ring(), (300.0, vec![1]), "without it there is only the timeout");
+}
+
+#[test]
+fn linux_2_6_finds_no_losses_of_what_a_recovery_sent() {
+    for (marks_new_data, lost) in [(false, 1), (true, 2)] {
+        let profile = Profile { marks_new_data, ..LINUX_2_6 };
+        let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
+        for sacked in 2..=20 {
+            script.ack(0, &[(2, sacked)]);
+        }
+        // 21 and 22 left before the recovery began, 23 in it; 23 is lost.
+        script.now += Span::from_millis(50);
+        script.ack(0, &[(2, 22), (24, 28)]);
+        let unrepaired = script.sender.board.lost();
+        assert_eq!(unrepaired, lost, "{marks_new_data}");
+    }
+}
+
+#[test]
+fn bursts_after_odd_acknowledgements_are_cut_in_linux_2_6() {
+    let mut script = Script::with(LINUX_2_6, "reno", 20, 8, 100);
+    script.ack(0, &[(2, 2)]);
+    // Seven in flight, and three more.
+    assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
+}
+
+#[test]
+fn an_application_that_leaves_the_window_empty_loses_half_of_what_it_does_not_use() {
+    let mut script = Script::start("reno", 10, 10, 100);
+    script.ack(10, &[]);
+    script.sender.window.cwnd = 40;
+    // Two segments per round trip for longer than the timeout.
+    for (ms, count) in [(200, 12), (350, 14), (500, 16)] {
+        script.now = Time::ZERO + Span::from_millis(ms);
+        script.sender.segments.count = count;
+        script.sender.send(script.now, &mut |_| {});
+        script.now += Span::from_millis(100);
+        script.ack(count, &[]);
+    }
+    // Linux `tcp_cwnd_application_limited`: at least the initial window counts as used.
+    assert_eq!(script.cwnd(), 25);
 }

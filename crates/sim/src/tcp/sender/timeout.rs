@@ -3,9 +3,11 @@
 use sojourn_aqm::Time;
 
 use super::super::profile::{Detection, Idle};
+use super::super::reordering::DUPLICATES;
 use super::super::scoreboard::Delivery;
 use super::undo::Undo;
-use super::{Sender, State};
+use super::{Reason, Sender, State};
+use crate::cc::Steers;
 use crate::packet::Packet;
 
 impl Sender {
@@ -20,11 +22,16 @@ impl Sender {
         let progressed = self.state == State::Loss && una > self.una_at_timeout;
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
         let before_recovery = self.state < State::Recovery;
+        let disordered = self.state <= State::Disorder && self.board.sacked() >= DUPLICATES;
+        if disordered || self.profile.detection != Detection::Rack {
+            self.reordering.time_out();
+        }
         if fresh {
             self.undo = Some(Undo::of(&self.window, una));
-            self.window.ssthresh = self.reduced(false);
+            self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
+        self.tell_losses(now);
         let tried = before_recovery || !fresh && self.state == State::Loss;
         self.frto = self.profile.undo && tried;
         self.probe = None;
@@ -53,7 +60,7 @@ impl Sender {
             self.frto &= delivery.advanced && delivery.sacked == 0;
         } else if delivery.advanced {
             self.point = self.board.nxt();
-            self.frto = self.board.nxt() < self.segments.count;
+            self.frto = self.board.nxt() < self.segments.count.min(self.offered);
             self.only_new = self.frto;
         }
     }
@@ -65,6 +72,9 @@ impl Sender {
             return;
         }
         let (idle, timeout) = (now.since(self.last_sent), self.rtt.timeout());
+        if self.needs.steers == Steers::Everything {
+            return self.cc.on_idle(now, idle); // Linux: no restart where the control has the window
+        }
         if idle <= timeout {
             return;
         }
@@ -73,7 +83,7 @@ impl Sender {
             Idle::Keep => return,
             Idle::Restart => self.window.cwnd = floor,
             Idle::Halve => {
-                self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+                self.window.ssthresh = self.window.three_quarters();
                 let mut left = idle;
                 while left > timeout && self.window.cwnd > floor {
                     left = left - timeout;
@@ -81,6 +91,6 @@ impl Sender {
                 }
             }
         }
-        self.cc.on_idle(now, idle);
+        self.usage.restart(now);
     }
 }

@@ -2,43 +2,60 @@
 
 use sojourn_aqm::{Ecn, Time};
 
-use super::{Segments, Sender, State, Usage};
+use super::{Segments, Sender, State};
 use crate::packet::{Kind, Packet};
 
 impl Sender {
-    /// Sends what the window allows: first what was lost, then new data.
+    /// The application has something to send, perhaps after a pause: sends what the windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
     }
 
-    /// The same; `restart`: an acknowledgement starts the timer anew.
+    /// Sends what the windows allow: first what was lost, then new data. `restart`: an acknowledgement
+    /// starts the timer anew.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
-        self.restart_after_idle(now);
         let only_new = std::mem::take(&mut self.only_new);
         if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
             while self.room() > 0
+                && self.may_leave(now)
                 && let Some(seq) = self.board.next_lost()
             {
                 self.retransmit(now, seq, emit);
             }
         }
-        let mut room = self.room();
-        let left = self.segments.count - self.board.nxt();
-        let held_back = left > room;
-        room = room.min(left);
-        for _ in 0..room {
-            self.transmit(now, emit);
+        let room = self.room();
+        let nxt = self.board.nxt();
+        let unsent = self.segments.count - nxt;
+        let left = unsent.min(self.offered.saturating_sub(nxt));
+        if room.min(left) > 0 && self.board.in_flight() == 0 {
+            self.cc.on_idle(now, now.since(self.last_sent));
         }
-        if room > 0 {
+        let mut sent = 0;
+        while sent < room.min(left) && self.may_leave(now) {
+            self.transmit(now, emit);
+            sent += 1;
+        }
+        if sent > 0 {
             self.last_sent = now;
         }
-        self.set_timer(now, restart, room > 0);
-        self.note_usage(held_back);
+        if self.needs.rate_samples && sent == unsent {
+            self.note_end_of_data();
+        }
+        self.set_release(now);
+        self.end_persisting();
+        self.set_timer(now, restart, sent > 0);
+        self.start_persisting(now);
+        // Linux `tcp_write_xmit`: a window that is just full counts as the limit.
+        let held_back = left >= room && sent == room;
+        if sent > 0 || held_back {
+            self.note_usage(now, held_back);
+        }
     }
 
     /// How many packets may be sent.
     #[inline]
-    fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         let room = self.window.cwnd.saturating_sub(self.board.in_flight());
         if self.plain { room } else { self.room_of_style(room) }
     }
@@ -59,28 +76,17 @@ impl Sender {
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let seq = self.board.send_new(now);
+        self.note_sent(now, seq);
         let packet = self.new_packet(now, seq);
         emit(packet);
         self.count_in_episode();
-    }
-
-    fn note_usage(&mut self, held_back: bool) {
-        let outstanding = self.board.outstanding();
-        let new_round = self.board.una() >= self.usage.round_end;
-        if new_round
-            || held_back
-            || !self.usage.limited && outstanding > self.usage.most_outstanding
-        {
-            let round_end = self.board.nxt();
-            self.usage = Usage { most_outstanding: outstanding, limited: held_back, round_end };
-        }
     }
 
     fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
             // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
-            packet.ecn = Ecn::Ect0;
+            packet.ecn = if self.needs.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
             packet.signal = std::mem::take(&mut self.tell_reduced);
         }
         packet
@@ -88,10 +94,11 @@ impl Sender {
 
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.board.retransmit(now, seq);
+        self.note_sent(now, seq);
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
         self.count_in_episode();
-        self.count_retransmission();
+        self.count_retransmission(now);
         if seq == self.board.una() {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
             self.probing = false;

@@ -1,10 +1,12 @@
 //! Withdrawing a reduction that turns out to have been unnecessary (endpoints sheet §1.11): every
-//! retransmission of the episode arrived a second time, as D-SACK tells (RFC 2883), or what was sent
-//! before a timeout arrives after all (F-RTO).
+//! retransmission of the episode arrived a second time, as D-SACK tells (RFC 2883), an echoed timestamp
+//! is older than the first of them (RFC 3522), or what was sent before a timeout arrives after all (F-RTO).
+
+use sojourn_aqm::Time;
 
 use super::{Sender, State};
-use crate::cc::Window;
-use crate::packet::Packet;
+use crate::cc::{Steers, Window};
+use crate::packet::{Block, Packet};
 
 /// What a reduction changed.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +17,20 @@ pub(super) struct Undo {
     una: u32,
     /// Retransmissions of the episode of which no copy is known to have been needless.
     retransmissions: u32,
+    /// When the first of them left; never, before it has.
+    first_sent: Time,
 }
 
 impl Undo {
     /// Before a reduction.
     pub(super) fn of(window: &Window, una: u32) -> Undo {
-        Undo { cwnd: window.cwnd, ssthresh: window.ssthresh, una, retransmissions: 0 }
+        let Window { cwnd, ssthresh, .. } = *window;
+        Undo { cwnd, ssthresh, una, retransmissions: 0, first_sent: Time::NEVER }
+    }
+
+    /// A mark was echoed: the reduction stands whatever the losses turn out to be.
+    pub(super) fn forbid(&mut self) {
+        (self.cwnd, self.ssthresh) = (0, 0);
     }
 }
 
@@ -34,15 +44,38 @@ pub(super) fn is_duplicate(ack: &Packet) -> bool {
 
 impl Sender {
     /// Counts a retransmission of the present episode.
-    pub(super) fn count_retransmission(&mut self) {
+    pub(super) fn count_retransmission(&mut self, now: Time) {
         if let Some(undo) = &mut self.undo {
             undo.retransmissions += 1;
+            undo.first_sent = undo.first_sent.min(now);
+        }
+    }
+
+    /// The acknowledgement number advances in answer to a segment sent at `echo`. If that was before
+    /// anything was sent again, the hole was filled by an original that was only late (Linux
+    /// `tcp_packet_delayed`). `before`: the number before it.
+    pub(super) fn judge_echo(&mut self, echo: Time, before: u32) {
+        let late =
+            self.undo.is_some_and(|undo| undo.first_sent != Time::NEVER && echo < undo.first_sent);
+        if !late || !self.profile.timestamps || !self.profile.undo {
+            return;
+        }
+        let partial = self.state == State::Recovery && self.board.una() < self.point;
+        if partial {
+            self.reordering.observe(self.board.highest() - before);
+        }
+        // In a recovery that still waits for a retransmission the rest is judged later.
+        if !partial || self.board.retransmitted() == 0 {
+            self.withdraw_reduction();
         }
     }
 
     /// A segment arrived twice. When that is so for every retransmission, nothing had been lost.
-    pub(super) fn take_needless(&mut self, seq: u32) {
-        let counts = |undo: &&mut Undo| undo.retransmissions > 0 && seq >= undo.una;
+    pub(super) fn take_needless(&mut self, block: Block, of_probe: bool) {
+        if !of_probe {
+            self.reordering.take_needless();
+        }
+        let counts = |undo: &&mut Undo| undo.retransmissions > 0 && block.start >= undo.una;
         let Some(undo) = self.undo.as_mut().filter(counts) else { return };
         undo.retransmissions -= 1;
         if undo.retransmissions == 0 && self.profile.undo {
@@ -53,9 +86,13 @@ impl Sender {
     /// Window and threshold are again what they were, and nothing counts as lost.
     pub(super) fn withdraw_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
-            self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-            self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
-            self.cc.undo();
+            if self.needs.steers != Steers::Everything {
+                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+            }
+            if undo.cwnd > 0 {
+                self.cc.undo(&mut self.window);
+            }
         }
         self.board.forget_losses();
         self.state = State::Open;

@@ -1,0 +1,179 @@
+//! Why was it dropped? A watched discipline tells its sink, just before each drop and mark, how the
+//! state variables stood when the decision was made.
+//!
+//! A law is watched by being wrapped, a scheme as a whole; so one that is not watched pays nothing. Made
+//! by [`crate::registry::build_watched`].
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::law::{Aqm, Cause, Env, Evidence, Law, Stage, Var, Verdict};
+use crate::packet::{Backlog, Head, Packet};
+use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+
+/// A law whose state is noted before it judges a packet.
+#[derive(Clone, Debug)]
+pub struct Watched<L> {
+    law: L,
+    before: Vec<f64>,
+}
+
+impl<L: Law> Watched<L> {
+    fn note(&mut self) {
+        self.law.observe(&mut self.before);
+    }
+}
+
+impl<L: Law> Aqm for Watched<L> {
+    fn is_limit_first(&self) -> bool {
+        self.law.is_limit_first()
+    }
+
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        self.note();
+        self.law.on_enqueue(now, head, queue, rng)
+    }
+
+    fn on_overflow(&mut self, now: Time, queue: Backlog) {
+        self.note();
+        self.law.on_overflow(now, queue);
+    }
+
+    fn on_eviction(&mut self, now: Time, queue: Backlog) {
+        self.note();
+        self.law.on_eviction(now, queue);
+    }
+
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        self.note();
+        self.law.on_dequeue(now, head, queue, rng)
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.law.on_empty(now);
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.law.next_timer()
+    }
+
+    fn on_head(&mut self, enqueued: Option<Time>) {
+        self.law.on_head(enqueued);
+    }
+
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        self.law.on_timer(now, queue);
+    }
+
+    fn on_idle_timers(&mut self, now: Time) {
+        self.law.on_idle_timers(now);
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.law.on_rate(now, rate);
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        self.law.observe(out);
+    }
+
+    fn evidence(&self) -> Option<Evidence<'_>> {
+        Some(Evidence { vars: L::VARS, values: &self.before })
+    }
+}
+
+impl<L: Law> Law for Watched<L> {
+    type Params = L::Params;
+    const NAME: &'static str = L::NAME;
+    const DOC: &'static str = L::DOC;
+    const VARS: &'static [Var] = L::VARS;
+
+    fn new(params: &L::Params, env: &Env) -> Self {
+        Watched { law: L::new(params, env), before: vec![f64::NAN; L::VARS.len()] }
+    }
+}
+
+/// A scheme whose state is noted before each packet that is offered or asked for.
+pub(crate) struct WatchedScheme<P> {
+    scheme: Box<dyn Qdisc<P>>,
+    before: Vec<f64>,
+}
+
+impl<P: Packet> WatchedScheme<P> {
+    pub(crate) fn new(scheme: Box<dyn Qdisc<P>>) -> Self {
+        let before = vec![f64::NAN; scheme.vars().len()];
+        WatchedScheme { scheme, before }
+    }
+}
+
+/// Tells the evidence before each signal, then the signal.
+struct Witness<'a, P> {
+    evidence: Evidence<'a>,
+    sink: &'a mut dyn Sink<P>,
+}
+
+impl<P> Sink<P> for Witness<'_, P> {
+    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
+        self.sink.evidence(self.evidence);
+        self.sink.dropped(packet, enqueued, stage, cause);
+    }
+
+    fn marked(&mut self, packet: &mut P, stage: Stage, cause: Cause) {
+        self.sink.evidence(self.evidence);
+        self.sink.marked(packet, stage, cause);
+    }
+}
+
+impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        self.scheme.observe(&mut self.before);
+        let evidence = Evidence { vars: self.scheme.vars(), values: &self.before };
+        self.scheme.enqueue(now, packet, rng, &mut Witness { evidence, sink });
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        self.scheme.observe(&mut self.before);
+        let evidence = Evidence { vars: self.scheme.vars(), values: &self.before };
+        self.scheme.dequeue(now, rng, &mut Witness { evidence, sink })
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.scheme.next_timer()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.scheme.on_timer(now);
+    }
+
+    fn held_until(&self) -> Option<Time> {
+        self.scheme.held_until()
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.scheme.on_rate(now, rate);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.scheme.backlog()
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        self.scheme.vars()
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        self.scheme.observe(out);
+    }
+}
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

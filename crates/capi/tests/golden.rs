@@ -1,0 +1,268 @@
+//! The golden traces in `testdata/golden`, through the door to C: the same files and the same reader as in
+//! `crates/aqm/tests/golden.rs`, with the functions of the header in place of the Rust API.
+
+// Every call of the header's functions here rests on one reason, given before each `impl`.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+#[path = "../../aqm/tests/golden/trace.rs"]
+mod trace;
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use sojourn_aqm::{Backlog, Cause, Head, Stage, Time, Verdict};
+use sojourn_aqm_c as c;
+use trace::{Discipline, Fate, Law, MTU, Parcel, RATE_BPS};
+
+/// The seed of all handles, which is that of the tests in Rust.
+const SEED: u64 = 1;
+
+fn setup(context: *mut c_void) -> c::Setup {
+    let (dropped, marked) = (Some(on_drop as c::DroppedFn), Some(on_mark as c::MarkedFn));
+    c::Setup { mtu_bytes: MTU, rate_bps: RATE_BPS, seed: SEED, context, dropped, marked }
+}
+
+/// A function of the header that makes a handle.
+type New<T> = unsafe extern "C" fn(*const c_char, *const c::Setup, *mut c_char, usize) -> *mut T;
+
+fn open<T>(new: New<T>, text: &str, context: *mut c_void) -> *mut T {
+    let c_text = CString::new(text).expect("no zero");
+    let mut error = [0; 300];
+    // SAFETY: text, setup and error are what they are named after.
+    let handle = unsafe { new(c_text.as_ptr(), &setup(context), error.as_mut_ptr(), error.len()) };
+    // SAFETY: what was not written is still zero.
+    assert!(!handle.is_null(), "{text}: {:?}", unsafe { CStr::from_ptr(error.as_ptr()) });
+    handle
+}
+
+fn due(nanos: u64) -> Option<Time> {
+    (nanos != c::NEVER).then_some(Time::from_nanos(nanos))
+}
+
+/// The value of that name, by the functions that name and write them.
+fn value(
+    name: &str,
+    count: usize,
+    name_of: impl Fn(usize) -> *const c_char,
+    observe: impl FnOnce(*mut f64, usize) -> usize,
+) -> f64 {
+    assert!(name_of(count).is_null(), "there is none behind the last");
+    let mut values = vec![f64::NAN; count];
+    assert_eq!(observe(values.as_mut_ptr(), count), count);
+    // SAFETY: a name is a C string that lives as long as the handle.
+    let is_named = |&index: &usize| unsafe { CStr::from_ptr(name_of(index)) }.to_str() == Ok(name);
+    values[(0..count).find(is_named).expect("a variable of that name")]
+}
+
+struct CLaw(*mut c::Law);
+
+impl Drop for CLaw {
+    fn drop(&mut self) {
+        // SAFETY: the handle is not used again.
+        unsafe { c::sojourn_law_free(self.0) };
+    }
+}
+
+fn waiting(queue: Backlog) -> c::Backlog {
+    let Backlog { packets, bytes, link_bytes } = queue;
+    c::Backlog { packets, bytes, link_bytes }
+}
+
+fn verdict(said: c_int, cause: u8) -> Verdict {
+    let causes = [
+        (c::CAUSE_OVERFLOW, Cause::Overflow),
+        (c::CAUSE_RANDOM, Cause::Random),
+        (c::CAUSE_DETERMINISTIC, Cause::Deterministic),
+    ];
+    let why = causes.into_iter().find(|&(number, _)| number == cause).map(|(_, cause)| cause);
+    match said {
+        c::PASS => Verdict::Pass,
+        c::MARK => Verdict::Mark(why.expect("a mark has a cause")),
+        c::DROP => Verdict::Drop(why.expect("a drop has a cause")),
+        _ => panic!("the packet was refused"),
+    }
+}
+
+/// A function of the header that asks a law about a packet.
+type Ask =
+    unsafe extern "C" fn(*mut c::Law, u64, *const c::Head, *const c::Backlog, *mut u8) -> c_int;
+
+impl CLaw {
+    fn ask(&mut self, ask: Ask, now: Time, head: Head, queue: Backlog) -> Verdict {
+        let head = c::Head {
+            enqueued_ns: head.enqueued.as_nanos(),
+            bytes: head.bytes,
+            ecn: head.ecn as u8,
+        };
+        let mut cause = u8::MAX;
+        // SAFETY: the handle is alive, the other pointers are what they are named after.
+        let said = unsafe { ask(self.0, now.as_nanos(), &head, &waiting(queue), &mut cause) };
+        verdict(said, cause)
+    }
+}
+
+// SAFETY of all calls below: the handle is alive, the other pointers are what they are named after.
+impl Law for CLaw {
+    fn new(text: &str) -> CLaw {
+        CLaw(open(c::sojourn_law_new, text, std::ptr::null_mut()))
+    }
+    fn seed(&mut self, seed: u64) {
+        unsafe { c::sojourn_law_seed(self.0, seed) };
+    }
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        self.ask(c::sojourn_law_on_enqueue, now, head, queue)
+    }
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        self.ask(c::sojourn_law_on_dequeue, now, head, queue)
+    }
+    fn next_timer(&self) -> Option<Time> {
+        due(unsafe { c::sojourn_law_next_timer(self.0) })
+    }
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        unsafe { c::sojourn_law_on_timer(self.0, now.as_nanos(), &waiting(queue)) };
+    }
+    fn on_idle_timers(&mut self, now: Time) {
+        unsafe { c::sojourn_law_on_idle_timers(self.0, now.as_nanos()) };
+    }
+    fn var(&mut self, name: &str) -> f64 {
+        let count = unsafe { c::sojourn_law_var_count(self.0) };
+        let name_of = |index| unsafe { c::sojourn_law_var_name(self.0, index) };
+        let observe = |values, count| unsafe { c::sojourn_law_observe(self.0, values, count) };
+        value(name, count, name_of, observe)
+    }
+}
+
+struct CDiscipline {
+    handle: *mut c::Qdisc,
+    /// What the callbacks were told; the handle holds a pointer to it.
+    fates: *mut Vec<Fate>,
+}
+
+impl Drop for CDiscipline {
+    fn drop(&mut self) {
+        // SAFETY: neither is used again, and the list was made by `Box::into_raw`.
+        unsafe {
+            c::sojourn_free(self.handle);
+            drop(Box::from_raw(self.fates));
+        }
+    }
+}
+
+unsafe extern "C" fn on_drop(
+    context: *mut c_void,
+    packet: *const c::Packet,
+    _enqueued_ns: u64,
+    stage: u8,
+    cause: u8,
+) {
+    // SAFETY: the handle passes on what it was given.
+    unsafe { note(context, packet, "dropped", stage, cause) };
+}
+
+unsafe extern "C" fn on_mark(context: *mut c_void, packet: *const c::Packet, stage: u8, cause: u8) {
+    // SAFETY: the handle passes on what it was given.
+    unsafe {
+        assert_eq!((*packet).ecn, c::CE, "a marked packet says so");
+        note(context, packet, "marked", stage, cause);
+    }
+}
+
+unsafe fn note(
+    context: *mut c_void,
+    packet: *const c::Packet,
+    what: &'static str,
+    stage: u8,
+    cause: u8,
+) {
+    let stages = [
+        (c::STAGE_ENQUEUE, Stage::Enqueue),
+        (c::STAGE_QUEUED, Stage::Queued),
+        (c::STAGE_DEQUEUE, Stage::Dequeue),
+    ];
+    let (_, stage) = stages.into_iter().find(|&(number, _)| number == stage).expect("a stage");
+    let Verdict::Drop(cause) = verdict(c::DROP, cause) else { unreachable!("it is a drop") };
+    // SAFETY: the context is the list of fates, the packet that of the handle.
+    let (fates, id) = unsafe { (&mut *context.cast::<Vec<Fate>>(), (*packet).id) };
+    fates.push(Fate { id, what, stage: stage.word(), cause: cause.word() });
+}
+
+// SAFETY of all calls below: the handle is alive, the other pointers are what they are named after.
+impl Discipline for CDiscipline {
+    fn new(text: &str) -> CDiscipline {
+        let fates: *mut Vec<Fate> = Box::into_raw(Box::default());
+        CDiscipline { handle: open(c::sojourn_new, text, fates.cast()), fates }
+    }
+    fn enqueue(&mut self, now: Time, parcel: Parcel) {
+        let Parcel { id, flow, bytes, ecn } = parcel;
+        let ecn = ecn as u8;
+        let packet = c::Packet { id, flow, src_host: flow, dst_host: flow, bytes, ecn, dscp: 0 };
+        assert_eq!(unsafe { c::sojourn_enqueue(self.handle, now.as_nanos(), &packet) }, 0);
+    }
+    fn dequeue(&mut self, now: Time) -> Option<(u64, Time)> {
+        let mut left = std::mem::MaybeUninit::<c::Departure>::uninit();
+        match unsafe { c::sojourn_dequeue(self.handle, now.as_nanos(), left.as_mut_ptr()) } {
+            0 => None,
+            _ => {
+                let left = unsafe { left.assume_init() };
+                Some((left.packet.id, Time::from_nanos(left.enqueued_ns)))
+            }
+        }
+    }
+    fn next_timer(&self) -> Option<Time> {
+        due(unsafe { c::sojourn_next_timer(self.handle) })
+    }
+    fn on_timer(&mut self, now: Time) {
+        unsafe { c::sojourn_on_timer(self.handle, now.as_nanos()) };
+    }
+    fn var(&mut self, name: &str) -> f64 {
+        let count = unsafe { c::sojourn_var_count(self.handle) };
+        let name_of = |index| unsafe { c::sojourn_var_name(self.handle, index) };
+        let observe = |values, count| unsafe { c::sojourn_observe(self.handle, values, count) };
+        value(name, count, name_of, observe)
+    }
+    fn fates(&mut self) -> Vec<Fate> {
+        // SAFETY: no callback runs now.
+        std::mem::take(unsafe { &mut *self.fates })
+    }
+}
+
+#[test]
+fn every_golden_trace_is_met_through_the_door_to_c() {
+    let (traces, values) = trace::run_all::<CLaw, CDiscipline>();
+    assert!(traces >= 33, "{traces} traces");
+    println!("{traces} golden traces, {values} values");
+}
+
+#[test]
+fn a_law_refuses_what_is_not_legal() {
+    let mut law = CLaw::new("codel");
+    let head = c::Head { enqueued_ns: 5, bytes: 1500, ecn: 0 };
+    let broken = [
+        c::Head { bytes: 0, ..head },
+        c::Head { ecn: 4, ..head },
+        c::Head { enqueued_ns: 6, ..head }, // it would have waited less than nothing
+    ];
+    let mut ask = |head: &c::Head| {
+        let queue = waiting(Backlog::EMPTY);
+        unsafe { c::sojourn_law_on_dequeue(law.0, 5, head, &queue, std::ptr::null_mut()) }
+    };
+    assert_eq!(broken.each_ref().map(&mut ask), [-1; 3]);
+    assert_eq!(ask(&head), c::PASS);
+    assert_eq!(unsafe { c::sojourn_law_on_rate(law.0, 5, 0) }, -1);
+    assert_eq!(law.var("count"), 0.0);
+    law.on_timer(Time::ZERO, Backlog::EMPTY);
+}
+
+#[test]
+fn a_discipline_is_not_a_law_alone() {
+    let refusal = |text: &str| {
+        let (text, mut error) = (CString::new(text).expect("no zero"), [0; 300]);
+        let setup = setup(std::ptr::null_mut());
+        let handle =
+            unsafe { c::sojourn_law_new(text.as_ptr(), &setup, error.as_mut_ptr(), error.len()) };
+        assert!(handle.is_null());
+        unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned()
+    };
+    assert!(refusal("fq_codel").contains("name a law"), "{}", refusal("fq_codel"));
+    assert!(refusal("sfq").contains("name a law"));
+    assert!(refusal("coddel").contains("did you mean `codel`"));
+}

@@ -1,0 +1,395 @@
+//! BBR v3: as v1 a model of bandwidth and round-trip time, and beside it bounds on what the path bears,
+//! learnt from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3; endpoints sheet §2.8).
+//!
+//! Deviations from that code: real numbers instead of fixed point; no ECN, which is off there too unless the
+//! path is told to be a data centre's; no protective load balancing, no fast path, which are not about
+//! sending; a loss that a tail probe repaired counts as any other; bursts do not grow on paths
+//! below 16 ms; as in v1, packets that wait for the pacer do not count as in flight.
+
+mod bounds;
+mod cycle;
+mod min_rtt;
+mod startup;
+
+use sojourn_aqm::params;
+use sojourn_aqm::{Rng, Span, Time, Var};
+
+use self::bounds::{Bounds, Latest};
+use self::cycle::{Acks, Phase};
+use self::startup::Growth;
+use super::aggregation::Aggregation;
+use super::pipe::{BURST, MIN_CWND, Pipe};
+use super::{
+    CongestionControl, Control, Needs, Progress, RateSample, Stage, Start, Steers, Window,
+};
+
+params! {
+    /// Parameters of BBR v3.
+    pub struct Bbr3Params {
+        dialects: "google" = "Google's tcp_bbr.c, branch v3";
+        /// Pace over bandwidth while the queue of startup drains.
+        drain_gain: f64, FRACTION, "bbr_drain_gain, branch v3: 1000/2885; draft-ietf-ccwg-bbr: 0.5"
+            => 1000.0 / 2885.0;
+    }
+}
+
+/// 4 ln 2 (`bbr_startup_pacing_gain`), and the gain of the window (`bbr_startup_cwnd_gain`).
+const STARTUP_GAIN: f64 = 2.77;
+const CWND_GAIN: f64 = 2.0;
+/// Room for what probing upwards finds (`bbr_bw_probe_cwnd_gain`: 2 and 1/4).
+const UP_CWND_GAIN: f64 = 2.25;
+const VARS: &[Var] = &[
+    Var { name: "mode", unit: "1", doc: "0 startup, 1 drain, 2 probe_bw, 3 probe_rtt" },
+    Var { name: "phase", unit: "1", doc: "Of probe_bw: 0 down, 1 cruise, 2 refill, 3 up" },
+    Var { name: "btlbw", unit: "packets/s", doc: "Bandwidth, within its short-term bound" },
+    Var { name: "min_rtt", unit: "s", doc: "Smallest round-trip time of the last 10 s" },
+    Var { name: "pacing_gain", unit: "1", doc: "Pace over bandwidth" },
+    Var {
+        name: "inflight_hi",
+        unit: "packets",
+        doc: "Long-term bound; NaN while nothing was unsafe",
+    },
+    Var {
+        name: "inflight_lo",
+        unit: "packets",
+        doc: "Short-term bound; NaN without recent losses",
+    },
+];
+
+/// ```text
+/// Startup --pipe full, losses--> Drain --in flight <= BDP--> ProbeBw <--> ProbeRtt (every 5 s)
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR v3.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    drain_gain: f64,
+    pipe: Pipe,
+    rng: Rng,
+    mode: Mode,
+    phase: Phase,
+    phase_start: Time,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// The largest bandwidth of the former and of the present cycle.
+    bw: [f64; 2],
+    bounds: Bounds,
+    latest: Latest,
+    growth: Growth,
+    pipe_full: bool,
+    round_start: bool,
+    /// The round ends when a packet is delivered that left after so many were.
+    round_end: u64,
+    loss_round_start: bool,
+    loss_round_end: u64,
+    loss_in_round: bool,
+    loss_events: u32,
+    /// What acknowledgements tell of the probe under way.
+    acks: Acks,
+    /// They show packets that were sent while probing.
+    probe_samples: bool,
+    previous_too_high: bool,
+    stopped_risky: bool,
+    rounds_since_probe: u64,
+    probe_wait: Span,
+    min_rtt_at: Time,
+    probed_min: Option<Span>,
+    probed_min_at: Time,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+    prior_cwnd: u32,
+    stage: Stage,
+    after_idle: bool,
+    aggregation: Aggregation,
+    /// The bounds before the present recovery.
+    undo: Option<Bounds>,
+}
+
+impl Bbr3 {
+    fn max_bw(&self) -> f64 {
+        self.bw[0].max(self.bw[1])
+    }
+
+    fn bandwidth(&self) -> f64 {
+        self.bounds.bw_lo.map_or(self.max_bw(), |lo| lo.min(self.max_bw()))
+    }
+
+    /// Room for bursts at both ends.
+    fn provisioned(&self, packets: u32) -> u32 {
+        let room = packets.max(3 * self.pipe.burst()).max(MIN_CWND);
+        let up = self.mode == Mode::ProbeBw && self.phase == Phase::Up;
+        if up { room + 2 } else { room }
+    }
+
+    fn target(&self, bw: f64) -> u32 {
+        self.provisioned(self.pipe.products(bw, 1.0))
+    }
+
+    fn is_probing(&self) -> bool {
+        match self.mode {
+            Mode::Startup => true,
+            Mode::ProbeBw => matches!(self.phase, Phase::Refill | Phase::Up),
+            Mode::Drain | Mode::ProbeRtt => false,
+        }
+    }
+
+    fn start_round(&mut self, p: &Progress, sample: &RateSample) {
+        if sample.prior_delivered >= self.round_end {
+            self.round_end = p.delivered_total;
+            self.round_start = true;
+            self.rounds_since_probe += 1;
+        }
+        if p.ack.delivered == 0 {
+            return;
+        }
+        self.latest.bw = self.latest.bw.max(sample.rate());
+        self.latest.inflight = self.latest.inflight.max(sample.delivered as u32);
+        if sample.prior_delivered >= self.loss_round_end {
+            self.loss_round_end = p.delivered_total;
+            self.loss_round_start = true;
+        }
+    }
+
+    fn update_signals(&mut self, p: &Progress, sample: &RateSample, cwnd: u32) {
+        let rate = sample.rate();
+        if !sample.app_limited || rate >= self.max_bw() {
+            self.bw[1] = self.bw[1].max(rate);
+        }
+        self.loss_in_round |= p.lost > 0;
+        if self.loss_round_start {
+            if self.loss_in_round && !self.is_probing() {
+                self.bounds.cut(self.latest, self.max_bw(), cwnd);
+            }
+            self.loss_in_round = false;
+        }
+    }
+
+    /// Signals of the round do not count for the next phase.
+    fn forget_round(&mut self) {
+        self.loss_in_round = false;
+        self.latest = Latest::default();
+    }
+
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (STARTUP_GAIN, CWND_GAIN),
+            Mode::Drain => (self.drain_gain, CWND_GAIN),
+            Mode::ProbeBw if self.phase == Phase::Up => (self.phase.pacing_gain(), UP_CWND_GAIN),
+            Mode::ProbeBw => (self.phase.pacing_gain(), CWND_GAIN),
+            Mode::ProbeRtt => (1.0, 1.0),
+        };
+    }
+
+    fn save_window(&mut self, window: &Window) {
+        let cut = self.stage >= Stage::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+    }
+
+    fn set_window(&mut self, p: &Progress, window: &mut Window) {
+        let acked = p.ack.delivered;
+        if acked > 0 {
+            let bw = self.bandwidth();
+            let lumps = self.aggregation.window(bw);
+            let target = self.provisioned(self.pipe.products(bw, self.cwnd_gain) + lumps);
+            if self.pipe_full {
+                window.cwnd = (window.cwnd + acked).min(target);
+            } else if window.cwnd < target || window.cwnd < 2 * self.pipe.initial_window {
+                window.cwnd += acked;
+            }
+            window.cwnd = window.cwnd.max(MIN_CWND);
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(self.probe_rtt_window());
+        }
+        window.cwnd = window.cwnd.min(self.most_in_flight());
+    }
+
+    /// What the bounds allow in the present phase.
+    fn most_in_flight(&self) -> u32 {
+        let long_term = match (self.mode, self.phase) {
+            (Mode::ProbeRtt, _) | (Mode::ProbeBw, Phase::Cruise) => self.bounds.with_headroom(),
+            (Mode::ProbeBw, _) => self.bounds.inflight_hi,
+            (Mode::Startup | Mode::Drain, _) => u32::MAX,
+        };
+        long_term.min(self.bounds.inflight_lo).max(MIN_CWND)
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn needs(&self) -> Needs {
+        let steers = Steers::Everything;
+        Needs { steers, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+    }
+
+    fn on_start(&mut self, start: &Start) {
+        self.pipe = Pipe::new(start, STARTUP_GAIN);
+        self.rng = start.rng.clone();
+        (self.min_rtt_at, self.probed_min_at) = (start.now, start.now);
+        self.probed_min = start.rtt;
+        self.aggregation = Aggregation::new(start.now);
+    }
+
+    fn on_progress(&mut self, p: &Progress, window: &mut Window) {
+        (self.round_start, self.loss_round_start) = (false, false);
+        if self.stage == Stage::Loss && p.stage != Stage::Loss {
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+        }
+        if p.stage == Stage::Open {
+            self.undo = None;
+        }
+        if let Some(sample) = &p.rate {
+            self.start_round(p, sample);
+            self.update_signals(p, sample, window.cwnd);
+            if self.round_start {
+                self.aggregation.start_round(!self.pipe_full);
+            }
+            self.aggregation.on_ack(p.ack.now, p.ack.delivered, self.bandwidth(), window.cwnd);
+            self.check_startup_losses(p, sample);
+            self.check_full_pipe(sample);
+        }
+        self.check_drain(p, window);
+        self.update_phase(p, window.cwnd);
+        self.update_min_rtt(p, window);
+        self.update_gains();
+        self.pipe.take_first_rtt(p.srtt, window.cwnd, STARTUP_GAIN);
+        self.pipe.set_pace(self.bandwidth(), self.pacing_gain, self.pipe_full);
+        self.set_window(p, window);
+        if let Some(sample) = p.rate.as_ref().filter(|_| self.loss_round_start) {
+            self.latest = Latest { bw: sample.rate(), inflight: sample.delivered as u32 };
+        }
+        self.stage = p.stage;
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
+        if self.undo.is_none() {
+            self.save_window(window);
+            self.undo = Some(self.bounds);
+        }
+        if !self.loss_in_round {
+            self.loss_round_end = lost.prior_delivered + lost.delivered;
+        }
+        self.loss_in_round = true;
+        if self.probe_samples && bounds::is_too_high(lost) {
+            self.on_too_high(now, bounds::inflight_at_loss(lost), lost, window.cwnd);
+        }
+    }
+
+    /// The window is the model's affair; nothing is reduced here.
+    fn reduce(&mut self, window: &Window) -> u32 {
+        window.ssthresh
+    }
+
+    fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
+        if !self.is_probing() && self.bounds.inflight_lo == u32::MAX {
+            self.bounds.inflight_lo = window.cwnd.max(self.prior_cwnd);
+        }
+        window.ssthresh
+    }
+
+    fn on_timeout(&mut self) {
+        self.stage = Stage::Loss;
+        self.growth = Growth::default();
+    }
+
+    fn undo(&mut self, window: &mut Window) {
+        self.growth = Growth::default();
+        (self.loss_in_round, self.loss_events) = (false, 0);
+        if let Some(before) = self.undo.take() {
+            let Bounds { bw_lo, inflight_lo, inflight_hi, .. } = self.bounds;
+            self.bounds.bw_lo =
+                before.bw_lo.and(bw_lo).map(|lo| lo.max(before.bw_lo.unwrap_or(lo)));
+            self.bounds.inflight_lo = inflight_lo.max(before.inflight_lo);
+            self.bounds.inflight_hi = inflight_hi.max(before.inflight_hi);
+        }
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+    }
+
+    fn on_idle(&mut self, now: Time, _idle: Span) {
+        self.after_idle = true;
+        self.aggregation.restart(now);
+        if self.mode == Mode::ProbeBw {
+            self.pipe.set_pace(self.bandwidth(), 1.0, true);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pipe.pace)
+    }
+
+    fn holds_back(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        let bound = |packets| if packets == u32::MAX { f64::NAN } else { f64::from(packets) };
+        out.copy_from_slice(&[
+            f64::from(self.mode as u8),
+            f64::from(self.phase as u8),
+            self.bandwidth(),
+            self.pipe.min_rtt.map_or(f64::NAN, Span::as_secs),
+            self.pacing_gain,
+            bound(self.bounds.inflight_hi),
+            bound(self.bounds.inflight_lo),
+        ]);
+    }
+}
+
+impl Control for Bbr3 {
+    type Params = Bbr3Params;
+    const NAME: &'static str = "bbr3";
+    const DOC: &'static str = "BBR v3: BBR with bounds that losses teach (draft-ietf-ccwg-bbr)";
+
+    fn new(params: &Bbr3Params) -> Bbr3 {
+        Bbr3 {
+            drain_gain: params.drain_gain,
+            pipe: Pipe::default(),
+            rng: Rng::stream(0, "bbr3", 0),
+            mode: Mode::Startup,
+            phase: Phase::Down,
+            phase_start: Time::ZERO,
+            pacing_gain: STARTUP_GAIN,
+            cwnd_gain: CWND_GAIN,
+            bw: [0.0; 2],
+            bounds: Bounds::new(),
+            latest: Latest::default(),
+            growth: Growth::default(),
+            pipe_full: false,
+            round_start: false,
+            round_end: 0,
+            loss_round_start: false,
+            loss_round_end: 1,
+            loss_in_round: false,
+            loss_events: 0,
+            acks: Acks::Idle,
+            probe_samples: false,
+            previous_too_high: false,
+            stopped_risky: false,
+            rounds_since_probe: 0,
+            probe_wait: Span::ZERO,
+            min_rtt_at: Time::ZERO,
+            probed_min: None,
+            probed_min_at: Time::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            prior_cwnd: 0,
+            stage: Stage::Open,
+            after_idle: false,
+            aggregation: Aggregation::new(Time::ZERO),
+            undo: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

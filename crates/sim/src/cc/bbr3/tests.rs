@@ -1,0 +1,153 @@
+//! The state machine of BBR v3, acknowledgement by acknowledgement.
+
+use super::*;
+use crate::cc::testing::{progress, started};
+
+/// Rounds of 100 ms at one bandwidth, in which acknowledgements leave so much in flight.
+struct Rounds {
+    bbr: Bbr3,
+    window: Window,
+    n: u64,
+}
+
+impl Rounds {
+    fn start() -> Rounds {
+        let (bbr, window) = started::<Bbr3>();
+        Rounds { bbr, window, n: 0 }
+    }
+
+    /// In ProbeBw, cruising.
+    fn cruising() -> Rounds {
+        let mut rounds = Rounds::start();
+        (0..4).for_each(|_| rounds.round(500.0, 100));
+        (0..3).for_each(|_| rounds.round(500.0, 40));
+        assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+        rounds
+    }
+
+    fn next(&mut self, bw: f64, in_flight: u32) -> Progress {
+        self.n += 1;
+        progress(101 * self.n, 1000 + 50 * self.n, bw, in_flight)
+    }
+
+    fn round(&mut self, bw: f64, in_flight: u32) {
+        let ack = self.next(bw, in_flight);
+        self.bbr.on_progress(&ack, &mut self.window);
+    }
+
+    /// Rounds until the phase changes; how many.
+    fn until_phase(&mut self, phase: Phase, in_flight: u32) -> u32 {
+        for n in 1..200 {
+            self.round(500.0, in_flight);
+            if self.bbr.phase == phase {
+                return n;
+            }
+        }
+        panic!("no {phase:?}");
+    }
+}
+
+#[test]
+fn section_2_8_startup_drain_and_the_first_pace() {
+    let mut rounds = Rounds::start();
+    let first = 2.77 * 100.0 * 0.99;
+    assert!((rounds.bbr.pacing_rate().unwrap() - first).abs() < 1e-9);
+    rounds.round(500.0, 100);
+    assert_eq!((rounds.bbr.pacing_gain, rounds.bbr.cwnd_gain), (2.77, 2.0));
+    (0..2).for_each(|_| rounds.round(500.0, 100));
+    assert_eq!(rounds.bbr.mode, Mode::Startup);
+    rounds.round(500.0, 100);
+    assert_eq!((rounds.bbr.mode, rounds.bbr.pacing_gain), (Mode::Drain, 1000.0 / 2885.0));
+    rounds.round(500.0, 51);
+    assert_eq!(rounds.bbr.mode, Mode::Drain);
+    rounds.round(500.0, 50); // one product
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Down));
+}
+
+#[test]
+fn section_2_8_six_lossy_acknowledgements_and_two_percent_end_startup() {
+    for (acks, ends) in [(5, false), (6, true)] {
+        let mut rounds = Rounds::start();
+        rounds.bbr.loss_round_end = u64::MAX;
+        for n in 1..=acks {
+            let mut ack = rounds.next(100.0 * 1.3f64.powi(n), 100); // still growing
+            (ack.stage, ack.lost) = (Stage::Recovery, 1);
+            let sample = ack.rate.as_mut().unwrap();
+            (sample.in_flight, sample.lost) = (100, 3);
+            if n == acks {
+                rounds.bbr.loss_round_end = 0;
+            }
+            rounds.bbr.on_progress(&ack, &mut rounds.window);
+        }
+        assert_eq!(rounds.bbr.pipe_full, ends, "{acks} losses");
+        assert_eq!(rounds.bbr.bounds.inflight_hi < u32::MAX, ends);
+    }
+}
+
+#[test]
+fn section_2_8_probes_come_after_two_to_three_seconds_or_a_reno_flows_time() {
+    // One product is 50 packets: a Reno flow would probe every 50 rounds, the clock is faster.
+    let mut rounds = Rounds::cruising();
+    let waited = rounds.until_phase(Phase::Refill, 40);
+    assert!((16..=31).contains(&waited), "{waited} rounds of 101 ms");
+    assert_eq!(rounds.until_phase(Phase::Up, 45), 1, "one round to refill");
+    assert_eq!((rounds.bbr.pacing_gain, rounds.bbr.cwnd_gain), (1.25, 2.25));
+    // The bandwidth does not grow for three rounds.
+    assert_eq!(rounds.until_phase(Phase::Down, 60), 3);
+    assert_eq!(rounds.bbr.pacing_gain, 0.91);
+    // With a window of ten packets Reno's time comes first.
+    let mut small = Rounds::cruising();
+    small.window.cwnd = 8;
+    small.bbr.bounds.inflight_lo = 8;
+    assert!(small.until_phase(Phase::Refill, 4) <= 8);
+}
+
+#[test]
+fn section_2_8_too_many_losses_while_probing_lower_the_bound_once() {
+    let mut rounds = Rounds::cruising();
+    rounds.until_phase(Phase::Refill, 40);
+    rounds.until_phase(Phase::Up, 45);
+    let now = rounds.next(500.0, 45).ack.now;
+    let lost = |lost| RateSample { in_flight: 60, lost, ..RateSample::default() };
+    rounds.bbr.on_lost(now, &lost(1), &mut rounds.window);
+    assert_eq!((rounds.bbr.phase, rounds.bbr.bounds.inflight_hi), (Phase::Up, u32::MAX));
+    rounds.bbr.on_lost(now, &lost(2), &mut rounds.window);
+    assert_eq!((rounds.bbr.phase, rounds.bbr.bounds.inflight_hi), (Phase::Down, 60));
+    rounds.bbr.on_lost(now, &lost(30), &mut rounds.window);
+    assert_eq!(rounds.bbr.bounds.inflight_hi, 60, "once per probe");
+    // While cruising room is left for others.
+    rounds.until_phase(Phase::Cruise, 40);
+    assert_eq!(rounds.bbr.most_in_flight(), 51);
+}
+
+#[test]
+fn section_2_8_losses_while_cruising_cut_the_short_term_bounds_until_the_next_probe() {
+    let mut rounds = Rounds::cruising();
+    let mut lossy = rounds.next(200.0, 40);
+    lossy.lost = 1;
+    rounds.bbr.latest = Latest::default();
+    rounds.bbr.on_progress(&lossy, &mut rounds.window);
+    assert_eq!(rounds.bbr.bounds.bw_lo, Some(350.0));
+    assert_eq!(rounds.bbr.bandwidth(), 350.0);
+    rounds.until_phase(Phase::Refill, 30);
+    assert_eq!((rounds.bbr.bounds.bw_lo, rounds.bbr.bounds.inflight_lo), (None, u32::MAX));
+}
+
+#[test]
+fn section_2_8_every_five_seconds_half_a_product_for_200_ms() {
+    let mut rounds = Rounds::cruising();
+    let mut waited = 0;
+    while rounds.bbr.mode != Mode::ProbeRtt {
+        rounds.round(500.0, 45);
+        waited += 1;
+    }
+    assert!((40..55).contains(&waited), "{waited} rounds of 101 ms");
+    assert_eq!(rounds.window.cwnd, 25);
+    let mut lasted = 0;
+    while rounds.bbr.mode == Mode::ProbeRtt {
+        rounds.round(500.0, 25);
+        lasted += 1;
+    }
+    assert_eq!(lasted, 3, "one round to begin, then more than 200 ms");
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+}

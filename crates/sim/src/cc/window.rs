@@ -1,0 +1,91 @@
+//! The window that a congestion control steers, and the growth that several of them share.
+
+/// The window that a congestion control steers, in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: u32,
+    /// Slow-start threshold; `u32::MAX` before the first reduction.
+    pub ssthresh: u32,
+    /// Packets acknowledged towards the next increment.
+    pub credit: u32,
+}
+
+impl Window {
+    /// The window of a new connection.
+    pub fn new(initial: u32) -> Window {
+        Window { cwnd: initial, ssthresh: u32::MAX, credit: 0 }
+    }
+
+    /// Whether the window grows by slow start.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The threshold that remembers most of the present window where that is given up unused (Linux
+    /// `tcp_current_ssthresh`).
+    pub fn three_quarters(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
+    /// Slow start as in Linux since 4.0: grows by what was delivered, up to the threshold, and returns
+    /// what is left for congestion avoidance (endpoints sheet §1.5).
+    #[inline]
+    pub fn slow_start(&mut self, delivered: u32) -> u32 {
+        let grown = self.cwnd.saturating_add(delivered).min(self.ssthresh);
+        let used = grown - self.cwnd;
+        self.cwnd = grown;
+        delivered - used
+    }
+
+    /// Slow start, then one packet more per window.
+    #[inline]
+    pub fn grow_as_reno(&mut self, mut delivered: u32) {
+        if self.in_slow_start() {
+            delivered = self.slow_start(delivered);
+        }
+        if delivered > 0 {
+            self.additive(self.cwnd, delivered);
+        }
+    }
+
+    /// Congestion avoidance: one packet more for every `per` delivered.
+    #[inline]
+    pub fn additive(&mut self, per: u32, delivered: u32) {
+        if self.credit >= per {
+            self.credit = 0;
+            self.cwnd += 1;
+        }
+        self.credit += delivered;
+        if self.credit >= per {
+            let steps = self.credit / per;
+            self.credit -= steps * per;
+            self.cwnd += steps;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t35_slow_start_doubles_whether_each_or_every_second_packet_is_acknowledged() {
+        for per_ack in [1, 2, 4] {
+            let mut window = Window::new(10);
+            for expected in [20, 40, 80] {
+                let packets = window.cwnd;
+                (0..packets / per_ack).for_each(|_| assert_eq!(window.slow_start(per_ack), 0));
+                window.slow_start(packets % per_ack);
+                assert_eq!(window.cwnd, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn slow_start_leaves_the_rest_to_congestion_avoidance() {
+        let mut window = Window { cwnd: 9, ssthresh: 10, credit: 0 };
+        assert_eq!((window.slow_start(3), window.cwnd), (2, 10));
+    }
+}

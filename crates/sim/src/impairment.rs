@@ -1,0 +1,174 @@
+//! What a wire does to packets beside delaying them evenly: random loss and jitter (endpoints sheet §5.7).
+
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_scenario::resolved::{Extra, Jitter, Loss};
+
+use crate::agenda::Agenda;
+use crate::draw;
+use crate::packet::Packet;
+use crate::wire::Wire;
+
+/// Loss and jitter of one wire. Each has a random stream of its own, so that one never shifts the
+/// other's luck.
+#[derive(Debug)]
+pub struct Impairment {
+    loss: Option<(Loss, Rng)>,
+    jitter: Option<(Jitter, Rng)>,
+    /// Gilbert and Elliott's state.
+    in_bad_state: bool,
+    /// When the last packet that kept its place was put on the wire.
+    last: Time,
+    offered: u64,
+    lost: u64,
+    at_warmup: (u64, u64),
+}
+
+impl Impairment {
+    /// The impairment of a wire; none where it has neither loss nor jitter.
+    pub fn new(
+        loss: Option<Loss>,
+        jitter: Option<Jitter>,
+        stream: impl Fn(&str) -> Rng,
+    ) -> Option<Impairment> {
+        (loss.is_some() || jitter.is_some()).then(|| Impairment {
+            loss: loss.map(|loss| (loss, stream("loss"))),
+            jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
+            in_bad_state: false,
+            last: Time::ZERO,
+            offered: 0,
+            lost: 0,
+            at_warmup: (0, 0),
+        })
+    }
+
+    /// Puts a packet on the wire, if it is not lost.
+    pub fn forward(&mut self, now: Time, packet: Packet, wire: &mut Wire, agenda: &mut Agenda) {
+        let reorders = self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder);
+        match self.pass(now) {
+            None => {}
+            Some(start) if reorders => wire.insert(start, packet, agenda),
+            Some(start) => wire.push(start, packet, agenda),
+        }
+    }
+
+    /// The warm-up is over: summaries count from here on.
+    pub fn end_warmup(&mut self) {
+        self.at_warmup = (self.offered, self.lost);
+    }
+
+    /// A packet is put on the wire now. Returns from when on its even delay counts, or nothing if it is
+    /// lost.
+    fn pass(&mut self, now: Time) -> Option<Time> {
+        self.offered += 1;
+        if self.is_lost() {
+            self.lost += 1;
+            return None;
+        }
+        let Some((jitter, rng)) = &mut self.jitter else { return Some(now) };
+        let late = now + extra(jitter.extra, rng);
+        if jitter.reorder {
+            return Some(late);
+        }
+        self.last = self.last.max(late);
+        Some(self.last)
+    }
+
+    /// Packets put on the wire since the warm-up, and how many of them were lost.
+    pub fn counted(&self) -> (u64, u64) {
+        (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
+    }
+
+    /// Gilbert and Elliott: the state changes first, then it decides.
+    fn is_lost(&mut self) -> bool {
+        let Some((loss, rng)) = &mut self.loss else { return false };
+        match *loss {
+            Loss::Bernoulli(rate) => rng.uniform() < rate,
+            Loss::GilbertElliott { enter, leave, bad, good } => {
+                let change = if self.in_bad_state { leave } else { enter };
+                if rng.uniform() < change {
+                    self.in_bad_state = !self.in_bad_state;
+                }
+                rng.uniform() < if self.in_bad_state { bad } else { good }
+            }
+        }
+    }
+}
+
+fn extra(extra: Extra, rng: &mut Rng) -> Span {
+    match extra {
+        Extra::Uniform(max) => Span::from_nanos(rng.below(max.as_nanos())),
+        Extra::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs())),
+        Extra::LogNormal { mean, deviation } => {
+            Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(loss: Option<Loss>, jitter: Option<Jitter>) -> Impairment {
+        Impairment::new(loss, jitter, |purpose| Rng::stream(7, purpose, 0)).expect("impaired")
+    }
+
+    /// Which of a number of packets are lost.
+    fn losses(loss: Loss, packets: usize) -> Vec<bool> {
+        let mut wire = with(Some(loss), None);
+        (0..packets).map(|_| wire.pass(Time::ZERO).is_none()).collect()
+    }
+
+    #[test]
+    fn bernoulli_loses_its_share() {
+        let lost = losses(Loss::Bernoulli(0.02), 200_000).iter().filter(|&&lost| lost).count();
+        // 4000 expected; four standard deviations are 4 sqrt(200 000 x 0.02 x 0.98) = 250.
+        assert!(lost.abs_diff(4_000) < 250, "{lost}");
+        assert!(!losses(Loss::Bernoulli(0.0), 1_000).contains(&true));
+        assert!(!losses(Loss::Bernoulli(1.0), 1_000).contains(&false));
+    }
+
+    #[test]
+    fn gilbert_and_elliott_lose_in_bursts_of_the_mean_length() {
+        let loss = Loss::GilbertElliott { enter: 0.01, leave: 0.25, bad: 1.0, good: 0.0 };
+        let lost = losses(loss, 400_000);
+        let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
+        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5 packets.
+        assert!((share / (0.01 / 0.26) - 1.0).abs() < 0.08, "{share}");
+        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        let mean = share * lost.len() as f64 / bursts;
+        assert!((mean - 4.0).abs() < 4.0 * 3.46 / bursts.sqrt(), "{mean}");
+    }
+
+    #[test]
+    fn jitter_delays_by_its_mean_and_keeps_order_if_told_so() {
+        let mean = Span::from_millis(5);
+        for reorder in [false, true] {
+            let extra = Extra::Exponential(mean);
+            let mut wire = with(None, Some(Jitter { extra, reorder }));
+            let times: Vec<Time> = (0..10_000)
+                .map(|i| wire.pass(Time::ZERO + Span::from_millis(i)).expect("none is lost"))
+                .collect();
+            let overtaken = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
+            assert_eq!(overtaken > 0, reorder, "{overtaken}");
+            let late = |(i, at): (usize, &Time)| {
+                at.since(Time::ZERO + Span::from_millis(i as u64)).as_secs()
+            };
+            let average = times.iter().enumerate().map(late).sum::<f64>() / times.len() as f64;
+            match reorder {
+                // Four standard errors of an exponential mean of 5 ms: 0.2 ms.
+                true => assert!((average - 0.005).abs() < 0.0002, "{average}"),
+                false => assert!(average > 0.005, "{average}"),
+            }
+        }
+    }
+
+    #[test]
+    fn loss_does_not_shift_the_luck_of_jitter() {
+        let jitter = Jitter { extra: Extra::Uniform(Span::from_millis(9)), reorder: true };
+        let times = |loss| {
+            let mut wire = with(loss, Some(jitter));
+            (0..5).map(|_| wire.pass(Time::ZERO)).collect::<Vec<_>>()
+        };
+        assert_eq!(times(None), times(Some(Loss::Bernoulli(0.0))));
+    }
+}

@@ -1,0 +1,287 @@
+//! When a receiver acknowledges (endpoints sheet §3.1, §3.3): at once, after so many segments, or later.
+//!
+//! Linux adapts how long it waits to the gaps between segments, acknowledges the first segments of a
+//! connection and those after a pause one by one, and thins duplicates. Other stacks count and wait.
+//! Deviation from Linux: timers ring on time, not within the slack of a jiffy or of 100 us.
+
+use sojourn_aqm::{Span, Time};
+
+use super::profile::AckRule;
+
+/// Segments acknowledged one by one at a mark.
+const QUICK_AT_MARK: u32 = 2;
+/// Linux `TCP_ATO_MIN`, and the longest wait of an acknowledgement.
+const SHORTEST: Span = Span::from_millis(40);
+const LONGEST: Span = Span::from_millis(500);
+/// Duplicates that are never held back, the most that are, and for how long (Linux `tcp_comp_sack_nr`,
+/// `tcp_comp_sack_delay_ns`).
+const DUPLICATES: u32 = 3;
+const MOST_HELD: u32 = 44;
+const HELD_FOR: Span = Span::from_millis(1);
+
+/// The clock of one receiver's acknowledgements.
+#[derive(Clone, Debug)]
+pub struct DelayedAck {
+    rule: AckRule,
+    /// How long the next one waits, if the rule adapts.
+    wait: Span,
+    /// Segments still to be acknowledged one by one.
+    quick: u32,
+    last_data: Option<Time>,
+    /// Of the handshake.
+    rtt: Option<Span>,
+    due: Time,
+    held: Held,
+}
+
+/// Duplicates held back.
+#[derive(Clone, Debug)]
+struct Held {
+    /// The number that they acknowledge.
+    next: u32,
+    /// Sent at once since that number.
+    sent: u32,
+    count: u32,
+    due: Time,
+}
+
+impl DelayedAck {
+    /// Before the first segment.
+    pub fn new(rule: AckRule) -> DelayedAck {
+        DelayedAck {
+            rule,
+            wait: SHORTEST,
+            quick: 0,
+            last_data: None,
+            rtt: None,
+            due: Time::NEVER,
+            held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
+        }
+    }
+
+    /// The round trip of the handshake.
+    pub fn on_established(&mut self, rtt: Span) {
+        self.rtt = Some(rtt);
+    }
+
+    /// When an acknowledgement is due.
+    #[inline]
+    pub fn due(&self) -> Time {
+        self.due.min(self.held.due)
+    }
+
+    /// The round trip of the handshake, if there was one.
+    pub fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
+    /// A segment has arrived (Linux `tcp_event_data_recv`); `offered`: segments that the receiver offers.
+    pub fn on_data(&mut self, now: Time, offered: u32) {
+        if !self.rule.adaptive {
+            return;
+        }
+        match self.last_data.replace(now).map(|last| now.since(last)) {
+            None => self.go_quick(self.rule.quick, offered),
+            Some(gap) if gap <= SHORTEST.half() => self.wait = self.wait.half() + SHORTEST.half(),
+            Some(gap) if gap < self.wait => {
+                self.wait = (self.wait.half() + gap).min(self.timeout());
+            }
+            Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, offered),
+            Some(_) => {}
+        }
+    }
+
+    /// The retransmission timeout of this end, which has sent nothing but its part of the handshake.
+    fn timeout(&self) -> Span {
+        let variance = |rtt: Span| (rtt + rtt).max(Span::from_millis(200));
+        self.rtt.map_or(Span::from_secs(1), |rtt| rtt + variance(rtt))
+    }
+
+    fn raise_quick(&mut self, most: u32, offered: u32) {
+        self.quick = self.quick.max((offered / 2).max(2).min(most));
+    }
+
+    /// The next `most` segments are acknowledged one by one, and then waiting begins anew.
+    fn go_quick(&mut self, most: u32, offered: u32) {
+        self.raise_quick(most, offered);
+        self.wait = SHORTEST;
+    }
+
+    /// A segment has arrived twice.
+    pub fn on_duplicate(&mut self, offered: u32) {
+        if self.rule.adaptive {
+            self.go_quick(self.rule.quick, offered);
+        }
+    }
+
+    /// A mark, or a retransmission among marked data: the sender's window may be small.
+    pub fn on_mark(&mut self, offered: u32) {
+        if self.rule.adaptive {
+            self.go_quick(self.rule.quick.min(QUICK_AT_MARK), offered);
+        }
+    }
+
+    /// Whether `segments` in order call for an acknowledgement now; otherwise one is due later.
+    pub fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
+        if segments >= self.rule.every || self.quick > 0 {
+            return true;
+        }
+        let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
+        self.due = self.due.min(now + wait);
+        false
+    }
+
+    /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.
+    fn bounded_wait(&self) -> Span {
+        let most = self.rtt.map_or(LONGEST, |rtt| rtt.max(SHORTEST).min(LONGEST));
+        self.wait.min(most)
+    }
+
+    /// Whether a duplicate that acknowledges `next` is sent now; otherwise it is held back for a moment.
+    pub fn is_duplicate_due(&mut self, now: Time, next: u32) -> bool {
+        if !self.rule.compression || self.quick > 0 {
+            return true;
+        }
+        if self.held.next != next {
+            (self.held.next, self.held.sent) = (next, 0);
+        }
+        if self.held.sent < DUPLICATES {
+            self.held.sent += 1;
+            return true;
+        }
+        if self.held.count >= MOST_HELD {
+            return true;
+        }
+        self.held.count += 1;
+        if self.held.due == Time::NEVER {
+            let twentieth = |rtt: Span| Span::from_nanos(rtt.as_nanos() / 20);
+            let wait = self.rtt.map_or(Span::ZERO, twentieth).min(HELD_FOR);
+            self.held.due = now + wait;
+        }
+        false
+    }
+
+    /// The timer of a delayed acknowledgement has rung: Linux waits longer for the next.
+    pub fn on_timer(&mut self, now: Time) {
+        if self.rule.adaptive && self.due <= now {
+            self.wait = (self.wait + self.wait).min(self.timeout());
+        }
+    }
+
+    /// An acknowledgement has been sent.
+    #[inline]
+    pub fn on_sent(&mut self) {
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.wait = SHORTEST; // Linux `tcp_dec_quickack_mode`
+            }
+        }
+        self.due = Time::NEVER;
+        (self.held.count, self.held.due) = (0, Time::NEVER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::profile::{LINUX, NEWRENO, profile};
+    use super::*;
+
+    const MANY: u32 = u32::MAX;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// The waits after segments that arrive at these times, each acknowledged by the timer.
+    fn waits(rtt_ms: u64, times_ms: &[u64]) -> Vec<f64> {
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack });
+        acks.on_established(Span::from_millis(rtt_ms));
+        let wait = |&ms: &u64| {
+            acks.on_data(at(ms), MANY);
+            assert!(!acks.is_due_after(at(ms), 1));
+            let due = acks.due();
+            acks.on_timer(due);
+            acks.on_sent();
+            due.since(at(ms)).as_secs() * 1e3
+        };
+        times_ms.iter().map(wait).collect()
+    }
+
+    #[test]
+    fn the_wait_doubles_when_the_timer_rings_and_is_bounded_by_the_round_trip() {
+        assert_eq!(waits(100, &[0, 150, 300, 450]), [40.0, 80.0, 100.0, 100.0]);
+        assert_eq!(waits(10, &[0, 60, 120]), [40.0, 40.0, 40.0]);
+    }
+
+    #[test]
+    fn the_wait_follows_short_gaps() {
+        // After a timer 80 ms; a gap of 10 ms takes it to 60, then to 50, by half and 20 ms.
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack });
+        acks.on_established(Span::from_millis(200));
+        acks.on_data(at(0), MANY);
+        acks.is_due_after(at(0), 1);
+        acks.on_timer(at(40));
+        acks.on_sent();
+        acks.on_data(at(10), MANY);
+        assert_eq!(acks.wait, Span::from_millis(60));
+        acks.on_data(at(20), MANY);
+        assert_eq!(acks.wait, Span::from_millis(50));
+        acks.on_data(at(55), MANY);
+        assert_eq!(acks.wait, Span::from_millis(60), "25 and the gap of 35");
+    }
+
+    #[test]
+    fn t75_a_pause_longer_than_the_timeout_brings_quick_acknowledgements_back() {
+        let mut acks = DelayedAck::new(LINUX.ack);
+        acks.on_established(Span::from_millis(100));
+        let mut quick = |start_ms: u64| {
+            let mut count = 0;
+            acks.on_data(at(start_ms), MANY);
+            while acks.is_due_after(at(start_ms), 1) {
+                acks.on_sent();
+                count += 1;
+                acks.on_data(at(start_ms), MANY);
+            }
+            acks.on_sent();
+            count
+        };
+        assert_eq!([quick(0), quick(250), quick(600)], [16, 0, 16]);
+        let mut small = DelayedAck::new(LINUX.ack);
+        small.on_data(at(0), 10);
+        assert_eq!(small.quick, 5, "half of what is offered");
+    }
+
+    #[test]
+    fn duplicates_after_the_third_are_held_back_a_twentieth_of_a_round_trip() {
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack });
+        acks.on_established(Span::from_millis(10));
+        let mut due = |next| {
+            let due = acks.is_duplicate_due(at(5), next);
+            if due {
+                acks.on_sent();
+            }
+            due
+        };
+        assert_eq!([7, 7, 7, 7].map(&mut due), [true, true, true, false]);
+        assert_eq!([7; 43].map(&mut due), [false; 43]);
+        assert!(due(7), "at most 44 are held back");
+        assert!(due(8), "another number starts anew");
+        let _ = due(8) & due(8) & due(8);
+        assert_eq!(acks.due(), at(5) + Span::from_micros(500));
+    }
+
+    #[test]
+    fn other_stacks_count_and_wait() {
+        let mut every = DelayedAck::new(NEWRENO.ack);
+        every.on_data(at(0), MANY);
+        assert!(every.is_due_after(at(0), 1));
+        let rule = AckRule { every: 2, ..profile("pi2-ns3").unwrap().ack };
+        let mut delayed = DelayedAck::new(rule);
+        delayed.on_data(at(0), MANY);
+        assert!(!delayed.is_due_after(at(0), 1) && delayed.is_duplicate_due(at(0), 0));
+        assert_eq!(delayed.due(), at(200));
+        delayed.on_duplicate(MANY);
+        assert!(!delayed.is_due_after(at(0), 1), "quick acknowledgements are Linux's");
+    }
+}

@@ -1,0 +1,239 @@
+//! Delivery rate: how fast the network has carried what was acknowledged
+//! (draft-ietf-ccwg-bbr §4.1, Linux `tcp_rate.c`; endpoints sheet §2.7).
+//!
+//! Every packet remembers what had been delivered when it left. When it arrives, what was delivered since,
+//! over the longer of the times of sending and of acknowledging, is a sample: neither a burst of packets
+//! nor a burst of acknowledgements can make it too large.
+
+use sojourn_aqm::{Span, Time};
+
+use super::scoreboard::Transmission;
+
+/// One sample. Counts are in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RateSample {
+    /// Delivered over the interval.
+    pub delivered: u64,
+    /// The interval.
+    pub interval: Span,
+    /// Delivered in all when the packet left.
+    pub prior_delivered: u64,
+    /// In flight when the packet left, itself included.
+    pub in_flight: u32,
+    /// Lost since the packet left.
+    pub lost: u64,
+    /// The application, not the network, held the sender back.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// Packets per second.
+    pub fn rate(&self) -> f64 {
+        self.delivered as f64 / self.interval.as_secs()
+    }
+}
+
+/// What a packet knew when it left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    in_flight: u32,
+    app_limited: bool,
+}
+
+/// The estimator of one connection.
+#[derive(Clone, Debug)]
+pub struct DeliveryRate {
+    /// By segment number, as many as were ever outstanding.
+    records: Vec<Record>,
+    delivered: u64,
+    delivered_at: Time,
+    /// When the packet left that was delivered last: where the next flight's sending starts.
+    first_sent: Time,
+    lost: u64,
+    /// Until so many are delivered, samples are limited by the application.
+    app_limited_until: u64,
+}
+
+impl Default for DeliveryRate {
+    /// Nothing sent yet.
+    fn default() -> DeliveryRate {
+        DeliveryRate {
+            records: vec![Record::default(); 16],
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            app_limited_until: 0,
+        }
+    }
+}
+
+impl DeliveryRate {
+    /// Delivered in all.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Lost in all.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// A packet leaves; `una` is the lowest outstanding, `in_flight` counts it.
+    pub fn on_sent(&mut self, now: Time, seq: u32, una: u32, in_flight: u32) {
+        if in_flight == 1 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        while (seq - una) as usize >= self.records.len() {
+            self.grow(una);
+        }
+        let place = self.place(seq);
+        self.records[place] = Record {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            lost: self.lost,
+            in_flight,
+            app_limited: self.app_limited_until > 0,
+        };
+    }
+
+    fn place(&self, seq: u32) -> usize {
+        seq as usize & (self.records.len() - 1)
+    }
+
+    fn grow(&mut self, una: u32) {
+        let len = self.records.len();
+        let mut records = vec![Record::default(); 2 * len];
+        for seq in una..una + len as u32 {
+            records[seq as usize & (2 * len - 1)] = self.records[seq as usize & (len - 1)];
+        }
+        self.records = records;
+    }
+
+    /// What a packet that is just judged lost says of its flight; it counts as lost.
+    pub fn on_lost(&mut self, seq: u32) -> RateSample {
+        self.lost += 1;
+        self.since(&self.records[self.place(seq)])
+    }
+
+    fn since(&self, record: &Record) -> RateSample {
+        RateSample {
+            delivered: self.delivered - record.delivered,
+            interval: Span::ZERO,
+            prior_delivered: record.delivered,
+            in_flight: record.in_flight,
+            lost: self.lost - record.lost,
+            app_limited: record.app_limited,
+        }
+    }
+
+    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval shorter than
+    /// the smallest round-trip time comes from a retransmission whose original arrived: no sample.
+    pub fn on_delivered(
+        &mut self,
+        now: Time,
+        packets: u32,
+        newest: Transmission,
+        min_rtt: Option<Span>,
+    ) -> Option<RateSample> {
+        if packets == 0 {
+            return None;
+        }
+        self.delivered += u64::from(packets);
+        self.delivered_at = now;
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let record = self.records[self.place(newest.seq)];
+        let sending = newest.sent.since(record.first_sent);
+        let acknowledging = now.since(record.delivered_at);
+        self.first_sent = newest.sent;
+        let sample = RateSample { interval: sending.max(acknowledging), ..self.since(&record) };
+        let possible = min_rtt.is_none_or(|min| sample.interval >= min);
+        Some(sample).filter(|sample| possible && sample.interval > Span::ZERO)
+    }
+
+    /// The application has nothing more to send at present: what is in flight tells no rate.
+    pub fn mark_app_limited(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn sent_at(seq: u32, millis: u64) -> Transmission {
+        Transmission { sent: ms(millis), seq }
+    }
+
+    #[test]
+    fn a_steady_flight_is_measured_at_its_rate() {
+        // One packet every 10 ms, acknowledged 100 ms later.
+        let mut rate = DeliveryRate::default();
+        let mut samples = Vec::new();
+        for n in 0..60u32 {
+            let now = u64::from(n) * 10;
+            if n >= 10 {
+                let seq = n - 10;
+                let min_rtt = Some(Span::from_millis(100));
+                samples.push(rate.on_delivered(ms(now), 1, sent_at(seq, now - 100), min_rtt));
+            }
+            rate.on_sent(ms(now), n, n.saturating_sub(9), (n + 1).min(10));
+        }
+        let last = samples.last().unwrap().expect("a full flight gives a sample");
+        assert_eq!((last.delivered, last.interval), (10, Span::from_millis(100)));
+        assert!((last.rate() - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn compressed_acknowledgements_do_not_raise_the_rate() {
+        // Ten packets leave over 90 ms, their acknowledgements come all at once.
+        let mut rate = DeliveryRate::default();
+        (0..10u32).for_each(|n| rate.on_sent(ms(u64::from(n) * 10), n, 0, n + 1));
+        let sample = rate.on_delivered(ms(200), 10, sent_at(9, 90), None).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (10, Span::from_millis(200)));
+    }
+
+    #[test]
+    fn an_interval_below_the_smallest_round_trip_is_no_sample() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(ms(0), 0, 0, 1);
+        assert_eq!(rate.on_delivered(ms(50), 1, sent_at(0, 0), Some(Span::from_millis(60))), None);
+    }
+
+    #[test]
+    fn samples_are_limited_by_the_application_until_its_flight_is_delivered() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(ms(0), 0, 0, 1);
+        rate.mark_app_limited(1);
+        rate.on_sent(ms(10), 1, 0, 2);
+        let first = rate.on_delivered(ms(100), 1, sent_at(0, 0), None).unwrap();
+        assert!(!first.app_limited, "it left before");
+        rate.on_sent(ms(100), 2, 1, 2);
+        assert!(rate.on_delivered(ms(110), 1, sent_at(1, 10), None).unwrap().app_limited);
+        rate.on_sent(ms(110), 3, 2, 2);
+        let last = rate.on_delivered(ms(210), 2, sent_at(3, 110), None).unwrap();
+        assert!(!last.app_limited);
+    }
+
+    #[test]
+    fn a_lost_packet_tells_what_was_lost_since_it_left() {
+        let mut rate = DeliveryRate::default();
+        (0..40u32).for_each(|n| rate.on_sent(ms(0), n, 0, n + 1));
+        let lost: Vec<RateSample> = [7, 8, 9].map(|seq| rate.on_lost(seq)).to_vec();
+        assert_eq!(
+            lost.iter().map(|s| (s.in_flight, s.lost)).collect::<Vec<_>>(),
+            [(8, 1), (9, 2), (10, 3)]
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Pacing: packets leave at a rate, not in bursts (endpoints sheet §1.14).
+//!
+//! As in Linux 6.1 (`tcp_update_pacing_rate`, `tcp_update_skb_after_send`): a control that names no rate
+//! is paced at twice its window per round trip while it is below half the threshold, at 1.2 times
+//! otherwise; the first ten segments leave unpaced; a packet that leaves late shortens the next gap, by
+//! half of it at most.
+//!
+//! Deviation from Linux: without segmentation offload packets leave one by one, where the control does not
+//! allow a burst.
+
+use sojourn_aqm::{Span, Time};
+
+use crate::cc::Window;
+
+/// Linux `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
+const STARTING: f64 = 2.0;
+const AVOIDING: f64 = 1.2;
+/// Segments of a connection that are never paced.
+const UNPACED: u32 = 10;
+
+/// When the packets of one connection may leave.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    /// So much may leave ahead of the rate.
+    burst: Span,
+    /// Time per packet; none without a rate.
+    gap: Option<Span>,
+    /// When the next packet is due.
+    next: Time,
+    sent: u32,
+}
+
+impl Pacer {
+    /// Without a rate yet.
+    pub fn new(burst: Span) -> Pacer {
+        Pacer { burst, gap: None, next: Time::ZERO, sent: 0 }
+    }
+
+    /// Sets the rate in packets per second; without one nothing is held back.
+    pub fn set_rate(&mut self, rate: Option<f64>) {
+        self.gap = rate.filter(|&rate| rate > 0.0).map(|rate| Span::from_secs_f64(1.0 / rate));
+    }
+
+    /// Whether a packet may leave now.
+    #[inline]
+    pub fn allows(&self, now: Time) -> bool {
+        self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
+    }
+
+    /// When the next packet is due.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A packet leaves.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time) {
+        self.sent = self.sent.saturating_add(1);
+        if let Some(gap) = self.gap.filter(|_| self.sent > UNPACED) {
+            let late = if self.next < now { now.since(self.next) } else { Span::ZERO };
+            self.next = self.next.max(now) + gap.saturating_sub(late.min(gap.half()));
+        }
+    }
+}
+
+/// The rate of Linux for a control that names none, in packets per second; none before the first sample.
+pub fn rate_of_window(window: &Window, outstanding: u32, srtt: Span) -> Option<f64> {
+    let ratio = if window.cwnd < window.ssthresh / 2 { STARTING } else { AVOIDING };
+    let rate = ratio * f64::from(window.cwnd.max(outstanding)) / srtt.as_secs();
+    Some(rate).filter(|_| srtt > Span::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn section_1_14_ratios_and_the_first_ten() {
+        let rate = |cwnd, ssthresh| {
+            let window = Window { cwnd, ssthresh, credit: 0 };
+            rate_of_window(&window, 0, Span::from_millis(100))
+        };
+        assert_eq!(rate(49, 100), Some(980.0));
+        assert_eq!(rate(50, 100), Some(600.0));
+        assert_eq!(rate_of_window(&Window::new(10), 0, Span::ZERO), None);
+        let mut pacer = Pacer::new(Span::ZERO);
+        pacer.set_rate(Some(1000.0));
+        (0..10).for_each(|_| {
+            assert!(pacer.allows(Time::ZERO));
+            pacer.on_sent(Time::ZERO);
+        });
+        // The eleventh finds no paced packet before it.
+        assert!(pacer.allows(Time::ZERO));
+        pacer.on_sent(Time::ZERO);
+        assert!(!pacer.allows(at(999)) && pacer.allows(at(1000)));
+    }
+
+    /// One packet per millisecond, the next one due at 1 s.
+    fn pacing(burst: Span) -> Pacer {
+        Pacer { burst, gap: Some(Span::from_millis(1)), next: at(1_000_000), sent: UNPACED }
+    }
+
+    #[test]
+    fn a_late_packet_shortens_the_next_gap_by_half_at_most() {
+        for (late_us, gap_us) in [(0, 1000), (300, 700), (800, 500), (5000, 500)] {
+            let mut pacer = pacing(Span::ZERO);
+            let now = at(1_000_000 + late_us);
+            pacer.on_sent(now);
+            assert_eq!(pacer.next(), now + Span::from_micros(gap_us), "{late_us} us late");
+        }
+    }
+
+    #[test]
+    fn a_burst_leaves_ahead_of_the_rate_and_no_more() {
+        let mut pacer = pacing(Span::from_millis(3));
+        let mut left = 0;
+        while pacer.allows(at(1_000_000)) {
+            pacer.on_sent(at(1_000_000));
+            left += 1;
+        }
+        assert_eq!((left, pacer.next()), (4, at(1_004_000)));
+    }
+}

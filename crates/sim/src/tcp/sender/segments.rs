@@ -1,0 +1,29 @@
+//! What a connection sends.
+
+/// What does not change during a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Segments {
+    /// The flow.
+    pub flow: u32,
+    /// The connection of the flow.
+    pub connection: u16,
+    /// Payload of a full segment.
+    pub payload_bytes: u32,
+    /// IP and TCP headers.
+    pub header_bytes: u32,
+    /// Whether data is ECN-capable.
+    pub ecn: bool,
+    /// Segments to send; `u32::MAX` for no end.
+    pub count: u32,
+    /// Payload of the last segment.
+    pub last_payload_bytes: u32,
+    /// Initial window.
+    pub initial_window: u32,
+}
+
+impl Segments {
+    /// Payload of a segment.
+    pub fn payload(&self, seq: u32) -> u32 {
+        if seq.wrapping_add(1) == self.count { self.last_payload_bytes } else { self.payload_bytes }
+    }
+}

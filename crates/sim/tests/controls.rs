@@ -1,0 +1,162 @@
+//! Congestion controls in whole worlds: what their papers promise on one bottleneck.
+
+mod common;
+
+use common::*;
+use sojourn_aqm::Span;
+use sojourn_record::Run;
+use sojourn_record::rows::{PacketRow, Scope};
+use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
+
+/// Ten Mbit/s over 40 ms: 50 kB, of which 1448 in 1500 are payload.
+const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;
+
+/// One long flow per control over a link of 10 Mbit/s with a base RTT of 40 ms.
+fn bottleneck(aqm: &str, limit_bytes: u64, controls: &[(&str, bool)], seconds: u64) -> Resolved {
+    let mut link = link("b", aqm, limit_bytes);
+    link.delay = ms(18);
+    let flow = |(place, &(cc, ecn)): (usize, &(&str, bool))| {
+        let mut tcp = tcp(cc);
+        tcp.ecn = ecn;
+        let name = format!("{place}-{}", cc.split(':').next().unwrap());
+        let group = group(&name, 1, App::Bulk { tcp, bytes: None });
+        FlowGroup { return_delay: ms(20), rtt: ms(40), start: (Span::ZERO, ms(100)), ..group }
+    };
+    let flows = controls.iter().enumerate().map(flow).collect();
+    let mut plan = scenario(seconds, vec![link], flows);
+    plan.warmup = Span::from_secs(seconds / 4);
+    plan.record.flows = true;
+    plan.record.sample = ms(10);
+    plan
+}
+
+fn goodput(run: &Run, class: &str) -> f64 {
+    metric(run, Scope::Class, class, "goodput")
+}
+
+/// In flight after the warm-up, in bandwidth-delay products, sorted.
+fn in_flight(run: &Run, plan: &Resolved) -> Vec<f64> {
+    let counted = |row: &&sojourn_record::rows::FlowRow| row.t.as_secs() > plan.warmup.as_secs();
+    let of = |row: &sojourn_record::rows::FlowRow| row.inflight_bytes as f64 / BDP_BYTES;
+    let mut all: Vec<f64> = run.flow_samples.iter().filter(counted).map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+#[test]
+fn one_bbr_flow_fills_the_link_with_one_to_two_products_in_flight() {
+    for cc in ["bbr", "bbr3"] {
+        let plan = bottleneck("taildrop", 500_000, &[(cc, false)], 60);
+        let run = run(&plan);
+        let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
+        // 1 % of the pace is kept back, and 2 % of the time there is room: v1 has four packets in flight for
+        // 200 ms in ten seconds, v3 half a product for 200 ms in five.
+        assert!(utilisation > 0.96, "{cc}: {utilisation}");
+        let in_flight = in_flight(&run, &plan);
+        let at = |part: f64| in_flight[(part * (in_flight.len() - 1) as f64) as usize];
+        assert!(at(0.5) >= 1.0 && at(0.95) <= 2.0, "{cc}: {} to {}", at(0.5), at(0.95));
+        let dropped = metric(&run, Scope::Queue, "b", "drop_rate_overflow");
+        assert_eq!(dropped, 0.0, "{cc}");
+    }
+}
+
+#[test]
+fn bbr_v1_takes_a_shallow_buffer_from_cubic_and_leaves_it_a_deep_one() {
+    // Hock, Bless and Zitterbart 2017: v1 ignores losses, so that loss-based flows starve where the
+    // buffer is below a bandwidth-delay product; in a deep one its window of two products gives way.
+    let share = |buffer_bytes| {
+        let plan = bottleneck("taildrop", buffer_bytes, &[("bbr", false), ("cubic", false)], 120);
+        let run = run(&plan);
+        let (bbr, cubic) = (goodput(&run, "0-bbr"), goodput(&run, "1-cubic"));
+        bbr / (bbr + cubic)
+    };
+    let shares = [25_000, 400_000].map(share);
+    assert!(shares[0] > 0.8 && shares[1] < 0.5, "{shares:?}");
+}
+
+#[test]
+fn the_state_of_bbr_is_a_series() {
+    let plan = bottleneck("taildrop", 500_000, &[("bbr", false)], 40);
+    let run = run(&plan);
+    let series = |var: &str| -> Vec<f64> {
+        run.flow_states.iter().filter(|row| row.var == var).map(|row| row.value).collect()
+    };
+    let modes = series("mode");
+    // Startup, drain, cycling, and after ten seconds a probe for the round-trip time.
+    let mut changes = modes.clone();
+    changes.dedup();
+    assert_eq!(changes[..5], [0.0, 1.0, 2.0, 3.0, 2.0], "{changes:?}");
+    let last = |var: &str| *series(var).last().unwrap();
+    let capacity = 10e6 / 8.0 / 1500.0;
+    assert!((last("btlbw") / capacity - 1.0).abs() < 0.02, "{}", last("btlbw"));
+    assert!((last("min_rtt") / 0.0414 - 1.0).abs() < 0.02, "{}", last("min_rtt"));
+    let gains = series("pacing_gain");
+    for gain in [739.0 / 256.0, 88.0 / 256.0, 1.25, 0.75, 1.0] {
+        assert!(gains.contains(&gain), "{gain}");
+    }
+}
+
+#[test]
+fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
+    // Half a product of buffer: v1 takes more than four fifths (above).
+    let plan = bottleneck("taildrop", 25_000, &[("bbr3", false), ("cubic", false)], 120);
+    let shared = run(&plan);
+    let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
+    assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
+    // Alone it finds what the path holds: a product of 33 packets, 17 in the buffer, one or two on the way.
+    let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
+    let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
+    let bound = bounds.next_back().unwrap().value;
+    assert!((45.0..=54.0).contains(&bound), "{bound}");
+    let dropped = metric(&alone, Scope::Queue, "b", "drop_rate_overflow");
+    assert!(dropped > 0.0 && dropped < 0.01, "probing costs a little: {dropped}");
+}
+
+/// Sojourn times of a flow's packets after 10 s, in milliseconds, sorted.
+fn sojourn_ms(run: &Run, flow: u32) -> Vec<f64> {
+    let counted = |row: &&PacketRow| row.flow == flow && row.arrived.as_secs() > 10.0;
+    let of = |row: &PacketRow| Some(row.left?.since(row.arrived).as_secs() * 1e3);
+    let mut all: Vec<f64> = run.packets.iter().filter(counted).filter_map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1 ms.
+fn low_latency(controls: &[(&str, bool)]) -> Resolved {
+    let mut plan = bottleneck("dualpi2@linux", 5_000_000, controls, 30);
+    plan.links[0].capacity = Capacity::Constant(mbit(100));
+    plan.flows.iter_mut().for_each(|flow| flow.access_rate = mbit(1000));
+    plan.record.packets = true;
+    plan
+}
+
+#[test]
+fn prague_alone_stays_at_the_step_of_a_millisecond() {
+    let run = run(&low_latency(&[("prague", true)]));
+    let delays = sojourn_ms(&run, 0);
+    let at = |part: f64| delays[(part * (delays.len() - 1) as f64) as usize];
+    assert!((0.1..1.2).contains(&at(0.5)) && at(0.99) < 2.0, "{} {}", at(0.5), at(0.99));
+    let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
+    assert!(utilisation > 0.97, "{utilisation}");
+}
+
+#[test]
+fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
+    let run = run(&low_latency(&[("prague", true), ("cubic", true)]));
+    let [low, classic] = [0, 1].map(|flow| sojourn_ms(&run, flow));
+    let at = |of: &[f64], part: f64| of[(part * (of.len() - 1) as f64) as usize];
+    assert!(at(&low, 0.99) < 1.0, "{}", at(&low, 0.99));
+    // The classic queue is held at its own target of 15 ms, and neither flow starves.
+    assert!((12.0..18.0).contains(&at(&classic, 0.5)), "{}", at(&classic, 0.5));
+    let (prague, cubic) = (goodput(&run, "0-prague"), goodput(&run, "1-cubic"));
+    assert!((0.5..4.0).contains(&(prague / cubic)), "{prague} and {cubic}");
+    assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.98);
+}
+
+#[test]
+fn prague_without_ecn_is_paced_reno() {
+    let plan = bottleneck("taildrop", 50_000, &[("prague", false)], 60);
+    let run = run(&plan);
+    assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.97);
+    assert_eq!(metric(&run, Scope::Queue, "b", "mark_rate_random"), 0.0);
+}

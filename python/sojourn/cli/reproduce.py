@@ -1,0 +1,154 @@
+"""The verb ``reproduce``: figures and tables of papers, measured against published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from sojourn import files
+from sojourn.cli import console, options
+
+if TYPE_CHECKING:
+    from sojourn.reproduce import Reproduction
+    from sojourn.reproduce.paper import Table
+
+_DEFAULT_OUT = Path("reproduction")
+_STYLES = (
+    dict.fromkeys(("match", "holds"), "green")
+    | dict.fromkeys(("near", "weak"), "yellow")
+    | dict.fromkeys(("differs", "fails", "no value"), "bold red")
+    | {"not covered": "dim"}
+)
+
+
+def _complete(
+    _context: click.Context, _parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    from sojourn.reproduce.choose import known
+
+    words = [
+        word
+        for paper in known().values()
+        for word in (paper.key, *(f"{paper.key}:{item.id}" for item in paper.items))
+    ]
+    return [CompletionItem(word) for word in words if word.startswith(start)]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn reproduce --quick
+  sojourn reproduce codel-act:T1 madpie:F4 --seeds 5
+  sojourn reproduce --full --out dossier
+"""
+)
+@click.argument("words", nargs=-1, metavar="[PAPER[:ITEM]]...", shell_complete=_complete)
+@click.option(
+    "--quick/--full", "quick", default=True,
+    help="Few seeds and shorter sweeps (the default), or the papers' own numbers of runs.",
+)  # fmt: skip
+@click.option(
+    "--seeds", type=click.IntRange(1), metavar="N",
+    help="Seeds per case; by default as many as the profile has for each item.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N",
+    help="Runs at a time; one per core by default. Results do not depend on it.",
+)  # fmt: skip
+@options.out_option(
+    "Write figures, a page per paper and an index in DIR: `reproduction` by default, nothing with "
+    "--json unless it is given."
+)
+@options.json_option
+def reproduce(
+    words: tuple[str, ...],
+    quick: bool,
+    seeds: int | None,
+    jobs: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Make figures and tables of five papers again and judge what they claim.
+
+    PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
+    Without any everything is made. Runs are kept in the user's cache folder, so that only those
+    that are missing are made.
+    """
+    from sojourn.reproduce.cache import Cache
+    from sojourn.reproduce.choose import choose
+    from sojourn.reproduce.outcome import reproduce as make
+
+    choose(words)
+    if out is None and not as_json:
+        out = _DEFAULT_OUT
+    if out is not None:
+        files.prepare(out)
+    found = make(
+        words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
+        cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
+    )  # fmt: skip
+    console.say(
+        f"{found.tally.made} runs made, {found.tally.cached} from the cache, "
+        f"{found.tally.packets:,} packets simulated"
+    )
+    if out is not None:
+        from sojourn.reproduce import dossier
+
+        console.say("drawing the figures")
+        dossier.save(found, out)
+        console.say(f"dossier: {out / 'index.html'}")
+    _show(found, as_json)
+    return 0
+
+
+def _show(found: Reproduction, as_json: bool) -> None:
+    if as_json:
+        from sojourn.reproduce import to_json
+
+        console.show_json(to_json(found))
+        return
+    from sojourn.reproduce import show
+
+    screen = console.stdout_console()
+    for made in found.papers:
+        screen.print(f"\n{made.paper.title}", style="bold")
+        for each in made.items:
+            if each.item.missing:
+                screen.print(f"{each.item.id}: not yet covered: {each.item.missing}", style="dim")
+                continue
+            for table in each.item.tables(each.values):
+                _print_table(screen, table)
+        _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
+        parts = [f"{good} of {of} {words}" for words, good, of in show.scores(made) if of]
+        screen.print("; ".join([*parts, show.counts(made)]))
+
+
+def _print_table(screen: Any, table: Table) -> None:
+    from rich.table import Table as Grid
+
+    grid = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
+    for i, name in enumerate(table.header):
+        grid.add_column(name, justify="left" if i == 0 else "right")
+    for row in table.rows:
+        grid.add_row(*row)
+    screen.print(grid)
+
+
+def _print_claims(screen: Any, rows: list[list[str]]) -> None:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from sojourn.reproduce.show import CLAIM_HEADER
+
+    if not rows:
+        return
+    grid = Grid(box=None, pad_edge=False)
+    for i, name in enumerate(CLAIM_HEADER):
+        grid.add_column(name, justify="right" if i in (3, 4, 5) else "left", no_wrap=i != 2)
+    for row in rows:
+        verdict = Text(row[-1], style=_STYLES[row[-1]])
+        grid.add_row(*(Text(cell) for cell in row[:-1]), verdict)
+    screen.print(grid)

@@ -1,0 +1,292 @@
+"""The verb ``stability``: control theory of an AQM, in tables, figures and gains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sojourn import files
+from sojourn.cli import console, options
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sojourn.stability.arrays import Floats
+
+_PLOTS = ("bode", "margin", "map", "step")
+_VARIANTS = ("exact", "continuous", "derived", "printed")
+_CCS = ("reno", "cubic", "dctcp", "scalable")
+# How many values a range becomes: in tables and legends few, on maps many.
+_FEW, _CURVE, _MANY = 7, 120, 80
+_MOST_LINES = 4
+# Steps by name: factors on flows and rate.
+_STEPS = {"half as many flows again": (1.5, 1.0), "half the rate": (1.0, 0.5)}
+_STEP_S = 21.0
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What was asked on the command line."""
+
+    aqm: str
+    rtt: str
+    rate: str
+    flows: str
+    more: dict[str, Any]
+
+    def axes(self, rtts: int, rates: int, flows: int) -> tuple[Floats, Floats, Floats]:
+        """The values of all three axes, ranges in so many values."""
+        from sojourn.stability import axes
+
+        return (
+            axes.times_s("--rtt", self.rtt, rtts),
+            axes.rates_bps("--rate", self.rate, rates),
+            axes.counts("--flows", self.flows, flows),
+        )
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Operating points with names, arrays of one shape ``(n_points,)``."""
+
+    labels: list[str]
+    rtt_s: Floats
+    rate_bps: Floats
+    flows: Floats
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn stability pie --rtt 100ms --rate 10mbit --flows 5..100
+  sojourn stability pie@linux --rtt 20ms..300ms --rate 10mbit --flows 2..100 --plot map --observe
+  sojourn stability pi2 --rtt 100ms --rate 10mbit --flows 5..50 --design
+"""
+)
+@click.argument("aqm")
+@click.option("--rtt", required=True, metavar="TIMES", help="Round-trip time without queue: a "
+              "time, a list, or a range such as 20ms..300ms.")  # fmt: skip
+@click.option("--rate", required=True, metavar="RATES", help="Rate of the link, alike: 10mbit.")
+@click.option("--flows", required=True, metavar="NUMBERS", help="How many flows, alike: 5..100.")
+@click.option("--cc", type=click.Choice(_CCS), default="reno", show_default=True,
+              help="Congestion control of the flows.")  # fmt: skip
+@click.option("--scalable-flows", type=click.IntRange(0), default=0, metavar="N",
+              help="Scalable flows beside them, for dualpi2.")  # fmt: skip
+@click.option("--variant", type=click.Choice(_VARIANTS), default="exact", show_default=True,
+              help="What the loop leaves out: see docs/stability.md.")  # fmt: skip
+@click.option("--delay/--no-delay", default=True, help="Whether the pure delay counts.")
+@click.option("--step-scaling/--no-step-scaling", default=True,
+              help="Whether PIE scales its steps by the drop probability.")  # fmt: skip
+@click.option("--plot", type=click.Choice(_PLOTS), help="Draw a figure, as PNG and SVG.")
+@click.option("--observe", is_flag=True, help="With --plot map: simulate some points of it.")
+@click.option("--points", type=click.IntRange(1, 20), default=4, show_default=True, metavar="N",
+              help="With --observe: so many RTTs and numbers of flows.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="With --observe: seed of the runs.")  # fmt: skip
+@click.option("--design", "wants_design", is_flag=True,
+              help="Choose alpha, beta and tupdate for the longest RTT.")  # fmt: skip
+@click.option("--margin", type=float, default=45.0, show_default=True, metavar="DEGREES",
+              help="With --design: phase margin wanted.")  # fmt: skip
+@click.option("--least-drop", type=float, metavar="P", help="With --design: lowest drop "
+              "probability; by default that of the fewest flows at the highest rate.")  # fmt: skip
+@options.out_option("Folder for figures; the current one by default.")
+@options.json_option
+def stability(
+    aqm: str, rtt: str, rate: str, flows: str, cc: str, scalable_flows: int, variant: str,
+    delay: bool, step_scaling: bool, plot: str | None, observe: bool, points: int, seed: int,
+    wants_design: bool, margin: float, least_drop: float | None, out: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Say whether an AQM is stable on a link, with what margin, and choose its gains.
+
+    AQM is one with a fluid model: pi, pie, pi2, madpie, red or dualpi2, in its text form.
+    """
+    more = {
+        "cc": cc, "scalable_flows": float(scalable_flows), "variant": variant,
+        "with_delay": delay, "step_scaling": step_scaling,
+    }  # fmt: skip
+    question = _Question(aqm, rtt, rate, flows, more)
+    folder = out or Path()
+    if plot or out:
+        files.prepare(folder)
+    if observe and plot != "map":
+        raise InputError("--observe: the simulator is asked for a map; add --plot map")
+    if wants_design:
+        return _design(question, margin, least_drop, as_json)
+    if plot == "map":
+        _map(question, folder, points if observe else 0, seed)
+    elif plot:
+        draw: dict[str, Callable[[_Question], Figure]] = {
+            "bode": _bode, "margin": _margin, "step": _step,
+        }  # fmt: skip
+        _save(draw[plot](question), folder, f"stability-{plot}")
+    _table(question, as_json)
+    return 0
+
+
+def _table(question: _Question, as_json: bool) -> None:
+    from sojourn.stability import analyse
+
+    rtt, rate, flows = question.axes(4, 3, _FEW)
+    grid = rtt[None, :, None], rate[:, None, None], flows[None, None, :]
+    found = analyse(question.aqm, *grid, **question.more)
+    if as_json:
+        console.show_json(_plain(found))
+        return
+    from sojourn.cli.stability_words import print_margins
+
+    print_margins(found, console.stdout_console())
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses and arrays as JSON has them: no infinities, no NaN."""
+    import math
+    from dataclasses import fields, is_dataclass
+
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _save(drawing: Figure, folder: Path, name: str) -> None:
+    from sojourn.plots import style
+
+    files.write(folder / f"{name}.svg", style.svg(drawing))
+    files.write(folder / f"{name}.png", style.png(drawing))
+    console.say(f"figure: {folder / name}.png")
+
+
+def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Points:
+    """At most four operating points that exist, also with so many times the flows and the rate."""
+    import numpy as np
+
+    from sojourn.stability import analyse
+
+    rtt, rate, flows = question.axes(2, 2, _CURVE)
+    grid = rtt[:, None, None], rate[:, None], flows
+    here = analyse(question.aqm, *grid, **question.more)
+    there = analyse(
+        question.aqm, grid[0], grid[1] * later[1], grid[2] * later[0], **question.more
+    )  # fmt: skip
+    every = np.argwhere(np.isfinite(here.delay_s + there.delay_s))
+    if not len(every):
+        raise InputError((here.problems + there.problems)[0])
+    places = np.unique(np.linspace(0, len(every) - 1, _MOST_LINES).round().astype(int))
+    i, j, k = every[places].T
+    labels = []
+    for r, c, n in zip(rtt[i], rate[j], flows[k], strict=True):
+        parts = [f"{n:g} flows"] if len(flows) > 1 or len(every) == 1 else []
+        parts += [f"{r * 1e3:g} ms"] if len(rtt) > 1 else []
+        parts += [f"{c * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
+        labels.append(", ".join(parts))
+    return _Points(labels, rtt[i], rate[j], flows[k])
+
+
+def _bode(question: _Question) -> Figure:
+    from sojourn.plots.loop_margin import Curve, bode
+    from sojourn.stability import bode as bode_data
+    from sojourn.stability import loop, margins
+
+    points = _points(question)
+    open_loop = loop(
+        question.aqm, points.rtt_s, points.rate_bps, points.flows, **question.more
+    )  # fmt: skip
+    data, found = bode_data(open_loop), margins(open_loop)
+    curves = [
+        Curve(
+            label, data.frequency_rad_per_s, data.gain_db[i], data.phase_deg[i],
+            float(found.crossover_rad_per_s[i]), float(found.phase_margin_deg[i]),
+        )
+        for i, label in enumerate(points.labels)
+    ]  # fmt: skip
+    title = f"Loop of {question.aqm}, {_conditions(question)}"
+    return bode({f"phase margins, {question.more['variant']}": curves}, title)
+
+
+def _margin(question: _Question) -> Figure:
+    from sojourn.plots.loop_margin import lines
+    from sojourn.stability import analyse
+
+    rtt, rate, flows = question.axes(_MOST_LINES, 1, _CURVE)
+    rate = question.axes(1, 2, 1)[1]
+    if len(flows) < 2:
+        raise InputError(f"--flows {question.flows}: margins are drawn over flows; give a range")
+    panels: dict[str, dict[str, Any]] = {}
+    for bits in rate:
+        found = analyse(question.aqm, rtt[:, None], bits, flows, **question.more)
+        panels[f"{bits * 1e-6:g} Mbit/s"] = {
+            f"{r * 1e3:.3g} ms": (flows, margin)
+            for r, margin in zip(rtt, found.phase_margin_deg, strict=True)
+        }
+    title = f"Phase margin of {question.aqm} by RTT ({question.more['cc']})"
+    return lines(panels, title, "flows", "phase margin [°]", log="x")
+
+
+def _step(question: _Question) -> Figure:
+    import math
+
+    from sojourn.plots.step_response import step_response
+    from sojourn.stability.response import Response, Step, respond
+
+    more = {key: value for key, value in question.more.items() if key != "with_delay"}
+    panels: dict[str, tuple[list[str], Response]] = {}
+    for name, (load, speed) in _STEPS.items():
+        points = _points(question, (load, speed))
+        after = Step(1.0, flows=load * points.flows, rate_bps=speed * points.rate_bps)
+        response = respond(
+            question.aqm, points.rtt_s, points.rate_bps, points.flows, [after],
+            duration_s=_STEP_S, **more,
+        )  # fmt: skip
+        panels[name] = points.labels, response
+        told = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
+        for label, settling_s, overshoot in told:
+            took = "does not settle" if math.isnan(settling_s) else f"settles in {settling_s:.1f} s"
+            console.say(f"{name}, {label}: {took} (within 10 %), overshoot {overshoot:.0%}")
+    return step_response(panels, f"Fluid model of {question.aqm}, {_conditions(question)}")
+
+
+def _map(question: _Question, folder: Path, points: int, seed: int) -> None:
+    from sojourn.stability.map import make_map
+
+    rtt, rate, flows = question.axes(_MANY, 2, _MANY)
+    made = make_map(question.aqm, rtt, rate, flows, **question.more)
+    if points:
+        made = made.observe(per_axis=points, seed=seed, progress=console.meter())
+    made.save(folder)
+    console.say(f"map: {folder / 'map.html'}")
+
+
+def _conditions(question: _Question) -> str:
+    return f"RTT {question.rtt}, {question.rate}, {question.flows} flows ({question.more['cc']})"
+
+
+def _design(question: _Question, margin: float, least: float | None, as_json: bool) -> int:
+    from sojourn.stability import analyse
+    from sojourn.stability.design import design
+
+    rtt, rate, flows = question.axes(2, 2, 2)
+    if least is None:
+        where = float(rtt.max()), float(rate.max()), float(flows.min())
+        least = float(analyse(question.aqm, *where, cc=question.more["cc"]).signal_prob)
+    made = design(
+        question.aqm, float(rtt.max()), least, margin,
+        cc=question.more["cc"], variant=question.more["variant"],
+    )  # fmt: skip
+    if as_json:
+        console.show_json(_plain(made))
+        return 0
+    from sojourn.cli.stability_words import print_design
+
+    print_design(made, float(rtt.max()), console.stdout_console())
+    return 0
+
+
+__all__ = ["stability"]

@@ -1,0 +1,163 @@
+"""Two AQMs on the same arrivals: the first decision in which they part, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sojourn import _core
+from sojourn.comparison import choose_link
+from sojourn.errors import Interrupted
+from sojourn.library import ScenarioLike, Sets, load
+from sojourn.result import Result
+
+OPEN_LOOP = (
+    "Both were fed exactly the packets that arrived at {link} in the run with {first}, at the "
+    "link's own rate. This is an open loop: no sender hears of what {second} drops or marks, so "
+    "these are not the figures of a run with {second}."
+)
+_DELAYS = ("delay_mean", "delay_p50", "delay_p95", "delay_p99")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What `diff` found.
+
+    Attributes:
+        scenario: name of the scenario.
+        seed: its seed; both AQMs draw from the same random stream.
+        link: the link in question.
+        aqms: both, as they were asked for.
+        arrivals: how many packets arrived.
+        different: how many of them were dropped or marked by one AQM only, or at another stage, or
+            for another cause.
+        first: the first signal that only one gave, or none: ``side`` (0 or 1), ``packet`` (place in
+            the order of arrival), ``t_ns``, ``flow``, ``seq``, ``bytes``, ``sojourn_ns``, ``fate``,
+            ``stage``, ``cause``, ``evidence`` (state of the law just before it) and ``states`` (of
+            both disciplines before the event), as rows of (name, value, unit).
+        results: both replays, with tables ``packets`` (in the order of arrival) and ``signals``.
+    """
+
+    scenario: str
+    seed: int
+    link: str
+    aqms: tuple[str, str]
+    arrivals: int
+    different: int
+    first: dict[str, Any] | None
+    results: tuple[Result, Result]
+
+    @property
+    def how(self) -> str:
+        """What was done, in words."""
+        return OPEN_LOOP.format(link=self.link, first=self.aqms[0], second=self.aqms[1])
+
+    @cached_property
+    def fates(self) -> tuple[str, str]:
+        """What became of the packet of the first difference, under either AQM."""
+        if self.first is None:
+            return ("", "")
+        place = self.first["packet"]
+        rows = [result.packets.slice(place, 1).to_pylist()[0] for result in self.results]
+        return (_fate(rows[0]), _fate(rows[1]))
+
+    @cached_property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Drops and marks by cause, under either AQM: ``{"dropped random": (40, 37)}``."""
+        sides = [_counts(result) for result in self.results]
+        keys = sorted({*sides[0], *sides[1]})
+        return {key: (sides[0].get(key, 0), sides[1].get(key, 0)) for key in keys}
+
+    @cached_property
+    def delays(self) -> dict[str, tuple[float | None, float | None]]:
+        """Mean and quantiles of the sojourn time in seconds, under either AQM."""
+        first, second = (result.summary for result in self.results)
+        keys = {metric: f"queue/{self.link}/{metric}" for metric in _DELAYS}
+        return {metric: (first.get(key), second.get(key)) for metric, key in keys.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the tables."""
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "link": self.link,
+            "aqms": list(self.aqms),
+            "how": self.how,
+            "arrivals": self.arrivals,
+            "different": self.different,
+            "first": self.first and {**self.first, "fates": list(self.fates)},
+            "signals": {key: list(pair) for key, pair in self.counts.items()},
+            "delays_s": {key: list(pair) for key, pair in self.delays.items()},
+        }
+
+
+def diff(
+    first: str,
+    second: str,
+    scenario: ScenarioLike = "traffic-mix",
+    *,
+    link: str | None = None,
+    seed: int | None = None,
+    sets: Sets | None = None,
+) -> Difference:
+    """Run a scenario with one AQM and replay its arrivals at a link under this one and another.
+
+    Args:
+        first: the AQM of the run, such as ``pie@linux``.
+        second: the other one.
+        scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
+        link: whose arrivals; by default the only link, or the one named ``bottleneck``.
+        seed: seed of every random stream; the scenario's own by default.
+        sets: dotted keys with values that override the scenario file.
+
+    Raises:
+        InputError: there is no such scenario or link, or there are several and none was named.
+        ScenarioError: the scenario or an AQM is not legal.
+        Interrupted: Ctrl-C.
+    """
+    loaded = load(scenario, sets)
+    if seed is not None:
+        loaded = loaded.with_seed(seed)
+    place = choose_link(loaded, link)
+    sides = [loaded.with_queue(place, aqm) for aqm in (first, second)]
+    found = _interruptibly(lambda switch: _core.diff(sides[0], sides[1], place, switch))
+    results = found.sides
+    return Difference(
+        scenario=loaded.name,
+        seed=loaded.seed,
+        link=place,
+        aqms=(first, second),
+        arrivals=found.arrivals,
+        different=found.different,
+        first=found.first,
+        results=(Result(results[0]), Result(results[1])),
+    )
+
+
+def _interruptibly(work: Callable[[_core.Cancel], _core.Diff]) -> _core.Diff:
+    """In a thread of its own, so that Ctrl-C is heard."""
+    switch = _core.Cancel()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            return pool.submit(work, switch).result()
+        except KeyboardInterrupt:
+            switch.cancel()
+            raise Interrupted([], 1) from None
+
+
+def _fate(row: dict[str, Any]) -> str:
+    """``sent``, ``sent, marked at dequeue (random)``, ``dropped at enqueue (overflow)``."""
+    parts = [row["fate"]]
+    if row["marked"]:
+        parts.append(f"marked at {row['mark_stage']} ({row['mark_cause']})")
+    if row["fate"] == "dropped":
+        parts[0] = f"dropped at {row['stage']} ({row['cause']})"
+    return ", ".join(parts)
+
+
+def _counts(result: Result) -> dict[str, int]:
+    grouped = result.signals.group_by(["signal", "cause"]).aggregate([([], "count_all")])
+    return {f"{row['signal']} {row['cause']}": row["count_all"] for row in grouped.to_pylist()}

@@ -1,0 +1,1 @@
+"""The papers that Sojourn makes again: one module each, with a `PAPER`."""

@@ -1,0 +1,156 @@
+"""Curves in one or several panels: time series with loss marks, distributions, sweeps, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from sojourn.plots import style
+from sojourn.plots.data import Distribution
+
+_MOST_POINTS = 3000
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line.
+
+    Attributes:
+        label: in the legend; empty for none. Equal labels share an entry.
+        x: values along the horizontal axis.
+        y: the same number of values.
+        colour: of `style`.
+        dash: a line style of matplotlib.
+        marker: a marker of matplotlib; empty for none.
+        steps: whether it keeps its value until the next point.
+        width: of the line in points.
+    """
+
+    label: str
+    x: ArrayLike
+    y: ArrayLike
+    colour: str
+    dash: object = "solid"
+    marker: str = ""
+    steps: bool = False
+    width: float = 1.3
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    Attributes:
+        title: above it.
+        curves: drawn in order.
+        x_label: with the unit.
+        y_label: with the unit.
+        x_lim: ends of the horizontal axis; from the data if None.
+        y_lim: the same for the vertical axis.
+        log_x: whether the horizontal axis is logarithmic.
+        log_y: whether the vertical axis is logarithmic.
+        levels: horizontal reference lines: value and words.
+        losses: where thin vertical lines mark a loss.
+        diagonal: whether to draw y = x.
+    """
+
+    title: str
+    curves: Sequence[Curve]
+    x_label: str
+    y_label: str
+    x_lim: tuple[float | None, float | None] | None = None
+    y_lim: tuple[float | None, float | None] | None = None
+    log_x: bool = False
+    log_y: bool = False
+    levels: Sequence[tuple[float, str]] = field(default=())
+    losses: Sequence[float] | None = None
+    diagonal: bool = False
+
+
+@style.figure
+def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: float = 2.5) -> Figure:
+    """Draw panels row by row with one legend for all.
+
+    Args:
+        title: of the figure.
+        panels: at least one.
+        columns: panels in a row.
+        height_in: height of a row in inches.
+    """
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    drawing, grid = style.panels(title, rows, columns, height_in)
+    for axes, panel in zip(grid, panels, strict=False):
+        _draw(axes, panel)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    style.shared_legend(drawing, grid)
+    return drawing
+
+
+def distribution_curve(
+    label: str,
+    found: Distribution,
+    colour: str,
+    dash: object = "solid",
+    *,
+    complement: bool = False,
+) -> Curve:
+    """The CDF of a distribution in ms, or its complement."""
+    top = found.quantile_s(1.0)
+    x_s = np.concatenate([np.linspace(0.0, top, 700), found.upper_s[-20:]])
+    x_s = np.unique(x_s)
+    share = found.share_below(x_s)
+    y = 1.0 - share if complement else share
+    return Curve(label, x_s * 1e3, np.where(y > 0, y, np.nan), colour, dash)
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    axes.set_title(panel.title)
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+    if panel.losses is not None and len(panel.losses):
+        axes.vlines(
+            panel.losses, 0, 1, transform=axes.get_xaxis_transform(), color=style.LOSS,
+            lw=0.5, alpha=0.55, zorder=1,
+        )  # fmt: skip
+    for curve in panel.curves:
+        x, y = thinned(np.asarray(curve.x, float), np.asarray(curve.y, float))
+        axes.plot(
+            x, y, color=curve.colour, linestyle=curve.dash, lw=curve.width,  # type: ignore[arg-type]
+            label=curve.label or None, marker=curve.marker, ms=3.5,
+            drawstyle="steps-post" if curve.steps else "default",
+        )  # fmt: skip
+    for level, words in panel.levels:
+        axes.axhline(level, color=style.MUTED, lw=0.9, linestyle=(0, (4, 2)), label=words or None)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    if panel.x_lim:
+        axes.set_xlim(*panel.x_lim)
+    if panel.y_lim:
+        axes.set_ylim(*panel.y_lim)
+    if panel.diagonal:
+        ends = np.array(axes.get_xlim())
+        axes.plot(ends, ends, color=style.MUTED, lw=0.9, linestyle=(0, (4, 2)))
+
+
+def thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A long series with fewer points: least and largest of each stretch stay, so peaks do."""
+    if len(x) <= _MOST_POINTS:
+        return x, y
+    per = -(-2 * len(x) // _MOST_POINTS)
+    whole = len(x) // per * per
+    stretches = y[:whole].reshape(-1, per)
+    first = np.arange(0, whole, per)
+    with np.errstate(invalid="ignore"):
+        low = first + np.argmin(np.where(np.isnan(stretches), np.inf, stretches), axis=1)
+        high = first + np.argmax(np.where(np.isnan(stretches), -np.inf, stretches), axis=1)
+    keep = np.unique(np.concatenate([low, high, np.arange(whole, len(x))]))
+    return x[keep], y[keep]

@@ -1,0 +1,66 @@
+"""Which papers there are, and reading ``PAPER[:ITEM]``."""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
+
+from sojourn import papers
+from sojourn.errors import InputError
+from sojourn.reproduce.paper import Item, Paper
+
+
+@cache
+def known() -> dict[str, Paper]:
+    """Every paper by its key: each module in `sojourn.papers` with a `PAPER`."""
+    names = sorted(module.name for module in pkgutil.iter_modules(papers.__path__))
+    found = (getattr(import_module(f"sojourn.papers.{name}"), "PAPER", None) for name in names)
+    return {paper.key: paper for paper in found if paper is not None}
+
+
+def choose(words: Sequence[str]) -> list[tuple[Paper, list[Item]]]:
+    """The papers and items that words such as ``pie`` or ``pie:F4`` name; all for no words.
+
+    Raises:
+        InputError: there is no such paper or item; the message lists what there is.
+    """
+    chosen: dict[str, dict[str, None]] = {}
+    for word in words or list(known()):
+        paper = _paper(word.partition(":")[0])
+        items = chosen.setdefault(paper.key, {})
+        items |= dict.fromkeys(_items(paper, word.partition(":")[2]))
+    return [
+        (known()[key], [item for item in known()[key].items if item.id in items])
+        for key, items in chosen.items()
+    ]
+
+
+def _paper(name: str) -> Paper:
+    found = {key.replace("_", "-"): paper for key, paper in known().items()}
+    if paper := found.get(name.strip().lower().replace("_", "-")):
+        return paper
+    raise InputError(f"reproduce {name}: there is no such paper{_nearest(name, found)}")
+
+
+def _items(paper: Paper, name: str) -> list[str]:
+    if not name:
+        return [item.id for item in paper.items]
+    ids = {item.id.lower(): item.id for item in paper.items}
+    if name.lower() in ids:
+        return [ids[name.lower()]]
+    near = _nearest(name, ids.values())
+    raise InputError(f"reproduce {paper.key}:{name}: {paper.key} has no such item{near}")
+
+
+def _nearest(name: str, known_names: Iterable[str]) -> str:
+    """All names, the nearest first."""
+    likeness = {
+        each: difflib.SequenceMatcher(None, name.lower(), each.lower()).ratio()
+        for each in known_names
+    }
+    order = sorted(likeness, key=lambda each: -likeness[each])
+    meant = f"; did you mean `{order[0]}`?" if order and likeness[order[0]] > 0.5 else ";"
+    return f"{meant} there are: {', '.join(order)}"

@@ -1,0 +1,135 @@
+"""What of a run is kept: small arrays instead of the whole result.
+
+Eight thousand runs with all their tables would fill a disk; an item needs a few columns of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sojourn.result import Result
+
+# Counts up whenever a function of this file changes what it keeps.
+FORMAT = 1
+
+Arrays = dict[str, Any]
+
+# Codes of column `fate` of kept packets.
+SENT, OVERFLOW, RANDOM, DETERMINISTIC, WAITING = range(5)
+_CAUSES = {"overflow": OVERFLOW, "random": RANDOM, "deterministic": DETERMINISTIC}
+
+
+def reduce(result: Result, keep: tuple[str, ...]) -> Arrays:
+    """The summary of a run and what else is wanted of it.
+
+    Args:
+        result: of one run.
+        keep: names in `KEEP`.
+
+    Returns:
+        Arrays by name, ``part/column``; texts are arrays of unicode.
+    """
+    arrays = _summary(result)
+    for name in keep:
+        arrays |= {f"{name}/{column}": data for column, data in KEEP[name](result).items()}
+    return arrays
+
+
+def _summary(result: Result) -> Arrays:
+    rows = result.summary
+    return {
+        "summary/keys": np.array(list(rows), dtype=np.str_),
+        "summary/values": np.array(list(rows.values()), dtype=np.float64),
+        "summary/facts": np.array([result.digest, str(result.manifest["packets"])]),
+    }
+
+
+def _delays(result: Result) -> Arrays:
+    """Every distribution of the run: per ``scope/name/metric`` upper edges (ns) and counts."""
+    table = result.histograms
+    columns = [table[name].cast("string").to_pylist() for name in ("scope", "name", "metric")]
+    keys = np.array(["/".join(parts) for parts in zip(*columns, strict=True)], dtype=np.str_)
+    upper, count = table["upper_ns"].to_numpy(), table["count"].to_numpy()
+    arrays: Arrays = {}
+    for key in np.unique(keys):
+        here = keys == key
+        arrays[f"{key}/upper_ns"] = upper[here].astype(np.int64)
+        arrays[f"{key}/count"] = count[here].astype(np.int64)
+    return arrays
+
+
+def _states(result: Result) -> Arrays:
+    """Samples of the first queue: times (s), names of the variables, values (times x names)."""
+    table = result.states
+    queue = table["queue"].combine_chunks()
+    first = np.asarray(queue.indices) == 0
+    var = table["var"].combine_chunks()
+    codes = np.asarray(var.indices)[first]
+    t_ns, values = table["t_ns"].to_numpy()[first], table["value"].to_numpy()[first]
+    used = np.unique(codes)
+    names = np.array(var.dictionary.to_pylist())[used]
+    of_var = [codes == code for code in used]
+    return {
+        "t_s": t_ns[of_var[0]] * 1e-9,
+        "names": names,
+        "values": np.stack([values[here] for here in of_var], axis=1),
+    }
+
+
+def _goodput(result: Result) -> Arrays:
+    """Delivered payload per flow: times (s), class of each flow, bytes so far (times x flows)."""
+    table = result.flows
+    flow = np.asarray(table["flow"].combine_chunks().indices)
+    t_ns, inverse = np.unique(table["t_ns"].to_numpy(), return_inverse=True)
+    flows, columns = np.unique(flow, return_inverse=True)
+    delivered = np.zeros((len(t_ns), len(flows)))
+    delivered[inverse, columns] = table["delivered_bytes"].to_numpy()
+    classes = table["class"].combine_chunks()
+    class_of = np.zeros(len(flows), dtype=np.int64)
+    class_of[columns] = np.asarray(classes.indices)
+    names = np.array(classes.dictionary.to_pylist(), dtype=np.str_)
+    return {"t_s": t_ns * 1e-9, "classes": names[class_of], "delivered_bytes": delivered}
+
+
+def _transfers(result: Result) -> Arrays:
+    """Finished transfers: class, size in bytes, completion in seconds."""
+    table = result.transfers
+    return {
+        "class": np.array(table["class"].cast("string").to_pylist(), dtype=np.str_),
+        "bytes": table["bytes"].to_numpy().astype(np.int64),
+        "completion_s": table["completion_ns"].to_numpy() * 1e-9,
+    }
+
+
+def _packets(result: Result) -> Arrays:
+    """Every packet at the first queue in the order of fates: times (ns), bytes, flow, fate code."""
+    table = result.packets
+    first = np.asarray(table["queue"].combine_chunks().indices) == 0
+    fates = table["fate"].cast("string").to_numpy(zero_copy_only=False)[first]
+    causes = table["cause"].cast("string").to_numpy(zero_copy_only=False)[first]
+    codes = np.where(fates == "waiting", WAITING, SENT)
+    for word, code in _CAUSES.items():
+        codes[(fates == "dropped") & (causes == word)] = code
+    left = table["left_ns"].fill_null(0).to_numpy()[first]
+    return {
+        "arrived_ns": table["arrived_ns"].to_numpy()[first].astype(np.int64),
+        "left_ns": left.astype(np.int64),
+        "bytes": table["bytes"].to_numpy()[first].astype(np.int32),
+        "flow": np.asarray(table["flow"].combine_chunks().indices)[first].astype(np.int32),
+        "fate": codes.astype(np.int8),
+    }
+
+
+KEEP: dict[str, Callable[[Result], Arrays]] = {
+    "delays": _delays,
+    "states": _states,
+    "goodput": _goodput,
+    "transfers": _transfers,
+    "packets": _packets,
+}
+# What a scenario has to record for each of them.
+RECORDS = {"states": "states", "goodput": "flows", "packets": "packets"}

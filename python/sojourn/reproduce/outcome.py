@@ -1,0 +1,211 @@
+"""From kept runs to measured values and judged claims."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sojourn.replicas import Progress
+from sojourn.reproduce import work
+from sojourn.reproduce.cache import Cache, simulator
+from sojourn.reproduce.choose import choose
+from sojourn.reproduce.paper import Item, Paper, Profile, Values
+from sojourn.reproduce.verdict import Judged, judge, not_covered
+from sojourn.statistics import Estimate, estimate
+
+if TYPE_CHECKING:
+    from sojourn.reproduce.pool import Pool
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ItemMade:
+    """One figure or table, measured.
+
+    Attributes:
+        item: what it is.
+        plan: its runs.
+        values: measured values by key, all seeds pooled.
+        by_seed: the same seed by seed.
+        claims: judged.
+    """
+
+    item: Item
+    plan: work.Plan
+    values: Values
+    by_seed: Sequence[Values]
+    claims: Sequence[Judged]
+
+    def spread(self, key: str) -> Estimate:
+        """Mean and 95 % interval of a value over the seeds."""
+        return estimate([values.get(key, math.nan) for values in self.by_seed])
+
+
+@dataclass(frozen=True)
+class PaperMade:
+    """A paper, or the items of it that were asked for."""
+
+    paper: Paper
+    items: Sequence[ItemMade]
+
+    def counts(self) -> Counter[str]:
+        """How many claims have which verdict."""
+        return Counter(judged.verdict for made in self.items for judged in made.claims)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What `sojourn reproduce` found.
+
+    Attributes:
+        profile: quick or full.
+        papers: in the order asked for.
+        tally: runs made and found.
+        damaged: sentences about cache entries that were made again.
+        cache: where the runs are kept.
+    """
+
+    profile: Profile
+    papers: Sequence[PaperMade]
+    tally: work.Tally
+    cache: Cache
+    damaged: list[str] = field(default_factory=list)
+
+
+def reproduce(
+    words: Sequence[str] = (),
+    *,
+    profile: Profile = "quick",
+    seeds: int | None = None,
+    jobs: int | None = None,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Make figures and tables of papers again.
+
+    Args:
+        words: ``PAPER`` or ``PAPER:ITEM``; everything by default.
+        profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
+        seeds: seeds per case; by default what each item states.
+        jobs: runs at a time; the number of cores by default.
+        cache: where finished runs are kept; the user's cache folder by default.
+        progress: who is told how far the runs are.
+
+    Raises:
+        InputError: there is no such paper or item.
+        Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
+        RunFailed: a run ended in an error that is not the user's.
+    """
+    chosen = choose(words)
+    cache = cache or Cache()
+    plans = {
+        paper.key: [work.plan(paper.key, item, profile, seeds, cache) for item in items]
+        for paper, items in chosen
+    }
+    every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
+    tally = work.make(every, cache, jobs=jobs, progress=progress)
+    made = [
+        PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
+        for paper, _items in chosen
+    ]
+    return Reproduction(profile, made, tally, cache)
+
+
+def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:
+    """Measure an item and judge its claims."""
+    item = plan.item
+    claims = paper.claims_of(item.id)
+    if item.missing:
+        return ItemMade(item, plan, {}, [], [not_covered(claim) for claim in claims])
+    pools = work.pool(plan, cache)
+    values = item.measure(pools)
+    by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
+    judged = [judge(claim, values, by_seed) for claim in claims]
+    return ItemMade(item, plan, values, by_seed, judged)
+
+
+def _seed(pools: dict[str, Pool], index: int) -> dict[str, Pool]:
+    return {key: pool.seed(index) for key, pool in pools.items()}
+
+
+def to_json(reproduction: Reproduction) -> dict[str, Any]:
+    """Everything measured, for machines.
+
+    ``values`` has every measured value of every item by ``paper.item.key``, all seeds pooled;
+    ``run_means`` and ``half_widths`` have the mean over the seeds and half of its 95 % interval for
+    those items that were run under more than one seed.
+    """
+    values: dict[str, float] = {}
+    means: dict[str, float] = {}
+    halves: dict[str, float] = {}
+    for made, each in _items(reproduction):
+        for key, found in each.values.items():
+            name = f"{made.paper.key}.{each.item.id}.{key}"
+            values[name] = found
+            if len(each.by_seed) > 1:
+                spread = each.spread(key)
+                means[name], halves[name] = spread.mean, spread.half_width
+    return {
+        "format": FORMAT,
+        "profile": reproduction.profile,
+        "simulator": simulator(),
+        "runs": vars(reproduction.tally),
+        "values": values,
+        "run_means": means,
+        "half_widths": halves,
+        "claims": [
+            _claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims
+        ],
+        "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
+        "items": [_item(made.paper, each) for made, each in _items(reproduction)],
+    }
+
+
+def _items(reproduction: Reproduction) -> list[tuple[PaperMade, ItemMade]]:
+    return [(made, each) for made in reproduction.papers for each in made.items]
+
+
+def _claim(paper: Paper, judged: Judged) -> dict[str, Any]:
+    claim = judged.claim
+    return {
+        "id": claim.id,
+        "paper": paper.key,
+        "item": claim.where,
+        "tag": claim.tag,
+        "what": claim.what,
+        "verdict": judged.verdict,
+        "differs": claim.differs,
+        "parts": [
+            {
+                "label": part.part.label,
+                "published": str(part.part.published) if part.part.published else None,
+                "unit": part.part.unit,
+                "measured": part.value,
+                "half_width": part.spread.half_width,
+                "seeds": part.spread.n,
+                "verdict": part.verdict,
+            }
+            for part in judged.parts
+        ],
+    }
+
+
+def _item(paper: Paper, made: ItemMade) -> dict[str, Any]:
+    return {
+        "paper": paper.key,
+        "item": made.item.id,
+        "title": made.item.title,
+        "kind": made.item.kind,
+        "covered": not made.item.missing,
+        "missing": made.item.missing,
+        "cases": {
+            key: json.loads(runs[0].scenario.document_json())
+            for key, runs in made.plan.cases.items()
+        },
+        "seeds": made.plan.seeds,
+    }

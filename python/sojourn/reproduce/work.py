@@ -1,0 +1,156 @@
+"""Making the runs that items need: those not in the cache, in parallel, each once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.errors import RunFailed
+from sojourn.library import load
+from sojourn.replicas import Progress, Task, run_each
+from sojourn.reproduce.cache import Cache
+from sojourn.reproduce.keep import RECORDS, Arrays, reduce
+from sojourn.reproduce.paper import Case, Item, Profile
+from sojourn.reproduce.pool import Pool
+from sojourn.result import Result
+
+
+@dataclass(frozen=True)
+class Run:
+    """One case under one seed.
+
+    Attributes:
+        label: for people: ``madpie F2 rtt100.pie, seed 3``.
+        scenario: resolved.
+        keep: what is kept of it.
+        path: its file in the cache.
+    """
+
+    label: str
+    scenario: _core.Scenario
+    keep: tuple[str, ...]
+    path: Path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of one item.
+
+    Attributes:
+        item: what they are for.
+        cases: runs by the case's key, one per seed.
+    """
+
+    item: Item
+    cases: dict[str, list[Run]]
+
+    @property
+    def seeds(self) -> int:
+        """Under how many seeds every case runs."""
+        return min((len(runs) for runs in self.cases.values()), default=0)
+
+    def runs(self) -> list[Run]:
+        """All runs of the item."""
+        return [run for runs in self.cases.values() for run in runs]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was done.
+
+    Attributes:
+        made: runs simulated now.
+        cached: runs that were there.
+        simulated_s: simulated seconds of those made now.
+        packets: packets through the queues of those made now.
+    """
+
+    made: int
+    cached: int
+    simulated_s: float
+    packets: int
+
+
+def plan(paper: str, item: Item, profile: Profile, seeds: int | None, cache: Cache) -> Plan:
+    """The runs of an item.
+
+    Args:
+        paper: key of its paper, for labels.
+        item: what to run.
+        profile: quick or full.
+        seeds: seeds per case; the item's own number by default.
+        cache: where finished runs are.
+    """
+    count = seeds or getattr(item.seeds, profile)
+    cases = {}
+    for key, case in item.cases(profile).items():
+        first = _loaded(case)
+        cases[key] = [
+            Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path)
+            for seed in range(1, count + 1)
+            for scenario in [first.with_seed(seed)]
+            for path in [cache.path(scenario, case.keep)]
+        ]
+    return Plan(item, cases)
+
+
+def _loaded(case: Case) -> _core.Scenario:
+    """The case's scenario; it records what is kept and nothing else."""
+    wanted = {RECORDS[name] for name in case.keep if name in RECORDS}
+    sets = [(f"record.{table}", str(table in wanted).lower()) for table in RECORDS.values()]
+    return load(case.scenario, sets)
+
+
+def make(
+    runs: Iterable[Run], cache: Cache, *, jobs: int | None, progress: Progress | None
+) -> Tally:
+    """Simulate what is not in the cache yet; a run that several items share is made once.
+
+    Raises:
+        Interrupted: Ctrl-C; runs that were complete are in the cache.
+        RunFailed: a run ended in an error that is not the user's.
+        OSError: the cache cannot be written.
+    """
+    wanted = {run.path: run for run in runs}
+    missing = [run for run in wanted.values() if not run.path.exists()]
+    # The longest first, so that no core is left alone with a long run at the end.
+    missing.sort(key=lambda run: -run.scenario.duration_s)
+    packets = _simulate(missing, cache, jobs, progress) if missing else 0
+    simulated_s = sum(run.scenario.duration_s for run in missing)
+    return Tally(len(missing), len(wanted) - len(missing), simulated_s, packets)
+
+
+def pool(plan: Plan, cache: Cache) -> dict[str, Pool]:
+    """The replicas of every case, read from the cache; damaged ones are made again."""
+    return {
+        key: Pool([_kept(run, cache) for run in runs], json.loads(runs[0].scenario.resolved_json()))
+        for key, runs in plan.cases.items()
+    }
+
+
+def _simulate(
+    runs: Sequence[Run], cache: Cache, jobs: int | None, progress: Progress | None
+) -> int:
+    def keep(index: int, result: Result) -> int:
+        run = runs[index]
+        cache.write(run.path, reduce(result, run.keep))
+        return int(result.manifest["packets"])
+
+    tasks = [Task(run.label, run.scenario) for run in runs]
+    packets = run_each(tasks, keep, jobs=jobs, progress=progress)
+    failures = [outcome for outcome in packets if isinstance(outcome, str)]
+    if failures:
+        raise RunFailed(f"{len(failures)} of {len(runs)}; the first: {failures[0]}")
+    return sum(count for count in packets if isinstance(count, int))
+
+
+def _kept(run: Run, cache: Cache) -> Arrays:
+    arrays = cache.read(run.path)
+    if arrays is None:
+        _simulate([run], cache, 1, None)
+        arrays = cache.read(run.path)
+    assert arrays is not None, "what was just written can be read"
+    return arrays

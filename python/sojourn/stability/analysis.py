@@ -1,0 +1,213 @@
+"""The face of the theory: operating points, loops, margins and Bode data of an AQM on a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.stability.aqms import FluidAqm, Link, PiAqm, fluid
+from sojourn.stability.arrays import ArrayLike, Bools, Complexes, Floats, floats
+from sojourn.stability.conditions import Conditions, Rest, at_rest, conditions
+from sojourn.stability.controllers import AverageControl, Controller, PiControl
+from sojourn.stability.loop import FluidLoop, variant
+from sojourn.stability.margins import Margins, margins
+
+DEFAULT_VARIANT = "exact"
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Operating points and margins; every array has the shape of the grid.
+
+    Points that cannot be (a drop probability above 1, say) are NaN, and `problems` says why.
+
+    Attributes:
+        aqm: canonical text.
+        cc: congestion control.
+        variant: what the loop leaves out, see `loop.VARIANTS`.
+        rtt_s: round-trip time without queue.
+        rate_bps: of the link.
+        flows: how many.
+        delay_s: queue delay at rest.
+        window_packets: window at rest (of the classic flows).
+        signal_prob: probability of a signal at rest (of the classic flows).
+        gain_margin_db: see `margins.Margins`.
+        phase_margin_deg: see there.
+        delay_margin_s: see there.
+        crossover_rad_per_s: see there.
+        phase_crossover_rad_per_s: see there.
+        is_stable: whether both margins are positive; False where a point cannot be.
+        problems: one sentence per point that cannot be, in the order of the flat grid.
+    """
+
+    aqm: str
+    cc: str
+    variant: str
+    rtt_s: Floats
+    rate_bps: Floats
+    flows: Floats
+    delay_s: Floats
+    window_packets: Floats
+    signal_prob: Floats
+    gain_margin_db: Floats
+    phase_margin_deg: Floats
+    delay_margin_s: Floats
+    crossover_rad_per_s: Floats
+    phase_crossover_rad_per_s: Floats
+    is_stable: Bools
+    problems: list[str]
+
+
+def analyse(
+    aqm: str,
+    rtt_s: ArrayLike,
+    rate_bps: ArrayLike,
+    flows: ArrayLike,
+    *,
+    variant: str = DEFAULT_VARIANT,
+    with_delay: bool = True,
+    step_scaling: bool = True,
+    **more: Any,
+) -> Stability:
+    """Margins of an AQM over a grid of links and flows.
+
+    Args:
+        aqm: text form; defaults are those of its dialect, as in the simulator.
+        rtt_s: round-trip time without queue; this and the next two broadcast to the grid.
+        rate_bps: rate of the link.
+        flows: how many.
+        variant: one of `loop.VARIANTS`.
+        with_delay: whether the pure delay counts.
+        step_scaling: whether PIE scales its steps.
+        more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as of `conditions`.
+
+    Raises:
+        InputError: no point of the grid can be, or an argument is wrong.
+        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+    """
+    where = conditions(rtt_s, rate_bps, flows, **more)
+    model = model_of(aqm, where, step_scaling=step_scaling)
+    rest = at_rest(model, where)
+    problems = [problem for problem in rest.problem if problem]
+    if len(problems) == len(rest.problem):
+        raise InputError(problems[0])
+    possible = rest.possible
+    open_loop = make_loop(model, rest, where.shape, variant, with_delay=with_delay)
+    found = margins(open_loop.take(possible))
+
+    def on_grid(values: Floats) -> Floats:
+        whole = np.full(len(possible), np.nan)
+        whole[possible] = values
+        return whole.reshape(where.shape)
+
+    classic = rest.populations[0]
+    return Stability(
+        aqm=model.settings.text,
+        cc=where.cc.name,
+        variant=variant,
+        rtt_s=where.rtt_s.reshape(where.shape),
+        rate_bps=where.rate_bps.reshape(where.shape),
+        flows=where.flows.reshape(where.shape),
+        delay_s=on_grid(rest.delay_s[possible]),
+        window_packets=on_grid(classic.packets[possible]),
+        signal_prob=on_grid(classic.signal_prob[possible]),
+        **{name: on_grid(values) for name, values in vars(found).items()},
+        is_stable=on_grid(found.is_stable.astype(np.float64)) == 1.0,
+        problems=problems,
+    )
+
+
+def loop(
+    aqm: str,
+    rtt_s: ArrayLike,
+    rate_bps: ArrayLike,
+    flows: ArrayLike,
+    *,
+    variant: str = DEFAULT_VARIANT,
+    with_delay: bool = True,
+    step_scaling: bool = True,
+    **more: Any,
+) -> FluidLoop:
+    """The open loops of a grid; arguments as of `analyse`.
+
+    Raises:
+        InputError: a point of the grid cannot be, or an argument is wrong.
+        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+    """
+    where = conditions(rtt_s, rate_bps, flows, **more)
+    model = model_of(aqm, where, step_scaling=step_scaling)
+    rest = at_rest(model, where)
+    for problem in filter(None, rest.problem):
+        raise InputError(problem)
+    return make_loop(model, rest, where.shape, variant, with_delay=with_delay)
+
+
+def model_of(aqm: str, where: Conditions, *, step_scaling: bool = True) -> FluidAqm:
+    """The fluid model of an AQM on the links of a grid."""
+    link = Link(where.capacity_pps, where.packet_bytes)
+    return fluid(aqm, link, step_scaling=step_scaling)
+
+
+def make_loop(
+    model: FluidAqm, rest: Rest, shape: tuple[int, ...], name: str, *, with_delay: bool = True
+) -> FluidLoop:
+    """The open loops around operating points; what cannot be is not left out here."""
+    return FluidLoop(
+        shape, rest.populations, controller_at(model, rest), rest.capacity_pps,
+        variant(name), with_delay,
+    )  # fmt: skip
+
+
+def controller_at(model: FluidAqm, rest: Rest) -> Controller:
+    """An AQM's controller around operating points."""
+    if not isinstance(model, PiAqm):
+        return AverageControl(model.signal_slope_per_s(rest.delay_s), model.average_s)
+    factor = model.step_factor(rest.output)
+    period_s = np.full_like(factor, model.period_s)
+    return PiControl(factor * model.alpha_hz, factor * model.beta_hz, period_s)
+
+
+@dataclass(frozen=True)
+class Bode:
+    """A loop over frequency.
+
+    Attributes:
+        frequency_rad_per_s: shape ``(n_frequencies,)``.
+        gain_db: shape ``(*grid, n_frequencies)``.
+        phase_deg: followed from low frequencies, same shape.
+    """
+
+    frequency_rad_per_s: Floats
+    gain_db: Floats
+    phase_deg: Floats
+
+
+def bode(open_loop: FluidLoop, frequency_rad_per_s: ArrayLike | None = None) -> Bode:
+    """Gain and phase of loops.
+
+    Args:
+        open_loop: from `loop`.
+        frequency_rad_per_s: increasing and dense enough that the phase without delay turns less
+            than 180 degrees from one to the next; by default two decades around 1/RTT each way.
+    """
+    if frequency_rad_per_s is None:
+        scale_s = open_loop.scale_s
+        ends = 1e-3 / scale_s.max(), 30.0 / scale_s.min()
+        frequency_rad_per_s = np.geomspace(*ends, 1200)
+    frequency = floats(frequency_rad_per_s)
+    points = np.arange(len(open_loop.delay_s))
+    s: Complexes = 1j * np.broadcast_to(frequency, (len(points), len(frequency)))
+    values = open_loop.without_delay(s, points)
+    phase = np.unwrap(np.angle(values)) - frequency * open_loop.delay_s[:, None]
+    shape = (*open_loop.shape, len(frequency))
+    return Bode(
+        frequency,
+        (20.0 * np.log10(np.abs(values))).reshape(shape),
+        np.degrees(phase).reshape(shape),
+    )
+
+
+__all__ = ["Bode", "Margins", "Stability", "analyse", "bode", "loop"]

@@ -1,0 +1,328 @@
+"""The AQMs that have a fluid model, with the parameters of the registry.
+
+A model says two things: at which delay and output it rests, and how its output and the signals
+change around that. Rules that act outside of small deviations (burst allowance, caps, exemptions,
+decay when idle) are not part of it; docs/stability.md lists them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.stability.arrays import Floats
+from sojourn.stability.catalogue import Settings, quantity, settings
+from sojourn.stability.windows import Window
+
+# PIE's step scaling by dialect (RFC 8033 §4.2; spec aqm.md §13.3): rows of (probability below
+# which, divisor), then the divisor above all rows.
+_TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
+    "paper2013": (((0.01, 8.0), (0.1, 2.0)), 1.0),
+    "rfc8033": (
+        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
+        1.0,
+    ),
+    "ns2": (((1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)), 0.5),
+    "docsis": (
+        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
+        0.5,
+    ),
+}
+
+# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of
+# 1.85/p (spec aqm.md §13.6).
+DERANDOMISED_SHARE = 1.0 / 1.85
+
+
+@dataclass(frozen=True)
+class PiAqm:
+    """An AQM that moves its output by a PI controller of queue delay.
+
+    Attributes:
+        settings: where it comes from.
+        target_s: queue delay aimed at; one value, or one per operating point.
+        alpha_hz: integral gain on the output, alike.
+        beta_hz: proportional gain on the output, alike.
+        period_s: between updates.
+        table: name of the table that scales steps by the output; empty for none.
+        share: signals per output, for AQMs whose output is their probability.
+        squared: whether the output is squared into the probability (PI2).
+        coupling: k, the probability of a mark for scalable traffic per output where squared.
+        stamped: whether the delay is measured on packets that leave.
+        two_queues: whether scalable traffic has a queue of its own (DualPI2).
+        largest_output: bound of the output.
+    """
+
+    settings: Settings
+    target_s: Floats
+    alpha_hz: Floats
+    beta_hz: Floats
+    period_s: float
+    table: str = ""
+    share: float = 1.0
+    squared: bool = False
+    coupling: float = 1.0
+    stamped: bool = False
+    two_queues: bool = False
+    largest_output: float = 1.0
+
+    def signal(self, output: Floats, window: Window) -> Floats:
+        """The probability with which flows are signalled at an output."""
+        if not self.squared:
+            return self.share * output
+        return self.coupling * output if window.scalable else output * output
+
+    def signal_slope(self, output: Floats, window: Window) -> Floats:
+        """The derivative of `signal`."""
+        if not self.squared:
+            return np.full_like(output, self.share)
+        return np.full_like(output, self.coupling) if window.scalable else 2.0 * output
+
+    def output(self, signal_prob: Floats, window: Window) -> Floats:
+        """The output that gives a probability."""
+        if not self.squared:
+            return signal_prob / self.share
+        return signal_prob / self.coupling if window.scalable else np.sqrt(signal_prob)
+
+    def step_factor(self, output: Floats) -> Floats:
+        """By what a step is scaled at an output."""
+        if not self.table:
+            return np.ones_like(output)
+        rows, above = _TABLES[self.table]
+        bounds, divisors = zip(*rows, strict=True)
+        places = np.searchsorted(bounds, output, side="right")
+        factors: Floats = 1.0 / np.asarray([*divisors, above])[places]
+        return factors
+
+
+@dataclass(frozen=True)
+class RedAqm:
+    """RED: a probability that grows along a line with the averaged backlog.
+
+    Attributes:
+        settings: where it comes from.
+        lower_s: queue delay at ``min_th``, one per operating point.
+        upper_s: queue delay at ``max_th``, alike.
+        max_p: probability on the line at ``max_th``.
+        gentle: whether a second line leads on to 1 at twice ``max_th``.
+        gap_mode: how signals are spread (`uniform`, `wait`, `geometric`).
+        average_s: time constant of the average, one per operating point.
+    """
+
+    settings: Settings
+    lower_s: Floats
+    upper_s: Floats
+    max_p: float
+    gentle: bool
+    gap_mode: str
+    average_s: Floats
+
+    @property
+    def largest_s(self) -> Floats:
+        """The queue delay above which all is dropped."""
+        return 2.0 * self.upper_s if self.gentle else self.upper_s
+
+    def signal(self, delay_s: Floats) -> Floats:
+        """The rate of signals per packet at an averaged queue delay.
+
+        Spreading signals changes their rate: gaps uniform on 1 to 1/p_b have the mean 1/(2 p_b), on
+        1/p_b to 2/p_b the mean (3/p_b - 1)/2 (spec of RED; ns-2's ``wait``).
+        """
+        base = self._base(delay_s)
+        if self.gap_mode == "uniform":
+            return np.minimum(1.0, 2.0 * base)
+        return 2.0 * base / (3.0 - base) if self.gap_mode == "wait" else base
+
+    def signal_slope_per_s(self, delay_s: Floats) -> Floats:
+        """The derivative of `signal`."""
+        steep = self.max_p / (self.upper_s - self.lower_s)
+        slope = np.where(delay_s < self.upper_s, steep, (1.0 - self.max_p) / self.upper_s)
+        if self.gap_mode == "uniform":
+            return 2.0 * slope
+        if self.gap_mode == "wait":
+            slope = slope * 6.0 / (3.0 - self._base(delay_s)) ** 2
+        return slope
+
+    def _base(self, delay_s: Floats) -> Floats:
+        """p_b, the height of the line."""
+        share = (delay_s - self.lower_s) / (self.upper_s - self.lower_s)
+        gently = self.max_p + (1.0 - self.max_p) * (delay_s / self.upper_s - 1.0)
+        line = np.where(delay_s < self.upper_s, self.max_p * share, gently)
+        return np.clip(line, 0.0, 1.0)
+
+
+FluidAqm = PiAqm | RedAqm
+
+
+@dataclass(frozen=True)
+class Link:
+    """What automatic parameters depend on.
+
+    Attributes:
+        capacity_pps: packets per second, shape ``(n_points,)``.
+        packet_bytes: size of every packet.
+    """
+
+    capacity_pps: Floats
+    packet_bytes: float
+
+
+def _pi(found: Settings, link: Link) -> PiAqm:
+    a, b = found.number("a"), found.number("b")
+    return PiAqm(
+        found,
+        target_s=found.number("q_ref") / link.capacity_pps,
+        alpha_hz=(a - b) * link.capacity_pps,
+        beta_hz=b * link.capacity_pps,
+        period_s=1.0 / found.number("sample_rate"),
+    )
+
+
+def _gains(found: Settings, per: float = 1.0) -> dict[str, Any]:
+    names = {"target_s": "target", "alpha_hz": "alpha", "beta_hz": "beta"}
+    values = {key: np.asarray(found.number(name)) for key, name in names.items()}
+    return values | {key: values[key] / per for key in ("alpha_hz", "beta_hz")}
+
+
+def _period_s(found: Settings) -> float:
+    return float(in_jiffies(found, np.asarray(found.number("tupdate"))))
+
+
+def in_jiffies(found: Settings, period_s: Floats) -> Floats:
+    """Times between updates; where the kernel's timer is modelled, in whole jiffies."""
+    jiffies = found.words.get("hz", "off")
+    if jiffies == "off":
+        return period_s
+    whole: Floats = np.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    return whole
+
+
+def _pie(found: Settings, _link: Link) -> PiAqm:
+    # The dialects in which the parameter has no effect: the paper never does, Linux always.
+    always = {"linux": True, "docsis": True, "paper2013": False}
+    derandomised = always.get(found.dialect, found.flag("derandomise"))
+    return PiAqm(
+        found,
+        **_gains(found),
+        period_s=_period_s(found),
+        table=found.words["tune"],
+        share=DERANDOMISED_SHARE if derandomised else 1.0,
+        stamped=found.words["delay"] == "stamps",
+    )
+
+
+def _madpie(found: Settings, _link: Link) -> PiAqm:
+    base = settings(f"pie@{found.dialect}")
+    pie = _pie(base, _link)
+    return PiAqm(
+        found,
+        **_gains(found),
+        period_s=_period_s(found),
+        table=pie.table,
+        share=pie.share,
+        stamped=pie.stamped,
+    )
+
+
+def _pi2(found: Settings, _link: Link) -> PiAqm:
+    # Linux moves p_s = k p', so its gains on p' are a k-th and p' stays below 1/k.
+    k = found.number("coupling_k")
+    per = k if found.dialect == "linux" else 1.0
+    return PiAqm(
+        found,
+        **_gains(found, per),
+        period_s=_period_s(found),
+        squared=True,
+        coupling=k,
+        stamped=found.words["delay"] == "stamps",
+        largest_output=1.0 / per,
+    )
+
+
+def _dualpi2(found: Settings, _link: Link) -> PiAqm:
+    k = found.number("k")
+    return PiAqm(
+        found,
+        **_gains(found),
+        period_s=_period_s(found),
+        squared=True,
+        coupling=k,
+        stamped=True,
+        two_queues=True,
+        largest_output=1.0 / k,
+    )
+
+
+def _red(found: Settings, link: Link) -> RedAqm:
+    if found.dialect == "linux":
+        raise InputError(
+            "aqm: red@linux has no fluid model, for its weight and thresholds come from tc's "
+            "tables; give red with min_th, max_th, max_p and w_q"
+        )
+    mean_bytes = found.words["mean_packet_bytes"]
+    packet = link.packet_bytes if mean_bytes == "auto" else quantity(mean_bytes)[0]
+    capacity_pps = link.capacity_pps
+    automatic = np.maximum(5.0, found.number("target_delay") * capacity_pps / 2.0)
+    lower = _backlog(found.words["min_th"], packet, automatic)
+    upper = _backlog(found.words["max_th"], packet, 3.0 * lower)
+    return RedAqm(
+        found,
+        lower_s=lower / capacity_pps,
+        upper_s=upper / capacity_pps,
+        max_p=found.number("max_p"),
+        gentle=found.flag("gentle"),
+        gap_mode=found.words["gap_mode"],
+        average_s=-1.0 / (capacity_pps * np.log1p(-_weight(found, capacity_pps))),
+    )
+
+
+def _backlog(word: str, packet_bytes: float, automatic: Floats) -> Floats:
+    """A threshold in packets."""
+    if word == "auto":
+        return automatic
+    value, unit = quantity(word)
+    return np.full_like(automatic, value if unit == "p" else value / packet_bytes)
+
+
+def _weight(found: Settings, capacity_pps: Floats) -> Floats:
+    if found.words["w_q"] != "auto":
+        return np.full_like(capacity_pps, found.number("w_q"))
+    # ns-2 red.cc, q_weight -1: ten round trips of at least 100 ms.
+    ns2 = 10.0 * np.maximum(0.1, 3.0 / capacity_pps) if found.dialect == "ns2" else 1.0
+    return -np.expm1(-1.0 / (capacity_pps * ns2))
+
+
+MODELS: dict[str, Callable[[Settings, Link], FluidAqm]] = {
+    "pi": _pi,
+    "pie": _pie,
+    "madpie": _madpie,
+    "pi2": _pi2,
+    "dualpi2": _dualpi2,
+    "red": _red,
+}
+
+
+def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
+    """The fluid model of an AQM.
+
+    Args:
+        aqm: text form, such as ``pie@linux:target=5ms``; defaults are those of its dialect.
+        link: that it manages.
+        step_scaling: whether PIE scales its steps by the probability.
+
+    Raises:
+        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        InputError: it has no fluid model.
+    """
+    found = settings(aqm)
+    if found.kind not in MODELS:
+        raise InputError(f"aqm: `{aqm}` has no fluid model; AQMs with one: {', '.join(MODELS)}")
+    model = MODELS[found.kind](found, link)
+    if isinstance(model, PiAqm) and not step_scaling:
+        return dataclasses.replace(model, table="")
+    return model

@@ -1,0 +1,52 @@
+"""Axes of a grid as people type them: ``5..100``, ``20ms,50ms,100ms``, ``10mbit``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.stability import catalogue
+from sojourn.stability.arrays import Floats
+
+
+def times_s(option: str, text: str, count: int) -> Floats:
+    """Times in seconds: a list, or a range in ``count`` equal ratios."""
+    return _axis(option, text, catalogue.seconds, count)
+
+
+def rates_bps(option: str, text: str, count: int) -> Floats:
+    """Rates in bits per second, alike."""
+    return _axis(option, text, catalogue.rate_bps, count)
+
+
+def counts(option: str, text: str, count: int) -> Floats:
+    """Whole numbers, alike; a range has each of them once."""
+    return np.unique(_axis(option, text, _whole, count).round())
+
+
+def _whole(text: str) -> float:
+    if not text.isdigit() or not int(text):
+        raise InputError(f"`{text}` is no number of flows; give a whole number from 1 on")
+    return float(text)
+
+
+def _axis(option: str, text: str, read: Callable[[str], float], count: int) -> Floats:
+    low, dots, high = text.partition("..")
+    try:
+        if not dots:
+            return np.asarray([_positive(read, item) for item in text.split(",")])
+        ends = _positive(read, low), _positive(read, high)
+    except InputError as error:
+        raise InputError(f"{option} {text}: {error}") from None
+    if not ends[0] < ends[1]:
+        raise InputError(f"{option} {text}: the range must rise, such as {high}..{low}")
+    return np.geomspace(*ends, count)
+
+
+def _positive(read: Callable[[str], float], text: str) -> float:
+    value = read(text.strip())
+    if not value > 0.0:
+        raise InputError(f"`{text.strip()}` must be positive")
+    return value

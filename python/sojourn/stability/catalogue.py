@@ -1,0 +1,107 @@
+"""An AQM's parameters as numbers, from the registry that the simulator uses.
+
+All text goes through the compiled core, which knows units, rules and defaults per dialect; here
+its canonical words only become numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sojourn import _core
+from sojourn.errors import InputError
+
+_FACTORS = {
+    "": 1.0,
+    "hz": 1.0,
+    "p": 1.0,
+    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0,
+    "bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9,
+    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9,
+}  # fmt: skip
+_LINK = "bottleneck"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An AQM with every default of its dialect filled in.
+
+    Attributes:
+        text: canonical form, such as ``pie@linux:target=5ms``.
+        kind: name in the registry.
+        dialect: name of the dialect.
+        words: parameters as canonical texts.
+    """
+
+    text: str
+    kind: str
+    dialect: str
+    words: Mapping[str, str]
+
+    def number(self, name: str) -> float:
+        """A parameter in SI units (seconds, hertz, bytes, packets)."""
+        return quantity(self.words[name])[0]
+
+    def flag(self, name: str) -> bool:
+        """A parameter that is true or false."""
+        return self.words[name] == "true"
+
+
+def quantity(text: str) -> tuple[float, str]:
+    """A canonical text as number in its base unit, and its unit as written."""
+    match = re.fullmatch(r"([-+0-9.e]+)\s*([A-Za-z]*)", text)
+    assert match is not None and match[2] in _FACTORS, f"the core writes numbers, not {text}"
+    return float(match[1]) * _FACTORS[match[2]], match[2]
+
+
+def settings(aqm: str) -> Settings:
+    """Look an AQM up.
+
+    Args:
+        aqm: text form, ``kind[@dialect][:param=value,...]``.
+
+    Raises:
+        ScenarioError: there is no such AQM, dialect or parameter, or a value breaks its rule.
+    """
+    text = _core.check_aqm(aqm)
+    queue = _resolved().with_queue(_LINK, aqm)
+    found = json.loads(queue.resolved_json())["links"][0]["queue"]
+    return Settings(text, found["kind"], found.get("dialect", ""), found.get("settings", {}))
+
+
+def rate_bps(text: str) -> float:
+    """A rate such as ``10mbit`` in bits per second.
+
+    Raises:
+        InputError: it is none.
+    """
+    return _checked("rate", text, rate=text)
+
+
+def seconds(text: str) -> float:
+    """A time such as ``100ms`` in seconds.
+
+    Raises:
+        InputError: it is none.
+    """
+    return _checked("time", text, delay=text)
+
+
+def _checked(what: str, text: str, **link: str) -> float:
+    try:
+        resolved = json.loads(_resolved(**link).resolved_json())["links"][0]
+    except _core.ScenarioError as error:
+        raise InputError(f"{what} `{text}`: {error.message}") from None
+    (name,) = link
+    return quantity(resolved[name])[0]
+
+
+def _resolved(rate: str = "10mbit", delay: str = "1ms") -> _core.Scenario:
+    """The smallest scenario there is; it is never run."""
+    link = {"rate": rate, "delay": delay, "buffer": "1MB", "queue": "taildrop"}
+    flow = {"path": [_LINK], "rtt": "1000s", "app": {"kind": "bulk"}}
+    words = {"name": "settings", "duration": "1s", "links": {_LINK: link}, "flows": [flow]}
+    return _core.Scenario.load(json.dumps(words), format="json")

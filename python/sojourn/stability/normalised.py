@@ -1,0 +1,59 @@
+"""Loops by round-trip time and signal probability alone: flows and rate enter by these only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.stability.arrays import ArrayLike, Floats, floats
+from sojourn.stability.controllers import PiControl
+from sojourn.stability.loop import FluidLoop, Population, variant
+from sojourn.stability.windows import WINDOWS, Window
+
+
+def loop_at(
+    rtt_s: ArrayLike,
+    signal_prob: ArrayLike,
+    alpha_hz: ArrayLike,
+    beta_hz: ArrayLike,
+    period_s: ArrayLike,
+    *,
+    signal_slope: ArrayLike = 1.0,
+    late_s: ArrayLike = 0.0,
+    window: Window = WINDOWS["reno"],
+    name: str = "exact",
+    with_delay: bool = True,
+) -> FluidLoop:
+    """The loop of a PI controller at a given operating point; all arguments broadcast.
+
+    Args:
+        rtt_s: round-trip time at rest, queue included.
+        signal_prob: probability of a signal at rest.
+        alpha_hz: integral gain that acts there.
+        beta_hz: proportional gain that acts there.
+        period_s: time between updates.
+        signal_slope: change of the probability per change of the controller's output.
+        late_s: by how much the delay is measured late.
+        window: congestion control.
+        name: variant, see `loop.VARIANTS`.
+        with_delay: whether the pure delay counts.
+
+    Raises:
+        InputError: a time or gain is not positive, or a probability not within 0 to 1.
+    """
+    times = {"rtt_s": rtt_s, "period_s": period_s, "alpha_hz": alpha_hz, "beta_hz": beta_hz}
+    for key, value in times.items():
+        if not (floats(value) > 0.0).all():
+            raise InputError(f"{key}: {np.min(value):g} is refused; it must be positive")
+    prob = floats(signal_prob)
+    if not ((prob > 0.0) & (prob <= 1.0)).all():
+        wrong = prob[~((prob > 0.0) & (prob <= 1.0))].flat[0]
+        raise InputError(f"signal_prob: {wrong:g} is no probability above 0 and at most 1")
+    given = (rtt_s, prob, alpha_hz, beta_hz, period_s, signal_slope, late_s)
+    grid = np.broadcast_arrays(*map(floats, given))
+    rtt, prob, alpha, beta, period, slope, late = (part.ravel() for part in grid)
+    packets: Floats = window.resting_packets(prob)
+    one = np.ones_like(rtt)
+    flows = Population(window, one, rtt, rtt, packets, prob, slope, late)
+    control = PiControl(alpha, beta, period)
+    return FluidLoop(grid[0].shape, (flows,), control, packets / rtt, variant(name), with_delay)

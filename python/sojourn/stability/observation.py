@@ -1,0 +1,175 @@
+"""What the packet simulator shows at an operating point, by stated measures.
+
+The queue delay is sampled every 10 ms as the mean over the packets that left, zero where none did.
+
+- `variation`: its coefficient of variation, standard deviation over mean.
+- `peak_share`: the normalised spectral peak: the share of its variance within one bin of the
+  highest peak of Welch's estimate of its spectrum (Welch 1967; Hann windows of 2^n samples, a
+  quarter of the series at most, halved overlap). Noise spreads over many bins, a limit cycle fills
+  few.
+- `peak_rad_per_s`: the frequency of that peak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn import _core
+from sojourn.errors import InputError, RunFailed
+from sojourn.library import load
+from sojourn.replicas import Progress, Task, run_all
+from sojourn.result import Result
+from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
+from sojourn.stability.arrays import Floats
+from sojourn.stability.windows import WINDOWS
+
+LINK = "bottleneck"
+DURATION_S = 60.0
+WARMUP_S = 20.0
+SAMPLE_S = 0.01
+# Enough for every transient the theory speaks of: the limit must not be what acts.
+_BUFFER_RTTS = 8.0
+_LEAST_BUFFER_BYTES = 150_000.0
+_LINK_SHARE = 0.48  # of the round-trip time; the rest lies on access links
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One run at an operating point.
+
+    Attributes:
+        t_s: since the start, shape ``(n_samples,)``.
+        delay_s: queue delay, same shape.
+        from_s: end of the warm-up, which the measures leave out.
+        delay_mean_s: mean.
+        variation: coefficient of variation.
+        peak_share: normalised spectral peak, see the module.
+        peak_rad_per_s: its frequency.
+        utilisation: of the link.
+        result: the run itself.
+    """
+
+    t_s: Floats
+    delay_s: Floats
+    from_s: float
+    delay_mean_s: float
+    variation: float
+    peak_share: float
+    peak_rad_per_s: float
+    utilisation: float
+    result: Result
+
+
+def scenario_of(
+    aqm: str, rtt_s: float, rate_bps: float, flows: float, *, cc: str = "reno", seed: int = 1,
+    duration_s: float = DURATION_S,
+) -> _core.Scenario:  # fmt: skip
+    """The scenario that stands for an operating point: long flows over one link.
+
+    Raises:
+        InputError: the number of flows is not whole, or the congestion control is a model only.
+        ScenarioError: the AQM is not legal.
+    """
+    if flows != round(flows) or flows < 1:
+        raise InputError(f"flows: {flows:g} cannot be simulated; give a whole number")
+    if cc not in {entry["name"] for entry in _core.ccs()}:
+        raise InputError(f"cc: `{cc}` exists as a model only; simulate {', '.join(_simulated())}")
+    buffer = max(_BUFFER_RTTS * rtt_s * rate_bps / 8.0, _LEAST_BUFFER_BYTES)
+    written = Scenario(
+        name="operating-point",
+        seed=seed,
+        duration=_nanoseconds(duration_s),
+        warmup=_nanoseconds(min(WARMUP_S, duration_s / 3.0)),
+        links={
+            LINK: Link(
+                rate=f"{round(rate_bps)}bit",
+                delay=_nanoseconds(_LINK_SHARE * rtt_s),
+                buffer=f"{round(buffer)}B",
+                queue=aqm,
+            )
+        },
+        flows=[
+            FlowGroup(
+                name="bulk", count=round(flows), path=[LINK], rtt=_nanoseconds(rtt_s),
+                cc=cc, start="0s..1s", ecn=WINDOWS[cc].scalable or None, app=Bulk(),
+            )
+        ],
+        record=Record(states=True, sample=_nanoseconds(SAMPLE_S)),
+    )  # fmt: skip
+    return load(written)
+
+
+def _simulated() -> list[str]:
+    return [entry["name"] for entry in _core.ccs() if entry["name"] in WINDOWS]
+
+
+def _nanoseconds(time_s: float) -> str:
+    return f"{round(time_s * 1e9)}ns"
+
+
+def observe(result: Result, warmup_s: float = WARMUP_S) -> Observation:
+    """Measure a run."""
+    t_s, delay_s = _series(result)
+    settled = delay_s[t_s >= warmup_s]
+    mean = float(settled.mean())
+    share, frequency = _peak(settled)
+    return Observation(
+        t_s, delay_s, warmup_s, mean,
+        float(settled.std() / mean) if mean > 0.0 else 0.0,
+        share, frequency,
+        result.summary[f"queue/{LINK}/utilisation"],
+        result,
+    )  # fmt: skip
+
+
+def _series(result: Result) -> tuple[Floats, Floats]:
+    import pyarrow.compute as pc
+
+    table = result.states
+    wanted = pc.and_(
+        pc.equal(table["queue"].cast("string"), LINK),
+        pc.equal(table["var"].cast("string"), "delay_mean"),
+    )
+    rows = table.filter(wanted)
+    delay_s = np.asarray(rows["value"], np.float64)
+    return np.asarray(rows["t_ns"], np.float64) * 1e-9, np.nan_to_num(delay_s)
+
+
+def _peak(delay_s: Floats) -> tuple[float, float]:
+    """Share of variance around the highest spectral peak, and its frequency in rad/s."""
+    from scipy.signal import welch
+
+    length = 1 << max(3, (len(delay_s) // 4).bit_length() - 1)
+    frequency, power = welch(delay_s, 1.0 / SAMPLE_S, nperseg=min(length, len(delay_s)))
+    power[0] = 0.0
+    if not power.sum() > 0.0:
+        return 0.0, float("nan")
+    top = int(np.argmax(power))
+    share = power[max(1, top - 1) : top + 2].sum() / power.sum()
+    return float(share), float(2.0 * np.pi * frequency[top])
+
+
+def observe_all(
+    scenarios: Sequence[_core.Scenario],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    warmup_s: float = WARMUP_S,
+    finish: Callable[[int, Result], None] = lambda _index, _result: None,
+) -> list[Observation]:
+    """Run and measure operating points.
+
+    Raises:
+        Interrupted: Ctrl-C.
+        RunFailed: the simulator failed; please report it.
+    """
+    tasks = [Task(f"point {i + 1}", scenario) for i, scenario in enumerate(scenarios)]
+    found = []
+    for outcome in run_all(tasks, jobs=jobs, progress=progress, finish=finish):
+        if isinstance(outcome, str):
+            raise RunFailed(outcome)
+        found.append(observe(outcome, warmup_s))
+    return found

@@ -1,0 +1,250 @@
+"""Papers made again: cache, resuming, choosing, JSON keys, dossier; the whole catalogue."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import InputError, Interrupted
+from sojourn.replicas import Silent
+from sojourn.reproduce import choose, dossier, outcome, work
+from sojourn.reproduce.cache import Cache
+from sojourn.reproduce.paper import (
+    Case,
+    Item,
+    Paper,
+    Seeds,
+    Table,
+    explained,
+    more,
+    not_measured,
+    number,
+    order,
+)
+from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
+
+pytestmark = pytest.mark.core
+
+DATA = Path(__file__).parent / "data"
+
+
+def scenario(queue: str, duration: str = "2s") -> Scenario:
+    flow = FlowGroup(path=["bottleneck"], rtt="20ms", start="0s..1s", app=Bulk())
+    link = Link(rate="2mbit", delay="5ms", buffer="30kB", queue=queue)
+    return Scenario(name="tiny", duration=duration, links={"bottleneck": link}, flows=[flow])
+
+
+def measure(pools):
+    return {f"{k}.mean_ms": 1e3 * p.distribution().mean_s for k, p in pools.items()}
+
+
+def figures(pools, _values):
+    from sojourn.plots.curves import Curve, Panel, curves
+
+    pool = pools["taildrop"]
+    line = Curve("taildrop", *pool.states("delay_mean")[0], "#0072b2")
+    return {"F1": curves("Delay", [Panel("", [line], "time [s]", "delay [s]")])}
+
+
+KEEP = ("delays", "states")
+TINY = Paper(
+    key="tiny",
+    title="A tiny paper",
+    source="nobody",
+    about="Two queues.",
+    items=(
+        Item(
+            "F1", "Delay", seeds=Seeds(2, 3), measure=measure, figures=figures,
+            cases=lambda _p: {k: Case(scenario(k), KEEP) for k in ("taildrop", "codel")},
+            tables=lambda v: [Table("Delays", ("key", "ms"), [(k, str(x)) for k, x in v.items()])],
+        ),
+        Item("F2", "What is not there", missing="a model that is not built"),
+    ),
+    claims=explained(
+        [
+            order("tiny-F1-1", "tail drop is slower", more("taildrop.mean_ms", "codel.mean_ms")),
+            number("tiny-F1-2", "exact", "an impossible number", "codel.mean_ms", 1e6, "ms"),
+            not_measured("tiny-F2-1", "exact", "never measured"),
+        ],
+        {"F1-2": "it is made up"},
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(choose, "known", lambda: {"tiny": TINY})
+    yield
+
+
+def reproduce(folder: Path, **options):
+    said: list[str] = []
+    found = outcome.reproduce(["tiny"], cache=Cache(folder, said.append), **options)
+    return found, said
+
+
+def test_a_second_call_makes_no_run_and_gives_the_same_numbers(tiny, tmp_path):
+    first, _ = reproduce(tmp_path)
+    again, said = reproduce(tmp_path)
+    assert (first.tally.made, first.tally.cached) == (4, 0)
+    assert (again.tally.made, again.tally.cached, said) == (0, 4, [])
+    assert outcome.to_json(first)["values"] == outcome.to_json(again)["values"]
+
+
+def test_more_seeds_make_only_those_that_are_missing(tiny, tmp_path):
+    reproduce(tmp_path)
+    full, _ = reproduce(tmp_path, profile="full")
+    assert (full.tally.made, full.tally.cached) == (2, 4)
+
+
+@pytest.mark.parametrize("damage", ["shorter", "flipped", "empty", "text"])
+def test_a_damaged_entry_is_said_and_made_again(tiny, tmp_path, damage):
+    first, _ = reproduce(tmp_path)
+    path = sorted(tmp_path.rglob("*.npz"))[0]
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes({
+        "shorter": whole[:middle],
+        "flipped": whole[:middle] + bytes([whole[middle] ^ 0xFF]) + whole[middle + 1 :],
+        "empty": b"",
+        "text": b"not a run",
+    }[damage])  # fmt: skip
+    again, said = reproduce(tmp_path)
+    assert outcome.to_json(first)["values"] == outcome.to_json(again)["values"]
+    assert len(said) == 1 and str(path) in said[0] and "damaged" in said[0]
+    _, said = reproduce(tmp_path)
+    assert said == []
+
+
+class InterruptsAfterTwo(Silent):
+    """Ctrl-C as soon as two runs are complete."""
+
+    def update(self, runs: int, simulated_s: float) -> None:
+        if runs >= 2:
+            raise KeyboardInterrupt
+
+
+def test_what_was_finished_before_ctrl_c_is_there_for_the_next_call(tiny, tmp_path, monkeypatch):
+    long = TINY.items[0].cases("quick") | {"pie": Case(scenario("pie", "3000s"), KEEP)}
+    item = Item("F1", "Delay", seeds=Seeds(1, 1), cases=lambda _p: dict(reversed(long.items())))
+    monkeypatch.setattr(choose, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
+    cache = Cache(tmp_path)
+    with pytest.raises(Interrupted):
+        outcome.reproduce(["tiny"], cache=cache, jobs=2, progress=InterruptsAfterTwo())
+    assert len(list(tmp_path.rglob("*.npz"))) == 2
+    monkeypatch.setattr(choose, "known", lambda: {"tiny": TINY})
+    found, _ = reproduce(tmp_path, seeds=1)
+    assert (found.tally.made, found.tally.cached) == (0, 2)
+
+
+def test_the_name_of_a_run_depends_on_scenario_seed_simulator_and_what_is_kept(
+    tmp_path, monkeypatch
+):
+    cache = Cache(tmp_path)
+    item = TINY.items[0]
+
+    def names(keep=KEEP, queue="codel"):
+        case = {"a": Case(scenario(queue), keep)}
+        plan = work.plan("tiny", Item("F9", "", cases=lambda _p: case), "quick", 2, cache)
+        return {run.path.name for run in plan.runs()}
+
+    assert len(names()) == 2 and item.seeds.quick == 2
+    assert names() == names()
+    assert not names() & names(queue="pie")
+    assert not names() & names(keep=("delays",))
+    before = names()
+    monkeypatch.setattr("sojourn.reproduce.cache.simulator", lambda: "another one")
+    assert not before & names()
+
+
+def test_json_has_every_value_under_paper_item_and_key(tiny, tmp_path):
+    found, _ = reproduce(tmp_path)
+    data = json.loads(json.dumps(outcome.to_json(found)))
+    assert set(data["values"]) == {"tiny.F1.taildrop.mean_ms", "tiny.F1.codel.mean_ms"}
+    assert set(data["half_widths"]) == set(data["values"]) == set(data["run_means"])
+    verdicts = {claim["id"]: claim["verdict"] for claim in data["claims"]}
+    assert verdicts["tiny-F1-2"] == "differs" and verdicts["tiny-F2-1"] == "not covered"
+    assert data["counts"]["tiny"]["not covered"] == 1
+    assert [item["covered"] for item in data["items"]] == [True, False]
+
+
+def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
+    found, _ = reproduce(tmp_path / "cache")
+    names = dossier.save(found, tmp_path / "out")
+    assert {"tiny.html", "index.html", "reproduction.json", "tiny/F1.png"} <= set(names)
+    page = (tmp_path / "out" / "tiny.html").read_text()
+    assert not re.search(r'(src|href)="(https?:|//)', page)
+    assert "Not yet covered: a model that is not built." in page
+    assert "it is made up" in page and "<svg" in page and "[links.bottleneck]" in page
+    assert page.index("<svg") < page.index("tiny-F1-1")
+
+
+def test_unknown_papers_and_items_show_what_there_is_nearest_first():
+    with pytest.raises(InputError, match=r"did you mean `madpie`.*madpie, .*kids"):
+        choose.choose(["madpi"])
+    with pytest.raises(InputError, match=r"codel-act has no such item.*T1"):
+        choose.choose(["codel-act:T2"])
+
+
+def test_items_are_chosen_by_name_once_and_in_the_papers_order():
+    ((paper, items),) = choose.choose(["codel_act:f4", "codel-act:T1", "CODEL-ACT:F4"])
+    assert (paper.key, [item.id for item in items]) == ("codel-act", ["T1", "F4"])
+
+
+def catalogue_claims() -> dict[str, str]:
+    lines = (DATA / "catalogue_claims.txt").read_text().splitlines()
+    return dict(line.split() for line in lines if not line.startswith("#"))
+
+
+def test_every_expectation_of_the_catalogue_is_a_claim_with_its_tag():
+    claims = [claim for paper in choose.known().values() for claim in paper.claims]
+    assert len({claim.id for claim in claims}) == len(claims)
+    assert {claim.id: claim.tag for claim in claims} == catalogue_claims()
+
+
+def test_every_numbered_item_of_the_catalogue_is_there_and_every_claim_has_its_item():
+    lines = (DATA / "catalogue_items.txt").read_text().splitlines()
+    wanted = {w[0]: set(w[1:]) for w in map(str.split, lines) if w[0] != "#"}
+    assert sum(map(len, wanted.values())) == 67 + 2
+    for paper in choose.known().values():
+        items = {item.id for item in paper.items}
+        assert items - wanted[paper.key] <= {"G"} and wanted[paper.key] <= items
+        assert {claim.where for claim in paper.claims} <= items
+
+
+def test_what_is_not_covered_says_why_and_what_is_covered_has_claims_with_parts():
+    for paper in choose.known().values():
+        missing = {item.id for item in paper.items if item.missing}
+        for claim in paper.claims:
+            assert bool(claim.parts) == (claim.where not in missing), claim.id
+    kids = {item.id: item.missing for item in choose.known()["kids"].items}
+    assert "wireless" in kids["F9"] and "wireless" in kids["F10"]
+
+
+SMALL = (
+    "codel-act:F1",
+    "madpie:F1",
+    "madpie:F4",
+    "pi2:F3",
+    "pie:F6",
+    "pie:F15",
+    "kids:T2",
+    "kids:F5",
+)
+
+
+@pytest.mark.parametrize("word", SMALL)
+def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_factory):
+    folder = tmp_path_factory.getbasetemp() / "runs"
+    found = outcome.reproduce([word], seeds=1, cache=Cache(folder))
+    ((made,),) = [paper.items for paper in found.papers]
+    assert made.values and made.claims
+    assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+|[a-z0-9_]+", key) for key in made.values)
+    assert not [judged.claim.id for judged in made.claims if judged.verdict == "no value"]
+    assert made.item.tables(made.values) or made.item.figures(
+        work.pool(made.plan, found.cache), made.values
+    )

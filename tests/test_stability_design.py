@@ -1,0 +1,94 @@
+"""Gains that are designed keep what was asked, and say it in words that are read back."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sojourn import InputError, _core
+from sojourn.stability import analyse
+from sojourn.stability.design import design
+
+
+def at_drop_prob(aqm, rtt_s, prob, target_s):
+    """The designed AQM on a link whose flows rest at a probability, analysed afresh."""
+    flows = 4.0
+    rate = np.sqrt(2 / prob) * flows / (rtt_s + target_s) * 8 * 1500
+    found = analyse(aqm, rtt_s, rate, flows)
+    assert found.signal_prob == pytest.approx(prob)
+    return float(found.phase_margin_deg)
+
+
+@pytest.mark.parametrize(
+    ("aqm", "target"), [("pie@paper2013", 0.02), ("pie", 0.015), ("pi2", 0.02), ("pi2@linux", 0.02)]
+)
+@pytest.mark.parametrize(("rtt", "prob"), [(0.1, 0.012), (0.3, 0.002)])
+@pytest.mark.parametrize("wanted", [30.0, 60.0])
+def test_the_gains_have_the_margin(aqm, target, rtt, prob, wanted):
+    made = design(aqm, rtt, prob, wanted)
+    assert _core.check_aqm(made.aqm)
+    reached = at_drop_prob(made.aqm, rtt, prob, target)
+    assert reached == pytest.approx(float(made.worst.phase_margin_deg), abs=0.01)
+    assert wanted <= reached < wanted + 1.0
+
+
+def test_the_integral_gain_is_the_best_there_is():
+    made = design("pi2", 0.1, 0.01, 45.0)
+    best = made.alpha_hz / made.tupdate_s
+    for ratio in np.geomspace(3, 100, 25):
+        strong = f"pi2:alpha={1.02 * made.alpha_hz}hz,beta={ratio * made.alpha_hz}hz"
+        text = f"{strong},tupdate={made.tupdate_s * 1e3:g}ms"
+        assert at_drop_prob(text, 0.1, 0.01, 0.02) < 45.2, (ratio, best)
+
+
+def test_more_margin_costs_speed():
+    curve = design("pie", 0.1, 0.01).curve
+    assert (np.diff(curve.integral_gain_per_s2) < 0).all()
+    assert (np.diff(curve.crossover_rad_per_s) < 0).all()
+
+
+def test_the_update_interval_is_the_longest_that_costs_little():
+    made = design("pi2", 0.5, 0.01)
+    speed = dict(zip(made.periods.tupdate_s, made.periods.integral_gain_per_s2, strict=True))
+    assert speed[made.tupdate_s] >= 0.9 * max(speed.values())
+    assert all(s < 0.9 * max(speed.values()) for t, s in speed.items() if t > made.tupdate_s)
+    assert design("pi2", 0.5, 0.01, tupdate_s=0.02).tupdate_s == 0.02
+
+
+def test_step_scaling_keeps_the_margin_above_the_least_probability():
+    made = design("pie@paper2013", 0.1, 0.01, 45.0)
+    assert (made.phase_margin_deg > 44.9).all()
+
+
+def test_tc_counts_pies_gains_in_sixteenths():
+    """Spec aqm.md §26."""
+    made = design("pie@paper2013", 0.1, 0.01)
+    words = re.fullmatch(r"pie target 20ms tupdate (\d+)ms alpha (\d+) beta (\d+)", made.tc)
+    assert words, made.tc
+    assert int(words[2]) == round(16 * made.alpha_hz)
+    assert int(words[3]) == round(16 * made.beta_hz)
+    assert "degrees in the worst case" in made.tc_note
+
+
+def test_tc_has_pi2_as_dualpi2_in_hertz():
+    made = design("pi2", 0.1, 0.01)
+    assert made.tc == (
+        f"dualpi2 target 20ms tupdate {made.tupdate_s * 1e3:g}ms "
+        f"alpha {made.alpha_hz:g} beta {made.beta_hz:g}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("red", 0.1, 0.01), "give pie or pi2"),
+        (("codel", 0.1, 0.01), "has no fluid model"),
+        (("pie", -0.1, 0.01), "longest_rtt_s: -0.1 is refused"),
+        (("pie", 0.1, 2.0), "least_drop_prob: 2 is no probability"),
+        (("pie", 0.1, 0.01, 99.0), "give 1 to 85 degrees"),
+    ],
+)
+def test_bad_wishes_are_refused_in_words(arguments, words):
+    with pytest.raises(InputError) as error:
+        design(*arguments)
+    assert words in str(error.value)
