@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from sojourn import _core
+from sojourn import _core, engines
 from sojourn.errors import Cancelled, InputError, Interrupted, ScenarioError
 from sojourn.result import Result
 
@@ -26,6 +26,7 @@ class Task:
 
     label: str
     scenario: _core.Scenario
+    engine: engines.Choice = engines.Choice()
 
 
 class Progress(Protocol):
@@ -139,7 +140,7 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 
 def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
-    return work(index, Result(_core.run(task.scenario, switch)))
+    return work(index, Result(engines.run(task.engine, task.scenario, switch)))
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:

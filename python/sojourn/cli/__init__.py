@@ -16,6 +16,7 @@ import click
 from sojourn import _core
 from sojourn.cli import ask, console, work
 from sojourn.cli.diff import diff
+from sojourn.cli.kernel import kernel
 from sojourn.cli.reproduce import reproduce
 from sojourn.cli.stability import stability
 from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
@@ -45,7 +46,7 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, diff, reproduce, stability, ask.show_list, ask.explain,
+for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, ask.show_list, ask.explain,
               ask.validate, ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 

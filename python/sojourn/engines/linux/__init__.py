@@ -6,6 +6,7 @@ import json
 import platform
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _core
@@ -13,9 +14,13 @@ from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError
 
 _TOOLS = ("ip", "tc")
+# Where the guest looks for programs.
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def run(scenario: _core.Scenario, cancel: _core.Cancel, own_kernel: Path | None = None) -> _core.Run:
+def run(
+    scenario: _core.Scenario, cancel: _core.Cancel, own_kernel: Path | None = None
+) -> _core.Run:
     """Run a scenario in a guest.
 
     Args:
@@ -45,16 +50,41 @@ def run(scenario: _core.Scenario, cancel: _core.Cancel, own_kernel: Path | None 
         )
 
 
-def lacks() -> str:
-    """What this machine lacks for a guest, with the command that helps; empty if nothing."""
+@dataclass(frozen=True)
+class Way:
+    """A place where the real kernel could run.
+
+    Attributes:
+        name: which.
+        works: whether it does on this machine.
+        note: what it is, or why not.
+        remedy: the one command that helps; empty if none is needed.
+    """
+
+    name: str
+    works: bool
+    note: str
+    remedy: str = ""
+
+
+def ways() -> list[Way]:
+    """Where the real kernel can run on this machine, the best place first."""
+    return [_guest()]
+
+
+def _guest() -> Way:
+    name = "guest in virtual time"
     if platform.system() != "Linux" or platform.machine() != "x86_64":
-        return "a guest kernel needs Linux on x86-64"
-    tools = [tool for tool in _TOOLS if shutil.which(tool) is None]
+        return Way(name, False, "a guest kernel needs Linux on x86-64")
+    tools = [tool for tool in _TOOLS if shutil.which(tool, path=_PATH) is None]
     if tools:
-        return f"{', '.join(tools)}: not installed; apt-get install iproute2"
-    if kernel.find() is None:
-        return "no guest kernel yet; sojourn kernel build"
-    return ""
+        return Way(name, False, f"{', '.join(tools)}: not installed", "apt-get install iproute2")
+    found = kernel.find()
+    if found is None:
+        lacks = kernel.missing()
+        remedy = kernel.INSTALL + " && sojourn kernel build" if lacks else "sojourn kernel build"
+        return Way(name, False, "no guest kernel yet", remedy)
+    return Way(name, True, f"real kernel {found.version}, {found.hz} Hz, no root needed")
 
 
 def _kernel(hz: int, own_kernel: Path | None) -> kernel.Kernel:

@@ -81,14 +81,24 @@ def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) 
     """
     (folder.shared / PLAN).write_text(plan)
     (folder.shared / "init").write_text(_script())
-    with folder.console.open("wb") as console, _group(_command(kernel, seed), folder, console) as group:
+    with (
+        folder.console.open("wb") as console,
+        _group(_command(kernel, seed), folder, console) as group,
+    ):
         _wait(group, folder, watcher)
     _judge(folder)
 
 
 def _script() -> str:
     """What the guest's first shell does; it becomes our program."""
-    words = [os.path.realpath(sys.executable), "-I", "-S", str(_HERE / "boot.py"), str(_core.__file__), "/run"]
+    words = [
+        os.path.realpath(sys.executable),
+        "-I",
+        "-S",
+        str(_HERE / "boot.py"),
+        str(_core.__file__),
+        "/run",
+    ]
     program = " ".join(map(shlex.quote, words))
     path = "export PATH=/usr/sbin:/usr/bin:/sbin:/bin"
     return f"{path}\nmount -t proc proc /proc && mount -t sysfs sysfs /sys && exec {program}\n"
@@ -104,7 +114,9 @@ def _command(kernel: Kernel, seed: int) -> list[str]:
 
 
 @contextmanager
-def _group(command: list[str], folder: Folder, console: object) -> Iterator[subprocess.Popen[bytes]]:
+def _group(
+    command: list[str], folder: Folder, console: object
+) -> Iterator[subprocess.Popen[bytes]]:
     """The guest under its supervisor, in a session of its own that does not outlive the block."""
     supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
     with subprocess.Popen(

@@ -29,7 +29,7 @@ _PROGRAM = "linux"
 _ABOUT = "about.json"
 _TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
 _PACKAGES = "linux-source bc bison flex gcc libc6-dev make tar xz-utils"
-_INSTALL = f"apt-get install {_PACKAGES}"
+INSTALL = f"apt-get install {_PACKAGES}"
 # Sources, objects and the program.
 _DISK_BYTES = 2_500_000_000
 # Lines of make that begin with two blanks, one per file that is made.
@@ -97,7 +97,7 @@ def missing() -> str:
     lacks = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if _tarball() is None:
         lacks.append("Debian's kernel sources (linux-source)")
-    return f"{', '.join(lacks)}: not installed; {_INSTALL}" if lacks else ""
+    return f"{', '.join(lacks)}: not installed; {INSTALL}" if lacks else ""
 
 
 def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
