@@ -243,7 +243,7 @@ def compare(
     sets: Sets | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-    on: Sequence[engines.Choice] = (engines.Choice(),),
+    on: Sequence[engines.Choice] = (engines.SIMULATOR,),
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 

@@ -45,7 +45,7 @@ def examine() -> list[Check]:
                 "ok" if engine.available else "later",
                 engine.note,
                 engine.remedy,
-            )  # fmt: skip
+            )
             for engine in engines()
         ),
         *map(_library, _LIBRARIES),

@@ -26,7 +26,7 @@ class Task:
 
     label: str
     scenario: _core.Scenario
-    engine: engines.Choice = engines.Choice()
+    engine: engines.Choice = engines.SIMULATOR
 
 
 class Progress(Protocol):

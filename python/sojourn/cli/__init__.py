@@ -46,8 +46,8 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, ask.show_list, ask.explain,
-              ask.validate, ask.doctor, ask.completion):  # fmt: skip
+for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, ask.show_list,
+              ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 
 

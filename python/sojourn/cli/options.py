@@ -89,5 +89,5 @@ def kernel_option(function: F) -> F:
     path = click.Path(path_type=Path)
     return click.option(
         "--kernel", type=path, metavar="PATH",
-        help="Engine linux: a User-Mode Linux kernel of your own, such as one with a patched qdisc.",
+        help="Engine linux: a User-Mode Linux kernel of your own, say with a patched qdisc.",
     )(function)  # fmt: skip

@@ -26,6 +26,9 @@ class Choice:
     kernel: Path | None = None
 
 
+SIMULATOR = Choice()
+
+
 @dataclass(frozen=True)
 class Engine:
     """An engine and whether this machine offers it.
@@ -58,7 +61,7 @@ def choose(names: Sequence[str], kernel: Path | None = None) -> list[Choice]:
     """Engines by name.
 
     Raises:
-        InputError: there is no such engine, one comes twice, or `kernel` is given without ``linux``.
+        InputError: there is no such engine, one comes twice, or `kernel` goes with none.
     """
     for i, name in enumerate(names):
         if name not in RUNNABLE:

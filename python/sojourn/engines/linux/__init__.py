@@ -1,4 +1,4 @@
-"""The engine ``linux``: the real kernel's TCP, with its queueing disciplines or ours at the bottleneck."""
+"""The engine ``linux``: the real kernel's TCP, with its or our discipline at the bottleneck."""
 
 from __future__ import annotations
 

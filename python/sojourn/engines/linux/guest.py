@@ -1,8 +1,8 @@
 """A guest: a User-Mode Linux kernel that carries out one plan, in virtual time where it can.
 
 The guest's root is this machine's file system, read-only, with this user's rights; its `/run` is a
-private scratch folder. It asks for no capability and no device. All its processes are in one group that
-ends with this one.
+private scratch folder. It asks for no capability and no device. All its processes are in one group
+that ends with this one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from sojourn import _core
 from sojourn.engines.linux.kernel import Kernel
@@ -115,21 +115,19 @@ def _command(kernel: Kernel, seed: int) -> list[str]:
 
 @contextmanager
 def _group(
-    command: list[str], folder: Folder, console: object
+    command: list[str], folder: Folder, console: BinaryIO
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The guest under its supervisor, in a session of its own that does not outlive the block."""
     supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
     with subprocess.Popen(
-        supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,  # type: ignore[arg-type]
+        supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
         cwd=folder.shared, start_new_session=True,
     ) as group:  # fmt: skip
         try:
             yield group
         finally:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(group.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
 
 def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher) -> None:

@@ -1,8 +1,9 @@
 """Runs a program in one process group that ends with whoever started it.
 
 Started as ``python -I -S supervise.py PROGRAM ARGUMENT...`` in a session of its own, with a pipe as
-standard input. However the other end of the pipe closes (the parent returns, is interrupted, crashes, is
-killed), the whole group is killed. Should this process itself be killed, the kernel kills the program.
+standard input. However the other end of the pipe closes (the parent returns, is interrupted,
+crashes, is killed), the whole group is killed. Should this process itself be killed, the kernel
+kills the program.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The guest kernel: built once per user from Debian's kernel sources, found again in the cache.
 
 Nothing here needs root: installing packages is the user's act, and the message names the line. The
-sources and the resulting program are the kernel's, under the GPL, version 2; no part of them is in this
-package.
+sources and the resulting program are the kernel's, under the GPL, version 2; no part of them is in
+this package.
 """
 
 from __future__ import annotations
