@@ -15,6 +15,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import ask, console, work
+from sojourn.cli.agree import agree
 from sojourn.cli.diff import diff
 from sojourn.cli.kernel import kernel
 from sojourn.cli.reproduce import reproduce
@@ -46,7 +47,7 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, ask.show_list,
+for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, agree, ask.show_list,
               ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 
