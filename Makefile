@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test bench docs clean
+.PHONY: demo test bench fuzz contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -25,11 +25,22 @@ test: $(VENV)/installed $(VENV)/tools
 	$(BIN)/mypy
 	$(BIN)/pytest
 	sh tests/wheel.sh "$(BIN)/python"
+	cargo run --quiet --package xtask -- tally
+
+## fuzz: every fuzz target for SECONDS each, two at a time
+SECONDS ?= 600
+fuzz:
+	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
+
+## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
+OPERATIONS ?= 50000000
+contract-long:
+	SOJOURN_OPERATIONS=$(OPERATIONS) cargo test --release --package sojourn-aqm --test contract
 
 ## bench: what a packet costs; writes benches/RESULTS.md
-bench:
+bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
-	sh benches/bench.sh
+	PYTHON=$(BIN)/python sh benches/bench.sh
 
 ## docs: documentation of the crates
 docs:

@@ -17,5 +17,6 @@ memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
     echo "the summary recorder on."
     echo
     "$program"
+    "${PYTHON:-python3}" benches/stability.py
 } | tee benches/RESULTS.new
 mv benches/RESULTS.new benches/RESULTS.md

@@ -7,7 +7,7 @@ import pytest
 
 from sojourn import InputError, _core
 from sojourn.stability import analyse
-from sojourn.stability.design import design
+from sojourn.stability.gains import design
 
 
 def at_drop_prob(aqm, rtt_s, prob, target_s):
@@ -29,7 +29,7 @@ def test_the_gains_have_the_margin(aqm, target, rtt, prob, wanted):
     assert _core.check_aqm(made.aqm)
     reached = at_drop_prob(made.aqm, rtt, prob, target)
     assert reached == pytest.approx(float(made.worst.phase_margin_deg), abs=0.01)
-    assert wanted <= reached < wanted + 1.0
+    assert reached == pytest.approx(wanted, abs=0.5)
 
 
 def test_the_integral_gain_is_the_best_there_is():
@@ -61,13 +61,41 @@ def test_step_scaling_keeps_the_margin_above_the_least_probability():
 
 
 def test_tc_counts_pies_gains_in_sixteenths():
-    """Spec aqm.md §26."""
-    made = design("pie@paper2013", 0.1, 0.01)
+    """Spec aqm.md §26; the kernel's PIE is analysed afresh with what tc is told."""
+    made = design("pie@paper2013", 0.1, 0.012)
     words = re.fullmatch(r"pie target 20ms tupdate (\d+)ms alpha (\d+) beta (\d+)", made.tc)
     assert words, made.tc
-    assert int(words[2]) == round(16 * made.alpha_hz)
-    assert int(words[3]) == round(16 * made.beta_hz)
-    assert "degrees in the worst case" in made.tc_note
+    period, alpha, beta = map(int, words.groups())
+    kernel = f"pie@linux:target=20ms,tupdate={period}ms,alpha={alpha / 16}hz,beta={beta / 16}hz"
+    reached = at_drop_prob(kernel, 0.1, 0.012, 0.02)
+    assert reached >= 45.0
+    assert f"{reached:.1f} degrees" in made.tc_note
+
+
+def test_where_sixteenths_are_too_coarse_the_kernels_pie_is_refused():
+    with pytest.raises(InputError, match="no gain of pie@linux gives 60 degrees"):
+        design("pie@linux", 0.1, 0.001, 60.0)
+    made = design("pie", 0.1, 0.001, 60.0)
+    assert made.tc.startswith("pie target 15ms")
+    assert "the most that sixteenths can have" in made.tc_note
+
+
+@pytest.mark.parametrize(
+    ("wanted", "prob"), [(20.0, 0.003), (45.0, 0.003), (45.0, 0.022), (60.0, 0.022), (45.0, 0.12)]
+)
+def test_the_kernels_pie_gets_gains_it_takes(wanted, prob):
+    """Spec aqm.md §13.1: Linux takes 0 to 32 sixteenths."""
+    made = design("pie@linux", 0.1, prob, wanted)
+    assert _core.check_aqm(made.aqm)
+    assert float(made.worst.phase_margin_deg) >= wanted
+    assert at_drop_prob(made.aqm, 0.1, prob, 0.015) == pytest.approx(
+        float(made.worst.phase_margin_deg), abs=0.01
+    )
+
+
+def test_other_parameters_stay():
+    made = design("pie:ecn=true,target=5ms", 0.1, 0.012)
+    assert made.aqm.startswith("pie@rfc8033:ecn=true,target=5ms,alpha=")
 
 
 def test_tc_has_pi2_as_dualpi2_in_hertz():
@@ -86,6 +114,7 @@ def test_tc_has_pi2_as_dualpi2_in_hertz():
         (("pie", -0.1, 0.01), "longest_rtt_s: -0.1 is refused"),
         (("pie", 0.1, 2.0), "least_drop_prob: 2 is no probability"),
         (("pie", 0.1, 0.01, 99.0), "give 1 to 85 degrees"),
+        (("pi2@linux", 0.1, 0.3), "0.25 at most"),
     ],
 )
 def test_bad_wishes_are_refused_in_words(arguments, words):

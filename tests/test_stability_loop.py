@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sojourn import InputError, ScenarioError, _core
 from sojourn.stability import analyse, bode, loop
-from sojourn.stability.aqms import _TABLES, DERANDOMISED_SHARE, Link, fluid
+from sojourn.stability.aqms import _TABLES, Link, fluid
 from sojourn.stability.normalised import loop_at
 from sojourn.stability.windows import WINDOWS
 
@@ -40,9 +40,9 @@ def test_parameters_are_those_of_the_registry():
     """Spec aqm.md §13.1, §15, §21: defaults per dialect, and what dialects do with them."""
     linux = fluid("pie@linux", LINK)
     assert linux.period_s == 0.016  # 15 ms in whole jiffies of 4 ms
-    assert (linux.share, linux.stamped) == (DERANDOMISED_SHARE, True)
+    assert (linux.derandomised, linux.stamped) == (True, True)
     paper = fluid("pie@paper2013", LINK)
-    assert (paper.target_s, paper.period_s, paper.share) == (0.02, 0.03, 1.0)
+    assert (paper.target_s, paper.period_s, paper.derandomised) == (0.02, 0.03, False)
     assert (paper.alpha_hz, paper.beta_hz, paper.table) == (0.125, 1.25, "paper2013")
     # Linux moves p_s = 2 p': the same loop as classic; the ns-3 port is twice as strong.
     assert fluid("pi2@linux", LINK).alpha_hz == fluid("pi2", LINK).alpha_hz == 0.3125
@@ -75,6 +75,19 @@ def test_steps_are_scaled_by_the_table(dialect, rows):
         assert model.step_factor(np.array([output])) == [1 / divisor]
     plain = fluid(f"pie@{dialect}", LINK, step_scaling=False)
     assert plain.step_factor(np.array([1e-7])) == [1.0]
+
+
+def test_derandomised_signals_are_rarer_than_the_output_says():
+    """Spec aqm.md §13.6: 0.00544 at 0.01, 1/18 at 0.1, 1/3 at 0.5, 0.9 at 0.9."""
+    model, reno = fluid("pie", LINK), WINDOWS["reno"]
+    output = np.array([0.01, 0.1, 0.5, 0.9, 1.0])
+    signal = model.signal(output, reno)
+    np.testing.assert_allclose(signal[:2], [0.00544, 1 / 18], rtol=0.03)
+    assert signal[2] == pytest.approx(1 / 3, rel=0.12)
+    assert signal[3:].tolist() == [0.9, 1.0]
+    np.testing.assert_allclose(model.output(signal, reno), output, rtol=1e-14)
+    slope = (model.signal(output + 1e-7, reno) - model.signal(output - 1e-7, reno)) / 2e-7
+    np.testing.assert_allclose(model.signal_slope(output, reno), slope, rtol=1e-6)
 
 
 def test_red_rests_where_its_line_meets_the_windows():
@@ -190,7 +203,10 @@ def test_points_without_rest_are_nan_and_say_why():
         (lambda: analyse("pie", 0.1, 1e7, float("nan")), "flows: nan is refused"),
         (lambda: analyse("pie", 0.1, 1e7, []), "flows: there is no value"),
         (lambda: analyse("pie", 0.1, 1e7, 100), "a drop probability of 2.18, above 1"),
-        (lambda: analyse("pie", 0.1, 1e7, 60), "a probability of 1.45 in the controller, above"),
+        (
+            lambda: analyse("pi2@linux", 0.1, 1e7, 60),
+            "a probability of 0.849 in the controller, above",
+        ),
         (lambda: analyse("codel", 0.1, 1e7, 5), "AQMs with one: pi, pie, madpie, pi2, dualpi2"),
         (lambda: analyse("fq(pie)", 0.1, 1e7, 5), "has no fluid model"),
         (lambda: analyse("red@linux", 0.1, 1e7, 5), "give red with min_th"),

@@ -1,5 +1,6 @@
 """Predicted against observed: the measures, the map, the way from a point to its series."""
 
+import json
 import re
 
 import numpy as np
@@ -29,8 +30,6 @@ def test_a_limit_cycle_fills_one_peak_and_noise_many():
 
 
 def test_the_scenario_is_the_operating_point():
-    import json
-
     made = scenario_of("pie@linux:target=5ms", 0.08, 12.5e6, 7, cc="cubic", seed=5)
     words = json.loads(made.resolved_json())
     (link,), (flows,) = words["links"], words["flows"]
@@ -59,11 +58,19 @@ def test_a_point_is_one_call_from_its_series(observed):
 
 def test_every_observed_dot_links_to_its_series(observed, tmp_path):
     written = {path.name for path in observed.save(tmp_path)}
-    assert written == {"map.svg", "map.png", "map.html"} | {f"point-{i}.svg" for i in (1, 2, 3, 4)}
+    assert written == {"map.svg", "map.png", "map.html", "map.json"} | {
+        f"point-{i}.svg" for i in (1, 2, 3, 4)
+    }
     page = (tmp_path / "map.html").read_text()
     for i in (1, 2, 3, 4):
         assert len(re.findall(rf"point-{i}\.svg", page)) == 2, "in the map and in the table"
         assert (tmp_path / f"point-{i}.svg").read_text().startswith("<?xml")
+    numbers = json.loads((tmp_path / "map.json").read_text())
+    assert [point["series"] for point in numbers["observed"]] == [
+        f"point-{i}.svg" for i in (1, 2, 3, 4)
+    ]
+    assert numbers["observed"][0]["variation"] == observed.observed[0].observation.variation
+    assert numbers["predicted"]["phase_margin_deg"] == observed.predicted.phase_margin_deg.tolist()
 
 
 def test_the_same_seed_gives_the_same_observation(observed):
@@ -71,6 +78,16 @@ def test_the_same_seed_gives_the_same_observation(observed):
     for one, other in zip(observed.observed, again.observed, strict=True):
         assert one.observation.result.digest == other.observation.result.digest
         assert one.observation.variation == other.observation.variation
+
+
+def test_scalable_flows_are_simulated_beside_the_others():
+    made = make_map("dualpi2", [0.03], [20e6], [4], scalable_flows=3.0)
+    words = json.loads(made.point(0.03, 4).scenario().resolved_json())
+    classic, scalable = words["flows"]
+    assert (classic["count"], classic["app"]["tcp"]["ecn"]) == (4, False)
+    assert (scalable["count"], scalable["app"]["tcp"]["cc"]) == (3, "dctcp")
+    seen = made.observe(duration_s=9.0).observed[0].observation
+    assert seen.utilisation > 0.8
 
 
 def test_points_without_rest_are_not_simulated():
@@ -85,6 +102,8 @@ def test_wrong_questions_are_refused_in_words():
         made.point(0.03, 5)
     with pytest.raises(InputError, match="cannot be simulated; give a whole number"):
         made.point(0.03, 5.5, 10e6).run()
+    with pytest.raises(InputError, match="the simulator's PIE scales its steps"):
+        make_map(PIE, [0.03], [10e6], [5], step_scaling=False).observe()
     scalable = make_map("pie:ecn=true", [0.03], [10e6], [5], cc="scalable")
     with pytest.raises(InputError, match="exists as a model only"):
         scalable.observe()

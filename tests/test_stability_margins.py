@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.stability.margins import margins
+from sojourn.stability.margin import margins
 
 
 @dataclass

@@ -47,6 +47,8 @@ impl Dumbbell {
                 flows: false,
                 states: true,
                 sample: ms(self.seconds),
+                bins: None,
+                latency: false,
             },
             links: vec![Link {
                 name: "bottleneck".into(),

@@ -4,6 +4,7 @@
 //! Times on a shared machine drift: every figure is the best of several runs, and what is compared is
 //! measured in turns.
 
+mod controls;
 mod dumbbell;
 mod entries;
 
@@ -20,6 +21,7 @@ fn main() {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         ["entries"] => entries::table(),
+        ["controls"] => controls::table(),
         ["once", aqm, flows, mbit, seconds] => once(aqm, flows, mbit, seconds),
         [] => {
             throughput();
@@ -29,9 +31,10 @@ fn main() {
             memory();
             instructions();
             entries::table();
+            controls::table();
         }
         _ => {
-            eprintln!("usage: sojourn-benches [entries | once AQM FLOWS MBIT SECONDS]");
+            eprintln!("usage: sojourn-benches [entries | controls | once AQM FLOWS MBIT SECONDS]");
             std::process::exit(2);
         }
     }

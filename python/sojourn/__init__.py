@@ -16,13 +16,14 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
 from sojourn._core import Scenario, ScenarioError, __version__
 from sojourn.comparison import Comparison, compare
 from sojourn.difference import Difference, diff
-from sojourn.errors import InputError, Interrupted
+from sojourn.errors import ControlError, InputError, Interrupted
 from sojourn.library import load
 from sojourn.result import Result
 from sojourn.runs import run
 
 __all__ = [
     "Comparison",
+    "ControlError",
     "Difference",
     "InputError",
     "Interrupted",

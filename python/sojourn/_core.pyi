@@ -16,7 +16,45 @@ class ScenarioError(ValueError):
 class Cancelled(Exception):
     """The run was cancelled through its `Cancel`."""
 
+class ControlError(Exception):
+    """A congestion control written in Python failed; the cause is what it raised."""
+
 __all__: list[str]
+
+@final
+class Ack:
+    """What an acknowledgement tells a congestion control written in Python; counts are in packets."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+    @property
+    def delivered(self) -> int:
+        """Newly delivered."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The newest round-trip sample, if this acknowledgement gave one."""
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed round-trip time; zero before the first sample."""
+    @property
+    def in_flight(self) -> int:
+        """Believed in the network."""
+    @property
+    def lost(self) -> int:
+        """Judged lost by this acknowledgement."""
+    @property
+    def marks(self) -> int:
+        """Reported as marked by this acknowledgement (RFC 9768)."""
+    @property
+    def limited(self) -> bool:
+        """Whether the window is what limits the flow; growing else would be blind."""
+    @property
+    def round_start(self) -> bool:
+        """Whether a round trip begins."""
+    @property
+    def delivery_rate(self) -> float | None:
+        """Packets per second that the network carried, if this acknowledgement gave a sample."""
 
 @final
 class Cancel:
@@ -130,10 +168,20 @@ class Run:
             OSError: the folder cannot be written, or the disk is full.
         """
 
-def run(scenario: Scenario, cancel: Cancel | None = None) -> Run:
-    """Simulate a scenario; releases the GIL.
+def run(
+    scenario: Scenario,
+    cancel: Cancel | None = None,
+    controls: list[tuple[str, Any, str]] = ...,
+) -> Run:
+    """Simulate a scenario; releases the GIL, but for congestion controls written in Python.
+
+    Args:
+        scenario: what to simulate.
+        cancel: a switch that stops the run.
+        controls: name of flows, class of their congestion control, what the manifest calls it.
 
     Raises:
+        ControlError: a congestion control written in Python failed.
         ScenarioError: the simulator cannot build it (unknown congestion control, ...).
         Cancelled: `cancel` was used.
     """
@@ -191,7 +239,12 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
 def aqms() -> list[dict[str, Any]]:
     """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
     params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
-    sources: {dialect: text}, of: "law"|"discipline"}], and vars [{name, unit, doc}]."""
+    sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}], behaviours [{name, rules: {dialect: text},
+    sources: {dialect: text}}], and vars [{name, unit, doc}]."""
+
+def describe_aqm(text: str) -> dict[str, Any]:
+    """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the
+    `dialect` that was named, or None. Raises ScenarioError."""
 
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from sojourn._core import Cancelled, ScenarioError
+from sojourn._core import Cancelled, ControlError, ScenarioError
 
-__all__ = ["Cancelled", "InputError", "Interrupted", "NothingToPlot", "RunFailed", "ScenarioError"]
+__all__ = [
+    "Cancelled",
+    "ControlError",
+    "InputError",
+    "Interrupted",
+    "NothingToPlot",
+    "RunFailed",
+    "ScenarioError",
+]
 
 
 class InputError(ValueError):

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sojourn import _core
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ScenarioError
 
-WIDTH = 100
+WIDTH = 80
 
 Entry = dict[str, Any]
 _ROLES = {
@@ -25,14 +25,15 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
     """What a topic is about: entries, each with the parameter that was asked for, if one was.
 
     Args:
-        topic: ``pie``, ``pie.target``, ``target`` or ``cubic``.
+        topic: ``pie``, ``pie.target``, ``target``, ``pie@linux``, ``fq(pie)`` or ``cubic``. Where a
+            dialect is named, the entry's key ``dialect`` holds it.
 
     Raises:
         InputError: nothing has that name; the nearest one is shown.
     """
     entries = [*_core.aqms(), *_core.ccs()]
     name, _, param = topic.partition(".")
-    named = [entry for entry in entries if entry["name"] == name]
+    named = [entry for entry in entries if entry["name"] == name] or _described(name)
     if named and not param:
         return [(entry, None) for entry in named]
     within, wanted = (named, param) if named else (entries, topic)
@@ -56,6 +57,16 @@ def brief(entry: Entry) -> str:
     return f"{entry['name']}: {entry['doc']}"
 
 
+def _described(name: str) -> list[Entry]:
+    """The AQM behind ``pie@linux`` or ``fq(pie)``; none if the name has neither form."""
+    if not set("@(:") & set(name):
+        return []
+    try:
+        return [_core.describe_aqm(name)]
+    except ScenarioError as error:
+        raise InputError(str(error)) from None
+
+
 def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known = [e["name"] for e in entries]
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
@@ -69,17 +80,22 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
 
 
 def _entry(entry: Entry) -> str:
+    dialects = [dialect["name"] for dialect in entry["dialects"]]
+    chosen = entry.get("dialect") or dialects[0]
     lines = [f"{entry['name']}  ({_ROLES[entry['kind']]})", *_wrapped(entry["doc"], 2)]
-    if entry["dialects"]:
-        lines += ["", "dialects, the default first:"]
-        lines += _columns([(f"@{d['name']}", d["doc"]) for d in entry["dialects"]])
+    lines += ["", "dialects, the default first:"]
+    lines += _columns([(f"@{d['name']}", d["doc"]) for d in entry["dialects"]])
     if entry["params"]:
-        lines += ["", "parameters, with the default of the first dialect:"]
-        default = entry["dialects"][0]["name"]
+        lines += ["", f"parameters, with the default of @{chosen}:"]
         lines += _columns(
-            [(f"{p['name']} = {p['defaults'][default]}", p["doc"]) for p in entry["params"]]
+            [
+                (f"{p['name']} = {p['defaults'][chosen]}", p["doc"])
+                for p in entry["params"]
+                if not _is_idle(p, chosen)
+            ]
         )
         lines += ["", f"more: sojourn explain {entry['name']}.{entry['params'][0]['name']}"]
+    lines += _who_says_what(entry, [chosen] if entry.get("dialect") else dialects)
     if entry["vars"]:
         table = "flow_states" if entry["kind"] == "cc" else "states"
         lines += ["", f"state variables in table `{table}`:"]
@@ -87,12 +103,91 @@ def _entry(entry: Entry) -> str:
     return "\n".join(lines)
 
 
+def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
+    """Every default in every dialect, and what each does beside them, with numbered sources."""
+    if not entry["params"] and not entry["behaviours"]:
+        return []
+    sources: dict[str, int] = {}
+
+    def cited(source: str) -> str:
+        return f"[{sources.setdefault(source, len(sources) + 1)}]"
+
+    lines = ["", "who says what (-: without effect in that dialect):"]
+    lines += _defaults(entry["params"], dialects, cited)
+    for behaviour in entry["behaviours"]:
+        lines += ["", f"  {behaviour['name']}:"]
+        lines += _columns(
+            [
+                (", ".join(f"@{name}" for name in names), f"{rule} {cited(source)}")
+                for (rule, source), names in _alike(behaviour, dialects).items()
+            ],
+            indent=4,
+        )
+    lines += ["", "sources:"]
+    lines += _columns([(f"[{number}]", source) for source, number in sources.items()])
+    return lines
+
+
+def _alike(behaviour: Entry, dialects: list[str]) -> dict[tuple[str, str], list[str]]:
+    """The dialects that follow each rule."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in dialects:
+        groups.setdefault((behaviour["rules"][name], behaviour["sources"][name]), []).append(name)
+    return groups
+
+
+def _defaults(params: list[Entry], dialects: list[str], cited: Any) -> list[str]:
+    """The table of defaults, in parts that fit; the first dialect stands in every part."""
+    rows = {
+        p["name"]: [
+            "-" if _is_idle(p, d) else f"{p['defaults'][d]} {cited(p['sources'][d])}"
+            for d in dialects
+        ]
+        for p in params
+    }
+    if not rows:
+        return []
+    label = max(map(len, rows))
+    widths = [
+        max(len(dialect) + 1, *(len(cells[i]) for cells in rows.values()))
+        for i, dialect in enumerate(dialects)
+    ]
+    lines: list[str] = []
+    for part in _parts(widths, WIDTH - label - 2):
+        head = ["".ljust(label), *(f"@{dialects[i]}".ljust(widths[i]) for i in part)]
+        lines += ["", ("  " + "  ".join(head)).rstrip()]
+        for name, cells in rows.items():
+            shown = [name.ljust(label), *(cells[i].ljust(widths[i]) for i in part)]
+            lines.append(("  " + "  ".join(shown)).rstrip())
+    return lines
+
+
+def _is_idle(param: Entry, dialect: str) -> bool:
+    """Whether the parameter has no effect in that dialect, which then refuses it."""
+    return dialect in param.get("without_effect", ())
+
+
+def _parts(widths: list[int], room: int) -> list[list[int]]:
+    """Which columns stand side by side, the first in every part."""
+    parts: list[list[int]] = [[0]]
+    used = widths[0] + 2
+    for i in range(1, len(widths)):
+        if len(parts[-1]) > 1 and used + widths[i] + 2 > room:
+            parts.append([0])
+            used = widths[0] + 2
+        parts[-1].append(i)
+        used += widths[i] + 2
+    return parts
+
+
 def _param(entry: Entry, param: Entry) -> str:
     name = entry["name"]
     values = " | ".join(param["words"]) or param["kind"]
     absent = f", or `{param['absent']}`" if param["absent"] else ""
     rule = "" if param["rule"] == "any value" else f"; {param['rule']}"
-    first = param["defaults"][entry["dialects"][0]["name"]]
+    first = param["defaults"][entry.get("dialect") or entry["dialects"][0]["name"]]
+    dialects = [entry["dialect"]] if entry.get("dialect") else list(param["defaults"])
+    longest = max(map(len, dialects))
     return "\n".join(
         [
             f"{name}.{param['name']}  ({values}{absent}{rule})",
@@ -101,8 +196,10 @@ def _param(entry: Entry, param: Entry) -> str:
             "default by dialect, with source:",
             *_columns(
                 [
-                    (f"@{dialect}  {param['defaults'][dialect]}", param["sources"][dialect])
-                    for dialect in param["defaults"]
+                    (f"@{d.ljust(longest)}  -", "has no effect there")
+                    if _is_idle(param, d)
+                    else (f"@{d.ljust(longest)}  {param['defaults'][d]}", param["sources"][d])
+                    for d in dialects
                 ]
             ),
             "",
@@ -118,13 +215,13 @@ def _wrapped(text: str, indent: int) -> list[str]:
     )
 
 
-def _columns(rows: list[tuple[str, str]]) -> list[str]:
+def _columns(rows: list[tuple[str, str]], indent: int = 2) -> list[str]:
     """Two columns, the second wrapped."""
-    width = min(34, max(len(left) for left, _ in rows)) + 4
+    width = min(34, max(len(left) for left, _ in rows)) + indent + 2
     lines = []
     for left, right in rows:
         text = _wrapped(right, width)
-        head = f"  {left}".ljust(width)
+        head = f"{' ' * indent}{left}".ljust(width)
         fits = len(head) == width
         lines += [head + text[0][width:], *text[1:]] if text and fits else [head.rstrip(), *text]
     return lines

@@ -29,8 +29,13 @@ _FOLDER = Path(__file__).parent / "scenarios"
 
 
 def shipped() -> dict[str, Path]:
-    """The scenarios that come with Sojourn: file by name, sorted by name."""
-    return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
+    """The scenarios that come with Sojourn: file by name, sorted by name.
+
+    Those in a folder have its name in front: ``rfc7928/light``.
+    """
+    paths = _FOLDER.rglob("*.toml")
+    names = {path.relative_to(_FOLDER).with_suffix("").as_posix(): path for path in paths}
+    return dict(sorted(names.items()))
 
 
 def describe(path: Path) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from sojourn.errors import InputError
 
 Better = Literal["lower", "higher", ""]
 SummaryRow = tuple[str, str, str, float, str]
@@ -62,6 +65,8 @@ _KINDS = (
     _Kind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
     _Kind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
     _Kind("class", "loss_rate", "loss {}", "lower"),
+    _Kind("class", "rtt_p50", "path RTT p50 {}", "lower"),
+    _Kind("class", "rtt_p95", "path RTT p95 {}", "lower"),
     _Kind("queue", "drop_rate", "drop rate", ""),
     _Kind("queue", "drop_rate_overflow", "overflow drop rate", ""),
     _Kind("queue", "drop_rate_random", "random drop rate", ""),
@@ -96,10 +101,130 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
 
 
 def bulk_classes(rows: Iterable[SummaryRow]) -> list[str]:
-    """The classes whose flows just send: with goodput, but neither transfers nor one-way delay."""
+    """The classes whose flows just send: with goodput, but neither transfers nor datagrams."""
     metrics: dict[str, set[str]] = {}
     for scope, name, metric, _, _ in rows:
         if scope == "class":
             metrics.setdefault(name, set()).add(metric)
-    others = {"completion_p50", "owd_p95", "transfers"}
+    others = {"completion_p50", "loss_rate", "transfers"}
     return [name for name, has in metrics.items() if "goodput" in has and not has & others]
+
+
+# Means over bins of these are what the metric says over the longer bin.
+_MEANS = frozenset({"goodput", "throughput", "utilisation"})
+
+
+def series(
+    rows: Iterable[Mapping[str, Any]], scope: str, name: str, metric: str, *, bins: int = 1
+) -> tuple[list[float], list[float]]:
+    """One series of table ``bins``; see `sojourn.result.Result.series`."""
+    if bins < 1:
+        raise InputError(f"bins: {bins} bins make no bin; write at least 1")
+    if bins > 1 and metric not in _MEANS:
+        known = ", ".join(sorted(_MEANS))
+        raise InputError(f"bins: the mean of `{metric}` over bins is not its rate; with bins: {known}")
+    wanted = (scope, name, metric)
+    of = [row for row in rows if (row["scope"], row["name"], row["metric"]) == wanted]
+    if not of:
+        raise InputError(f"there is no series {scope}/{name}/{metric}; is `record.bins` set?")
+    groups = [of[i : i + bins] for i in range(0, len(of) - bins + 1, bins)]
+    values = [sum(row["value"] for row in group) / bins for group in groups]
+    return [group[0]["t_ns"] / 1e9 for group in groups], values
+
+
+def tewma(
+    events_s: Sequence[float], at_s: Sequence[float], *, memory_s: float = 0.5
+) -> list[float]:
+    """A rate of events as a time-exponentially weighted moving average (TEWMA).
+
+    An event weighs ``exp(-age / memory) / memory``, so that events of a constant rate give that rate
+    once the memory is full (`codel-act` draws drop rates with a memory of 500 ms).
+
+    Args:
+        events_s: times of events such as drops, in seconds, not decreasing.
+        at_s: times at which the rate is wanted, in seconds, not decreasing.
+        memory_s: the memory, in seconds.
+
+    Returns:
+        Events per second at each of the times.
+
+    Raises:
+        InputError: the memory is not positive, or times decrease.
+    """
+    if not memory_s > 0:
+        raise InputError(f"memory_s: {memory_s} is not positive")
+    for name, times in (("events_s", events_s), ("at_s", at_s)):
+        if any(later < earlier for earlier, later in zip(times, times[1:], strict=False)):
+            raise InputError(f"{name}: times decrease; sort them")
+    rates, weight, then, place = [], 0.0, 0.0, 0
+    for now in at_s:
+        while place < len(events_s) and events_s[place] <= now:
+            weight = weight * math.exp((then - events_s[place]) / memory_s) + 1.0
+            then = events_s[place]
+            place += 1
+        rates.append(weight * math.exp((then - now) / memory_s) / memory_s)
+    return rates
+
+
+def loss_synchronisation(
+    drops: Iterable[tuple[float, str]], flows: int, *, window_s: float
+) -> float:
+    """How much of all flows lose together: 1 when every flow loses in every episode.
+
+    An episode begins with a drop outside of the one before and lasts ``window_s``, for example a base
+    RTT plus the queue.
+
+    Args:
+        drops: (time in seconds, flow) of each drop, in the order of time.
+        flows: how many flows there are.
+        window_s: length of an episode in seconds.
+
+    Returns:
+        The mean share of flows that lose in an episode, ``1 / flows`` to 1; not a number without drops.
+
+    Raises:
+        InputError: there is no flow, or the window is not positive.
+    """
+    if flows < 1 or not window_s > 0:
+        raise InputError(f"flows, window_s: {flows} and {window_s} must be positive")
+    began, episodes = -math.inf, list[set[str]]()
+    for at, flow in drops:
+        if at >= began + window_s:
+            began = at
+            episodes.append(set())
+        episodes[-1].add(flow)
+    if not episodes:
+        return math.nan
+    return sum(len(losers) for losers in episodes) / (flows * len(episodes))
+
+
+def backlog_seen(
+    arrived_ns: Sequence[int], left_ns: Sequence[int | None], *, by: Literal["arrival", "departure"]
+) -> list[int]:
+    """The queue length in packets that each packet of a queue sees, from table ``packets``.
+
+    Args:
+        arrived_ns: column ``arrived_ns`` of packets at one queue.
+        left_ns: column ``left_ns``; ``None`` for a packet that still waits. Dropped packets count
+            until they are dropped.
+        by: seen by each packet as it arrives, or by each that left as it leaves.
+
+    Returns:
+        One number for each packet, itself not counted: those that came before and have not left
+        before it, in the order of the rows (without those that still wait, for departures).
+    """
+    import numpy as np
+
+    arrived = np.asarray(arrived_ns, dtype=np.int64)
+    never = np.iinfo(np.int64).max
+    left = np.asarray([never if at is None else at for at in left_ns], dtype=np.int64)
+    came, gone = np.sort(arrived), np.sort(left)
+    if by == "arrival":
+        at = arrived
+        before = np.searchsorted(came, at, side="left")
+    else:
+        at = left[left != never]
+        before = np.searchsorted(came, at, side="right") - 1
+    # What leaves at this very moment has left, but for the packet itself.
+    after = np.searchsorted(gone, at, side="right" if by == "arrival" else "left")
+    return [int(n) for n in np.maximum(before - after, 0)]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sojourn import _core, engines
-from sojourn.errors import Cancelled, InputError, Interrupted, ScenarioError
+from sojourn.control import Brought
+from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
 from sojourn.result import Result
 
 _LOOK_EVERY_S = 0.1
@@ -27,6 +28,7 @@ class Task:
     label: str
     scenario: _core.Scenario
     engine: engines.Choice = engines.SIMULATOR
+    controls: tuple[Brought, ...] = ()
 
 
 class Progress(Protocol):
@@ -77,6 +79,7 @@ def run_all(
     Raises:
         Interrupted: Ctrl-C; runs that were complete have been passed to `finish`.
         ScenarioError: the simulator refused a scenario.
+        ControlError: a congestion control written in Python failed.
         OSError: `finish` could not write.
     """
 
@@ -112,7 +115,9 @@ def run_each(
     switch = _core.Cancel()
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
         progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
-        futures = [pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)]
+        futures: list[Future[T]] = [
+            pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)
+        ]
         try:
             _watch(futures, switch, progress)
         except BaseException as error:
@@ -123,7 +128,11 @@ def run_each(
             raise
         finally:
             progress.stop()
-    return [_outcome(task, future) for task, future in zip(tasks, futures, strict=True)]
+    outcomes: list[T | str] = []
+    for task, future in zip(tasks, futures, strict=True):
+        outcome = _outcome(task, future)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def default_jobs() -> int:
@@ -140,7 +149,8 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 
 def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
-    return work(index, Result(engines.run(task.engine, task.scenario, switch)))
+    run = engines.run(task.engine, task.scenario, switch, task.controls)
+    return work(index, Result(run))
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:
@@ -150,7 +160,7 @@ def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -
         done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
         for future in done:
             error = future.exception()
-            if isinstance(error, ScenarioError | InputError | OSError | Cancelled):
+            if isinstance(error, ScenarioError | ControlError | InputError | OSError | Cancelled):
                 raise error
         progress.update(len(futures) - len(pending), switch.simulated_s())
 

@@ -21,6 +21,7 @@ TABLES = (
     "flows",
     "states",
     "flow_states",
+    "bins",
     "transfers",
     "summary",
     "histograms",
@@ -144,6 +145,38 @@ class Result:
     def flow_states(self) -> pa.Table:
         """One variable of one congestion control at one sample; only with ``record.flows``."""
         return self.table("flow_states")
+
+    @cached_property
+    def bins(self) -> pa.Table:
+        """One value of one bin of time; only recorded with ``record.bins``.
+
+        Metrics are ``goodput`` of flows and classes, and ``throughput``, ``utilisation``,
+        ``drop_rate`` and ``mark_rate`` of queues.
+        """
+        return self.table("bins")
+
+    def series(
+        self, scope: str, name: str, metric: str, *, bins: int = 1
+    ) -> tuple[list[float], list[float]]:
+        """One series of table `bins`.
+
+        Args:
+            scope: ``flow``, ``class`` or ``queue``.
+            name: name of that flow, class or queue.
+            metric: such as ``goodput``.
+            bins: how many recorded bins make one of the series, by their mean: 5 makes bins of 5 s
+                of those of 1 s. Rates of drops and marks are of packets, so theirs stay as they are.
+
+        Returns:
+            When each bin began in seconds, and the values. What remains and does not make a whole
+            bin is left out.
+
+        Raises:
+            InputError: there is no such series, or a mean over bins would not be what it says.
+        """
+        from sojourn.metrics import series
+
+        return series(self.bins.to_pylist(), scope, name, metric, bins=bins)
 
     @cached_property
     def transfers(self) -> pa.Table:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sojourn import engines, files
+from sojourn.control import Control, brought
 from sojourn.errors import RunFailed
 from sojourn.library import ScenarioLike, Sets, load
 from sojourn.replicas import Progress, Task, run_all
@@ -16,6 +18,7 @@ def run(
     *,
     seed: int | None = None,
     sets: Sets | None = None,
+    cc: Mapping[str, type[Control]] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
     engine: str = engines.SIM,
@@ -27,6 +30,8 @@ def run(
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
+        cc: congestion controls written in Python by the name of the flows that use them, instead
+            of what the scenario says; see `sojourn.control`.
         out: folder to save the result in; it is checked before the work begins.
         progress: who is told how far the run is.
         engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
@@ -35,6 +40,7 @@ def run(
     Raises:
         InputError: there is no such scenario or engine, or `out` cannot be written.
         ScenarioError: the scenario is not legal, or more than the engine can do.
+        ControlError: a congestion control of `cc` failed; with flow, time and cause.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
         RunFailed: the run did not come to its end.
@@ -50,7 +56,7 @@ def run(
         if out is not None:
             result.save(out)
 
-    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, choice)
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, choice, brought(cc or {}))
     (outcome,) = run_all([task], finish=finish, progress=progress)
     if isinstance(outcome, str):
         raise RunFailed(outcome)

@@ -22,16 +22,20 @@ __all__ = [
     "Blue",
     "Bucket",
     "Bulk",
+    "Bursts",
     "Cake",
     "Capacity",
     "Cbr",
     "Choke",
+    "Chunks",
     "Cobalt",
     "Codel",
     "CongestionControl",
     "Device",
+    "Drawn",
     "Dualpi2",
     "ExponentialJitter",
+    "ExponentialSizes",
     "Files",
     "FlowGroup",
     "FqCobalt",
@@ -41,25 +45,32 @@ __all__ = [
     "Jitter",
     "Link",
     "LogNormalJitter",
+    "LogNormalSizes",
     "Loss",
     "Madpie",
     "OnOff",
+    "ParetoSizes",
     "Pi",
     "Pi2",
     "Pie",
     "Queue",
     "Record",
     "Red",
+    "Replay",
     "Scenario",
     "Schedule",
     "Sfb",
     "Sfq",
     "SfqRed",
+    "Sizes",
     "Step",
     "Taildrop",
     "Trace",
     "UniformJitter",
+    "UniformSizes",
     "Varying",
+    "Video",
+    "Web",
 ]
 
 
@@ -162,6 +173,10 @@ class Record(_Part):
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
             millisecond. Default: ``"auto"``.
+        bins: Width of bins, such as ``1s``: goodput of every flow and class, throughput,
+            utilisation, drop and mark rate of every queue, bin by bin. Without it there are none.
+        latency: Distributions of the path RTT and the one-way delay of TCP data packets, by class.
+            Default: ``False``.
     """
 
     packets: bool | None = None
@@ -169,6 +184,8 @@ class Record(_Part):
     flows: bool | None = None
     states: bool | None = None
     sample: str | None = None
+    bins: str | None = None
+    latency: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,17 +260,22 @@ class Taildrop(_Aqm):
     """First in, first out, with a hard limit; arrivals that find no room are dropped.
 
     Attributes:
-        dialect: Which published way to build it. ``packets``: Linux pfifo and bfifo; the limit says
-            which. Default: ``"packets"``.
+        dialect: Which published way to build it. ``packets``: Linux pfifo: a limit in packets;
+            ``bytes``: Linux bfifo: a limit in bytes; ``head_drop``: Linux pfifo_head_drop: the
+            oldest packet makes room. Default: ``"packets"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
-            ``"1000p"``.
+            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In ``bytes``:
+            ``1514kB`` (Linux bfifo: txqueuelen of Ethernet, times 1514 B). Default: ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
+            pfifo_head_drop). Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "taildrop"
 
-    dialect: Literal["packets"] | None = None
+    dialect: Literal["packets", "bytes", "head_drop"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +329,8 @@ class Red(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "red"
@@ -325,6 +349,7 @@ class Red(_Aqm):
     target_delay: str | None = None
     mean_packet_bytes: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -386,6 +411,8 @@ class Ared(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "ared"
@@ -408,6 +435,7 @@ class Ared(_Aqm):
     gap_mode: Literal["uniform", "wait", "geometric"] | None = None
     mean_packet_bytes: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,6 +467,8 @@ class Codel(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "codel"
@@ -451,6 +481,7 @@ class Codel(_Aqm):
     ce_threshold: str | None = None
     count: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 _PieDialect: TypeAlias = Literal[
@@ -542,6 +573,8 @@ class Pie(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pie"
@@ -568,6 +601,7 @@ class Pie(_Aqm):
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -594,7 +628,7 @@ class Pi2(_Aqm):
             0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
             ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
         delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
-            ``stamps`` (RFC 9332 Appendix A.1: time in the queue). Default: ``"rate"``.
+            ``head`` (RFC 9332 Appendix A.1: age of the packet at the head). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
             Default: ``"10kB"``.
@@ -624,6 +658,8 @@ class Pi2(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi2"
@@ -633,7 +669,7 @@ class Pi2(_Aqm):
     tupdate: str | None = None
     alpha: str | None = None
     beta: str | None = None
-    delay: Literal["stamps", "rate"] | None = None
+    delay: Literal["stamps", "rate", "head"] | None = None
     dq_threshold: str | None = None
     rate_weight: float | None = None
     mtu_bytes: str | None = None
@@ -644,6 +680,7 @@ class Pi2(_Aqm):
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -685,6 +722,8 @@ class Madpie(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "madpie"
@@ -702,6 +741,7 @@ class Madpie(_Aqm):
     ecn: bool | None = None
     ecn_mark_limit: float | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -730,6 +770,8 @@ class Cobalt(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "cobalt"
@@ -742,6 +784,7 @@ class Cobalt(_Aqm):
     blue_threshold: str | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -763,6 +806,8 @@ class Pi(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi"
@@ -774,6 +819,7 @@ class Pi(_Aqm):
     q_ref: float | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -797,6 +843,8 @@ class Blue(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "blue"
@@ -808,6 +856,7 @@ class Blue(_Aqm):
     length_trigger: int | Literal["off"] | None = None
     ecn: bool | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -826,6 +875,8 @@ class Step(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
+        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
+            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "step"
@@ -834,6 +885,7 @@ class Step(_Aqm):
     sojourn_threshold: str | None = None
     backlog_threshold: str | None = None
     limit: str | None = None
+    overflow: Literal["arrival", "head"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1110,18 +1162,30 @@ class Cake(_Aqm):
     cells: Literal["none", "atm", "ptm"] | None = None
 
 
+_FqCodelDialect: TypeAlias = Literal[
+    "rfc8290",
+    "rfc8289",
+    "linux",
+    "draft",
+    "act",
+    "act_pollere",
+    "ns3",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FqCodel(_Aqm):
     """Flow queues, each under CoDel, with ECN (RFC 8290).
 
     Attributes:
-        dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
-            root; ECN as Linux; ``linux``: Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit
-            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01 and Schwarzkopf et al.
-            2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits
-            interval / sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012:
-            waits less within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark
-            counts from now. Default: ``"rfc8289"``.
+        dialect: Which published way to build it. ``rfc8290``: RFC 8290 around the CoDel of RFC
+            8289; ``rfc8289``: RFC 8289 §5 with an exact square root; ECN as Linux; ``linux``: Linux
+            codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test; ``draft``:
+            draft-nichols-tsvwg-codel-01 and Schwarzkopf et al. 2016 Listing 1: count - 2; ``act``:
+            CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits interval / sqrt(count);
+            ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8
+            intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark counts from now.
+            Default: ``"rfc8290"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -1136,20 +1200,28 @@ class FqCodel(_Aqm):
         count: A count that stays the same, so that drops come at a constant rate. It must be
             positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
             Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
+            8290 §4.1. Default: ``"fattest"``.
+        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+            ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
+            fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: RFC 8290 has none. In ``linux``: ``33554432B`` (Linux
+            sch_fq_codel.c: 32 MiB). Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_codel"
 
-    dialect: Literal["rfc8289", "linux", "draft", "act", "act_pollere", "ns3"] | None = None
+    dialect: _FqCodelDialect | None = None
     target: str | None = None
     interval: str | None = None
     mtu_bytes: str | None = None
@@ -1159,7 +1231,10 @@ class FqCodel(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 _FqPieDialect: TypeAlias = Literal[
@@ -1207,7 +1282,8 @@ class FqPie(_Aqm):
             ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
             size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
-            §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
+            §5.1: optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc:
+            UseEcn). Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
             marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
             ``0.1``.
@@ -1248,15 +1324,22 @@ class FqPie(_Aqm):
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: Linux
+            sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc). Default: ``"arrival"``.
+        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+            ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
+            fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: RFC 8290 has none. Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_pie"
@@ -1285,7 +1368,10 @@ class FqPie(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1311,15 +1397,22 @@ class FqCobalt(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
             Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
             Default: ``True``.
-        limit: How much may wait in all queues together; beyond it the fattest queue loses packets.
-            It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
+            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
+        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
+            8290 §4.1. Default: ``"fattest"``.
+        shed: Of what the fattest queue loses half. Source: Linux fq_codel_drop, ns-3 FqCoDelDrop:
+            bytes. In ``linux_exact``: ``packets`` (RFC 8290 §4.1: packets). Default: ``"bytes"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
+            be positive. Source: Linux sch_fq_codel.c: 32 MiB. In ``linux_exact``: ``off`` (RFC 8290
+            has none). In ``ns3``: ``off`` (RFC 8290 has none). Default: ``"33554432B"``.
     """
 
     _kind: ClassVar[str | None] = "fq_cobalt"
@@ -1334,7 +1427,10 @@ class FqCobalt(_Aqm):
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
+    overflow: Literal["fattest", "arrival"] | None = None
+    shed: Literal["packets", "bytes"] | None = None
     drop_batch: int | None = None
+    memory_limit: str | None = None
 
 
 # An AQM: a text such as `pie@linux:target=5ms`, or a table.
@@ -1549,36 +1645,162 @@ class Bulk(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UniformSizes(_Part):
+    """Every size between the two as likely as the others.
+
+    Attributes:
+        min: The smallest size.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "uniform"
+
+    min: str
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialSizes(_Part):
+    """Exponentially distributed.
+
+    Attributes:
+        mean: Mean before limits.
+        min: The smallest size. Default: ``"1B"``.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "exponential"
+
+    mean: str
+    min: str | None = None
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogNormalSizes(_Part):
+    """Log-normally distributed, as objects of web pages are.
+
+    Attributes:
+        mean: Mean before limits.
+        deviation: Standard deviation before limits.
+        min: The smallest size. Default: ``"1B"``.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "lognormal"
+
+    mean: str
+    deviation: str
+    min: str | None = None
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParetoSizes(_Part):
+    """Pareto distributed: few are most of the bytes.
+
+    Attributes:
+        shape: Shape, positive; below 2 the tail is heavy.
+        min: The smallest size.
+        max: The largest size.
+    """
+
+    _kind: ClassVar[str | None] = "pareto"
+
+    shape: float
+    min: str
+    max: str
+
+
+# A distribution of sizes. A draw outside of its limits is drawn again.
+Drawn: TypeAlias = UniformSizes | ExponentialSizes | LogNormalSizes | ParetoSizes
+
+
+# Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
+Sizes: TypeAlias = Sequence[str] | Drawn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Files(_Part):
     """A user who fetches files over TCP, one after the other.
 
     Each comes over a new connection; the user thinks in between.
 
     Attributes:
-        sizes: The sizes a file can have, such as ``15kB``; each is as likely as the others.
+        sizes: The sizes of files: a list such as ``["15kB", "44kB"]``, each as likely as the
+            others, or a distribution.
         think: Mean of the exponential time between the end of one file and the start of the next,
             such as ``9.5s``.
     """
 
     _kind: ClassVar[str | None] = "files"
 
-    sizes: Sequence[str]
+    sizes: Sizes
     think: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Web(_Part):
+    """A user who reads web pages over TCP: a main object, then what it embeds over several
+    connections.
+
+    Attributes:
+        main: Size of the main object.
+        object: Size of an embedded object.
+        objects: Number of embedded objects of every page. Without it the number is drawn for each
+            page: Pareto distributed with shape 1.1 between 2 and 55, less 2.
+        parallel: Connections over which embedded objects are fetched at once. Default: ``6``.
+        request: Size of a request, headers included. Default: ``"328B"``.
+        reading: Mean of the exponential time between a complete page and the request of the next.
+            Default: ``"30s"``.
+        parsing: Mean of the exponential time between the main object and the requests of what it
+            embeds. Default: ``"130ms"``.
+    """
+
+    _kind: ClassVar[str | None] = "web"
+
+    main: Sizes | None = None
+    object: Sizes | None = None
+    objects: int | None = None
+    parallel: int | None = None
+    request: str | None = None
+    reading: str | None = None
+    parsing: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks(_Part):
+    """A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
+
+    Attributes:
+        every: Playing time of a chunk, and so the time between requests where the path keeps up,
+            such as ``4s``.
+        rates: The rates of the ladder, increasing, such as ``["500kbit", "1mbit", "3mbit"]``.
+    """
+
+    _kind: ClassVar[str | None] = "chunks"
+
+    every: str
+    rates: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cbr(_Part):
-    """Datagrams at a constant rate, such as voice.
+    """Datagrams at a constant mean rate, such as voice.
 
     Attributes:
         rate: Rate of each flow, headers included, such as ``87kbit``.
         packet: Size of a datagram, headers included, such as ``218B``.
+        arrivals: How the datagrams are spaced: evenly (``constant``), with each gap between half
+            and one and a half of the even one (``uniform``, as ns-2's ``random_``), or
+            exponentially (``poisson``). Default: ``"constant"``.
     """
 
     _kind: ClassVar[str | None] = "cbr"
 
     rate: str
     packet: str
+    arrivals: Literal["constant"] | Literal["uniform"] | Literal["poisson"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1600,8 +1822,63 @@ class OnOff(_Part):
     off: str
 
 
-# What a flow carries: a table of kind `bulk`, `files`, `cbr` or `onoff`.
-App: TypeAlias = Bulk | Files | Cbr | OnOff
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bursts(_Part):
+    """Bursts of datagrams at given times.
+
+    Attributes:
+        rate: Rate during a burst, headers included, such as ``25mbit``.
+        packet: Size of a datagram, headers included, such as ``1000B``.
+        at: When the bursts begin, counted from the start of the flow, such as ``["1s", "5s"]``.
+        length: How long each lasts, such as ``100ms``.
+    """
+
+    _kind: ClassVar[str | None] = "bursts"
+
+    rate: str
+    packet: str
+    at: Sequence[str]
+    length: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Video(_Part):
+    """Video in datagrams: a frame of varying size at even intervals.
+
+    Attributes:
+        frames: Sizes of frames: a list, each as likely as the others, or a distribution.
+        interval: Time between frames, such as ``40ms``.
+        packet: The largest datagram, headers included; a frame takes as many as it needs. Default:
+            ``"1500B"``.
+    """
+
+    _kind: ClassVar[str | None] = "video"
+
+    frames: Sizes
+    interval: str
+    packet: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay(_Part):
+    """Datagrams as recorded in a file.
+
+    Attributes:
+        file: The file, relative to the scenario's folder: a line is ``time,bytes``, the time in
+            seconds since the start of the flow. Times must not decrease; a first line
+            ``time,bytes`` is allowed.
+        packet: The largest datagram, headers included; a line takes as many as it needs. Default:
+            ``"1500B"``.
+    """
+
+    _kind: ClassVar[str | None] = "replay"
+
+    file: str
+    packet: str | None = None
+
+
+# What a flow carries: a table tagged by its `kind`.
+App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | OnOff | Bursts | Video | Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,6 @@ use crate::{header, pages, python};
 /// The command that repairs drift.
 const REPAIR: &str = "cargo run -p xtask -- gen";
 
-/// The folder whose pages are all generated.
-const PAGES: &str = "docs/aqms";
-
 /// A generated file: path from the root, and content.
 pub struct Generated {
     /// Path from the root of the repository.
@@ -27,7 +24,7 @@ pub fn all() -> Vec<Generated> {
     let typed = python::module(&serde_json::from_str(&schema).expect("the schema is JSON"));
     let pages = pages::all()
         .into_iter()
-        .map(|(name, content)| Generated { path: format!("{PAGES}/{name}.md"), content });
+        .map(|(name, content)| Generated { path: format!("{name}.md"), content });
     let mut files = vec![
         Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
@@ -37,7 +34,7 @@ pub fn all() -> Vec<Generated> {
     files
 }
 
-/// Writes what has changed and removes pages of AQMs that are gone.
+/// Writes what has changed and removes pages of what is gone.
 pub fn write(root: &Path) -> Result<String, String> {
     let files = all();
     let mut report = Vec::new();
@@ -63,7 +60,8 @@ pub fn check(root: &Path) -> Result<String, String> {
     let mut complaints: Vec<String> =
         drifted.map(|path| format!("{path} differs from what the declarations say")).collect();
     let stale = stale_pages(root, &files);
-    complaints.extend(stale.into_iter().map(|page| format!("{page} is of no AQM")));
+    complaints
+        .extend(stale.into_iter().map(|page| format!("{page} is of nothing that is registered")));
     if complaints.is_empty() {
         return Ok(format!("{} generated files are up to date", files.len()));
     }
@@ -74,11 +72,14 @@ fn has_drifted(root: &Path, file: &Generated) -> bool {
     fs::read_to_string(root.join(&file.path)).ok().as_deref() != Some(file.content.as_str())
 }
 
-/// Pages in the folder of pages that nothing generates any more.
+/// Pages in the folders of pages that nothing generates any more.
 fn stale_pages(root: &Path, files: &[Generated]) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(root.join(PAGES)) else { return Vec::new() };
-    let found = entries.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())));
-    let paths = found.map(|name| format!("{PAGES}/{}", name.display()));
+    let in_folder = |folder: &'static str| {
+        let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
+        let found = entries.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())));
+        found.map(move |name| format!("{folder}/{}", name.display()))
+    };
+    let paths = pages::FOLDERS.into_iter().flat_map(in_folder);
     let mut stale: Vec<String> =
         paths.filter(|path| files.iter().all(|file| file.path != *path)).collect();
     stale.sort();

@@ -212,6 +212,46 @@ pub trait Aqm: Send {
 }
 
 /// What the registry knows of a law beside its behaviour.
+///
+/// ```
+/// use sojourn_aqm::{Aqm, Backlog, Cause, Env, Head, Law, Limit, Rng, Time, Var, Verdict, params};
+/// use sojourn_aqm::params::Params;
+///
+/// params! {
+///     /// Parameters of a law for an example.
+///     pub struct ShortParams {
+///         dialects: "example" = "an example";
+///         /// Packets that may wait.
+///         most: u64, POSITIVE, "an example" => 3;
+///     }
+/// }
+///
+/// struct Short(ShortParams);
+///
+/// impl Aqm for Short {
+///     fn on_enqueue(&mut self, _: Time, _: Head, queue: Backlog, _: &mut Rng) -> Verdict {
+///         match u64::from(queue.packets) < self.0.most {
+///             true => Verdict::Pass,
+///             false => Verdict::Drop(Cause::Deterministic),
+///         }
+///     }
+/// }
+///
+/// impl Law for Short {
+///     type Params = ShortParams;
+///     const NAME: &'static str = "short";
+///     const DOC: &'static str = "Keeps the queue short";
+///     const VARS: &'static [Var] = &[];
+///     fn new(params: &ShortParams, _: &Env) -> Short {
+///         Short(params.clone())
+///     }
+/// }
+///
+/// let mut params = ShortParams::of_dialect("example").expect("it has that one");
+/// params.set("most", "5").expect("a legal value");
+/// let env = Env { limit: Limit::Packets(9), mtu_bytes: 1500, rate: None, salt: 0 };
+/// assert_eq!(Short::new(&params, &env).next_timer(), None);
+/// ```
 pub trait Law: Aqm + Sized + 'static {
     /// Its parameters.
     type Params: Params;

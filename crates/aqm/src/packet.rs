@@ -28,6 +28,38 @@ impl Ecn {
 }
 
 /// What a packet must tell of itself. Everything else about it is the host's affair.
+///
+/// ```
+/// use sojourn_aqm::{Ecn, Packet};
+///
+/// struct Datagram {
+///     payload: Vec<u8>,
+///     connection: u64,
+///     ecn: Ecn,
+/// }
+///
+/// impl Packet for Datagram {
+///     fn bytes(&self) -> u32 {
+///         self.payload.len() as u32 + 28 // IPv4 and UDP headers
+///     }
+///     fn ecn(&self) -> Ecn {
+///         self.ecn
+///     }
+///     fn set_ce(&mut self) {
+///         self.ecn = Ecn::Ce;
+///     }
+///     fn flow(&self) -> u64 {
+///         self.connection
+///     }
+/// }
+///
+/// let mut datagram = Datagram { payload: vec![0; 1200], connection: 7, ecn: Ecn::Ect0 };
+/// assert_eq!((datagram.bytes(), datagram.src_host()), (1228, 7));
+/// if datagram.ecn().can_mark() {
+///     datagram.set_ce();
+/// }
+/// assert_eq!(datagram.ecn(), Ecn::Ce);
+/// ```
 pub trait Packet {
     /// Size in bytes as the link accounts it.
     fn bytes(&self) -> u32;

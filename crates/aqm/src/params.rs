@@ -4,6 +4,10 @@
 //! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
 //! documentation page.
 
+pub mod rules;
+
+pub use rules::Rule;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -62,6 +66,33 @@ pub struct ParamSpec {
     pub sources: &'static [(&'static str, &'static str)],
 }
 
+/// A rule of behaviour that is no parameter, as every dialect has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Behaviour {
+    /// What it is about: `burst allowance falls`.
+    pub name: &'static str,
+    /// What each dialect does, with source: (dialect, rule, source). The first row is the default
+    /// dialect's; a dialect without a row takes that one.
+    pub rows: &'static [(&'static str, &'static str, &'static str)],
+}
+
+impl Behaviour {
+    /// Rule and source of a dialect.
+    pub fn of(&self, dialect: &str) -> (&'static str, &'static str) {
+        let own = self.rows.iter().find(|(name, ..)| *name == dialect);
+        let (_, rule, source) = own.unwrap_or(&self.rows[0]);
+        (rule, source)
+    }
+}
+
+impl ParamSpec {
+    /// The source of the default in a dialect.
+    pub fn source_of(&self, dialect: &str) -> &'static str {
+        let own = self.sources.iter().find(|(name, _)| *name == dialect);
+        own.unwrap_or(&self.sources[0]).1
+    }
+}
+
 /// Why a parameter was refused. The caller adds where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ParamError {
@@ -73,11 +104,29 @@ pub enum ParamError {
 }
 
 /// A set of parameters. Implemented by [`params!`](crate::params!).
+///
+/// ```
+/// use sojourn_aqm::laws::pie::PieParams;
+/// use sojourn_aqm::params::{ParamError, Params};
+///
+/// let mut pie = PieParams::of_dialect("rfc8033").expect("PIE has that dialect");
+/// pie.set("target", "5ms").expect("a legal value");
+/// assert_eq!(pie.set("aim", "5ms"), Err(ParamError::Unknown));
+/// ```
 pub trait Params: Clone + Send + 'static {
     /// The dialects; the first is the default.
     const DIALECTS: &'static [Dialect];
     /// The declared parameters, in the order of declaration.
     fn specs() -> &'static [ParamSpec];
+    /// The rules of behaviour in which dialects differ beside their parameters.
+    fn behaviours() -> &'static [Behaviour] {
+        &[]
+    }
+    /// The parameters that have no effect in a dialect.
+    fn unused(dialect: &str) -> &'static [&'static str] {
+        let _ = dialect;
+        &[]
+    }
     /// The defaults of a dialect, or none if there is no such dialect.
     fn of_dialect(dialect: &str) -> Option<Self>;
     /// Sets one parameter from text.
@@ -95,6 +144,12 @@ pub trait Params: Clone + Send + 'static {
 }
 
 /// A type of parameter values.
+///
+/// ```
+/// use sojourn_aqm::{Span, params::Quantity};
+/// let span = Span::parse("1.5ms").expect("a time");
+/// assert_eq!((span.show().as_str(), span.magnitude()), ("1.5ms", Some(0.0015)));
+/// ```
 pub trait Quantity: Sized {
     /// The kind, as documentation and schema need it.
     const KIND: Kind;
@@ -205,41 +260,6 @@ macro_rules! optional {
 optional!(OrOff, "off");
 optional!(OrAuto, "auto");
 
-/// A rule for one value: its words for people, and the test of a magnitude in base units.
-#[derive(Clone, Copy)]
-pub struct Rule {
-    /// `must be positive`
-    pub text: &'static str,
-    /// Whether a magnitude obeys it.
-    pub holds: fn(f64) -> bool,
-}
-
-/// The rules that parameters use.
-pub mod rules {
-    use super::Rule;
-    /// Every value of the type is legal.
-    pub const ANY: Rule = Rule { text: "any value", holds: |_| true };
-    /// Greater than zero.
-    pub const POSITIVE: Rule = Rule { text: "must be positive", holds: |x| x > 0.0 };
-    /// Zero or more.
-    pub const NOT_NEGATIVE: Rule = Rule { text: "must not be negative", holds: |x| x >= 0.0 };
-    /// A probability.
-    pub const PROBABILITY: Rule =
-        Rule { text: "must be a probability from 0 to 1", holds: |x| (0.0..=1.0).contains(&x) };
-    /// Greater than zero, at most one.
-    pub const FRACTION: Rule =
-        Rule { text: "must be greater than 0 and at most 1", holds: |x| x > 0.0 && x <= 1.0 };
-    /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.5).
-    pub const QUEUES: Rule =
-        Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
-    /// Bytes a flow queue may send per round, as Linux bounds them (`sch_fq_codel.c` raises smaller
-    /// ones silently; here they are refused).
-    pub const QUANTUM: Rule = Rule {
-        text: "must be from 256B to 1MiB (Linux sch_fq_codel.c)",
-        holds: |x| (256.0..=1_048_576.0).contains(&x),
-    };
-}
-
 /// Reads a value and tests its rule. Used by [`params!`](crate::params!).
 ///
 /// # Errors
@@ -283,7 +303,8 @@ macro_rules! words {
     };
 }
 
-/// Declares the parameters of a law or a discipline.
+/// Declares the parameters of a law or a discipline, and the rules of behaviour in which its dialects
+/// differ beside them.
 ///
 /// ```
 /// use sojourn_aqm::params::{Params, Hertz};
@@ -312,7 +333,10 @@ macro_rules! params {
         dialects: $($dialect:literal = $dialect_doc:literal),+;
         $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $rule:ident, $source:literal => $default:expr
           $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
-    } $(check: $check:expr;)?) => {
+    } $(behaviour {
+        $($rule_name:literal : $rule_text:literal, $rule_source:literal
+          $(, $($rule_other:literal)|+ : $other_text:literal, $other_rule_source:literal)*;)*
+    })? $(check: $check:expr;)? $(unused: $unused:expr;)?) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         $vis struct $name {
@@ -340,6 +364,22 @@ macro_rules! params {
                 }),*];
                 SPECS
             }
+
+            $(fn behaviours() -> &'static [$crate::params::Behaviour] {
+                const BEHAVIOURS: &[$crate::params::Behaviour] = &[$($crate::params::Behaviour {
+                    name: $rule_name,
+                    rows: &[
+                        (<$name as $crate::params::Params>::DIALECTS[0].name, $rule_text, $rule_source)
+                        $(, $(($rule_other, $other_text, $other_rule_source)),+)*
+                    ],
+                }),*];
+                BEHAVIOURS
+            })?
+
+            $(fn unused(dialect: &str) -> &'static [&'static str] {
+                let unused: fn(&str) -> &'static [&'static str] = $unused;
+                unused(dialect)
+            })?
 
             #[allow(unused_mut, unused_variables, clippy::needless_update)]
             fn of_dialect(dialect: &str) -> Option<Self> {

@@ -9,6 +9,39 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
 /// The host's ear: it is handed every dropped packet and told of every mark.
+///
+/// ```
+/// # use sojourn_aqm::{Ecn, Packet};
+/// # struct Datagram;
+/// # impl Packet for Datagram {
+/// #     fn bytes(&self) -> u32 { 1200 }
+/// #     fn ecn(&self) -> Ecn { Ecn::NotEct }
+/// #     fn set_ce(&mut self) {}
+/// #     fn flow(&self) -> u64 { 0 }
+/// # }
+/// use sojourn_aqm::{Cause, Env, Limit, QdiscSpec, Rng, Sink, Stage, Time, registry};
+///
+/// #[derive(Default)]
+/// struct Overflows(u32);
+///
+/// impl Sink<Datagram> for Overflows {
+///     fn dropped(&mut self, _: Datagram, _accepted: Time, stage: Stage, cause: Cause) {
+///         assert_eq!((stage, cause), (Stage::Enqueue, Cause::Overflow));
+///         self.0 += 1;
+///     }
+///     fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {}
+/// }
+///
+/// let env = Env { limit: Limit::Packets(2), mtu_bytes: 1500, rate: None, salt: 0 };
+/// let spec = QdiscSpec::parse("taildrop:limit=2p")?;
+/// let mut queue = registry::build::<Datagram>(&spec, &env)?;
+/// let (mut rng, mut overflows) = (Rng::stream(1, "queue", 0), Overflows::default());
+/// for _ in 0..5 {
+///     queue.enqueue(Time::ZERO, Datagram, &mut rng, &mut overflows);
+/// }
+/// assert_eq!(overflows.0, 3);
+/// # Ok::<(), sojourn_aqm::SpecError>(())
+/// ```
 pub trait Sink<P> {
     /// `packet` is gone. `enqueued` is when it had been accepted (now, if it never was).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
@@ -34,6 +67,44 @@ pub struct Departure<P> {
 /// A queueing discipline. Object-safe: a host holds `Box<dyn Qdisc<P>>`.
 ///
 /// Every packet offered leaves exactly once: as a departure or through [`Sink::dropped`].
+///
+/// A host asks for the next timer, lets it ring before whatever else happens then, offers and takes:
+///
+/// ```
+/// # use sojourn_aqm::{Ecn, Packet};
+/// # struct Datagram;
+/// # impl Packet for Datagram {
+/// #     fn bytes(&self) -> u32 { 1200 }
+/// #     fn ecn(&self) -> Ecn { Ecn::NotEct }
+/// #     fn set_ce(&mut self) {}
+/// #     fn flow(&self) -> u64 { 0 }
+/// # }
+/// # struct Deaf;
+/// # impl Sink<Datagram> for Deaf {
+/// #     fn dropped(&mut self, _: Datagram, _: Time, _: Stage, _: Cause) {}
+/// #     fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {}
+/// # }
+/// # use sojourn_aqm::{Cause, Sink, Stage};
+/// use sojourn_aqm::{Env, Limit, QdiscSpec, Rate, Rng, Time, registry};
+///
+/// let rate = Some(Rate::from_bps(10_000_000));
+/// let env = Env { limit: Limit::Packets(1000), mtu_bytes: 1500, rate, salt: 0 };
+/// let mut pie = registry::build::<Datagram>(&QdiscSpec::parse("pie:target=5ms")?, &env)?;
+/// let mut rng = Rng::stream(1, "queue", 0);
+/// for millis in 0..100 {
+///     let now = Time::from_nanos(millis * 1_000_000);
+///     while let Some(due) = pie.next_timer().filter(|&due| due <= now) {
+///         pie.on_timer(due);
+///     }
+///     pie.enqueue(now, Datagram, &mut rng, &mut Deaf);
+///     if millis % 2 == 0 {
+///         let left = pie.dequeue(now, &mut rng, &mut Deaf).expect("one waits");
+///         assert!(left.enqueued <= now);
+///     }
+/// }
+/// assert_eq!(pie.backlog().packets, 50, "PIE lets a burst pass for 150 ms");
+/// # Ok::<(), sojourn_aqm::SpecError>(())
+/// ```
 pub trait Qdisc<P: Packet>: Send {
     /// Offers a packet.
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>);
@@ -68,6 +139,18 @@ pub trait Qdisc<P: Packet>: Send {
 
 /// A discipline of its own kind, which is more than one law in one queue or under flow queues: what the
 /// registry knows of it. The implementing type is a name only; [`Scheme::build`] makes the thing.
+///
+/// ```
+/// use sojourn_aqm::qdiscs::sfq::Sfq;
+/// use sojourn_aqm::{Scheme, params::Params};
+///
+/// fn describe<S: Scheme>() -> String {
+///     let dialects: Vec<&str> = S::Params::DIALECTS.iter().map(|dialect| dialect.name).collect();
+///     format!("{} ({})", S::NAME, dialects.join(", "))
+/// }
+///
+/// assert!(describe::<Sfq>().starts_with("sfq ("));
+/// ```
 pub trait Scheme: 'static {
     /// Its parameters; `limit` is one of them.
     type Params: Params;

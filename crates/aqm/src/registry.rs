@@ -1,5 +1,7 @@
 //! Every law and discipline by name: one line each.
 
+mod presets;
+
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,11 +11,13 @@ use crate::law::{Aqm, Env, Law, Var};
 use crate::laws;
 use crate::nearest::nearest;
 use crate::packet::Packet;
-use crate::params::{Dialect, ParamError, ParamSpec, Params};
+use crate::params::{Behaviour, Dialect, ParamError, ParamSpec, Params};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 use crate::spec::{Discipline, QdiscSpec, SpecError};
 use crate::watch::{Watched, WatchedScheme};
+
+pub use presets::{PRESETS, Preset, Setting};
 
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,47 +41,15 @@ pub struct Entry {
     pub dialects: &'static [Dialect],
     /// Its parameters.
     pub params: fn() -> &'static [ParamSpec],
+    /// In what its dialects differ beside them.
+    pub behaviours: fn() -> &'static [Behaviour],
+    /// The parameters without effect in a dialect.
+    pub unused: fn(dialect: &str) -> &'static [&'static str],
     /// The default of a parameter in a dialect, as text.
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
     /// Its state variables.
     pub vars: &'static [Var],
 }
-
-/// A name for a discipline and a law that are often used together, with the defaults that belong to
-/// the pair.
-#[derive(Clone, Copy, Debug)]
-pub struct Preset {
-    /// Its name: `fq_codel`.
-    pub name: &'static str,
-    /// One line.
-    pub doc: &'static str,
-    /// The law under flow queues.
-    pub law: &'static str,
-    /// Defaults that differ from the law's own, each with its source: (name, value, source).
-    pub settings: &'static [(&'static str, &'static str, &'static str)],
-}
-
-/// The disciplines with a name of their own.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "fq_codel",
-        doc: "Flow queues, each under CoDel, with ECN (RFC 8290)",
-        law: "codel",
-        settings: &[("ecn", "true", "Linux sch_fq_codel.c; RFC 8290 §5.2.6")],
-    },
-    Preset {
-        name: "fq_pie",
-        doc: "Flow queues, each under PIE (Linux sch_fq_pie.c; RFC 8033 §6)",
-        law: "pie",
-        settings: &[],
-    },
-    Preset {
-        name: "fq_cobalt",
-        doc: "Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE)",
-        law: "cobalt",
-        settings: &[],
-    },
-];
 
 crate::params! {
     /// The parameters that a scheme leaves to an arrangement of queues: none.
@@ -93,6 +65,8 @@ fn scheme_entry<S: Scheme>() -> Entry {
         doc: S::DOC,
         dialects: S::Params::DIALECTS,
         params: S::Params::specs,
+        behaviours: S::Params::behaviours,
+        unused: S::Params::unused,
         default_of: |dialect, param| S::Params::of_dialect(dialect)?.get(param),
         vars: S::VARS,
     }
@@ -105,6 +79,8 @@ fn law_entry<L: Law>() -> Entry {
         doc: L::DOC,
         dialects: L::Params::DIALECTS,
         params: L::Params::specs,
+        behaviours: L::Params::behaviours,
+        unused: L::Params::unused,
         default_of: |dialect, param| L::Params::of_dialect(dialect)?.get(param),
         vars: L::VARS,
     }
@@ -243,6 +219,22 @@ pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     }
 }
 
+/// In what the dialects of a discipline differ, beside its law's.
+pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
+    match discipline {
+        Discipline::Fifo => fifo::FifoParams::behaviours(),
+        Discipline::Fq => fq::FqParams::behaviours(),
+        Discipline::Own => NoParams::behaviours(),
+    }
+}
+
+/// The dialect of an AQM, the default where none was named.
+pub fn dialect_of(spec: &QdiscSpec) -> &str {
+    let of_pair = || Some(preset(spec.preset?)?.dialects.first()?.name);
+    let of_law = || entry(&spec.law).map(|entry| entry.dialects[0].name);
+    spec.dialect.as_deref().or_else(of_pair).or_else(of_law).unwrap_or_default()
+}
+
 /// The error for a law that does not exist, nearest name first.
 pub fn unknown_law(name: &str) -> SpecError {
     let known: Vec<&str> = names().collect();
@@ -300,17 +292,24 @@ fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static 
 /// The parameters of discipline and law: defaults of the dialect, then of the preset, then what the
 /// user set.
 fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
-    let dialect = spec.dialect.as_deref().unwrap_or(L::DIALECTS[0].name);
-    let mut discipline = D::of_dialect(D::DIALECTS[0].name).expect("the first dialect exists");
-    let mut law = L::of_dialect(dialect).ok_or_else(|| {
-        let known: Vec<&str> = L::DIALECTS.iter().map(|d| d.name).collect();
-        let law = &spec.law;
+    let own = spec.preset.and_then(preset).map_or(&[][..], |preset| preset.dialects);
+    let dialect = dialect_of(spec);
+    let of_law = match own.iter().any(|pair| pair.name == dialect) {
+        true => L::DIALECTS[0].name,
+        false => dialect,
+    };
+    let mut law = L::of_dialect(of_law).ok_or_else(|| {
+        let known: Vec<&str> = own.iter().chain(L::DIALECTS).map(|d| d.name).collect();
+        let kind = spec.kind();
         SpecError::new(
             "dialect",
-            format!("{law} has no dialect `{dialect}`{}", hint(dialect, &known)),
+            format!("{kind} has no dialect `{dialect}`{}", hint(dialect, &known)),
         )
     })?;
-    for (name, text) in spec.preset_settings().chain(spec.set_by_user()) {
+    let mut discipline = D::of_dialect(dialect)
+        .or_else(|| D::of_dialect(D::DIALECTS[0].name))
+        .expect("the first dialect exists");
+    for (name, text) in spec.preset_settings(dialect).chain(spec.set_by_user()) {
         let result = match discipline.set(name, text) {
             Err(ParamError::Unknown) => law.set(name, text),
             result => result,
@@ -325,8 +324,10 @@ fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError
     match error {
         ParamError::Invalid(why) => {
             let specs = L::specs().iter().chain(D::specs());
-            let source =
-                specs.filter(|s| s.name == name).map(|s| s.sources[0].1).next().unwrap_or_default();
+            let dialect = dialect_of(spec);
+            let mut found =
+                specs.filter(|spec| spec.name == name).map(|spec| spec.source_of(dialect));
+            let source = found.next_back().unwrap_or_default();
             SpecError::new(name, format!("{why} ({name}: {source})"))
         }
         ParamError::Unknown => {

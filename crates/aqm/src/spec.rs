@@ -109,9 +109,12 @@ impl QdiscSpec {
         free
     }
 
-    pub(crate) fn preset_settings(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn preset_settings(&self, dialect: &str) -> impl Iterator<Item = (&str, &str)> {
         let preset = self.preset.and_then(|name| PRESETS.iter().find(|p| p.name == name));
-        preset.into_iter().flat_map(|p: &Preset| p.settings).map(|&(name, text, _)| (name, text))
+        preset
+            .into_iter()
+            .flat_map(move |preset| preset.settings_of(dialect))
+            .map(|setting| (setting.name, setting.value))
     }
 
     pub(crate) fn set_by_user(&self) -> impl Iterator<Item = (&str, &str)> {

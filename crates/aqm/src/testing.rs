@@ -1,5 +1,6 @@
 //! What the tests of laws and disciplines share.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::law::{Aqm, Cause, Env, Law, Stage, Verdict};
@@ -25,6 +26,21 @@ pub(crate) fn env() -> Env {
     }
 }
 
+/// A generator for what leaves chance alone.
+pub(crate) fn rng() -> Rng {
+    Rng::stream(1, "unused", 0)
+}
+
+/// Parameters of a dialect, these changed from its defaults.
+pub(crate) fn params_of<P: Params>(dialect: &str, settings: &[(&str, &str)]) -> P {
+    let mut params = P::of_dialect(dialect).expect("a dialect of these parameters");
+    for (name, text) in settings {
+        params.set(name, text).expect("a legal value");
+    }
+    params.check().expect("legal together");
+    params
+}
+
 /// A law with these parameters changed from the defaults.
 pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
     law_in::<L>(&env(), settings)
@@ -32,12 +48,17 @@ pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
 
 /// The same in a place of its own.
 pub(crate) fn law_in<L: Law>(env: &Env, settings: &[(&str, &str)]) -> L {
-    let mut params = L::Params::of_dialect(L::Params::DIALECTS[0].name).unwrap();
-    for (name, text) in settings {
-        params.set(name, text).unwrap();
-    }
-    params.check().unwrap();
-    L::new(&params, env)
+    law_of_in(env, L::Params::DIALECTS[0].name, settings)
+}
+
+/// A law of that dialect, with these parameters changed from its defaults.
+pub(crate) fn law_of<L: Law>(dialect: &str, settings: &[(&str, &str)]) -> L {
+    law_of_in(&env(), dialect, settings)
+}
+
+/// The same in a place of its own.
+pub(crate) fn law_of_in<L: Law>(env: &Env, dialect: &str, settings: &[(&str, &str)]) -> L {
+    L::new(&params_of(dialect, settings), env)
 }
 
 /// The value of a state variable.
@@ -67,6 +88,32 @@ pub(crate) fn arrival(now: Time, ecn: Ecn) -> Head {
 pub(crate) fn waited(now: Time, waited: Span) -> Head {
     let enqueued = Time::from_nanos(now.as_nanos() - waited.as_nanos());
     Head { bytes: 1514, ecn: Ecn::NotEct, enqueued }
+}
+
+/// An instant late enough for a packet to have waited, and on a whole tick of 1024 ns.
+pub(crate) fn at(micros: u64) -> Time {
+    Time::from_nanos((1 << 30) + micros * 1_000)
+}
+
+/// What a law says to a full-sized arrival, when its draw is `u`.
+pub(crate) fn judge<L: Aqm>(law: &mut L, queue: Backlog, u: f64, ecn: Ecn) -> Verdict {
+    law.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), queue, &mut Rng::scripted(u))
+}
+
+/// One dequeue call on a queue that never ends: how many packets are dropped in it.
+pub(crate) fn drops_in_call<L: Aqm>(law: &mut L, now: Time, sojourn: Span) -> usize {
+    let mut verdict = || law.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
+    (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
+}
+
+/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
+pub(crate) fn drop_times<L: Aqm>(
+    law: &mut L,
+    (from, to, step): (u64, u64, u64),
+    sojourn: impl Fn(u64) -> Span,
+) -> Vec<u64> {
+    let call = |t| vec![t; drops_in_call(law, at(t), sojourn(t))];
+    (from..to).step_by(step as usize).flat_map(call).collect()
 }
 
 /// Two departures after which a departure rate of exactly 1 MB/s has been measured, with a

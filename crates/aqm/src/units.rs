@@ -70,7 +70,7 @@ pub fn rate(text: &str) -> Result<Rate, String> {
         _ => return Err(rate_unit_advice(number, unit)),
     };
     match scaled(number, scale).map_err(|e| e.describe(text, "one bit per second"))? {
-        0 => Err("a rate must be positive".to_string()),
+        0 => Err(format!("`{}`: a rate must be positive", text.trim())),
         bps => Ok(Rate::from_bps(bps)),
     }
 }

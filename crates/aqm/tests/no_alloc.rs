@@ -159,8 +159,8 @@ fn no_entry_allocates_on_the_packet_path_after_warm_up() {
         host.live(50_000);
         assert_eq!(ALLOCATIONS.get() - before, 0, "{kind}");
         assert!(host.ear.departures > 10_000, "{kind}");
-        let may_be_silent =
-            ["taildrop", "fq(taildrop)", "fq(ared)", "sfq"].contains(&kind.as_str());
+        let may_be_silent = ["fq(taildrop)", "fq(ared)", "sfq"].contains(&kind.as_str())
+            || kind.starts_with("taildrop");
         assert!(host.ear.signals > 0 || may_be_silent, "{kind}");
     }
 }

@@ -117,27 +117,29 @@ sojourn_qdisc *sojourn_new(const char *text, const sojourn_setup *setup, char *e
 void sojourn_free(sojourn_qdisc *qdisc);
 
 /* Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not
-   legal. qdisc comes from sojourn_new; packet points to a packet. */
+   legal, or time runs backwards. qdisc comes from sojourn_new; packet points to a packet. */
 int sojourn_enqueue(sojourn_qdisc *qdisc, uint64_t now_ns, const sojourn_packet *packet);
 
-/* Takes the next packet to send. 1 and departure is written, or 0 and it is not. qdisc
-   comes from sojourn_new; departure points to room for a departure. */
+/* Takes the next packet to send. 1 and departure is written, or 0 and it is not; -1 (and
+   nothing happens) if time runs backwards. qdisc comes from sojourn_new; departure points
+   to room for a departure. */
 int sojourn_dequeue(sojourn_qdisc *qdisc, uint64_t now_ns, sojourn_departure *departure);
 
 /* When sojourn_on_timer is due, or SOJOURN_NEVER. It changes in sojourn_on_timer, and in
    sojourn_enqueue when nothing was waiting. qdisc comes from sojourn_new. */
 uint64_t sojourn_next_timer(const sojourn_qdisc *qdisc);
 
-/* The timer is due; to be called at the announced instants, in order. qdisc comes from
-   sojourn_new. */
-void sojourn_on_timer(sojourn_qdisc *qdisc, uint64_t now_ns);
+/* The timer is due. 0, or -1 (and nothing happens) if now_ns is not the instant announced
+   by sojourn_next_timer. It may lie before that of the last call: a caller without timers
+   of its own catches up. qdisc comes from sojourn_new. */
+int sojourn_on_timer(sojourn_qdisc *qdisc, uint64_t now_ns);
 
 /* When to ask again, after sojourn_dequeue gave nothing although packets wait (a shaper
    holds them back); else SOJOURN_NEVER. qdisc comes from sojourn_new. */
 uint64_t sojourn_held_until(const sojourn_qdisc *qdisc);
 
-/* The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0. qdisc comes
-   from sojourn_new. */
+/* The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0 or time runs
+   backwards. qdisc comes from sojourn_new. */
 int sojourn_on_rate(sojourn_qdisc *qdisc, uint64_t now_ns, uint64_t rate_bps);
 
 /* What waits. qdisc comes from sojourn_new. */

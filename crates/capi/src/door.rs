@@ -15,6 +15,8 @@ pub struct Entry {
     pub rng: Rng,
     pub caller: Caller,
     pub vars: Vars,
+    /// The time of the last call.
+    clock: Time,
 }
 
 /// What the handle of a law points to.
@@ -47,9 +49,21 @@ impl Entry {
         let qdisc = registry::build::<Legal>(&spec, &env).map_err(|error| error.to_string())?;
         Ok(Entry {
             vars: Vars::new(qdisc.vars()),
+            clock: Time::ZERO,
             qdisc,
             rng: chance(setup.seed),
             caller: Caller { context: setup.context, dropped: setup.dropped, marked: setup.marked },
+        })
+    }
+}
+
+impl Entry {
+    /// The time of a call, unless it lies before that of the last one.
+    pub fn pass(&mut self, now_ns: u64) -> Option<Time> {
+        let now = Time::from_nanos(now_ns);
+        (now >= self.clock).then(|| {
+            self.clock = now;
+            now
         })
     }
 }

@@ -142,7 +142,8 @@ pub unsafe extern "C" fn sojourn_free(qdisc: *mut Qdisc) {
     }
 }
 
-/// Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not legal.
+/// Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not legal, or time runs
+/// backwards.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
@@ -154,21 +155,14 @@ pub unsafe extern "C" fn sojourn_enqueue(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let (entry, packet) = unsafe { (&mut (*qdisc).0, *packet) };
-    match Caller::legal(packet) {
-        Some(packet) => {
-            entry.qdisc.enqueue(
-                Time::from_nanos(now_ns),
-                packet,
-                &mut entry.rng,
-                &mut entry.caller,
-            );
-            0
-        }
-        None => -1,
-    }
+    let Some(packet) = Caller::legal(packet) else { return -1 };
+    let Some(now) = entry.pass(now_ns) else { return -1 };
+    entry.qdisc.enqueue(now, packet, &mut entry.rng, &mut entry.caller);
+    0
 }
 
-/// Takes the next packet to send. 1 and `departure` is written, or 0 and it is not.
+/// Takes the next packet to send. 1 and `departure` is written, or 0 and it is not; -1 (and nothing
+/// happens) if time runs backwards.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `departure` points to room for a departure.
@@ -180,7 +174,7 @@ pub unsafe extern "C" fn sojourn_dequeue(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let entry = unsafe { &mut (*qdisc).0 };
-    let now = Time::from_nanos(now_ns);
+    let Some(now) = entry.pass(now_ns) else { return -1 };
     match entry.qdisc.dequeue(now, &mut entry.rng, &mut entry.caller) {
         Some(left) => {
             let left = Departure { packet: left.packet.0, enqueued_ns: left.enqueued.as_nanos() };
@@ -203,14 +197,22 @@ pub unsafe extern "C" fn sojourn_next_timer(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due; to be called at the announced instants, in order.
+/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is not the instant announced by
+/// `sojourn_next_timer`. It may lie before that of the last call: a caller without timers of its own
+/// catches up.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) {
+pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { (*qdisc).0.qdisc.on_timer(Time::from_nanos(now_ns)) };
+    let entry = unsafe { &mut (*qdisc).0 };
+    let now = Time::from_nanos(now_ns);
+    if entry.qdisc.next_timer() != Some(now) {
+        return -1;
+    }
+    entry.qdisc.on_timer(now);
+    0
 }
 
 /// When to ask again, after `sojourn_dequeue` gave nothing although packets wait (a shaper holds them
@@ -224,18 +226,19 @@ pub unsafe extern "C" fn sojourn_held_until(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.held_until() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0.
+/// The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0 or time runs backwards.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bps: u64) -> c_int {
+    // SAFETY: as the caller promises.
+    let entry = unsafe { &mut (*qdisc).0 };
     if rate_bps == 0 {
         return -1;
     }
-    let (now, rate) = (Time::from_nanos(now_ns), Rate::from_bps(rate_bps));
-    // SAFETY: as the caller promises.
-    unsafe { (*qdisc).0.qdisc.on_rate(now, rate) };
+    let Some(now) = entry.pass(now_ns) else { return -1 };
+    entry.qdisc.on_rate(now, Rate::from_bps(rate_bps));
     0
 }
 

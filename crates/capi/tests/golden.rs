@@ -211,7 +211,7 @@ impl Discipline for CDiscipline {
         due(unsafe { c::sojourn_next_timer(self.handle) })
     }
     fn on_timer(&mut self, now: Time) {
-        unsafe { c::sojourn_on_timer(self.handle, now.as_nanos()) };
+        assert_eq!(unsafe { c::sojourn_on_timer(self.handle, now.as_nanos()) }, 0);
     }
     fn var(&mut self, name: &str) -> f64 {
         let count = unsafe { c::sojourn_var_count(self.handle) };
@@ -229,7 +229,8 @@ impl Discipline for CDiscipline {
 fn every_golden_trace_is_met_through_the_door_to_c() {
     let (traces, values) = trace::run_all::<CLaw, CDiscipline>();
     assert!(traces >= 33, "{traces} traces");
-    println!("{traces} golden traces, {values} values");
+    let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/tally-golden-c");
+    std::fs::write(file, values.to_string()).expect("the target folder is writable");
 }
 
 #[test]
@@ -265,4 +266,19 @@ fn a_discipline_is_not_a_law_alone() {
     assert!(refusal("fq_codel").contains("name a law"), "{}", refusal("fq_codel"));
     assert!(refusal("sfq").contains("name a law"));
     assert!(refusal("coddel").contains("did you mean `codel`"));
+}
+
+#[test]
+fn time_does_not_run_backwards_and_timers_ring_when_they_are_due() {
+    let mut pie = CDiscipline::new("pie");
+    let parcel = Parcel { id: 1, flow: 1, bytes: 1500, ecn: sojourn_aqm::Ecn::NotEct };
+    pie.enqueue(Time::from_nanos(5_000_000), parcel);
+    let mut left = std::mem::MaybeUninit::uninit();
+    let before = 4_999_999;
+    assert_eq!(unsafe { c::sojourn_dequeue(pie.handle, before, left.as_mut_ptr()) }, -1);
+    assert_eq!(unsafe { c::sojourn_on_rate(pie.handle, before, 1000) }, -1);
+    assert_eq!(unsafe { c::sojourn_on_timer(pie.handle, 6_000_000) }, -1);
+    assert_eq!(pie.next_timer(), Some(Time::from_nanos(15_000_000)));
+    pie.on_timer(Time::from_nanos(15_000_000));
+    assert_eq!(pie.dequeue(Time::from_nanos(16_000_000)), Some((1, Time::from_nanos(5_000_000))));
 }

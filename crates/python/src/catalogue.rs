@@ -20,6 +20,15 @@ pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
+/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was meant.
+#[pyfunction]
+pub fn describe_aqm<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let spec = engine::parse_aqm(text)?;
+    let dict = aqm(py, &kinds::of(&spec))?;
+    dict.set_item("dialect", spec.dialect)?;
+    Ok(dict)
+}
+
 /// Every congestion control, in the same form.
 #[pyfunction]
 pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
@@ -29,10 +38,11 @@ pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         let params = PyList::empty(py);
         for spec in (entry.params)() {
             let default = |dialect: &str| (entry.default_of)(dialect, spec.name);
-            let source = |dialect: &str| source_of(spec, dialect);
+            let source = |dialect: &str| spec.source_of(dialect);
             params.append(param(py, spec, entry.dialects, default, source, "cc")?)?;
         }
         dict.set_item("params", params)?;
+        dict.set_item("behaviours", PyList::empty(py))?;
         dict.set_item("vars", vars(py, entry.vars)?)?;
         list.append(dict)?;
     }
@@ -56,18 +66,23 @@ fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>>
     let role = match (kind.is_preset, kind.is_law) {
         (true, _) => "preset",
         (false, true) => "law",
+        (false, false) if kind.name != kind.law => "preset",
         (false, false) => "discipline",
     };
-    let dict = head(py, role, kind.name, kind.doc, kind.dialects)?;
+    let dict = head(py, role, &kind.name, kind.doc, &kind.dialects)?;
     let params = PyList::empty(py);
     let of_law = kind.law_params.iter().map(|spec| (spec, "law"));
     let of_discipline = kind.discipline_params.iter().map(|spec| (spec, "discipline"));
     for (spec, of) in of_law.chain(of_discipline) {
         let default = |dialect: &str| Some(kind.default_of(dialect, spec.name));
         let source = |dialect: &str| kind.source_of(dialect, spec);
-        params.append(param(py, spec, kind.dialects, default, source, of)?)?;
+        let row = param(py, spec, &kind.dialects, default, source, of)?;
+        let idle = kind.dialects.iter().filter(|d| !kind.has_effect(d.name, spec.name));
+        row.set_item("without_effect", idle.map(|d| d.name).collect::<Vec<_>>())?;
+        params.append(row)?;
     }
     dict.set_item("params", params)?;
+    dict.set_item("behaviours", behaviours(py, kind)?)?;
     dict.set_item("vars", vars(py, kind.vars)?)?;
     Ok(dict)
 }
@@ -81,6 +96,25 @@ fn vars<'py>(py: Python<'py>, vars: &[Var]) -> PyResult<Bound<'py, PyList>> {
         row.set_item("unit", var.unit)?;
         row.set_item("doc", var.doc)?;
         list.append(row)?;
+    }
+    Ok(list)
+}
+
+/// Rule and source of every behaviour in every dialect.
+fn behaviours<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for behaviour in &kind.behaviours {
+        let (rules, sources) = (PyDict::new(py), PyDict::new(py));
+        for dialect in &kind.dialects {
+            let (rule, source) = behaviour.of(dialect.name);
+            rules.set_item(dialect.name, rule)?;
+            sources.set_item(dialect.name, source)?;
+        }
+        let dict = PyDict::new(py);
+        dict.set_item("name", behaviour.name)?;
+        dict.set_item("rules", rules)?;
+        dict.set_item("sources", sources)?;
+        list.append(dict)?;
     }
     Ok(list)
 }
@@ -133,12 +167,6 @@ fn param<'py>(
     dict.set_item("sources", sources)?;
     dict.set_item("of", of)?;
     Ok(dict)
-}
-
-/// The source of a default; a dialect without one of its own takes the first dialect's.
-fn source_of(spec: &ParamSpec, dialect: &str) -> &'static str {
-    let own = spec.sources.iter().find(|(name, _)| *name == dialect);
-    own.or(spec.sources.first()).map_or("", |(_, source)| source)
 }
 
 const fn kind_word(kind: Kind) -> &'static str {

@@ -6,6 +6,7 @@ use std::path::Path;
 use sojourn_aqm::{QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::SimError;
+use sojourn_sim::cc::Brought;
 
 use crate::errors::Refusal;
 
@@ -72,8 +73,8 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
 }
 
 /// What the TCP flows use, every default filled in, as JSON.
-pub fn transports_json(scenario: &Scenario) -> serde_json::Value {
-    let transports = sojourn_sim::build::transports(scenario.resolved());
+pub fn transports_json(scenario: &Scenario, brought: &Brought) -> serde_json::Value {
+    let transports = sojourn_sim::build::transports(scenario.resolved(), brought);
     let as_json = |t: sojourn_sim::build::TransportInFull| {
         serde_json::json!({
             "flows": t.flows,
@@ -93,9 +94,10 @@ pub fn transports_json(scenario: &Scenario) -> serde_json::Value {
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
     scenario: &Scenario,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Option<sojourn_record::Run>, Refusal> {
-    match sojourn_sim::run(scenario.resolved(), keep_going) {
+    match sojourn_sim::run_with(scenario.resolved(), brought, keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
         Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),

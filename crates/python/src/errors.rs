@@ -13,6 +13,12 @@ create_exception!(
     PyValueError,
     "A scenario, a parameter or a trace is not what it should be."
 );
+create_exception!(
+    sojourn._core,
+    ControlError,
+    PyException,
+    "A congestion control written in Python failed; the cause is what it raised."
+);
 create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.");
 
 /// What is wrong with what the user gave, and where.

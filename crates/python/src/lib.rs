@@ -2,6 +2,7 @@
 //! in `python/sojourn/_core.pyi`.
 
 mod catalogue;
+mod control;
 mod diff;
 mod engine;
 mod errors;
@@ -19,6 +20,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", engine::VERSION)?;
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
     module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
+    module.add("ControlError", py.get_type::<errors::ControlError>())?;
+    module.add_class::<control::Ack>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
@@ -30,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)

@@ -7,7 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
 use sojourn_router::{planning, replay};
+use sojourn_sim::cc::Brought;
 
+use crate::engine::transports_json;
 use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
@@ -59,5 +61,6 @@ pub fn linux_collect(
         all.extend(more.clone());
     }
     let account = Account { engine: "linux", facts, invalid: collected.invalid };
-    Ok(Run { run: Arc::new(collected.run), loaded, wall_s, account })
+    let transports = transports_json(&loaded.scenario, &Brought::new());
+    Ok(Run { run: Arc::new(collected.run), loaded, transports, wall_s, account })
 }

@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::manifest::{self, Manifest};
 use sojourn_record::{files, tables};
+use sojourn_sim::cc::Brought;
 
+use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
 use crate::errors::Cancelled;
 use crate::scenario::Scenario;
@@ -72,6 +74,7 @@ impl Cancel {
 pub struct Run {
     pub(crate) run: Arc<sojourn_record::Run>,
     pub(crate) loaded: Arc<Loaded>,
+    pub(crate) transports: serde_json::Value,
     pub(crate) wall_s: f64,
     pub(crate) account: Account,
 }
@@ -92,10 +95,17 @@ impl Account {
     }
 }
 
-/// Simulates a scenario; releases the GIL.
+/// Simulates a scenario; releases the GIL, but for congestion controls written in Python.
 #[pyfunction]
-#[pyo3(signature = (scenario, cancel=None))]
-pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyResult<Run> {
+#[pyo3(signature = (scenario, cancel=None, controls=Vec::new()))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    cancel: Option<&Cancel>,
+    controls: Vec<(String, Py<PyAny>, String)>,
+) -> PyResult<Run> {
+    let failure = Failure::default();
+    let brought = control::brought(py, controls, &failure)?;
     let loaded = Arc::clone(&scenario.loaded);
     let switch = cancel.cloned().unwrap_or_default().shared;
     let started = Instant::now();
@@ -104,17 +114,20 @@ pub fn run(py: Python<'_>, scenario: &Scenario, cancel: Option<&Cancel>) -> PyRe
         let keep_going = |now: Time| {
             let now_ns = now.as_nanos();
             switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
-            !switch.cancelled.load(Ordering::Relaxed)
+            !switch.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
         };
-        let result = engine::run(&loaded.scenario, &keep_going);
+        let result = engine::run(&loaded.scenario, &brought, &keep_going);
         if matches!(result, Ok(Some(_))) {
             keep_going(Time::ZERO + loaded.scenario.resolved().duration);
         }
         result
     });
+    failure.check()?;
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    let transports = engine::transports_json(&loaded.scenario, &brought);
     let wall_s = started.elapsed().as_secs_f64();
-    Ok(Run { run: Arc::new(run), loaded, wall_s, account: Account::of_simulator() })
+    let account = Account::of_simulator();
+    Ok(Run { run: Arc::new(run), loaded, transports, wall_s, account })
 }
 
 #[pymethods]
@@ -178,14 +191,16 @@ impl Run {
 impl Run {
     /// Results that took no time of their own to simulate.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
-        Run { run: Arc::new(run), loaded, wall_s: 0.0, account: Account::of_simulator() }
+        let transports = engine::transports_json(&loaded.scenario, &Brought::new());
+        let account = Account::of_simulator();
+        Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 
     fn manifest(&self) -> serde_json::Value {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
             scenario: engine::resolved_json(&self.loaded.scenario),
-            transports: engine::transports_json(&self.loaded.scenario),
+            transports: self.transports.clone(),
             name: resolved.name.clone(),
             seed: resolved.seed,
             engine: self.account.engine,

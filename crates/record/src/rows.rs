@@ -29,6 +29,10 @@ pub struct Run {
     pub states: Vec<StateRow>,
     /// One variable of one flow's congestion control at one sample.
     pub flow_states: Vec<FlowStateRow>,
+    /// One value of one bin of time.
+    pub bins: Vec<BinRow>,
+    /// The classes in the order of their first flow; bins name a class by its place.
+    pub class_names: Vec<String>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
     /// One number of the run.
@@ -152,7 +156,9 @@ pub struct StateRow {
     pub value: f64,
 }
 
-/// Table `flow_states`: one variable of one flow's congestion control at one sample, in long form.
+/// Table `flow_states`: one variable of one flow at one sample, in long form: where its sender stands
+/// (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder, 2 Cwr, 3
+/// Recovery, 4 Loss), and the variables of its congestion control.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStateRow {
     /// The flow.
@@ -163,6 +169,24 @@ pub struct FlowStateRow {
     pub var: &'static str,
     /// Its value, in the variable's unit.
     pub value: f64,
+}
+
+/// Table `bins`: one value of one of consecutive bins of time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BinRow {
+    /// What it is about.
+    pub scope: Scope,
+    /// The place of that queue, class or flow among its names.
+    pub index: u32,
+    /// When the bin began.
+    pub t: Time,
+    /// The metric: `goodput` of flows and classes; `throughput`, `utilisation`, `drop_rate`,
+    /// `mark_rate` of queues (rates of what arrived in the bin; none where nothing did).
+    pub metric: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
 }
 
 /// Table `transfers`: one finished short transfer.

@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use sojourn_aqm::{Cause, Stage};
 
-use crate::rows::{Fate, Run, Scope, SignalRow};
+use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
 /// Rows that become one record batch, so that a large table is never in memory twice.
 const ROWS_PER_BATCH: usize = 1 << 16;
@@ -43,6 +43,8 @@ pub enum Table {
     States,
     /// One variable of one flow's congestion control at one sample.
     FlowStates,
+    /// One value of one bin of time.
+    Bins,
     /// One finished short transfer.
     Transfers,
     /// One number of the run.
@@ -53,12 +55,13 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 8] = [
+    pub const ALL: [Table; 9] = [
         Table::Packets,
         Table::Signals,
         Table::Flows,
         Table::States,
         Table::FlowStates,
+        Table::Bins,
         Table::Transfers,
         Table::Summary,
         Table::Histograms,
@@ -72,6 +75,7 @@ impl Table {
             Table::Flows => "flows",
             Table::States => "states",
             Table::FlowStates => "flow_states",
+            Table::Bins => "bins",
             Table::Transfers => "transfers",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
@@ -91,6 +95,7 @@ impl Table {
             Table::Flows => run.flow_samples.len(),
             Table::States => run.states.len(),
             Table::FlowStates => run.flow_states.len(),
+            Table::Bins => run.bins.len(),
             Table::Transfers => run.transfers.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
@@ -116,6 +121,7 @@ impl Table {
             Table::Flows => flows(run, rows),
             Table::States => states(run, rows),
             Table::FlowStates => flow_states(run, rows),
+            Table::Bins => bins(run, rows),
             Table::Transfers => transfers(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
@@ -259,6 +265,24 @@ fn flow_states(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("var", names(0..rows.len(), &vars), false),
         ("value", f64s(rows.iter().map(|r| r.value)), false),
+    ]
+}
+
+fn bins(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.bins[range];
+    let name = |row: &BinRow| match row.scope {
+        Scope::Queue => run.queues[row.index as usize].as_str(),
+        Scope::Class => run.class_names[row.index as usize].as_str(),
+        Scope::Flow => run.flows[row.index as usize].as_str(),
+        Scope::Run => "",
+    };
+    vec![
+        ("scope", strings(rows.iter().map(|r| r.scope.word())), false),
+        ("name", strings(rows.iter().map(name)), false),
+        ("metric", strings(rows.iter().map(|r| r.metric)), false),
+        ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
+        ("value", f64s(rows.iter().map(|r| r.value)), false),
+        ("unit", strings(rows.iter().map(|r| r.unit)), false),
     ]
 }
 

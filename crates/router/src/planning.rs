@@ -7,7 +7,9 @@
 
 use sojourn_aqm::{Rate, Rng};
 use sojourn_scenario::ScenarioError;
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Tcp};
+use sojourn_scenario::resolved::{
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
+};
 use sojourn_sim::build::draw_start;
 
 use crate::plan::{
@@ -23,6 +25,10 @@ const PLAIN_HEADER: u32 = 40;
 const STAMPED_HEADER: u32 = 52;
 /// Headers of a datagram.
 const UDP_HEADER: u32 = 28;
+/// The number and the time in a datagram.
+const STAMP_BYTES: u32 = 12;
+/// The smallest packet that an IPv4 interface may be limited to (RFC 791).
+const LEAST_MTU: u32 = 68;
 /// The delay elements never drop: this is more than any path holds, and drops are checked.
 const DELAY_LIMIT_PACKETS: u32 = 1_000_000;
 /// What CBS believes of its interface: the speed that veth reports.
@@ -48,7 +54,7 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
     let stamps = stamps(scenario)?;
     let (bottleneck, words) = bottleneck(scenario, link, &mut warnings)?;
     for group in &scenario.flows {
-        if let Some(tcp) = tcp_of(&group.app).filter(|tcp| tcp.profile != "linux") {
+        if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {
             warnings.push(format!(
                 "flows `{}`: the kernel runs its own TCP, not the profile {}",
                 group.name, tcp.profile
@@ -82,7 +88,7 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
 /// The only link: this engine has one bottleneck.
 fn the_link(scenario: &Resolved) -> Planned<&Link> {
     for (index, group) in scenario.flows.iter().enumerate() {
-        let window = tcp_of(&group.app).is_some_and(|tcp| tcp.receive_window.is_some());
+        let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
         for (key, is_beyond) in [
             ("path", group.path.len() > 1),
             ("reverse", !group.reverse.is_empty()),
@@ -107,18 +113,11 @@ fn the_link(scenario: &Resolved) -> Planned<&Link> {
     }
 }
 
-fn tcp_of(app: &App) -> Option<&Tcp> {
-    match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp),
-        App::Cbr { .. } | App::OnOff { .. } => None,
-    }
-}
-
 /// Whether TCP stamps its segments: a setting of a whole name space.
 fn stamps(scenario: &Resolved) -> Planned<bool> {
     let mut chosen = None;
     for (index, group) in scenario.flows.iter().enumerate() {
-        let Some(tcp) = tcp_of(&group.app) else { continue };
+        let Some(tcp) = group.app.tcp() else { continue };
         let place = format!("flows[{index}].header");
         let stamps = match tcp.header_bytes {
             PLAIN_HEADER => false,
@@ -147,7 +146,7 @@ fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
     }
     let mut flows = Vec::new();
     for (index, group) in scenario.flows.iter().enumerate() {
-        let cc = tcp_of(&group.app).map(|tcp| congestion_control(index, tcp)).transpose()?;
+        let cc = group.app.tcp().map(|tcp| congestion_control(index, tcp)).transpose()?;
         for place in 0..group.count {
             if flows.len() >= MOST_FLOWS {
                 return refuse("flows", format!("engine linux has room for {MOST_FLOWS} flows"));
@@ -160,10 +159,9 @@ fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 start_ns: start_ns(scenario, group, place),
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
-                ecn: matches!(&group.app, App::Cbr { datagrams } | App::OnOff { datagrams, .. }
-                    if datagrams.ecn),
+                ecn: datagrams_ecn(&group.app),
                 payload_bytes: payload(index, &group.app)?,
-                load: load(&group.app),
+                load: load(index, &group.app)?,
             });
         }
     }
@@ -203,39 +201,51 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     Ok(name.to_owned())
 }
 
-fn payload(index: usize, app: &App) -> Planned<u32> {
+/// Whether datagrams are ECN-capable; TCP negotiates by route.
+fn datagrams_ecn(app: &App) -> bool {
     match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => Ok(tcp.payload_bytes),
-        App::Cbr { datagrams } | App::OnOff { datagrams, .. } => {
-            match datagrams.packet_bytes.checked_sub(UDP_HEADER) {
-                Some(bytes) if bytes >= 12 => Ok(bytes),
-                _ => refuse(
-                    format!("flows[{index}].app.packet"),
-                    "a datagram that carries its number \
-                             and time needs 40 B or more on real hosts",
-                ),
-            }
-        }
+        App::Cbr { datagrams, .. } | App::OnOff { datagrams, .. } => datagrams.ecn,
+        _ => false,
     }
 }
 
-fn load(app: &App) -> Load {
-    match app {
+/// Payload of a full segment or datagram.
+fn payload(index: usize, app: &App) -> Planned<u32> {
+    if let Some(tcp) = app.tcp() {
+        return Ok(tcp.payload_bytes);
+    }
+    match app.packet_bytes().checked_sub(UDP_HEADER) {
+        Some(bytes) if bytes >= STAMP_BYTES => Ok(bytes),
+        _ => refuse(
+            format!("flows[{index}].app.packet"),
+            "a datagram that carries its number and time needs 40 B or more on real hosts",
+        ),
+    }
+}
+
+fn load(index: usize, app: &App) -> Planned<Load> {
+    let place = |key: &str| format!("flows[{index}].app.{key}");
+    let steady = |datagrams: &Datagrams, periods_s| Load::Datagrams {
+        packet_bytes: datagrams.packet_bytes,
+        rate_bps: datagrams.rate.as_bps(),
+        periods_s,
+    };
+    Ok(match app {
         App::Bulk { bytes, .. } => Load::Bulk { bytes: *bytes },
-        App::Files { sizes, think, .. } => {
+        App::Files { sizes: Sizes::List(sizes), think, .. } => {
             Load::Files { sizes: sizes.clone(), think_s: think.as_secs() }
         }
-        App::Cbr { datagrams } => Load::Datagrams {
-            packet_bytes: datagrams.packet_bytes,
-            rate_bps: datagrams.rate.as_bps(),
-            periods_s: None,
-        },
-        App::OnOff { datagrams, on, off } => Load::Datagrams {
-            packet_bytes: datagrams.packet_bytes,
-            rate_bps: datagrams.rate.as_bps(),
-            periods_s: Some((on.as_secs(), off.as_secs())),
-        },
-    }
+        App::Files { .. } => {
+            return refuse(place("sizes"), "engine linux takes a list of sizes; use engine sim");
+        }
+        App::Cbr { datagrams, arrivals: Arrivals::Constant } => steady(datagrams, None),
+        App::OnOff { datagrams, on, off } => steady(datagrams, Some((on.as_secs(), off.as_secs()))),
+        _ => {
+            let message = "engine linux carries bulk, files, evenly spaced cbr and onoff; use \
+                           engine sim";
+            return refuse(place("kind"), message);
+        }
+    })
 }
 
 fn bottleneck(
@@ -408,7 +418,7 @@ impl Commands {
             Space::Senders,
             &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"),
         );
-        let tcp = tcp_of(&group.app);
+        let tcp = group.app.tcp();
         let ecn = if tcp.is_some_and(|tcp| tcp.ecn) { " features ecn" } else { "" };
         let window = tcp.and_then(|tcp| tcp.initial_window).unwrap_or(10);
         self.ip(
@@ -424,7 +434,7 @@ impl Commands {
         let receiver = dotted(receiver_address(index));
         self.ip(Space::Receivers, &format!("address add {receiver}/32 dev in"));
         let via = if veth { "via 10.2.255.254 " } else { "" };
-        let at_once = tcp_of(&group.app).is_some_and(|tcp| tcp.ack_every == Some(1));
+        let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
         let quick = if at_once { " quickack 1" } else { "" };
         self.ip(Space::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
         if veth {
@@ -476,8 +486,5 @@ fn dotted([a, b, c, d]: [u8; 4]) -> String {
 
 /// The largest packet of an application: the interface of its group lets no larger one pass.
 fn mtu(app: &App) -> u32 {
-    match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => tcp.payload_bytes + tcp.header_bytes,
-        App::Cbr { datagrams } | App::OnOff { datagrams, .. } => datagrams.packet_bytes.max(68),
-    }
+    app.packet_bytes().max(LEAST_MTU)
 }

@@ -259,6 +259,7 @@ impl Replay {
             wire_losses: vec![None],
             flow_samples: flow_rows(result),
             flow_states: Vec::new(),
+            bins: Vec::new(),
             events: self.events,
             probe: self.probe,
         }

@@ -5,6 +5,7 @@
 //! same there.
 
 mod datagrams;
+mod pace;
 mod stream;
 
 use std::io;

@@ -60,11 +60,25 @@ pub struct Record {
     pub states: bool,
     /// Time between samples. `auto` is a thousandth of the duration, rounded up to a millisecond.
     pub sample: Sample,
+    /// Width of bins, such as `1s`: goodput of every flow and class, throughput, utilisation, drop and
+    /// mark rate of every queue, bin by bin. Without it there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<SpanText>,
+    /// Distributions of the path RTT and the one-way delay of TCP data packets, by class.
+    pub latency: bool,
 }
 
 impl Default for Record {
     fn default() -> Self {
-        Record { packets: false, signals: false, flows: false, states: true, sample: Sample::Auto }
+        Record {
+            packets: false,
+            signals: false,
+            flows: false,
+            states: true,
+            sample: Sample::Auto,
+            bins: None,
+            latency: false,
+        }
     }
 }
 

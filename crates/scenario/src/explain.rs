@@ -28,6 +28,10 @@ fn explain(path: &str, message: &str) -> (String, String) {
         let hint = registry::hint(typed, &known);
         return match message.starts_with("unknown field") {
             true => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
+            // Words stand for themselves; tables say what they are in `kind`.
+            false if path.ends_with(".arrivals") => {
+                (path.to_owned(), format!("there is no `{typed}`{hint}"))
+            }
             false => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
         };
     }
@@ -72,6 +76,7 @@ fn example(path: &str, key: &str) -> &'static str {
         "flows" => "[[flows]] with path, rtt and app",
         "kind" if path.ends_with("jitter") => "kind = \"uniform\"",
         "kind" if path.ends_with("loss") => "kind = \"bernoulli\"",
+        "kind" if path.ends_with("sizes") => "kind = \"lognormal\"",
         "kind" => "kind = \"taildrop\"",
         "rate" if path.ends_with("loss") => "rate = 0.01",
         "rate" => "rate = \"10mbit\"",
@@ -84,6 +89,12 @@ fn example(path: &str, key: &str) -> &'static str {
         "on" => "on = \"500ms\"",
         "off" => "off = \"500ms\"",
         "steps" => "steps = [[\"0s\", \"100mbit\"], [\"50s\", \"20mbit\"]]",
+        "frames" => "frames = [\"20kB\", \"4kB\"]",
+        "interval" => "interval = \"40ms\"",
+        "every" => "every = \"4s\"",
+        "rates" => "rates = [\"500kbit\", \"2mbit\"]",
+        "at" => "at = [\"1s\"]",
+        "length" => "length = \"100ms\"",
         "burst" => "burst = \"5kB\"",
         "line" => "line = \"100mbit\"",
         "bytes" => "bytes = \"1514B\"",
@@ -92,6 +103,7 @@ fn example(path: &str, key: &str) -> &'static str {
         "deviation" => "deviation = \"5ms\"",
         "enter" => "enter = 0.01",
         "leave" => "leave = 0.2",
+        "file" if path.ends_with("app") => "file = \"traffic.csv\"",
         "file" => "file = \"cellular.down\"",
         _ => "the key with a value",
     }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{Choice, tagged};
+pub use crate::apps::App;
+use crate::choice::Choice;
 use crate::paths::Access;
 use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
@@ -90,90 +91,6 @@ pub struct FlowGroup {
     pub stop: Option<SpanText>,
     /// What the flows carry.
     pub app: App,
-}
-
-/// What a flow carries: a table of kind `bulk`, `files`, `cbr` or `onoff`.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum App {
-    /// Unlimited data over TCP, or a given amount of it.
-    #[schemars(title = "Bulk")]
-    Bulk(Bulk),
-    /// A user who fetches files over TCP, one after the other. Each comes over a new connection;
-    /// the user thinks in between.
-    #[schemars(title = "Files")]
-    Files(Files),
-    /// Datagrams at a constant rate, such as voice.
-    #[schemars(title = "Cbr")]
-    Cbr(Cbr),
-    /// Datagrams at a constant rate during exponential on periods, silence in between.
-    #[schemars(title = "OnOff")]
-    OnOff(OnOff),
-}
-
-/// Unlimited data over TCP, or a given amount of it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bulk {
-    /// How much to send, such as `1MB`; without it there is always more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<SizeText>,
-}
-
-/// A user who fetches files over TCP, one after the other. Each comes over a new connection; the
-/// user thinks in between.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Files {
-    /// The sizes a file can have, such as `15kB`; each is as likely as the others.
-    #[schemars(length(min = 1))]
-    pub sizes: Vec<SizeText>,
-    /// Mean of the exponential time between the end of one file and the start of the next, such as
-    /// `9.5s`.
-    pub think: SpanText,
-}
-
-/// Datagrams at a constant rate, such as voice.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cbr {
-    /// Rate of each flow, headers included, such as `87kbit`.
-    pub rate: RateText,
-    /// Size of a datagram, headers included, such as `218B`.
-    pub packet: SizeText,
-}
-
-/// Datagrams at a constant rate during exponential on periods, silence in between.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OnOff {
-    /// Rate of each flow while it is on, headers included, such as `2mbit`.
-    pub rate: RateText,
-    /// Size of a datagram, headers included, such as `218B`.
-    pub packet: SizeText,
-    /// Mean length of on periods, such as `500ms`.
-    pub on: SpanText,
-    /// Mean length of off periods, such as `500ms`.
-    pub off: SpanText,
-}
-
-tagged!(App, "a table with `kind`: bulk, files, cbr or onoff", {
-    "bulk" => Bulk(Bulk),
-    "files" => Files(Files),
-    "cbr" => Cbr(Cbr),
-    "onoff" => OnOff(OnOff)
-});
-
-impl App {
-    /// The word after `kind`.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            App::Bulk(_) => "bulk",
-            App::Files(_) => "files",
-            App::Cbr(_) => "cbr",
-            App::OnOff(_) => "onoff",
-        }
-    }
 }
 
 impl FlowGroup {

@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
 
-use crate::resolved::{App, Capacity, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Tcp, Trace};
+use crate::resolved::{
+    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes, Tcp,
+    Trace,
+};
 
 /// The resolved scenario. Traces appear by file and hash, not by content.
 pub fn resolved(resolved: &Resolved) -> Value {
@@ -18,6 +21,8 @@ pub fn resolved(resolved: &Resolved) -> Value {
             "flows": resolved.record.flows,
             "states": resolved.record.states,
             "sample": text(resolved.record.sample),
+            "bins": resolved.record.bins.map(text),
+            "latency": resolved.record.latency,
         },
         "links": resolved.links.iter().map(link).collect::<Vec<_>>(),
         "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),
@@ -101,12 +106,11 @@ fn trace(trace: &Trace) -> Value {
 
 /// Kind, dialect and every parameter with its value.
 fn queue(spec: &QdiscSpec) -> Value {
-    let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
     let settings = registry::settings(spec).expect("a checked spec has legal settings");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
     json!({
         "kind": spec.kind(),
-        "dialect": spec.dialect.as_deref().unwrap_or(law.dialects[0].name),
+        "dialect": registry::dialect_of(spec),
         "settings": settings.collect::<Map<_, _>>(),
     })
 }
@@ -140,25 +144,90 @@ fn app(app: &App) -> Value {
         }
         App::Files { tcp, sizes, think } => json!({
             "kind": "files",
-            "sizes": sizes.iter().map(|&bytes| units::show_bytes(bytes)).collect::<Vec<_>>(),
+            "sizes": self::sizes(sizes),
             "think": text(think),
             "tcp": transport(tcp),
         }),
-        App::Cbr { datagrams } => json!({
-            "kind": "cbr",
-            "rate": text(datagrams.rate),
-            "packet": size(datagrams.packet_bytes),
-            "ecn": datagrams.ecn,
+        App::Web { tcp, web } => json!({
+            "kind": "web",
+            "main": sizes(&web.main),
+            "object": sizes(&web.object),
+            "objects": web.objects,
+            "parallel": web.parallel,
+            "request": size(web.request_bytes),
+            "reading": text(web.reading),
+            "parsing": text(web.parsing),
+            "tcp": transport(tcp),
         }),
-        App::OnOff { datagrams, on, off } => json!({
-            "kind": "onoff",
-            "rate": text(datagrams.rate),
-            "packet": size(datagrams.packet_bytes),
-            "ecn": datagrams.ecn,
-            "on": text(on),
-            "off": text(off),
+        App::Chunks { tcp, every, rates } => json!({
+            "kind": "chunks",
+            "every": text(every),
+            "rates": rates.iter().map(text).collect::<Vec<_>>(),
+            "tcp": transport(tcp),
+        }),
+        App::Cbr { datagrams, arrivals } => {
+            at_rate("cbr", datagrams, json!({ "arrivals": arrivals }))
+        }
+        App::OnOff { datagrams, on, off } => {
+            at_rate("onoff", datagrams, json!({ "on": text(on), "off": text(off) }))
+        }
+        App::Bursts { datagrams, at, length } => {
+            let at: Vec<String> = at.iter().map(text).collect();
+            at_rate("bursts", datagrams, json!({ "at": at, "length": text(length) }))
+        }
+        App::Video { packet_bytes, ecn, frames, interval } => json!({
+            "kind": "video",
+            "frames": sizes(frames),
+            "interval": text(interval),
+            "packet": size(*packet_bytes),
+            "ecn": ecn,
+        }),
+        App::Replay { packet_bytes, ecn, recording } => json!({
+            "kind": "replay",
+            "file": recording.file,
+            "sha256": recording.sha256,
+            "lines": recording.amounts.len(),
+            "packet": size(*packet_bytes),
+            "ecn": ecn,
         }),
     }
+}
+
+/// Datagrams at a rate, and what else their application says.
+fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
+    let mut app = json!({
+        "kind": kind,
+        "rate": text(datagrams.rate),
+        "packet": size(datagrams.packet_bytes),
+        "ecn": datagrams.ecn,
+    });
+    if let (Value::Object(app), Value::Object(more)) = (&mut app, more) {
+        app.extend(more);
+    }
+    app
+}
+
+fn sizes(sizes: &Sizes) -> Value {
+    let (shape, min, max) = match sizes {
+        Sizes::List(sizes) => {
+            return sizes.iter().map(|&bytes| json!(units::show_bytes(bytes))).collect();
+        }
+        Sizes::Drawn { shape, min, max } => (shape, *min, *max),
+    };
+    let mut drawn = match *shape {
+        Shape::Uniform => json!({ "kind": "uniform" }),
+        Shape::Exponential(mean) => {
+            json!({ "kind": "exponential", "mean": units::show_bytes(mean as u64) })
+        }
+        Shape::LogNormal(mean, deviation) => json!({
+            "kind": "lognormal",
+            "mean": units::show_bytes(mean as u64),
+            "deviation": units::show_bytes(deviation as u64),
+        }),
+        Shape::Pareto(shape) => json!({ "kind": "pareto", "shape": shape }),
+    };
+    (drawn["min"], drawn["max"]) = (json!(units::show_bytes(min)), json!(units::show_bytes(max)));
+    drawn
 }
 
 fn transport(tcp: &Tcp) -> Value {

@@ -1,14 +1,15 @@
 //! Every AQM that a `queue` can name, with all its parameters: what schema, Python and pages show.
 
-use sojourn_aqm::params::{Dialect, ParamSpec};
-use sojourn_aqm::registry::{self, Entry, PRESETS, Role};
+use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec};
+use sojourn_aqm::registry::{self, Preset, Role};
+use sojourn_aqm::spec::Discipline;
 use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
 /// An AQM by name: a law in one queue, a scheme, or a preset.
 #[derive(Clone)]
 pub struct Kind {
-    /// Its name: `codel`, `fq_codel`.
-    pub name: &'static str,
+    /// Its name: `codel`, `fq_codel`, `fq(codel)`.
+    pub name: String,
     /// One line.
     pub doc: &'static str,
     /// The law inside: the name itself for a law or a scheme.
@@ -18,47 +19,48 @@ pub struct Kind {
     /// Whether the name stands for a law, which may be put under flow queues.
     pub is_law: bool,
     /// Its dialects, the default first.
-    pub dialects: &'static [Dialect],
+    pub dialects: Vec<Dialect>,
     /// The parameters of the discipline.
     pub discipline_params: &'static [ParamSpec],
     /// The parameters of the law.
     pub law_params: &'static [ParamSpec],
     /// The state variables that can be sampled.
     pub vars: &'static [Var],
-    /// What the preset sets: (name, value, source).
-    pub preset_settings: &'static [(&'static str, &'static str, &'static str)],
+    /// In what the dialects differ beside parameters.
+    pub behaviours: Vec<Behaviour>,
+    preset: Option<&'static Preset>,
+    unused: fn(&str) -> &'static [&'static str],
 }
 
-/// Every AQM: laws, schemes, presets.
+/// Every AQM with a name of its own: laws, schemes, presets.
 pub fn all() -> Vec<Kind> {
-    let entries = registry::entries();
-    let by_name = |name: &str| entries.iter().find(|entry| entry.name == name).copied();
-    let presets = PRESETS.iter().map(|preset| {
-        let law = by_name(preset.law).expect("a preset names a registered law");
-        Kind {
-            is_preset: true,
-            is_law: false,
-            preset_settings: preset.settings,
-            ..kind(preset.name, preset.doc, &law)
-        }
-    });
-    entries.iter().map(|entry| kind(entry.name, entry.doc, entry)).chain(presets).collect()
+    registry::names().map(|name| of(&parsed(name))).collect()
 }
 
-fn kind(name: &'static str, doc: &'static str, law: &Entry) -> Kind {
-    let spec = QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal");
+/// What a description is of, `fq(pie)` included; its dialect and settings do not matter.
+pub fn of(spec: &QdiscSpec) -> Kind {
+    let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
+    let preset = spec.preset.and_then(registry::preset);
+    let of_pair = preset.map_or(&[][..], |preset| preset.dialects);
+    let plain = parsed(&spec.kind());
     Kind {
-        name,
-        doc,
+        name: spec.kind(),
+        doc: preset.map_or(law.doc, |preset| preset.doc),
         law: law.name,
-        is_preset: false,
-        is_law: law.role == Role::Law,
-        dialects: law.dialects,
+        is_preset: preset.is_some(),
+        is_law: law.role == Role::Law && spec.discipline == Discipline::Fifo,
+        dialects: [of_pair, law.dialects].concat(),
         discipline_params: registry::discipline_params(spec.discipline),
         law_params: (law.params)(),
-        vars: vars(&spec),
-        preset_settings: &[],
+        behaviours: [(law.behaviours)(), registry::discipline_behaviours(spec.discipline)].concat(),
+        vars: vars(&plain),
+        preset,
+        unused: law.unused,
     }
+}
+
+fn parsed(name: &str) -> QdiscSpec {
+    QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal")
 }
 
 /// The state variables of a discipline; only the finished thing knows whose it shows.
@@ -95,17 +97,22 @@ impl Kind {
 
     /// The default of a parameter in a dialect, as text.
     pub fn default_of(&self, dialect: &str, param: &str) -> String {
-        let spec = QdiscSpec::new(self.name, Some(dialect), Vec::new());
+        let spec = QdiscSpec::new(&self.name, Some(dialect), Vec::new());
         let settings = spec.and_then(|spec| registry::settings(&spec));
         let settings = settings.expect("a registered name with its own dialect is legal");
         let found = settings.into_iter().find(|(name, _)| *name == param);
         found.expect("a declared parameter has a value").1
     }
 
+    /// Whether a parameter has an effect in a dialect.
+    pub fn has_effect(&self, dialect: &str, param: &str) -> bool {
+        !(self.unused)(dialect).contains(&param)
+    }
+
     /// Where the default of a parameter in a dialect comes from.
     pub fn source_of(&self, dialect: &str, param: &ParamSpec) -> &'static str {
-        let preset = self.preset_settings.iter().find(|(name, ..)| *name == param.name);
-        let own = param.sources.iter().find(|(of, _)| *of == dialect);
-        preset.map_or_else(|| own.unwrap_or(&param.sources[0]).1, |(_, _, source)| source)
+        let of_pair = self.preset.into_iter().flat_map(|preset| preset.settings_of(dialect));
+        let of_pair = of_pair.filter(|setting| setting.name == param.name).last();
+        of_pair.map_or_else(|| param.source_of(dialect), |setting| setting.source)
     }
 }

@@ -24,6 +24,7 @@
 //! assert_eq!(scenario.resolved().links[0].limit.to_string(), "125kB");
 //! ```
 
+pub mod apps;
 pub mod choice;
 pub mod document;
 pub mod engines;
@@ -34,10 +35,12 @@ pub mod json;
 pub mod kinds;
 mod overrides;
 pub mod paths;
+mod replay;
 mod resolve;
 pub mod resolved;
 mod scenario;
 pub mod schema;
+pub mod sizes;
 pub mod stacks;
 mod strict;
 pub mod text;

@@ -1,5 +1,7 @@
 //! A scenario that has been read, checked and resolved, and can be varied.
 
+use std::sync::Arc;
+
 use sojourn_aqm::registry;
 
 use crate::choice::Choice;
@@ -8,8 +10,8 @@ use crate::error::ScenarioError;
 use crate::explain;
 use crate::json;
 use crate::overrides;
-use crate::resolve::{self, ReadTrace, resolve_over};
-use crate::resolved::{Capacity, Resolved};
+use crate::resolve::{self, ReadTrace, Recordings, resolve_over};
+use crate::resolved::{App, Capacity, Resolved};
 use crate::text::{Buffer, BufferText};
 use crate::tree;
 
@@ -116,7 +118,7 @@ impl Scenario {
             written.buffer = resolved.map(|link| BufferText(Buffer::Limit(link.limit)));
         }
         written.queue = Choice::Text(aqm.trim().to_owned());
-        let resolved = resolve_over(&document, self.capacities())?;
+        let resolved = resolve_over(&document, self.capacities(), &self.recordings())?;
         Ok(Scenario { document, resolved })
     }
 
@@ -137,6 +139,15 @@ impl Scenario {
     /// The scenario as it was written, overrides included, as JSON that [`Scenario::load`] reads.
     pub fn document_json(&self) -> String {
         serde_json::to_string(&self.document).expect("a document has text keys only")
+    }
+
+    fn recordings(&self) -> Recordings {
+        let flows = self.resolved.flows.iter().enumerate();
+        let recorded = flows.filter_map(|(index, group)| match &group.app {
+            App::Replay { recording, .. } => Some((index, Arc::clone(recording))),
+            _ => None,
+        });
+        recorded.collect()
     }
 
     fn capacities(&self) -> Vec<Capacity> {

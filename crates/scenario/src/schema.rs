@@ -54,7 +54,7 @@ pub(crate) fn queue(generator: &mut SchemaGenerator) -> Schema {
     });
     let mut branches = vec![text];
     for kind in kinds::all() {
-        let name = class_name(kind.name);
+        let name = class_name(&kind.name);
         branches.push(json!({ "$ref": format!("#/$defs/{name}") }));
         generator.definitions_mut().insert(name, table(&kind));
     }

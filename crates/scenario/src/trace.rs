@@ -43,7 +43,8 @@ fn millisecond(line: &str) -> Result<u32, String> {
     })
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

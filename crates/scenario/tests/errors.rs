@@ -23,6 +23,8 @@ fn load(text: &str, sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
         "good.down" => Ok("0\n1\n2\n".to_owned()),
         "empty.down" => Ok(String::new()),
         "backwards.down" => Ok("5\n3\n".to_owned()),
+        "good.csv" => Ok("time,bytes\n0,100\n0.5,1200\n".to_owned()),
+        "backwards.csv" => Ok("0.5,100\n0.25,100\n".to_owned()),
         "zero.down" => Ok("0\n0\n".to_owned()),
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
     })
@@ -417,4 +419,74 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     refused(&link("loss = { kind = \"bernoulli\" }"), &at("loss.rate"), "rate = 0.01");
     let elliott = "loss = { kind = \"gilbert-elliott\", enter = 0.1, leave = -1 }";
     refused(&link(elliott), &at("loss.leave"), "from 0 to 1");
+}
+
+/// The good scenario with another application.
+fn carrying(app: &str) -> String {
+    edited("{ kind = \"bulk\" }", &format!("{{ {app} }}"))
+}
+
+#[track_caller]
+fn app_refused(app: &str, key: &str, remedy: &str) {
+    refused(&carrying(app), &format!("demo.toml:10: flows[0].app.{key}"), remedy);
+}
+
+#[test]
+fn recordings_are_read_and_not_decreasing() {
+    assert!(load(&carrying("kind = \"replay\", file = \"good.csv\""), &[]).is_ok());
+    let file = "file";
+    let of = |name: &str| format!("kind = \"replay\", file = \"{name}\"");
+    app_refused(&of("backwards.csv"), file, "`backwards.csv`, line 2: 250ms comes after 500ms");
+    app_refused(&of("empty.down"), file, "`empty.down` is empty");
+    app_refused(&of("good.down"), file, "`good.down`, line 1: `0` is not `time,bytes`");
+    app_refused(&of("none.csv"), file, "cannot read");
+    app_refused(&of(""), file, "write its path");
+    app_refused("kind = \"replay\"", file, "file = \"traffic.csv\"");
+}
+
+#[test]
+fn a_varied_scenario_replays_without_its_file() {
+    let replay = carrying("kind = \"replay\", file = \"good.csv\"");
+    let scenario = load(&replay, &[]).unwrap().with_queue("bottleneck", "codel").unwrap();
+    assert!(scenario.resolved_json().contains("\"lines\":2"));
+}
+
+#[test]
+fn applications_are_checked() {
+    let bursts = |at: &str, length: &str| {
+        format!(
+            "kind = \"bursts\", rate = \"25mbit\", packet = \"1kB\", at = {at}, length = \"{length}\""
+        )
+    };
+    assert!(load(&carrying(&bursts("[\"1s\", \"1.1s\"]", "100ms")), &[]).is_ok());
+    app_refused(&bursts("[\"1s\", \"1.1s\"]", "200ms"), "at[1]", "write a later time");
+    app_refused(&bursts("[]", "200ms"), "at", "there is no burst");
+    app_refused(&bursts("[\"1s\"]", "0s"), "length", "must be positive");
+    let cbr = "kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\", arrivals = \"posson\"";
+    app_refused(cbr, "arrivals", "did you mean `poisson`?");
+    let zero = "kind = \"cbr\", rate = \"0mbit\", packet = \"1kB\"";
+    app_refused(zero, "rate", "must be positive");
+    app_refused("kind = \"chunks\", every = \"4s\", rates = []", "rates", "there is no rate");
+    let falling = "kind = \"chunks\", every = \"4s\", rates = [\"2mbit\", \"1mbit\"]";
+    app_refused(falling, "rates[1]", "rates increase");
+    app_refused("kind = \"web\", parallel = 0", "parallel", "write 1 to 32");
+    let frames = |sizes: &str| format!("kind = \"video\", interval = \"40ms\", frames = {sizes}");
+    app_refused(&frames("[]"), "frames", "there is no size");
+    app_refused(&frames("[\"0B\"]"), "frames[0]", "must be positive");
+    app_refused(
+        &frames("{ kind = \"pareto\", shape = 0, min = \"1B\", max = \"1kB\" }"),
+        "frames.shape",
+        "positive",
+    );
+    app_refused(
+        &frames("{ kind = \"uniform\", min = \"2kB\", max = \"1kB\" }"),
+        "frames.max",
+        "less than",
+    );
+    app_refused(
+        &frames("{ kind = \"exponential\", mean = \"2kB\", max = \"1kB\" }"),
+        "frames.mean",
+        "not between `min` and `max`",
+    );
+    app_refused(&frames("{ kind = \"gauss\" }"), "frames.kind", "there is no kind `gauss`");
 }

@@ -91,6 +91,27 @@ fn app() -> impl Strategy<Value = Value> {
         (1u64..9000, 1u64..9000).prop_map(|(kbit, bytes)| json!({
             "kind": "cbr", "rate": format!("{kbit}kbit"), "packet": format!("{bytes}B"),
         })),
+        (1u64..9000, 0usize..3).prop_map(|(kbit, how)| json!({
+            "kind": "cbr", "rate": format!("{kbit}kbit"), "packet": "500B",
+            "arrivals": (["constant", "uniform", "poisson"][how]),
+        })),
+        (1u32..33).prop_map(|parallel| json!({"kind": "web", "parallel": parallel})),
+        (2u64..900).prop_map(|kb| json!({
+            "kind": "files",
+            "think": "1s",
+            "sizes": {"kind": "exponential", "mean": format!("{kb}kB"), "max": "1MB"},
+        })),
+        (1u64..900).prop_map(|kbit| json!({
+            "kind": "chunks", "every": "2s", "rates": [format!("{kbit}kbit"), "1mbit"],
+        })),
+        (1u64..900).prop_map(|ms| json!({
+            "kind": "bursts", "rate": "25mbit", "packet": "1kB", "length": format!("{ms}ms"),
+            "at": ["0s", "1s"],
+        })),
+        (1u64..900).prop_map(|ms| json!({
+            "kind": "video", "interval": format!("{ms}ms"),
+            "frames": {"kind": "lognormal", "mean": "5kB", "deviation": "2kB", "max": "1MB"},
+        })),
         (1u64..9000).prop_map(|ms| json!({
             "kind": "onoff", "rate": "1mbit", "packet": "1kB", "on": format!("{ms}ms"), "off": "1s",
         })),

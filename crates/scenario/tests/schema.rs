@@ -47,7 +47,7 @@ fn every_aqm_is_a_branch_of_queue_with_legal_defaults() {
     let schema = schema();
     let branches = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
     for kind in kinds::all() {
-        let name = sojourn_scenario::schema::class_name(kind.name);
+        let name = sojourn_scenario::schema::class_name(&kind.name);
         assert!(branches.contains(&json!({"$ref": format!("#/$defs/{name}")})), "{name}");
         let mut queue = json!({});
         with_defaults(&mut queue, &schema["$defs"][&name]["properties"]);
@@ -67,7 +67,7 @@ fn every_dialect_has_a_value_and_a_source_for_every_parameter() {
             kind.dialects.iter().flat_map(|d| kind.params().map(move |param| (d.name, param)))
         {
             let setting = (param.name.to_owned(), kind.default_of(dialect, param.name));
-            QdiscSpec::new(kind.name, Some(dialect), vec![setting]).unwrap();
+            QdiscSpec::new(&kind.name, Some(dialect), vec![setting]).unwrap();
             assert!(!kind.source_of(dialect, param).is_empty());
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sojourn_aqm::{Limit, Rate, Span};
-use sojourn_scenario::resolved::{App, Capacity};
+use sojourn_scenario::resolved::{App, Capacity, Sizes};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
 fn root() -> PathBuf {
@@ -61,7 +61,7 @@ fn the_traffic_mix_is_that_of_the_madpie_paper() {
         assert_eq!(flow.access_rate, Rate::from_bps(100_000_000));
     }
     let App::Files { sizes, tcp, .. } = &mix.flows[2].app else { panic!() };
-    assert_eq!(sizes, &[15_000, 44_000, 73_000, 102_000]);
+    assert_eq!(sizes, &Sizes::List(vec![15_000, 44_000, 73_000, 102_000]));
     assert_eq!(
         (tcp.payload_bytes, tcp.profile.as_str(), tcp.initial_window),
         (1448, "linux", None)

@@ -8,10 +8,11 @@ use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Res
 use crate::SimError;
 use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
-use crate::app::datagrams::{DatagramFlow, Periods};
+use crate::app::datagrams::DatagramFlow;
+use crate::app::page::Page;
 use crate::app::stream::{Plan, Setup, Stream};
 use crate::bucket::TokenBucket;
-use crate::cc::{self, Chosen, Feedback};
+use crate::cc::{self, Brought, Chosen, Feedback};
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
 use crate::opportunities::Opportunities;
@@ -22,6 +23,7 @@ use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::transmitter::Transmitter;
 use crate::wire::{Line, Wire};
+use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse link.
@@ -30,11 +32,13 @@ const WIRES_PER_GROUP: usize = 3;
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made.
-pub fn world(plan: &Resolved) -> Result<World, SimError> {
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
+/// flows that there are not.
+pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
+    check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots(plan.links.len(), plan.flows.len(), flows);
-    let mut agenda = Agenda::new(slots.sampler + 1);
+    let mut agenda = Agenda::new(slots.binner + 1);
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
     let classes = classes(plan);
@@ -63,6 +67,8 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
+        bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
+        latency: plan.record.latency,
         sampling: Sampling {
             states: sampling.states,
             flows: sampling.flows,
@@ -72,10 +78,13 @@ pub fn world(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
+    if let Some(bins) = &world.bins {
+        world.agenda.set(slots.binner, bins.over_at());
+    }
     world.probe.notes.wants_packets = plan.record.packets;
     world.probe.notes.wants_signals = plan.record.signals;
-    for (i, group) in plan.flows.iter().enumerate() {
-        add_flows(&mut world, plan, i, group)?;
+    for i in 0..plan.flows.len() {
+        add_flows(&mut world, plan, i, brought)?;
     }
     Ok(world)
 }
@@ -94,7 +103,14 @@ pub fn classes(plan: &Resolved) -> Vec<String> {
 fn slots(links: usize, groups: usize, flows: usize) -> Slots {
     let wires = 2 * links;
     let accesses = wires + links + WIRES_PER_GROUP * groups;
-    Slots { timers: links, wires, accesses, flows: accesses + flows, sampler: accesses + 2 * flows }
+    Slots {
+        timers: links,
+        wires,
+        accesses,
+        flows: accesses + flows,
+        sampler: accesses + 2 * flows,
+        binner: accesses + 2 * flows + 1,
+    }
 }
 
 fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]) -> Group {
@@ -190,9 +206,10 @@ fn add_flows(
     world: &mut World,
     plan: &Resolved,
     place: usize,
-    group: &FlowGroup,
+    brought: &Brought,
 ) -> Result<(), SimError> {
-    let transport = transport(place, group)?;
+    let group = &plan.flows[place];
+    let transport = transport(place, group, brought)?;
     for i in 0..group.count {
         let index = world.flows.len();
         let stream = |purpose: &str| {
@@ -200,7 +217,13 @@ fn add_flows(
         };
         let start = draw_start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow = build_flow(index as u32, group, transport.as_ref(), (start, stop), &stream);
+        let flow = build_flow(
+            (index as u32, plan.record.latency),
+            group,
+            transport.as_ref(),
+            (start, stop),
+            &stream,
+        );
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
         let line = Line::new(group.access_rate);
@@ -236,10 +259,12 @@ pub struct TransportInFull {
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
-pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
+pub fn transports(plan: &Resolved, brought: &Brought) -> Result<Vec<TransportInFull>, SimError> {
     let mut transports = Vec::new();
     for (place, group) in plan.flows.iter().enumerate() {
-        let Some((tcp, Transport { profile, cc })) = transport(place, group)? else { continue };
+        let Some((tcp, Transport { profile, cc })) = transport(place, group, brought)? else {
+            continue;
+        };
         transports.push(TransportInFull {
             flows: group.name.clone(),
             cc: cc.in_full.clone(),
@@ -252,8 +277,12 @@ pub fn transports(plan: &Resolved) -> Result<Vec<TransportInFull>, SimError> {
 }
 
 /// What a group of TCP flows uses; nothing for datagrams.
-fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)>, SimError> {
-    let Some(tcp) = tcp_of(&group.app) else { return Ok(None) };
+fn transport<'a>(
+    place: usize,
+    group: &'a FlowGroup,
+    brought: &Brought,
+) -> Result<Option<(&'a Tcp, Transport)>, SimError> {
+    let Some(tcp) = group.app.tcp() else { return Ok(None) };
     let invalid = |key: &str| {
         let at = format!("flows[{place}].{key}");
         move |why: String| SimError::invalid(&at, why)
@@ -262,8 +291,26 @@ fn transport(place: usize, group: &FlowGroup) -> Result<Option<(&Tcp, Transport)
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let cc = cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map_err(invalid("cc"))?;
-    Ok(Some((tcp, Transport { profile, cc: Arc::new(cc) })))
+    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
+    let cc = match brought.get(&group.name) {
+        Some(cc) => Arc::clone(cc),
+        None => named().map_err(invalid("cc"))?,
+    };
+    Ok(Some((tcp, Transport { profile, cc })))
+}
+
+/// A control that is brought must find TCP flows of its name.
+fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+    let with_tcp = plan.flows.iter().filter(|group| group.app.tcp().is_some());
+    let known: Vec<&str> = with_tcp.map(|group| group.name.as_str()).collect();
+    match brought.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let message =
+                format!("there are no TCP flows of this name; known: {}", known.join(", "));
+            Err(SimError::invalid(&format!("cc[{name}]"), message))
+        }
+    }
 }
 
 fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
@@ -287,13 +334,6 @@ fn window_rule(tcp: &Tcp) -> WindowRule {
     }
 }
 
-fn tcp_of(app: &App) -> Option<&Tcp> {
-    match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp),
-        App::Cbr { .. } | App::OnOff { .. } => None,
-    }
-}
-
 /// When a flow starts: drawn evenly between the two times.
 pub fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
@@ -302,18 +342,22 @@ pub fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
 }
 
 fn build_flow(
-    index: u32,
+    (index, observed): (u32, bool),
     group: &FlowGroup,
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
     stream_of: &dyn Fn(&str) -> Rng,
 ) -> Flow {
-    let rng = stream_of("app");
-    let stream = |plan: Plan, rng: Rng| {
-        let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
+    if let Some(flow) = DatagramFlow::new(index, &group.app, times, stream_of("app")) {
+        return Flow::Datagrams(Box::new(flow));
+    }
+    let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
+    // Lane `lane` of `lanes` connections that are open at once.
+    let stream = |plan: Plan, (lane, lanes): (u16, u16)| {
+        let purpose = |name: &str| if lane == 0 { name.into() } else { format!("{name}-{lane}") };
         let segments = Segments {
             flow: index,
-            connection: 0,
+            connection: lane,
             payload_bytes: tcp.payload_bytes,
             header_bytes: tcp.header_bytes,
             ecn: tcp.ecn,
@@ -322,22 +366,39 @@ fn build_flow(
             initial_window: initial_window(tcp, profile),
         };
         let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
-        let (cc, rng_of_cc) = (Arc::clone(cc), stream_of("cc"));
+        let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
-        let setup = Setup { cc, segments, profile: *profile, feedback, rng: rng_of_cc, window };
-        Flow::Stream(Box::new(Stream::new(setup, plan, times, rng)))
+        let setup = Setup {
+            cc,
+            segments,
+            profile: *profile,
+            feedback,
+            rng,
+            window,
+            observed,
+            stride: lanes,
+        };
+        Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
-    let datagrams = |datagrams, periods, rng| {
-        Flow::Datagrams(Box::new(DatagramFlow::new(index, datagrams, periods, times, rng)))
-    };
+    let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
-        App::Bulk { bytes, .. } => stream(Plan::Bulk(*bytes), rng),
+        App::Bulk { bytes, .. } => alone(Plan::Bulk(*bytes)),
         App::Files { sizes, think, .. } => {
-            stream(Plan::Files { sizes: sizes.clone(), think: *think }, rng)
+            alone(Plan::Files { sizes: sizes.clone(), think: *think })
         }
-        App::Cbr { datagrams: plan } => datagrams(plan, None, rng),
-        App::OnOff { datagrams: plan, on, off } => {
-            datagrams(plan, Some(Periods { on: *on, off: *off }), rng)
+        App::Chunks { every, rates, .. } => {
+            alone(Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 })
         }
+        App::Web { web, .. } => {
+            let lanes = web.parallel.next_power_of_two() as u16;
+            let streams = (0..lanes).map(|lane| stream(Plan::OnDemand, (lane, lanes))).collect();
+            let rng = stream_of("pages");
+            Flow::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
+        }
+        App::Cbr { .. }
+        | App::OnOff { .. }
+        | App::Bursts { .. }
+        | App::Video { .. }
+        | App::Replay { .. } => unreachable!("datagrams have been dealt with"),
     }
 }

@@ -11,6 +11,7 @@ use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
 
+use crate::cc::Brought;
 use crate::replay::{Bench, Moment, Tape};
 use crate::{SimError, build, replay};
 
@@ -73,7 +74,7 @@ pub fn diff(
 fn tape(plan: &Resolved, link: usize, keep_going: &dyn Fn(Time) -> bool) -> Result<Tape, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = build::world(&plan)?;
+    let mut world = build::world(&plan, &Brought::new())?;
     world.probe.notes.taped = Some(link as u16);
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);

@@ -1,6 +1,37 @@
 //! Draws from distributions, each from a stream of its own.
 
 use sojourn_aqm::Rng;
+use sojourn_scenario::resolved::{Shape, Sizes};
+
+/// How often a size is drawn again that is outside of its limits, before the nearest limit is taken. A
+/// distribution whose mean is inside hardly ever gets there.
+const DRAWS_AGAIN: u32 = 1_000;
+
+/// A size in bytes.
+pub fn size(rng: &mut Rng, sizes: &Sizes) -> u64 {
+    let (shape, min, max) = match sizes {
+        Sizes::List(sizes) => return sizes[rng.below(sizes.len() as u64) as usize],
+        Sizes::Drawn { shape, min, max } => (*shape, *min, *max),
+    };
+    let mut drawn = 0.0;
+    for _ in 0..DRAWS_AGAIN {
+        drawn = match shape {
+            Shape::Uniform => return min + rng.below(max - min + 1),
+            Shape::Exponential(mean) => rng.exponential(mean),
+            Shape::LogNormal(mean, deviation) => lognormal(rng, mean, deviation),
+            Shape::Pareto(shape) => pareto(rng, shape, min as f64),
+        };
+        if drawn >= min as f64 && drawn < (max + 1) as f64 {
+            return drawn as u64;
+        }
+    }
+    if drawn < min as f64 { min } else { max }
+}
+
+/// A Pareto number of this shape, at least `scale`.
+pub fn pareto(rng: &mut Rng, shape: f64, scale: f64) -> f64 {
+    scale / libm::pow(1.0 - rng.uniform(), 1.0 / shape)
+}
 
 /// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes two
 /// uniform numbers.
@@ -37,6 +68,35 @@ mod tests {
         // Four standard errors: 4/sqrt(200 000), and 4/sqrt(2 x 200 000) of the deviation.
         assert!(mean.abs() < 0.009, "{mean}");
         assert!((deviation - 1.0).abs() < 0.0064, "{deviation}");
+    }
+
+    #[test]
+    fn sizes_stay_within_their_limits_and_have_their_means() {
+        let drawn = |shape, min, max| {
+            let sizes = Sizes::Drawn { shape, min, max };
+            let mut rng = Rng::stream(1, "sizes", 0);
+            let values: Vec<u64> = (0..DRAWS).map(|_| size(&mut rng, &sizes)).collect();
+            assert!(values.iter().all(|value| (min..=max).contains(value)));
+            values.iter().sum::<u64>() as f64 / DRAWS as f64
+        };
+        let uniform = drawn(Shape::Uniform, 1_000, 3_000);
+        assert!((uniform - 2_000.0).abs() < 4.0 * 577.0 / libm::sqrt(DRAWS as f64), "{uniform}");
+        let exponential = drawn(Shape::Exponential(1_000.0), 1, 1_000_000);
+        assert!((exponential - 1_000.0).abs() < 10.0, "{exponential}");
+        // Pareto of shape 2 between L and H, drawn again outside: mean 2 L H / (L + H).
+        let pareto = drawn(Shape::Pareto(2.0), 1_000, 100_000);
+        assert!((pareto / (2.0 * 100_000.0 / 101.0) - 1.0).abs() < 0.02, "{pareto}");
+        // The web model's main object (endpoints sheet §4.3): limits cost a tenth of the mean at most.
+        let main = drawn(Shape::LogNormal(10_710.0, 25_032.0), 100, 2_000_000);
+        assert!((0.9..1.02).contains(&(main / 10_710.0)), "{main}");
+    }
+
+    #[test]
+    fn a_list_is_drawn_from_evenly() {
+        let sizes = Sizes::List(vec![15_000, 44_000, 73_000, 102_000]);
+        let mut rng = Rng::stream(1, "sizes", 0);
+        let mean = (0..DRAWS).map(|_| size(&mut rng, &sizes)).sum::<u64>() as f64 / DRAWS as f64;
+        assert!((mean - 58_500.0).abs() < 4.0 * 32_420.0 / libm::sqrt(DRAWS as f64), "{mean}");
     }
 
     #[test]

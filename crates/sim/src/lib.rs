@@ -30,6 +30,8 @@ use sojourn_aqm::Time;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
+use crate::cc::Brought;
+
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SimError {
@@ -66,7 +68,7 @@ impl std::error::Error for SimError {}
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
-    build::world(plan).map(drop)
+    build::world(plan, &Brought::new()).map(drop)
 }
 
 /// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says no
@@ -76,7 +78,19 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
 /// said no.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
-    let mut world = build::world(plan)?;
+    run_with(plan, &Brought::new(), keep_going)
+}
+
+/// The same with congestion controls that the caller brings.
+///
+/// # Errors
+/// As [`run`]; [`SimError::Invalid`] too when a control is brought for flows that there are not.
+pub fn run_with(
+    plan: &Resolved,
+    brought: &Brought,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<Run, SimError> {
+    let mut world = build::world(plan, brought)?;
     let finished = if plan.record.packets || plan.record.signals {
         world.run::<true>(keep_going)
     } else {

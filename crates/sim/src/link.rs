@@ -1,11 +1,11 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Qdisc, Rate, Rng, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Qdisc, Rate, Rng, Sink, Span, Time, Var};
 
 use crate::agenda::{Agenda, Slot};
 use crate::opportunities::Opportunities;
 use crate::packet::Packet;
-use crate::probe::Ear;
+use crate::probe::{Counters, Ear};
 use crate::staged::{Above, Staged};
 use crate::transmitter::Transmitter;
 
@@ -31,6 +31,26 @@ pub enum Server {
     },
     /// Through a token bucket, a device, or both.
     Staged(Box<Staged>),
+}
+
+impl Server {
+    /// Part of the capacity that was used between two times: busy time of a steady link, bytes of a
+    /// recorded one, bytes over tokens where a bucket shapes (its burst comes on top).
+    pub fn used(&self, counts: &Counters, busy: Span, (from, to): (Time, Time)) -> f64 {
+        let seconds = to.since(from).as_secs();
+        match self {
+            Server::Steady { .. } => busy.as_secs() / seconds,
+            Server::Staged(staged) => match staged.shaped() {
+                None => busy.as_secs() / seconds,
+                Some(rate) => counts.sent_bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds),
+            },
+            Server::Recorded { opportunities, .. } => {
+                let offered = opportunities.count_until(to) - opportunities.count_until(from);
+                let bytes = offered.max(1) * u64::from(opportunities.bytes());
+                counts.carried_bytes as f64 / bytes as f64
+            }
+        }
+    }
 }
 
 /// Queue and server.

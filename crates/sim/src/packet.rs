@@ -18,6 +18,8 @@ pub enum Kind {
     WindowProbe,
     /// A datagram; `seq` counts them.
     Datagram,
+    /// A request for an object, from receiver to sender; `seq` counts them.
+    Request,
 }
 
 /// A range of segment numbers, from the first to one past the last.
@@ -60,6 +62,8 @@ pub struct Packet {
     pub connection: u16,
     /// What it is for.
     pub kind: Kind,
+    /// Which connection of its flow it belongs to, where a flow has several at once.
+    pub lane: u8,
     /// The next link of its route, by place.
     pub hop: u8,
     /// The ECN field.
@@ -89,6 +93,7 @@ impl Packet {
             window: u32::MAX,
             connection,
             kind,
+            lane: 0,
             hop: 0,
             ecn: Ecn::NotEct,
             ecn_in: Ecn::NotEct,
@@ -101,7 +106,7 @@ impl Packet {
 
     /// Whether it travels from receiver to sender.
     pub const fn is_reverse(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::SynAck)
+        matches!(self.kind, Kind::Ack | Kind::SynAck | Kind::Request)
     }
 }
 
@@ -118,9 +123,10 @@ impl AqmPacket for Packet {
         self.ecn = Ecn::Ce;
     }
 
-    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ.
+    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so are
+    /// connections that are open at once.
     fn flow(&self) -> u64 {
-        u64::from(self.flow) << 1 | u64::from(self.is_reverse())
+        u64::from(self.lane) << 40 | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
     }
 }
 

@@ -23,6 +23,21 @@ pub struct Counters {
     pub carried_bytes: u64,
 }
 
+impl Counters {
+    /// What was added since.
+    pub fn since(&self, then: &Counters) -> Counters {
+        let less = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
+        Counters {
+            arrived: self.arrived - then.arrived,
+            sent: self.sent - then.sent,
+            sent_bytes: self.sent_bytes - then.sent_bytes,
+            dropped: less(self.dropped, then.dropped),
+            marked: less(self.marked, then.marked),
+            carried_bytes: self.carried_bytes - then.carried_bytes,
+        }
+    }
+}
+
 /// What happened since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interval {
@@ -69,6 +84,10 @@ pub struct LinkStats {
     pub delays: Histogram,
     /// Time that the server was busy between warm-up and end.
     pub busy: Span,
+    /// Time that it was busy from the start, what it is sending now counted whole.
+    pub busy_total: Span,
+    /// When it has sent that.
+    pub busy_end: Time,
     window: (Time, Time),
 }
 
@@ -81,6 +100,8 @@ impl LinkStats {
             interval: Interval::default(),
             delays: Histogram::default(),
             busy: Span::ZERO,
+            busy_total: Span::ZERO,
+            busy_end: Time::ZERO,
             window,
         }
     }
@@ -89,8 +110,10 @@ impl LinkStats {
 /// What is counted for one class of traffic after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct ClassStats {
-    /// One-way delays of datagrams.
+    /// One-way delays of datagrams, and of data packets if wanted.
     pub one_way: Histogram,
+    /// Round trips of data packets as an observer beside the sender sees them, if wanted.
+    pub rtt: Histogram,
     /// Completion times of short transfers.
     pub completion: Histogram,
 }
@@ -237,6 +260,8 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
     #[inline]
     pub fn busy(&mut self, span: Span) {
         let (from, to) = self.stats.window;
+        self.stats.busy_total = self.stats.busy_total + span;
+        self.stats.busy_end = self.now + span;
         self.stats.busy = self.stats.busy + (self.now + span).min(to).since(self.now.max(from));
     }
 

@@ -2,14 +2,14 @@
 
 use sojourn_aqm::{Cause, Time, Var};
 use sojourn_record::Histogram;
-use sojourn_record::rows::{FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
+use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::build::classes;
 use crate::emodel;
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
-use crate::probe::{ClassStats, Counters, LinkStats, Probe};
+use crate::probe::{ClassStats, LinkStats, Probe};
 use crate::world::{FlowCount, World};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -47,6 +47,8 @@ pub struct Outcome {
     pub flow_samples: Vec<FlowRow>,
     /// Rows of the table `flow_states`.
     pub flow_states: Vec<FlowStateRow>,
+    /// Rows of the table of bins.
+    pub bins: Vec<BinRow>,
     /// Events handled.
     pub events: u64,
 }
@@ -68,6 +70,7 @@ impl From<World> for Outcome {
             counts: counted.collect(),
             flow_samples: world.flow_samples,
             flow_states: world.flow_states,
+            bins: world.bins.map(|bins| bins.rows).unwrap_or_default(),
             events: world.events,
             probe: world.probe,
         }
@@ -80,6 +83,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut histograms = Vec::new();
     let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
     let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
+    let bins = outcome.bins;
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &probe.links[link];
@@ -96,6 +100,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         let stats = &probe.classes[class];
         summarise_class(&mut summary, plan, name, &counts, stats, seconds);
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
+        push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
     }
     let packets_handled = probe.links.iter().map(|link| link.total.arrived).sum();
@@ -121,6 +126,8 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         evidence_vars: probe.notes.evidence_vars,
         flow_samples,
         flow_states,
+        bins,
+        class_names: classes(plan),
         states: probe.states,
         transfers: probe.transfers,
         summary,
@@ -189,39 +196,8 @@ const VOICE_BPS: u64 = 100_000;
 /// Time to fill a packet with voice: 20 ms frames of G.711.
 const PACKETISATION_S: f64 = 0.020;
 
-/// Part of the capacity that was used: busy time of a steady link, bytes of a recorded one, bytes over
-/// tokens where a bucket shapes (its burst comes on top).
-fn utilisation(server: &Server, stats: &LinkStats, (from, to): (Time, Time)) -> f64 {
-    let seconds = to.since(from).as_secs();
-    match server {
-        Server::Steady { .. } => stats.busy.as_secs() / seconds,
-        Server::Staged(staged) => match staged.shaped() {
-            None => stats.busy.as_secs() / seconds,
-            Some(rate) => {
-                let bytes = stats.total.sent_bytes - stats.at_warmup.sent_bytes;
-                bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
-            }
-        },
-        Server::Recorded { opportunities, .. } => {
-            let count = |until: Time| opportunities.count_until(until);
-            let offered = count(to) - count(from);
-            let carried = stats.total.carried_bytes - stats.at_warmup.carried_bytes;
-            carried as f64 / (offered * u64::from(opportunities.bytes())) as f64
-        }
-    }
-}
-
-fn since_warmup(stats: &LinkStats) -> Counters {
-    let (now, then) = (&stats.total, &stats.at_warmup);
-    let less = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
-    Counters {
-        arrived: now.arrived - then.arrived,
-        sent: now.sent - then.sent,
-        sent_bytes: now.sent_bytes - then.sent_bytes,
-        dropped: less(now.dropped, then.dropped),
-        marked: less(now.marked, then.marked),
-        carried_bytes: now.carried_bytes - then.carried_bytes,
-    }
+fn utilisation(server: &Server, stats: &LinkStats, window: (Time, Time)) -> f64 {
+    server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
 }
 
 fn summarise_queue(
@@ -239,7 +215,7 @@ fn summarise_queue(
         &stats.delays,
         ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
     );
-    let counts = since_warmup(stats);
+    let counts = stats.total.since(&stats.at_warmup);
     row("utilisation", utilisation, "1");
     row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
     row("arrived", counts.arrived as f64, "packets");
@@ -312,6 +288,7 @@ fn summarise_class(
         ["completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max"];
     push_delays(&mut row, &stats.completion, completion);
     push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
+    push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
     let sent: u64 = counts.iter().map(|count| count.sent).sum();
     let received: u64 = counts.iter().map(|count| count.received).sum();
     if sent > 0 {
@@ -330,7 +307,7 @@ fn summarise_class(
 
 /// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
 fn is_voice(app: &App) -> bool {
-    matches!(app, App::Cbr { datagrams } if datagrams.rate.as_bps() <= VOICE_BPS)
+    matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
 /// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe 1984).

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::*;
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Trace};
+use sojourn_scenario::resolved::{App, Capacity, Sizes, Trace};
 use sojourn_sim::SimError;
 
 #[test]
@@ -62,18 +62,6 @@ fn t44_goodput_of_saturated_flows_is_payload_over_packet() {
     assert!(utilisation > 0.999, "{utilisation}");
     let ceiling = 1e7 * 1448.0 / 1500.0;
     assert!((goodput / ceiling - 1.0).abs() < 0.005, "{goodput} of {ceiling}");
-}
-
-#[test]
-fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
-    // Utilisation of one Reno flow over buffer / BDP, in steady state.
-    for (buffer, expected) in [(0.25, 0.893), (0.5, 0.964), (1.0, 1.0)] {
-        let limit = (125_000.0 * buffer) as u64;
-        let mut plan = scenario(600, vec![link("b", "taildrop", limit)], vec![bulk(1, "reno")]);
-        plan.warmup = Span::from_secs(60);
-        let utilisation = metric(&run(&plan), Scope::Queue, "b", "utilisation");
-        assert!((utilisation - expected).abs() < 0.015, "{buffer}: {utilisation} for {expected}");
-    }
 }
 
 #[test]
@@ -181,7 +169,8 @@ fn every_packet_has_a_row_and_a_fate() {
 
 #[test]
 fn short_files_complete_and_think() {
-    let app = App::Files { tcp: tcp("cubic"), sizes: vec![15_000, 102_000], think: ms(500) };
+    let app =
+        App::Files { tcp: tcp("cubic"), sizes: Sizes::List(vec![15_000, 102_000]), think: ms(500) };
     let mut plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("web", 3, app)]);
     plan.warmup = Span::from_secs(1);
     let run = run(&plan);

@@ -94,7 +94,8 @@ Examples:
               help="With --design: phase margin wanted.")  # fmt: skip
 @click.option("--least-drop", type=float, metavar="P", help="With --design: lowest drop "
               "probability; by default that of the fewest flows at the highest rate.")  # fmt: skip
-@options.out_option("Folder for figures; the current one by default.")
+@options.out_option("Folder for figures: with --plot the current one by default; with --design "
+                    "none.")  # fmt: skip
 @options.json_option
 def stability(
     aqm: str, rtt: str, rate: str, flows: str, cc: str, scalable_flows: int, variant: str,
@@ -115,8 +116,11 @@ def stability(
         files.prepare(folder)
     if observe and plot != "map":
         raise InputError("--observe: the simulator is asked for a map; add --plot map")
+    if wants_design and plot:
+        raise InputError("--plot: a design has a figure of its own, with --out; leave --plot out")
     if wants_design:
-        return _design(question, margin, least_drop, as_json)
+        _design(question, margin, least_drop, out, as_json)
+        return 0
     if plot == "map":
         _map(question, folder, points if observe else 0, seed)
     elif plot:
@@ -130,30 +134,17 @@ def stability(
 
 def _table(question: _Question, as_json: bool) -> None:
     from sojourn.stability import analyse
+    from sojourn.stability.plain import plain
 
     rtt, rate, flows = question.axes(4, 3, _FEW)
     grid = rtt[None, :, None], rate[:, None, None], flows[None, None, :]
     found = analyse(question.aqm, *grid, **question.more)
     if as_json:
-        console.show_json(_plain(found))
+        console.show_json(plain(found))
         return
     from sojourn.cli.stability_words import print_margins
 
     print_margins(found, console.stdout_console())
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses and arrays as JSON has them: no infinities, no NaN."""
-    import math
-    from dataclasses import fields, is_dataclass
-
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _save(drawing: Figure, folder: Path, name: str) -> None:
@@ -215,8 +206,7 @@ def _margin(question: _Question) -> Figure:
     from sojourn.plots.loop_margin import lines
     from sojourn.stability import analyse
 
-    rtt, rate, flows = question.axes(_MOST_LINES, 1, _CURVE)
-    rate = question.axes(1, 2, 1)[1]
+    rtt, rate, flows = question.axes(_MOST_LINES, 2, _CURVE)
     if len(flows) < 2:
         raise InputError(f"--flows {question.flows}: margins are drawn over flows; give a range")
     panels: dict[str, dict[str, Any]] = {}
@@ -268,9 +258,12 @@ def _conditions(question: _Question) -> str:
     return f"RTT {question.rtt}, {question.rate}, {question.flows} flows ({question.more['cc']})"
 
 
-def _design(question: _Question, margin: float, least: float | None, as_json: bool) -> int:
+def _design(
+    question: _Question, margin: float, least: float | None, out: Path | None, as_json: bool
+) -> None:
     from sojourn.stability import analyse
-    from sojourn.stability.design import design
+    from sojourn.stability.gains import design
+    from sojourn.stability.plain import plain
 
     rtt, rate, flows = question.axes(2, 2, 2)
     if least is None:
@@ -280,13 +273,16 @@ def _design(question: _Question, margin: float, least: float | None, as_json: bo
         question.aqm, float(rtt.max()), least, margin,
         cc=question.more["cc"], variant=question.more["variant"],
     )  # fmt: skip
+    if out is not None:
+        from sojourn.plots.trade_off import trade_off
+
+        _save(trade_off(made), out, "stability-design")
     if as_json:
-        console.show_json(_plain(made))
-        return 0
+        console.show_json(plain(made))
+        return
     from sojourn.cli.stability_words import print_design
 
     print_design(made, float(rtt.max()), console.stdout_console())
-    return 0
 
 
 __all__ = ["stability"]

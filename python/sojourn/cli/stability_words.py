@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sojourn.stability.analysis import Stability
-    from sojourn.stability.design import Design, TradeOff
+    from sojourn.stability.gains import Design, TradeOff
 
 _HEAD = (
     "rate\n[Mbit/s]", "RTT\n[ms]", "flows", "delay\n[ms]", "window", "signal\nprob.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _core
+from sojourn.control import Brought
 from sojourn.errors import InputError
 
 SIM, LINUX = "sim", "linux"
@@ -73,8 +74,13 @@ def choose(names: Sequence[str], kernel: Path | None = None) -> list[Choice]:
     return [Choice(name, kernel if name == LINUX else None) for name in names]
 
 
-def run(choice: Choice, scenario: _core.Scenario, cancel: _core.Cancel) -> _core.Run:
-    """Run a scenario.
+def run(
+    choice: Choice,
+    scenario: _core.Scenario,
+    cancel: _core.Cancel,
+    controls: Sequence[Brought] = (),
+) -> _core.Run:
+    """Run a scenario; `controls` are congestion controls written in Python, for the simulator.
 
     Raises:
         ScenarioError: the engine cannot do what the scenario asks for.
@@ -85,5 +91,8 @@ def run(choice: Choice, scenario: _core.Scenario, cancel: _core.Cancel) -> _core
     if choice.name == LINUX:
         from sojourn.engines import linux
 
+        if controls:
+            raise InputError("cc: engine linux runs the kernel's own congestion controls")
+
         return linux.run(scenario, cancel, choice.kernel)
-    return _core.run(scenario, cancel)
+    return _core.run(scenario, cancel, list(controls))

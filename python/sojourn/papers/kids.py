@@ -20,6 +20,7 @@ from sojourn.reproduce.paper import (
     Case,
     Claim,
     Item,
+    Measure,
     Paper,
     Part,
     Pools,
@@ -651,6 +652,10 @@ ITEMS = (
 )
 
 
+def _mean(found: list[float]) -> float:
+    return float(np.mean(found))
+
+
 def _all(
     keys: Iterable[str], metric: str, kind: Callable[[list[float]], float]
 ) -> Callable[[Values], float]:
@@ -712,12 +717,12 @@ _CLAIMS_F2: list[Claim] = [
         "CoDel has the best goodput of the three",
         *(
             more(
-                _all(_over("codel"), _TOTAL, np.mean),
-                _all(_over(a), _TOTAL, np.mean),
+                _all(_over("codel"), _TOTAL, _mean),
+                _all(_over(a), _TOTAL, _mean),
                 label=f"mean over targets, CoDel > {NAMES[a]}",
             )
             for a in ("pie", "ared")
-        ),  # type: ignore[arg-type],
+        ),
     ),
     order(
         "kids-F2-6",
@@ -1128,6 +1133,12 @@ _CELLS = [(n, aqm, value) for n, row in _T5.items() for aqm, value in zip(AQMS, 
 _PAIR, _GOOD = ("codel", "pie"), "goodput5s.p50_mbps"
 
 
+def _apart(n: int, aqm: str) -> Measure:
+    """By how much more than 5 % medians with and without ECN differ."""
+    with_ecn, without = (f"n{n}.{case}.{aqm}.qd.p50_ms" for case in ("ecn", "without"))
+    return lambda v: abs(v[with_ecn] / v[without] - 1) - 0.05
+
+
 def _rise(aqm: str) -> Callable[[Values], float]:
     return lambda v: v[f"n16.ecn.{aqm}.rtt.p50_ms"] - v[f"n1.ecn.{aqm}.rtt.p50_ms"]
 
@@ -1158,9 +1169,7 @@ _CLAIMS_ECN: list[Claim] = [
         *(
             Part(
                 f"{NAMES[a]}, n = {n}: medians differ by more than 5 %",
-                lambda v, a=a, n=n: (
-                    abs(v[f"n{n}.ecn.{a}.qd.p50_ms"] / v[f"n{n}.without.{a}.qd.p50_ms"] - 1) - 0.05
-                ),
+                _apart(n, a),
             )
             for n in (4, 16)
             for a in AQMS

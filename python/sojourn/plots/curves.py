@@ -124,7 +124,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
         x, y = thinned(np.asarray(curve.x, float), np.asarray(curve.y, float))
         axes.plot(
-            x, y, color=curve.colour, linestyle=curve.dash, lw=curve.width,  # type: ignore[arg-type]
+            x, y, color=curve.colour, linestyle=curve.dash, lw=curve.width,
             label=curve.label or None, marker=curve.marker, ms=3.5,
             drawstyle="steps-post" if curve.steps else "default",
         )  # fmt: skip

@@ -52,6 +52,8 @@ def _save_paper(reproduction: Reproduction, made: PaperMade, folder: Path) -> li
             for name, figure in drawn.items()
         }
         sections.append(_section(each, drawings))
+    # Figures first, otherwise in the paper's order.
+    sections.sort(key=lambda section: not section["drawings"])
     page = _template("paper.html.j2").render(
         style=_style(), made=made, sections=sections, show=show, profile=reproduction.profile,
         facts=_facts(reproduction),

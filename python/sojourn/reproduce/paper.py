@@ -266,6 +266,18 @@ def is_within(
     return Part(label, value(quantity), Published(low, high), unit)
 
 
+def ratio(a: Quantity, b: Quantity) -> Measure:
+    """``a / b``."""
+    first, second = value(a), value(b)
+    return lambda values: first(values) / second(values)
+
+
+def difference(a: Quantity, b: Quantity) -> Measure:
+    """``a - b``."""
+    first, second = value(a), value(b)
+    return lambda values: first(values) - second(values)
+
+
 def _named(quantity: Quantity) -> str:
     if callable(quantity):
         return "..."

@@ -48,7 +48,7 @@ def claim_rows(judged: Iterable[Judged]) -> list[list[str]]:
         rows.append([
             each.claim.id, each.claim.tag, each.claim.what + more,
             published(part) if part else "–", measured(part) if part else "–",
-            str(part.spread.n) if part else "–", each.verdict,
+            str(part.spread.n or "–") if part else "–", each.verdict,
         ])  # fmt: skip
     return rows
 

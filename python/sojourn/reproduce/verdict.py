@@ -66,8 +66,8 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
         by_seed: the item's values seed by seed; none where nothing is left to chance.
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
-    worst = max((part.verdict for part in parts), key=_RANK.index, default="no value")
-    return Judged(claim, parts, worst)
+    verdicts: list[Verdict] = [part.verdict for part in parts] or ["no value"]
+    return Judged(claim, parts, max(verdicts, key=_RANK.index))
 
 
 def not_covered(claim: Claim) -> Judged:

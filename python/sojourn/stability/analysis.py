@@ -12,8 +12,8 @@ from sojourn.stability.aqms import FluidAqm, Link, PiAqm, fluid
 from sojourn.stability.arrays import ArrayLike, Bools, Complexes, Floats, floats
 from sojourn.stability.conditions import Conditions, Rest, at_rest, conditions
 from sojourn.stability.controllers import AverageControl, Controller, PiControl
-from sojourn.stability.loop import FluidLoop, variant
-from sojourn.stability.margins import Margins, margins
+from sojourn.stability.feedback import FluidLoop, variant
+from sojourn.stability.margin import Margins, margins
 
 DEFAULT_VARIANT = "exact"
 
@@ -27,14 +27,14 @@ class Stability:
     Attributes:
         aqm: canonical text.
         cc: congestion control.
-        variant: what the loop leaves out, see `loop.VARIANTS`.
+        variant: what the loop leaves out, see `feedback.VARIANTS`.
         rtt_s: round-trip time without queue.
         rate_bps: of the link.
         flows: how many.
         delay_s: queue delay at rest.
         window_packets: window at rest (of the classic flows).
         signal_prob: probability of a signal at rest (of the classic flows).
-        gain_margin_db: see `margins.Margins`.
+        gain_margin_db: see `margin.Margins`.
         phase_margin_deg: see there.
         delay_margin_s: see there.
         crossover_rad_per_s: see there.
@@ -79,7 +79,7 @@ def analyse(
         rtt_s: round-trip time without queue; this and the next two broadcast to the grid.
         rate_bps: rate of the link.
         flows: how many.
-        variant: one of `loop.VARIANTS`.
+        variant: one of `feedback.VARIANTS`.
         with_delay: whether the pure delay counts.
         step_scaling: whether PIE scales its steps.
         more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as of `conditions`.

@@ -34,9 +34,8 @@ _TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
     ),
 }
 
-# RFC 8033 §5.4: after a signal none for 0.85/p arrivals, then one with p each: a mean gap of
-# 1.85/p (spec aqm.md §13.6).
-DERANDOMISED_SHARE = 1.0 / 1.85
+# RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
+_SILENT_SUM = 0.85
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class PiAqm:
         beta_hz: proportional gain on the output, alike.
         period_s: between updates.
         table: name of the table that scales steps by the output; empty for none.
-        share: signals per output, for AQMs whose output is their probability.
+        derandomised: whether signals keep a distance, which makes them rarer than the output says.
         squared: whether the output is squared into the probability (PI2).
         coupling: k, the probability of a mark for scalable traffic per output where squared.
         stamped: whether the delay is measured on packets that leave.
@@ -64,7 +63,7 @@ class PiAqm:
     beta_hz: Floats
     period_s: float
     table: str = ""
-    share: float = 1.0
+    derandomised: bool = False
     squared: bool = False
     coupling: float = 1.0
     stamped: bool = False
@@ -72,22 +71,35 @@ class PiAqm:
     largest_output: float = 1.0
 
     def signal(self, output: Floats, window: Window) -> Floats:
-        """The probability with which flows are signalled at an output."""
-        if not self.squared:
-            return self.share * output
-        return self.coupling * output if window.scalable else output * output
+        """The probability with which flows are signalled at an output.
+
+        Derandomised, signals are about max(1, 0.85/p) + 1/p - 1 packets apart (spec aqm.md §13.6,
+        without its rounding up), which gives p/(1.85 - p) up to 0.85 and p above.
+        """
+        if self.squared:
+            return self.coupling * output if window.scalable else output * output
+        if not self.derandomised:
+            return output
+        return np.where(output < _SILENT_SUM, output / (1.0 + _SILENT_SUM - output), output)
 
     def signal_slope(self, output: Floats, window: Window) -> Floats:
         """The derivative of `signal`."""
-        if not self.squared:
-            return np.full_like(output, self.share)
-        return np.full_like(output, self.coupling) if window.scalable else 2.0 * output
+        one = np.ones_like(output)
+        if self.squared:
+            return self.coupling * one if window.scalable else 2.0 * output
+        if not self.derandomised:
+            return one
+        rest = 1.0 + _SILENT_SUM - output
+        return np.where(output < _SILENT_SUM, (1.0 + _SILENT_SUM) / rest**2, one)
 
     def output(self, signal_prob: Floats, window: Window) -> Floats:
         """The output that gives a probability."""
-        if not self.squared:
-            return signal_prob / self.share
-        return signal_prob / self.coupling if window.scalable else np.sqrt(signal_prob)
+        if self.squared:
+            return signal_prob / self.coupling if window.scalable else np.sqrt(signal_prob)
+        if not self.derandomised:
+            return signal_prob
+        thinned = (1.0 + _SILENT_SUM) * signal_prob / (1.0 + signal_prob)
+        return np.where(signal_prob < _SILENT_SUM, thinned, signal_prob)
 
     def step_factor(self, output: Floats) -> Floats:
         """By what a step is scaled at an output."""
@@ -211,7 +223,7 @@ def _pie(found: Settings, _link: Link) -> PiAqm:
         **_gains(found),
         period_s=_period_s(found),
         table=found.words["tune"],
-        share=DERANDOMISED_SHARE if derandomised else 1.0,
+        derandomised=derandomised,
         stamped=found.words["delay"] == "stamps",
     )
 
@@ -224,7 +236,7 @@ def _madpie(found: Settings, _link: Link) -> PiAqm:
         **_gains(found),
         period_s=_period_s(found),
         table=pie.table,
-        share=pie.share,
+        derandomised=pie.derandomised,
         stamped=pie.stamped,
     )
 

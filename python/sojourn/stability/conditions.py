@@ -9,7 +9,7 @@ import numpy as np
 from sojourn.errors import InputError
 from sojourn.stability.aqms import FluidAqm, PiAqm, RedAqm
 from sojourn.stability.arrays import ArrayLike, Bools, Floats, floats
-from sojourn.stability.loop import Population
+from sojourn.stability.feedback import Population
 from sojourn.stability.windows import Window, window
 
 PACKET_BYTES = 1500.0

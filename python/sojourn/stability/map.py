@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sojourn import files
+from sojourn import _core, files
 from sojourn.errors import InputError
 from sojourn.replicas import Progress
 from sojourn.stability.analysis import Stability, analyse
 from sojourn.stability.arrays import ArrayLike, Floats, floats
+from sojourn.stability.conditions import PACKET_BYTES
 from sojourn.stability.observation import (
     DURATION_S,
     WARMUP_S,
@@ -21,6 +24,9 @@ from sojourn.stability.observation import (
     observe_all,
     scenario_of,
 )
+from sojourn.stability.plain import plain
+
+_MEASURES = ("delay_mean_s", "variation", "peak_share", "peak_rad_per_s", "utilisation")
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Point:
         rate_bps: of the link.
         flows: how many.
         cc: their congestion control.
+        more: what else was said of the model, as of `analysis.analyse`.
         phase_margin_deg: predicted; NaN where the model has no rest.
         gain_margin_db: predicted.
         delay_s: queue delay at rest, predicted.
@@ -45,6 +52,7 @@ class Point:
     rate_bps: float
     flows: float
     cc: str
+    more: Mapping[str, Any]
     phase_margin_deg: float
     gain_margin_db: float
     delay_s: float
@@ -58,15 +66,28 @@ class Point:
             InputError: the point cannot be simulated.
             RunFailed: the simulator failed; please report it.
         """
-        scenario = scenario_of(
+        scenario = self.scenario(seed=seed, duration_s=duration_s)
+        return observe_all([scenario], jobs=1, warmup_s=min(WARMUP_S, duration_s / 3.0))[0]
+
+    def scenario(self, *, seed: int = 1, duration_s: float = DURATION_S) -> _core.Scenario:
+        """The scenario that stands for the point.
+
+        Raises:
+            InputError: the simulator has nothing like it.
+        """
+        if not self.more.get("step_scaling", True):
+            raise InputError("step_scaling: the simulator's PIE scales its steps; leave it on")
+        return scenario_of(
             self.aqm, self.rtt_s, self.rate_bps, self.flows, cc=self.cc, seed=seed,
+            scalable_flows=self.more.get("scalable_flows", 0.0),
+            scalable_cc=self.more.get("scalable_cc", "dctcp"),
+            packet_bytes=self.more.get("packet_bytes", PACKET_BYTES),
             duration_s=duration_s,
         )  # fmt: skip
-        return observe_all([scenario], jobs=1, warmup_s=min(WARMUP_S, duration_s / 3.0))[0]
 
     def __str__(self) -> str:
         """For example ``100 ms, 10 Mbit/s, 20 flows``."""
-        return f"{self.rtt_s * 1e3:g} ms, {self.rate_bps * 1e-6:g} Mbit/s, {self.flows:g} flows"
+        return f"{self.rtt_s * 1e3:.4g} ms, {self.rate_bps * 1e-6:.4g} Mbit/s, {self.flows:g} flows"
 
 
 @dataclass(frozen=True)
@@ -78,6 +99,7 @@ class Map:
         rtt_s: shape ``(n_rtts,)``.
         rate_bps: shape ``(n_rates,)``.
         flows: shape ``(n_flows,)``.
+        more: what else was said of the model, as of `analysis.analyse`.
         observed: points that were simulated.
     """
 
@@ -85,6 +107,7 @@ class Map:
     rtt_s: Floats
     rate_bps: Floats
     flows: Floats
+    more: Mapping[str, Any]
     observed: list[Point] = field(default_factory=list)
 
     def point(self, rtt_s: float, flows: float, rate_bps: float | None = None) -> Point:
@@ -103,9 +126,9 @@ class Map:
                 raise InputError(f"rate_bps: the map has {len(self.rate_bps)} rates; name one")
             rate_bps = float(self.rate_bps[0])
         of = self.predicted
-        here = analyse(of.aqm, rtt_s, rate_bps, flows, cc=of.cc, variant=of.variant)
+        here = analyse(of.aqm, rtt_s, rate_bps, flows, **self.more)
         return Point(
-            of.aqm, rtt_s, rate_bps, flows, of.cc,
+            of.aqm, rtt_s, rate_bps, flows, of.cc, self.more,
             float(here.phase_margin_deg), float(here.gain_margin_db),
             float(here.delay_s), float(here.crossover_rad_per_s),
         )  # fmt: skip
@@ -139,19 +162,14 @@ class Map:
             for k, flows in _some(self.flows, per_axis)
             if np.isfinite(self.predicted.phase_margin_deg[i, j, k])
         ]
-        scenarios = [
-            scenario_of(
-                p.aqm, p.rtt_s, p.rate_bps, p.flows, cc=p.cc, seed=seed, duration_s=duration_s
-            )
-            for p in points
-        ]
+        scenarios = [point.scenario(seed=seed, duration_s=duration_s) for point in points]
         warmup_s = min(WARMUP_S, duration_s / 3.0)
         found = observe_all(scenarios, jobs=jobs, progress=progress, warmup_s=warmup_s)
         seen = [replace(p, observation=o) for p, o in zip(points, found, strict=True)]
         return replace(self, observed=seen)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write ``map.svg`` and ``map.png``, one figure per observed point, and ``map.html``.
+        """Write the map as SVG, PNG, HTML and JSON, and one figure per observed point.
 
         In ``map.html`` and ``map.svg`` every observed point is a link to its time series.
 
@@ -169,9 +187,21 @@ class Map:
         for name, point in zip(names, self.observed, strict=True):
             written[name] = style.svg(stability_map.point_series(point))
         written["map.html"] = _page(self, picture, names)
+        written["map.json"] = json.dumps(self._numbers(names), indent=1)
         for name, content in written.items():
             files.write(folder / name, content)
         return [folder / name for name in written]
+
+    def _numbers(self, names: list[str]) -> dict[str, Any]:
+        """Everything on the map but the series."""
+        observed = [
+            {key: value for key, value in vars(point).items() if key not in ("observation", "more")}
+            | {key: value for key, value in vars(point.observation).items() if key in _MEASURES}
+            | {"series": name}
+            for point, name in zip(self.observed, names, strict=True)
+        ]
+        numbers: dict[str, Any] = plain({"predicted": self.predicted, "observed": observed})
+        return numbers
 
 
 def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, **more: Any) -> Map:
@@ -190,7 +220,7 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
     """
     rtt, rate, count = (np.atleast_1d(floats(axis)) for axis in (rtt_s, rate_bps, flows))
     grid = rtt[None, :, None], rate[:, None, None], count[None, None, :]
-    return Map(analyse(aqm, *grid, **more), rtt, rate, count)
+    return Map(analyse(aqm, *grid, **more), rtt, rate, count, more)
 
 
 def _some(values: Floats, most: int) -> list[tuple[int, float]]:

@@ -16,7 +16,7 @@ from sojourn.stability.arrays import Bools, Floats
 from sojourn.stability.conditions import Rest
 from sojourn.stability.controllers import AverageControl, PiControl
 from sojourn.stability.dde import Past
-from sojourn.stability.loop import Population
+from sojourn.stability.feedback import Population
 
 # DualPI2 (RFC 9332 §4.2.2) keeps a sixteenth of the link for the classic queue.
 _CLASSIC_SHARE = 1.0 / 16.0

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.errors import InputError
 from sojourn.stability.arrays import ArrayLike, Floats, floats
 from sojourn.stability.controllers import PiControl
-from sojourn.stability.loop import FluidLoop, Population, variant
+from sojourn.stability.feedback import FluidLoop, Population, variant
 from sojourn.stability.windows import WINDOWS, Window
 
 
@@ -35,7 +35,7 @@ def loop_at(
         signal_slope: change of the probability per change of the controller's output.
         late_s: by how much the delay is measured late.
         window: congestion control.
-        name: variant, see `loop.VARIANTS`.
+        name: variant, see `feedback.VARIANTS`.
         with_delay: whether the pure delay counts.
 
     Raises:

@@ -24,6 +24,7 @@ from sojourn.replicas import Progress, Task, run_all
 from sojourn.result import Result
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 from sojourn.stability.arrays import Floats
+from sojourn.stability.conditions import PACKET_BYTES
 from sojourn.stability.windows import WINDOWS
 
 LINK = "bottleneck"
@@ -64,20 +65,28 @@ class Observation:
 
 
 def scenario_of(
-    aqm: str, rtt_s: float, rate_bps: float, flows: float, *, cc: str = "reno", seed: int = 1,
+    aqm: str,
+    rtt_s: float,
+    rate_bps: float,
+    flows: float,
+    *,
+    cc: str = "reno",
+    scalable_flows: float = 0.0,
+    scalable_cc: str = "dctcp",
+    packet_bytes: float = PACKET_BYTES,
+    seed: int = 1,
     duration_s: float = DURATION_S,
-) -> _core.Scenario:  # fmt: skip
+) -> _core.Scenario:
     """The scenario that stands for an operating point: long flows over one link.
 
     Raises:
-        InputError: the number of flows is not whole, or the congestion control is a model only.
+        InputError: a number of flows is not whole, or a congestion control is a model only.
         ScenarioError: the AQM is not legal.
     """
-    if flows != round(flows) or flows < 1:
-        raise InputError(f"flows: {flows:g} cannot be simulated; give a whole number")
-    if cc not in {entry["name"] for entry in _core.ccs()}:
-        raise InputError(f"cc: `{cc}` exists as a model only; simulate {', '.join(_simulated())}")
     buffer = max(_BUFFER_RTTS * rtt_s * rate_bps / 8.0, _LEAST_BUFFER_BYTES)
+    groups = [("bulk", flows, cc)] + [("scalable", scalable_flows, scalable_cc)] * (
+        scalable_flows > 0
+    )
     written = Scenario(
         name="operating-point",
         seed=seed,
@@ -93,17 +102,35 @@ def scenario_of(
         },
         flows=[
             FlowGroup(
-                name="bulk", count=round(flows), path=[LINK], rtt=_nanoseconds(rtt_s),
-                cc=cc, start="0s..1s", ecn=WINDOWS[cc].scalable or None, app=Bulk(),
+                name=name,
+                count=_whole(count),
+                path=[LINK],
+                rtt=_nanoseconds(rtt_s),
+                cc=_simulated(control),
+                packet=f"{round(packet_bytes)}B",
+                start="0s..1s",
+                ecn=WINDOWS[control].scalable or None,
+                app=Bulk(),
             )
+            for name, count, control in groups
         ],
         record=Record(states=True, sample=_nanoseconds(SAMPLE_S)),
-    )  # fmt: skip
+    )
     return load(written)
 
 
-def _simulated() -> list[str]:
-    return [entry["name"] for entry in _core.ccs() if entry["name"] in WINDOWS]
+def _whole(flows: float) -> int:
+    if flows != round(flows) or flows < 1:
+        raise InputError(f"flows: {flows:g} cannot be simulated; give a whole number")
+    return round(flows)
+
+
+def _simulated(cc: str) -> str:
+    """A congestion control of the model that the simulator has too."""
+    known = [entry["name"] for entry in _core.ccs() if entry["name"] in WINDOWS]
+    if cc not in known:
+        raise InputError(f"cc: `{cc}` exists as a model only; simulate {', '.join(known)}")
+    return cc
 
 
 def _nanoseconds(time_s: float) -> str:

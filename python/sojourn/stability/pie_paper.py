@@ -1,7 +1,7 @@
 """Figures 13 to 16 of the PIE paper (Pan et al. 2013, section V) as plain data.
 
-The paper's loop is `loop.VARIANTS` "derived" or "printed": its printed gain is twice what its own
-equations give, and its statement about Figure 13 fits only without the pure delay. So every
+The paper's loop is `feedback.VARIANTS` "derived" or "printed": its printed gain is twice what its
+own equations give, and its statement about Figure 13 fits only without the pure delay. So every
 figure is computed in all four readings, and none is chosen silently.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from sojourn.stability.analysis import bode
 from sojourn.stability.arrays import ArrayLike, Floats
-from sojourn.stability.loop import FluidLoop
-from sojourn.stability.margins import margins
+from sojourn.stability.feedback import FluidLoop
+from sojourn.stability.margin import margins
 from sojourn.stability.normalised import loop_at
 
 PERIOD_S = 0.03

@@ -16,7 +16,7 @@ from sojourn.stability.arrays import ArrayLike, Floats, floats
 from sojourn.stability.conditions import Conditions, Rest, at_rest, conditions
 from sojourn.stability.controllers import AverageControl, PiControl
 from sojourn.stability.dde import integrate
-from sojourn.stability.loop import variant as variant_of
+from sojourn.stability.feedback import variant as variant_of
 from sojourn.stability.motion import Linearised, Phase, Whole, start_at
 
 _STEPS_PER_RTT = 16

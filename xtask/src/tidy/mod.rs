@@ -49,7 +49,7 @@ pub fn check(root: &Path) -> Result<String, String> {
 }
 
 /// The text files that git knows or would add.
-fn sources(root: &Path) -> Result<Vec<Source>, String> {
+pub fn sources(root: &Path) -> Result<Vec<Source>, String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let listed = Command::new("git").args(arguments).current_dir(root).output();
     let listed = listed.map_err(|error| format!("git ls-files: {error}"))?;

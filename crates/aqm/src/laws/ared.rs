@@ -19,6 +19,7 @@ use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::laws::red::{self, Detector, GapMode, LinuxRed, LinuxSetup, Setup, Style};
 use crate::packet::{Backlog, Head};
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto};
 use crate::parts::periodic::Periodic;
 use crate::rng::Rng;
@@ -83,14 +84,12 @@ params! {
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     }
     check: |params| check(params);
+    unused: |dialect| unused(dialect);
 }
 
-fn check(params: &AredParams) -> Result<(), String> {
-    red::check_thresholds(params.min_th, params.max_th)?;
-    if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
-        return Err("max_p_bottom must not be greater than max_p_top".into());
-    }
-    let fixed = [
+/// Parameters without effect, by dialect.
+fn unused(dialect: &str) -> &'static [&'static str] {
+    const FIXED: &[&str] = &[
         "adapt_alpha",
         "adapt_beta",
         "max_p_top",
@@ -100,12 +99,20 @@ fn check(params: &AredParams) -> Result<(), String> {
         "gap_mode",
         "target_delay",
     ];
-    let unused = match params.dialect {
-        "linux" => &fixed[..],
-        "kids" => &fixed[..7],
+    match dialect {
+        "linux" => FIXED,
+        "kids" => FIXED.split_at(7).0,
         _ => &["burst"],
-    };
-    red::check_unused(params, params.dialect, unused)?;
+    }
+}
+
+fn check(params: &AredParams) -> Result<(), String> {
+    red::check_thresholds(params, params.min_th, params.max_th)?;
+    if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
+        let source = "Floyd et al. 2001";
+        return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
+    }
+    red::check_unused(params, params.dialect)?;
     if params.is_linux() {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         red::check_tc(params.min_th, params.max_th, params.burst.0, packet)?;

@@ -1,8 +1,9 @@
 use super::*;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
 use crate::params::Params;
-use crate::testing::{arrival, assert_near, bytes, env, full_packets, law, law_in, ms, var};
+use crate::testing::{
+    arrival, assert_near, bytes, env, full_packets, law, law_in, law_of, ms, var,
+};
 
 /// Adaptive RED with thresholds of 10 and 30 packets (middle band 18 to 22) and an average that
 /// stays at `packets`.

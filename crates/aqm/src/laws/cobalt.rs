@@ -13,6 +13,7 @@ use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::OrOff;
+use crate::params::rules::contradiction;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 
@@ -39,7 +40,7 @@ params! {
     }
     check: |params| match params.target < params.interval {
         true => Ok(()),
-        false => Err("target must be less than interval (RFC 8289 §4.3)".into()),
+        false => Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3")),
     };
 }
 

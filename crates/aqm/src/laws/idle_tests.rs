@@ -6,12 +6,11 @@ use core::fmt::Debug;
 use proptest::prelude::*;
 
 use crate::law::Law;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Backlog;
 use crate::packet::Ecn;
 use crate::params::Params;
 use crate::rng::Rng;
-use crate::testing::{arrival, full_packets, waited};
+use crate::testing::{arrival, full_packets, law_of, waited};
 use crate::time::{Span, Time};
 
 /// Congestion of random strength and length that ends at rest or not, then a silence.

@@ -19,6 +19,7 @@ use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::laws::pie::{Controller, PieParams, Timer};
 use crate::packet::{Backlog, Head};
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, Hertz, OrAuto, Params};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -67,7 +68,8 @@ fn check(params: &MadpieParams) -> Result<(), String> {
     if params.deterministic_target > params.target {
         params.pie().check()
     } else {
-        Err("deterministic_target must be greater than target (Kuhn and Ros 2016 §II)".into())
+        let source = "Kuhn and Ros 2016 §II";
+        Err(contradiction(params, "deterministic_target", "greater than", "target", source))
     }
 }
 

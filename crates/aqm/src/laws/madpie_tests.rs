@@ -1,9 +1,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
-use crate::testing::{arrival, bytes, full_packets, law, learn_rate, ms, var, waited};
+use crate::testing::{arrival, bytes, full_packets, law, law_of, learn_rate, ms, var, waited};
 use crate::time::Span;
 
 const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);

@@ -14,5 +14,3 @@ pub mod taildrop;
 
 #[cfg(test)]
 mod idle_tests;
-#[cfg(test)]
-mod in_dialect;

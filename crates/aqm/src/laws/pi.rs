@@ -28,9 +28,12 @@ params! {
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "ns-2 pi.cc: setbit_ off" => false;
     }
-    check: |params| match params.sample_rate.0 <= 1e6 {
-        true => Ok(()),
-        false => Err("sample_rate must be at most 1000000hz, a microsecond between updates".into()),
+    check: |params| match (params.sample_rate.0 <= 1e6, params.a.max(params.b) <= 1.0) {
+        (true, true) => Ok(()),
+        (false, _) => {
+            Err("sample_rate must be at most 1000000hz, a microsecond between updates".into())
+        }
+        (_, false) => Err("a and b must be at most 1: a packet is worth all probability there is".into()),
     };
 }
 
@@ -107,6 +110,14 @@ mod tests {
         (pi.prob, pi.q_old) = (prob, q_old);
         pi.on_timer(ms(6), full_packets(q));
         var(&pi, "drop_prob")
+    }
+
+    /// Larger ones would meet as infinities of both signs.
+    #[test]
+    fn gains_beyond_all_probability_are_refused() {
+        let refusal = |text| crate::QdiscSpec::parse(text).unwrap_err().message;
+        assert!(refusal("pi:a=1e300").contains("a and b must be at most 1"));
+        assert!(refusal("pi:b=1.1").contains("a and b must be at most 1"));
     }
 
     /// Facts 21.1, 21.2 and 21.3.

@@ -16,14 +16,14 @@
 //! too strong); an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle; two draws.
 //! `ns3` follows all of these.
 //!
-//! Deviations of `rfc9332` from RFC 9332: its base AQM looks at the age of the packet at the head; a law
-//! here is shown packets as they leave, so the sojourn time of the last one stands for it, and 0 once
-//! it left nothing behind. `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
+//! Deviations of `rfc9332` from RFC 9332: none known for classic traffic; it has no queue of low latency.
+//! Its delay is the age of the packet at the head, which goes on growing while the link stands still.
+//! `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
 
+use alloc::format;
 use alloc::string::String;
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
-use crate::laws::pie::DelaySource;
 use crate::packet::{Backlog, Ecn, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::departure_rate::DepartureRate;
@@ -58,8 +58,8 @@ params! {
             "rfc9332": "RFC 9332 Appendix A.1: 0.3 / RTT_max" => Hertz(3.2),
             "linux" | "ns3": "Linux sch_pi2.c: 100 sixteenths" => Hertz(6.25);
         /// Where the delay comes from.
-        delay: DelaySource, ANY, "Tahiliani and Tewari 2017 §II" => DelaySource::Rate,
-            "rfc9332": "RFC 9332 Appendix A.1: time in the queue" => DelaySource::Stamps;
+        delay: Estimator, ANY, "Tahiliani and Tewari 2017 §II" => Estimator::Rate,
+            "rfc9332": "RFC 9332 Appendix A.1: age of the packet at the head" => Estimator::Head;
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
         dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Bytes(10_000);
         /// Weight of a new sample in the average departure rate.
@@ -86,14 +86,36 @@ params! {
         hz: OrOff<u64>, POSITIVE, "timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     }
+    behaviour {
+        "what is controlled": "p', in 0 to 1", "Tahiliani and Tewari 2017",
+            "linux": "p_s = k p', in 0 to 1", "Linux sch_pi2.c",
+            "ns3": "p', without an upper bound", "the ns-3 port";
+        "a classic packet is signalled": "when two draws are both < p'", "Linux sch_pi2.c",
+            "ns3": "when one draw is <= p'^2", "the ns-3 port";
+        "never signalled": "while less than two packets wait", "Linux sch_pi2.c",
+            "ns3": "while two packets or fewer wait", "the ns-3 port";
+    }
     check: |params| check(params);
 }
 
 fn check(params: &Pi2Params) -> Result<(), String> {
     if params.coupling_k < 1.0 {
-        return Err("coupling_k must be at least 1 (RFC 9332 §2.4)".into());
+        let k = params.coupling_k;
+        return Err(format!("coupling_k `{k}` must be at least 1 (RFC 9332 §2.4)"));
     }
     Ok(())
+}
+
+words! {
+    /// Where PI2's delay comes from (spec aqm.md §1, delay estimators).
+    pub enum Estimator {
+        /// The sojourn time of the last packet that left, 0 if it left nothing behind.
+        Stamps = "stamps",
+        /// The backlog over a measured departure rate.
+        Rate = "rate",
+        /// The age of the packet at the head, 0 if nothing waits.
+        Head = "head",
+    }
 }
 
 words! {
@@ -130,7 +152,7 @@ pub struct Pi2 {
     coupling_k: f64,
     idle_decay: f64,
     timer: Periodic,
-    uses_stamps: bool,
+    estimator: Estimator,
     departures: DepartureRate,
     /// What the controller moves: p', in `linux` p_s = k p'.
     output: f64,
@@ -138,6 +160,8 @@ pub struct Pi2 {
     base_prob: f64,
     /// Stamps: the sojourn time of the last departure, in seconds.
     last_delay: f64,
+    /// Head: when the packet at the head was accepted.
+    head: Option<Time>,
     /// Delay at the last update, in seconds.
     delay: f64,
 }
@@ -154,9 +178,12 @@ enum Form {
 }
 
 impl Pi2 {
-    fn update(&mut self, queue: Backlog) {
-        let delay =
-            if self.uses_stamps { self.last_delay } else { self.departures.delay(queue.bytes) };
+    fn update(&mut self, now: Time, queue: Backlog) {
+        let delay = match self.estimator {
+            Estimator::Stamps => self.last_delay,
+            Estimator::Rate => self.departures.delay(queue.bytes),
+            Estimator::Head => self.head.map_or(0.0, |enqueued| now.since(enqueued).as_secs()),
+        };
         let step = self.gains.step(delay, self.delay);
         let is_idle = delay == 0.0 && self.delay == 0.0;
         let decay = if is_idle { self.idle_decay } else { 1.0 };
@@ -210,10 +237,11 @@ impl Aqm for Pi2 {
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
-        if self.uses_stamps {
-            self.last_delay = if queue.packets == 0 { 0.0 } else { head.sojourn(now).as_secs() };
-        } else {
-            self.departures.on_dequeue(now, head.bytes, queue.bytes);
+        match self.estimator {
+            Estimator::Stamps if queue.packets == 0 => self.last_delay = 0.0,
+            Estimator::Stamps => self.last_delay = head.sojourn(now).as_secs(),
+            Estimator::Rate => self.departures.on_dequeue(now, head.bytes, queue.bytes),
+            Estimator::Head => {}
         }
         Verdict::Pass
     }
@@ -228,12 +256,17 @@ impl Aqm for Pi2 {
         Some(self.timer.next())
     }
 
+    fn on_head(&mut self, enqueued: Option<Time>) {
+        self.head = enqueued;
+    }
+
     fn on_timer(&mut self, now: Time, queue: Backlog) {
-        self.update(queue);
+        self.update(now, queue);
         self.timer.advance(now);
     }
 
     fn on_idle_timers(&mut self, now: Time) {
+        self.head = None;
         while self.timer.next() <= now {
             if self.is_at_rest() {
                 self.timer.advance(now);
@@ -279,11 +312,12 @@ impl Law for Pi2 {
             coupling_k: p.coupling_k,
             idle_decay: p.idle_decay,
             timer: Periodic::starting(Time::ZERO + p.first_update.0.unwrap_or(period), period),
-            uses_stamps: p.delay == DelaySource::Stamps,
+            estimator: p.delay,
             departures: DepartureRate::new(p.dq_threshold.0, p.rate_weight),
             output: 0.0,
             base_prob: 0.0,
             last_delay: 0.0,
+            head: None,
             delay: 0.0,
         }
     }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
 use crate::testing::{
-    arrival, assert_near, bytes, full_packets, gaps, law, learn_rate, mean, ms, var, waited,
+    Log, Numbered, arrival, assert_near, bytes, env, full_packets, gaps, law, law_of, learn_rate,
+    mean, ms, var, waited,
 };
 
 fn started(base_prob: f64, delay: f64) -> Pi2 {
@@ -201,7 +201,7 @@ fn ns3_moves_twice_as_far_as_the_others() {
 /// Golden trace G5, second line: the base AQM of RFC 9332.
 #[test]
 fn golden_trace_g5_of_the_base_aqm() {
-    let mut pi2 = started_in("rfc9332", 0.1, &[]);
+    let mut pi2 = started_in("rfc9332", 0.1, &[("delay", "stamps")]);
     pi2.delay = 0.02;
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
     let expected = [
@@ -213,6 +213,47 @@ fn golden_trace_g5_of_the_base_aqm() {
         pi2.on_dequeue(ms(1000), head, full_packets(9), &mut Rng::scripted(0.5));
         pi2.on_timer(pi2.next_timer().unwrap(), full_packets(9));
         assert_near(var(&pi2, "base_prob"), p, 1e-9);
+    }
+}
+
+/// Spec aqm.md §1 (c): the age of the head goes on growing while the link stands still, where the sojourn
+/// time of the last departure stays as it was; both are 0 when nothing waits.
+#[test]
+fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
+    let delays = |estimator: &str| {
+        let mut pi2 = started_in("rfc9332", 0.1, &[("delay", estimator)]);
+        let head = waited(ms(8), Span::from_millis(8));
+        pi2.on_dequeue(ms(8), head, full_packets(9), &mut Rng::scripted(0.5));
+        let mut after = |head: Option<Time>, queue| {
+            pi2.on_head(head);
+            pi2.on_timer(pi2.next_timer().unwrap(), queue);
+            var(&pi2, "delay")
+        };
+        let waits = Some(ms(1));
+        [after(waits, full_packets(9)), after(waits, full_packets(9)), after(None, Backlog::EMPTY)]
+    };
+    assert_eq!(delays("head"), [0.015, 0.031, 0.0]);
+    assert_eq!(delays("stamps")[..2], [0.008, 0.008]);
+}
+
+/// The discipline tells the law of the head, in one queue and under flow queues.
+#[test]
+fn the_head_of_the_queue_is_shown_before_every_update() {
+    for aqm in ["pi2@rfc9332", "fq(pi2@rfc9332)"] {
+        let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+        let mut qdisc = crate::registry::build_watched::<Numbered>(&spec, &env()).unwrap();
+        let mut rng = Rng::stream(1, "unused", 0);
+        for id in 0..200 {
+            qdisc.enqueue(ms(1), Numbered::new(id, 1, 1514), &mut rng, &mut Log::default());
+        }
+        while let Some(due) = qdisc.next_timer().filter(|&due| due < ms(900)) {
+            qdisc.on_timer(due);
+        }
+        let mut log = Log::default();
+        let offered = 1000..1400;
+        offered
+            .for_each(|id| qdisc.enqueue(ms(900), Numbered::new(id, 1, 1514), &mut rng, &mut log));
+        assert!(log.dropped.len() > 100, "{aqm}: {}", log.dropped.len());
     }
 }
 

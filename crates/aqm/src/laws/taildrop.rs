@@ -9,7 +9,10 @@ use crate::params;
 params! {
     /// Tail drop has no parameters of its own: the limit belongs to the discipline.
     pub struct TailDropParams {
-        dialects: "packets" = "Linux pfifo and bfifo; the limit says which";
+        dialects:
+            "packets" = "Linux pfifo: a limit in packets",
+            "bytes" = "Linux bfifo: a limit in bytes",
+            "head_drop" = "Linux pfifo_head_drop: the oldest packet makes room";
     }
 }
 

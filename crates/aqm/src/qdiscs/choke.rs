@@ -59,9 +59,13 @@ impl ChokeParams {
         let max_th = packets(self.max_th).unwrap_or((limit / 4.0).max(3.0));
         let min_th = packets(self.min_th).unwrap_or(max_th / 3.0);
         if min_th >= max_th {
-            return Err(format!("min_th ({min_th}) must be less than max_th ({max_th})"));
+            let source = "Linux sch_choke.c, tc choke";
+            return Err(format!(
+                "min_th `{min_th}` must be less than max_th `{max_th}` ({source})"
+            ));
         }
-        let burst = packets(self.burst).unwrap_or(usual_burst(min_th, max_th));
+        let burst = packets(self.burst)
+            .unwrap_or_else(|| usual_burst(min_th, max_th, self.min_th.0.is_none()));
         let log = weight_log(burst, min_th).ok_or_else(|| {
             format!(
                 "burst ({burst}) is too small for min_th ({min_th}): no weight of the average fits \

@@ -4,19 +4,36 @@ use alloc::boxed::Box;
 
 use crate::law::{Aqm, Env, Law, Var};
 use crate::packet::{Backlog, Packet};
-use crate::params;
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::qdiscs::queue::LawQueue;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
+use crate::{params, words};
 
 params! {
     /// What every discipline with one queue takes, beside the parameters of its law.
     pub struct FifoParams {
-        dialects: "fifo" = "one queue";
+        dialects:
+            "fifo" = "one queue",
+            "bytes" = "Linux bfifo",
+            "head_drop" = "Linux pfifo_head_drop";
         /// How much may wait: packets (accept while fewer wait) or bytes (accept while they fit).
-        limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000);
+        limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000),
+            "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000);
+        /// Who pays where there is no room: the arrival, or the packets at the head.
+        overflow: Overflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => Overflow::Arrival,
+            "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => Overflow::Head;
+    }
+}
+
+words! {
+    /// Who pays where there is no room.
+    pub enum Overflow {
+        /// The packet that arrives.
+        Arrival = "arrival",
+        /// The packets that have waited longest, as many as it takes.
+        Head = "head",
     }
 }
 
@@ -25,17 +42,43 @@ params! {
 pub struct Fifo<P, L> {
     queue: LawQueue<P, L>,
     limit: Limit,
+    overflow: Overflow,
 }
 
 impl<P: Packet, L: Aqm> Fifo<P, L> {
-    /// An empty queue.
+    /// An empty queue; arrivals that find no room are dropped.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { queue: LawQueue::new(law), limit }
+        Fifo { queue: LawQueue::new(law), limit, overflow: Overflow::Arrival }
+    }
+
+    /// The same, with somebody who pays where there is no room.
+    pub fn on_overflow(self, overflow: Overflow) -> Self {
+        Fifo { overflow, ..self }
     }
 
     /// The law, for tests.
     pub fn law(&self) -> &L {
         &self.queue.law
+    }
+
+    /// There is no room: the arrival is refused, or packets at the head go until it fits. One that would
+    /// not fit alone evicts nobody.
+    fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        let bytes = packet.bytes();
+        let hopeless = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
+        let refused = self.overflow == Overflow::Arrival || hopeless;
+        if self.queue.offer(now, packet, refused, 0, rng, sink) {
+            while self.is_over_limit() {
+                self.queue.evict(now, 0, sink);
+            }
+        }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        match self.limit {
+            Limit::Packets(n) => u64::from(self.queue.packets()) > n,
+            Limit::Bytes(n) => self.queue.bytes() > n,
+        }
     }
 
     fn is_full_for(&self, bytes: u32) -> bool {
@@ -48,8 +91,11 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
 
 impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let full = self.is_full_for(packet.bytes());
-        self.queue.offer(now, packet, full, 0, rng, sink);
+        if self.is_full_for(packet.bytes()) {
+            self.offer_when_full(now, packet, rng, sink);
+        } else {
+            self.queue.offer(now, packet, false, 0, rng, sink);
+        }
     }
 
     fn dequeue(
@@ -93,7 +139,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     env: &Env,
 ) -> Box<dyn Qdisc<P>> {
     let env = Env { limit: params.limit, ..*env };
-    Box::new(Fifo::<P, L>::new(L::new(law, &env), params.limit))
+    Box::new(Fifo::<P, L>::new(L::new(law, &env), params.limit).on_overflow(params.overflow))
 }
 
 #[cfg(test)]
@@ -156,6 +202,37 @@ mod tests {
             now += rate.time_for(1000);
         }
         assert_eq!(now.since(Time::ZERO), Span::from_micros(79_200));
+    }
+
+    /// Fact 4.5, and the same in bytes: as many go as it takes.
+    #[test]
+    fn the_oldest_make_room_where_the_head_pays() {
+        let mut fifo = self::fifo(Limit::Packets(3)).on_overflow(Overflow::Head);
+        assert_eq!(offer(&mut fifo, &[1000; 5]).dropped_ids(), [1, 2]);
+        let left: Vec<_> = core::iter::from_fn(|| take(&mut fifo)).collect();
+        assert_eq!(left, [3, 4, 5]);
+        let mut fifo = self::fifo(Limit::Bytes(3000)).on_overflow(Overflow::Head);
+        let log = offer(&mut fifo, &[1000, 1000, 1000, 1500, 3001]);
+        let head = (Stage::Queued, Cause::Overflow);
+        let arrival = (Stage::Enqueue, Cause::Overflow);
+        let why: Vec<_> = log.dropped.iter().map(|&(id, s, c)| (id, (s, c))).collect();
+        assert_eq!(why, [(1, head), (2, head), (5, arrival)]);
+    }
+
+    /// Spec aqm.md §3: the variants of tail drop, with the limits of §4.
+    #[test]
+    fn the_dialects_of_tail_drop_say_what_is_limited_and_who_pays() {
+        let of = |aqm: &str| {
+            let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+            crate::registry::settings(&spec)
+                .unwrap()
+                .into_iter()
+                .map(|(_, v)| v)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("taildrop"), ["1000p", "arrival"]);
+        assert_eq!(of("taildrop@bytes"), ["1514kB", "arrival"]);
+        assert_eq!(of("taildrop@head_drop"), ["1000p", "head"]);
     }
 
     proptest! {

@@ -9,39 +9,72 @@
 //!   Linux and ns-3; the RFC's prose says "negative", which would give a full-quantum packet two
 //!   turns.
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 move it always.
-//! - Overload takes half of the fattest queue's bytes, as in Linux and ns-3; the RFC says packets.
-//! - No `memory_limit` (Linux: 32 MiB): it counts kernel buffers, which hosts here do not have.
-//!   Give `limit` in bytes instead.
-//! - Linux FQ-PIE drops the arrival on overflow; here, as in ns-3's, the fattest queue pays.
+//!   prose and ns-3 move it always, to be taken off in the same round, which comes to the same.
+//! - `memory_limit` counts bytes of packets; Linux counts kernel buffers, which hosts here do not have.
 //! - Hash collisions are not set-associative (an option of ns-3).
+//!
+//! With a law's dialect `linux` or `ns3` go the flow queues of that name: `fq(codel@linux)`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::law::{Env, Law, Var};
 use crate::packet::{Backlog, Packet};
-use crate::params;
-use crate::params::{Bytes, OrAuto};
+use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdiscs::line::Total;
 use crate::qdiscs::queue::LawQueue;
 use crate::qdiscs::rota::{Rota, Turn};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Rate, Time};
 use crate::units::Limit;
+use crate::{params, words};
 
 params! {
     /// What flow queues take, beside the parameters of the law in each of them.
     pub struct FqParams {
-        dialects: "rfc8290" = "RFC 8290 with the details of Linux sch_fq_codel.c";
-        /// How much may wait in all queues together; beyond it the fattest queue loses packets.
+        dialects:
+            "rfc8290" = "RFC 8290",
+            "linux" = "Linux sch_fq_codel.c",
+            "ns3" = "ns-3 FqCoDelQueueDisc";
+        /// How much may wait in all queues together; beyond it `overflow` says who pays.
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
         flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
         /// Bytes a queue may send per round; `auto` is the largest packet of the link.
         quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
+        /// Who pays on overload: the head of the fattest queue, or the arrival.
+        overflow: Overflow, ANY, "RFC 8290 §4.1" => Overflow::Fattest;
+        /// Of what the fattest queue loses half.
+        shed: Shed, ANY, "RFC 8290 §4.1: packets" => Shed::Packets,
+            "linux" | "ns3": "Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes" => Shed::Bytes;
         /// At most this many packets are dropped at once on overload.
-        drop_batch: u64, POSITIVE, "Linux sch_fq_codel.c: drop_batch_size" => 64;
+        drop_batch: u64, POSITIVE, "RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size" => 64;
+        /// Bytes that may wait in all queues together, whatever `limit` says.
+        memory_limit: OrOff<Bytes>, POSITIVE, "RFC 8290 has none" => OrOff(None),
+            "linux": "Linux sch_fq_codel.c: 32 MiB" => OrOff(Some(Bytes(32 << 20)));
+    } behaviour {
+        "credits are used up": "at 0 or below", "Linux sch_fq_codel.c; RFC 8290 §4.2 says negative";
+    }
+}
+
+words! {
+    /// Who pays on overload.
+    pub enum Overflow {
+        /// The queue with most bytes.
+        Fattest = "fattest",
+        /// The packet that arrives.
+        Arrival = "arrival",
+    }
+}
+
+words! {
+    /// Of what half is dropped.
+    pub enum Shed {
+        /// Of the packets.
+        Packets = "packets",
+        /// Of the bytes.
+        Bytes = "bytes",
     }
 }
 
@@ -58,11 +91,13 @@ pub struct Fq<P, L> {
     queues: Vec<FlowQueue<P, L>>,
     rota: Rota,
     limit: Limit,
+    memory_limit: u64,
+    overflow: Overflow,
+    shed: Shed,
     quantum: i64,
     drop_batch: u64,
     salt: u64,
-    packets: u32,
-    bytes: u64,
+    total: Total,
     /// The earliest timer of the queues that hold packets. It may outlast them until it rings.
     alarm: Option<Time>,
 }
@@ -84,11 +119,13 @@ impl<P: Packet, L: Law> Fq<P, L> {
             queues: (0..params.flows).map(queue).collect(),
             rota: Rota::new(params.flows as usize),
             limit: params.limit,
+            memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
+            overflow: params.overflow,
+            shed: params.shed,
             quantum: quantum as i64,
             drop_batch: params.drop_batch,
             salt: env.salt,
-            packets: 0,
-            bytes: 0,
+            total: Total::default(),
             alarm: None,
         }
     }
@@ -113,25 +150,37 @@ impl<P: Packet, L: Law> Fq<P, L> {
     }
 
     fn is_over_limit(&self) -> bool {
-        match self.limit {
-            Limit::Packets(n) => u64::from(self.packets) > n,
-            Limit::Bytes(n) => self.bytes > n,
-        }
+        self.total.is_over(self.limit) || self.total.bytes > self.memory_limit
     }
 
-    /// The fattest queue loses half of its bytes from its head, at most `drop_batch` packets (Linux
-    /// `fq_codel_drop`; RFC 8290 §4.1 says half of its packets).
+    /// Whether a packet is dropped because there is no room for it. Where the fattest queue pays, only one
+    /// that would not fit even alone: it must not evict all others first.
+    fn refuses(&self, bytes: u32) -> bool {
+        let present = match self.overflow {
+            Overflow::Arrival => self.total,
+            Overflow::Fattest => Total::default(),
+        };
+        present.is_full_for(bytes, self.limit)
+            || present.bytes + u64::from(bytes) > self.memory_limit
+    }
+
+    /// The fattest queue loses half of its packets (RFC 8290 §4.1) or of its bytes (Linux
+    /// `fq_codel_drop`) from its head, at most `drop_batch` packets.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let fattest = self.fattest();
-        let half = self.queue(fattest).bytes().div_ceil(2);
+        let (packets, bytes) = (self.queue(fattest).packets(), self.queue(fattest).bytes());
+        let half = bytes.div_ceil(2);
+        let most = match self.shed {
+            Shed::Packets => u64::from(packets.div_ceil(2)).min(self.drop_batch),
+            Shed::Bytes => self.drop_batch,
+        };
         let mut shed = 0;
-        for _ in 0..self.drop_batch {
-            let elsewhere = self.bytes - self.queue(fattest).bytes();
+        for _ in 0..most {
+            let elsewhere = self.total.bytes - self.queue(fattest).bytes();
             let Some(bytes) = self.queue(fattest).evict(now, elsewhere, sink) else { break };
-            self.packets -= 1;
-            self.bytes -= u64::from(bytes);
+            self.total.remove(bytes);
             shed += u64::from(bytes);
-            if shed >= half {
+            if self.shed == Shed::Bytes && shed >= half {
                 break;
             }
         }
@@ -181,9 +230,9 @@ impl<P: Packet, L: Law> Fq<P, L> {
         self.wake(index, now);
         let queue = &mut self.queues[index as usize].queue;
         let (packets, bytes) = (queue.packets(), queue.bytes());
-        let departure = queue.take(now, self.bytes - bytes, rng, sink);
-        self.packets -= packets - queue.packets();
-        self.bytes -= bytes - queue.bytes();
+        let departure = queue.take(now, self.total.bytes - bytes, rng, sink);
+        self.total.packets -= packets - queue.packets();
+        self.total.bytes -= bytes - queue.bytes();
         departure
     }
 
@@ -199,12 +248,11 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// A packet was appended to a queue: count it and see that the queue is served.
     fn admit(&mut self, index: u32, bytes: u32) {
         let due = self.queue(index).law.next_timer();
-        if self.packets == 0 {
+        if self.total.packets == 0 {
             self.alarm = due;
         }
         debug_assert!(due >= self.alarm, "the laws of one discipline share one grid of timers");
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
+        self.total.add(bytes);
         if !self.rota.contains(index) {
             self.queues[index as usize].credits = self.quantum;
             self.rota.append(Turn::New, index);
@@ -215,12 +263,11 @@ impl<P: Packet, L: Law> Fq<P, L> {
 impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();
-        // A packet that would not fit even alone must not evict all others first.
-        let hopeless = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
+        let full = self.refuses(bytes);
         let index = self.queue_of(packet.flow());
         self.wake(index, now);
-        let elsewhere = self.bytes - self.queue(index).bytes();
-        if self.queue(index).offer(now, packet, hopeless, elsewhere, rng, sink) {
+        let elsewhere = self.total.bytes - self.queue(index).bytes();
+        if self.queue(index).offer(now, packet, full, elsewhere, rng, sink) {
             self.admit(index, bytes);
             while self.is_over_limit() {
                 self.shed(now, sink);
@@ -258,7 +305,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
                 continue;
             }
             if queue.law.next_timer().is_some_and(|due| due <= now) {
-                queue.on_timer(now, self.bytes - queue.bytes());
+                queue.on_timer(now, self.total.bytes - queue.bytes());
             }
             alarm = [alarm, queue.law.next_timer()].into_iter().flatten().min();
         }
@@ -273,7 +320,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets, bytes: self.bytes, link_bytes: self.bytes }
+        self.total.backlog()
     }
 
     fn vars(&self) -> &'static [Var] {

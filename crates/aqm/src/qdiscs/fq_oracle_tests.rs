@@ -1,8 +1,8 @@
 //! FQ-CoDel written out literally, queue by queue and packet by packet, against `Fq<CoDel>`.
 //!
 //! RFC 8290 §4.1 and §4.2 with RFC 8289 §5.5 inside. Where the RFC's prose and its reference implementation
-//! differ (credits used up exactly, an emptied new queue, bytes not packets on overload), the reference
-//! implementation, as the header of `fq.rs` says.
+//! differ (credits used up exactly, an emptied new queue), the reference implementation, as the header of
+//! `fq.rs` says.
 
 use alloc::collections::VecDeque;
 
@@ -63,15 +63,10 @@ impl Literal {
         }
         let size = |&i: &usize| (self.bytes(&self.queues[i]), usize::MAX - i);
         let fattest = (0..QUEUES).max_by_key(size).unwrap();
-        let half = self.bytes(&self.queues[fattest]).div_ceil(2);
-        let mut gone = 0;
-        for _ in 0..64 {
+        let half = self.queues[fattest].packets.len().div_ceil(2);
+        for _ in 0..half.min(64) {
             let (_, packet) = self.queues[fattest].packets.pop_front().unwrap();
             self.dropped.push(packet.id);
-            gone += u64::from(packet.bytes);
-            if gone >= half {
-                break;
-            }
         }
     }
 

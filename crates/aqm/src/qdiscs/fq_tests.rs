@@ -2,7 +2,7 @@ use alloc::format;
 
 use super::*;
 use crate::law::{Aqm, Cause, Stage, Verdict};
-use crate::laws::codel::CoDel;
+use crate::laws::codel::{CoDel, CoDelParams};
 use crate::laws::pie::Pie;
 use crate::laws::taildrop::{TailDrop, TailDropParams};
 use crate::packet::{Ecn, Head};
@@ -56,9 +56,9 @@ fn observed<P: Packet + Send, L: Law>(fq: &Fq<P, L>) -> [f64; 3] {
     out
 }
 
-/// Fact 10.1: half of the bytes from the head, one overflow drop each.
+/// Fact 10.1: half of it from the head, one overflow drop each.
 #[test]
-fn the_fattest_queue_loses_half_of_its_bytes_from_its_head() {
+fn the_fattest_queue_loses_half_of_it_from_its_head() {
     let mut fq = fq(&[("limit", "120p")]);
     fill(&mut fq, 1, 20, 1514);
     assert!(fill(&mut fq, 2, 100, 1500).dropped.is_empty());
@@ -76,8 +76,83 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// Linux `fq_codel_drop`: bytes, not packets, make a queue fat, and half of an odd number is
-/// rounded up.
+/// RFC 8290 §4.1 drops half of the packets, Linux `fq_codel_drop` half of the bytes; what there is half
+/// of is rounded up.
+#[test]
+fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
+    let lost = |shed: &str| {
+        let mut fq = fq(&[("limit", "7p"), ("shed", shed)]);
+        for (id, bytes) in [(1, 1000), (2, 100), (3, 100), (4, 100), (5, 100), (6, 100), (7, 100)] {
+            offer(&mut fq, Numbered::new(id, 1, bytes), &mut Log::default());
+        }
+        fill(&mut fq, 3, 1, 60).dropped_ids()
+    };
+    assert_eq!(lost("packets"), [1, 2, 3, 4]);
+    assert_eq!(lost("bytes"), [1]);
+}
+
+/// Fact 14.3: Linux FQ-PIE drops the arrival, whoever is fat, and the law of its queue hears of it.
+#[test]
+fn the_arrival_pays_where_it_is_told_to() {
+    let mut fq = fq(&[("limit", "5p"), ("overflow", "arrival")]);
+    fill(&mut fq, 1, 5, 1500);
+    let log = fill(&mut fq, 2, 1, 60);
+    assert_eq!(log.dropped, [(2000, Stage::Enqueue, Cause::Overflow)]);
+    assert_eq!(fq.backlog().packets, 5);
+}
+
+/// Spec aqm.md §10: memory that is exceeded is an overload like the limit.
+#[test]
+fn memory_is_limited_beside_the_limit() {
+    let mut fq = fq(&[("limit", "1000p"), ("memory_limit", "3kB"), ("shed", "bytes")]);
+    assert_eq!(fill(&mut fq, 1, 4, 1000).dropped_ids(), [1000, 1001]);
+    assert_eq!(fill(&mut fq, 2, 1, 4000).dropped, [(2000, Stage::Enqueue, Cause::Overflow)]);
+}
+
+/// Spec aqm.md §10, table: each dialect brings its own flow queues.
+#[test]
+fn the_dialect_of_the_law_brings_the_flow_queues_of_that_name() {
+    let value = |aqm: &str, name: &str| {
+        let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+        let settings = crate::registry::settings(&spec).unwrap();
+        settings.into_iter().find(|(found, _)| *found == name).unwrap().1
+    };
+    let fq_codel = |dialect: &str| {
+        let aqm = std::format!("fq_codel{dialect}");
+        ["shed", "memory_limit", "overflow", "ecn"].map(|name| value(&aqm, name))
+    };
+    assert_eq!(fq_codel(""), ["packets", "off", "fattest", "true"]);
+    assert_eq!(fq_codel("@rfc8290"), fq_codel(""));
+    assert_eq!(fq_codel("@rfc8289"), fq_codel(""));
+    assert_eq!(fq_codel("@linux"), ["bytes", "33554432B", "fattest", "true"]);
+    assert_eq!(fq_codel("@ns3"), ["bytes", "off", "fattest", "true"]);
+    let fq_pie = |dialect: &str| {
+        let aqm = std::format!("fq_pie{dialect}");
+        ["overflow", "memory_limit", "ecn"].map(|name| value(&aqm, name))
+    };
+    assert_eq!(fq_pie(""), ["arrival", "off", "false"]);
+    assert_eq!(fq_pie("@linux"), ["arrival", "off", "false"]);
+    assert_eq!(fq_pie("@ns3"), ["fattest", "off", "true"]);
+}
+
+/// Spec aqm.md §10, table: only Linux adds the packets an overload takes to CoDel's count.
+#[test]
+fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
+    let count = |dialect: &str| {
+        let params = CoDelParams::of_dialect(dialect).unwrap();
+        let mut fq: Fq<Numbered, CoDel> =
+            Fq::new(&self::params(&[("limit", "100p")]), &env(), || {
+                <CoDel as Law>::new(&params, &env())
+            });
+        fill(&mut fq, 1, 101, 1500);
+        let queue = fq.queue_of(1);
+        crate::testing::var(&fq.queue(queue).law, "count")
+    };
+    assert_eq!(count("linux"), 51.0);
+    assert_eq!((count("rfc8289"), count("ns3")), (0.0, 0.0));
+}
+
+/// Bytes, not packets, make a queue fat.
 #[test]
 fn fat_is_who_holds_most_bytes() {
     let mut fq = fq(&[("limit", "15p")]);

@@ -70,22 +70,31 @@ pub(crate) fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
     })
 }
 
-/// tc's default of `burst`, in packets.
-pub(crate) fn usual_burst(min_packets: f64, max_packets: f64) -> f64 {
-    libm::floor((2.0 * min_packets + max_packets) / 3.0)
+/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit (`automatic`), at
+/// least the shortest burst that tc takes.
+pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -> f64 {
+    let usual = libm::floor((2.0 * min_packets + max_packets) / 3.0);
+    if automatic { usual.max(libm::ceil(min_packets)) } else { usual }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn automatic_thresholds_of_a_tiny_limit_have_a_weight() {
+        let (min, max) = (1.000_083, 3.000_25);
+        assert_eq!(weight_log(usual_burst(min, max, false), min), None);
+        assert!(weight_log(usual_burst(min, max, true), min).is_some());
+    }
     use alloc::vec::Vec;
 
     /// Spec aqm.md §5: for thresholds of one packet there is no weight.
     #[test]
     fn thresholds_of_one_packet_have_no_weight() {
-        assert_eq!(usual_burst(0.625, 1.875), 1.0);
+        assert_eq!(usual_burst(0.625, 1.875, false), 1.0);
         assert_eq!(weight_log(1.0, 0.625), None);
-        assert!(weight_log(usual_burst(10.0, 30.0), 10.0).is_some());
+        assert!(weight_log(usual_burst(10.0, 30.0, false), 10.0).is_some());
     }
 
     /// Fact 5.7.

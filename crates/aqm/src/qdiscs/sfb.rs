@@ -14,6 +14,7 @@ use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Packet};
 use crate::params;
 use crate::params::Hertz;
+use crate::params::rules::contradiction;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
 use crate::qdiscs::line::{Total, mark};
 use crate::rng::{Rng, splitmix};
@@ -45,8 +46,12 @@ params! {
     }
     check: |params| match (params.bin_target <= params.bin_max, params.warmup <= params.rehash_interval) {
         (true, true) => Ok(()),
-        (false, _) => Err("bin_target must be at most bin_max (Linux sch_sfb.c)".into()),
-        (_, false) => Err("warmup must be at most rehash_interval (Linux sch_sfb.c)".into()),
+        (false, _) => {
+            Err(contradiction(params, "bin_target", "at most", "bin_max", "Linux sch_sfb.c"))
+        }
+        (_, false) => {
+            Err(contradiction(params, "warmup", "at most", "rehash_interval", "Linux sch_sfb.c"))
+        }
     };
 }
 

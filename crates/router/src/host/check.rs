@@ -118,7 +118,7 @@ pub fn switch_off_offloads(plan: &Plan, spaces: &Spaces) -> Result<Vec<String>, 
 pub fn read_back(plan: &Plan, spaces: &Spaces) -> Result<Value, Failure> {
     let mut shown = serde_json::Map::new();
     for space in [Space::Senders, Space::Router] {
-        let act = || Process::new("tc").args(["-s", "-j", "qdisc", "show"]).output();
+        let act = || Process::new("tc").args(["-s", "-d", "-j", "qdisc", "show"]).output();
         let output = spaces.within(space, act).map_err(|e| format!("tc: {e}"))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let value: Value =

@@ -6,13 +6,13 @@ use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
-use sojourn_sim::app::datagrams::{Pace, Periods};
 
 use super::{End, Program, receiver, sender, stop, unless_waiting};
 use crate::host::{Hosts, Key};
 use crate::plan::{self, Load, Space};
 use crate::record_files::{Count, Diary, OneWay};
 use crate::sys::TcpInfo;
+use crate::traffic::pace::{Pace, Periods};
 
 /// Number and time.
 const STAMP_BYTES: usize = 12;

@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 
 use sojourn_aqm::{Rate, Span, registry};
 
-use super::link::{data_packet_bytes, packet_bytes};
+use super::app::{self, Recordings};
 use super::wire::usual_access_rate;
 use super::{Checked, check_word, delays, link_numbers, refuse};
-use crate::choice::Choice;
 use crate::document::Document;
-use crate::flows::{self, Files, OnOff};
+use crate::flows;
 use crate::paths::Jitter;
-use crate::resolved::{App, Capacity, Datagrams, FlowGroup, Link, ReceiveWindow, Tcp};
-use crate::stacks;
-use crate::text::{RateText, SizeText, SpanText};
+use crate::resolved::{App, Capacity, FlowGroup, Link};
+use crate::text::SpanText;
 
 /// All groups of flows.
-pub(super) fn all(document: &Document, capacities: &[Capacity]) -> Checked<Vec<FlowGroup>> {
+pub(super) fn all(
+    document: &Document,
+    capacities: &[Capacity],
+    recorded: &Recordings,
+) -> Checked<Vec<FlowGroup>> {
     let names = names(&document.flows)?;
     let mut groups = Vec::new();
     for (index, (written, name)) in document.flows.iter().zip(names).enumerate() {
-        let place = format!("flows[{index}]");
-        groups.push(group(&place, name, written, document, capacities)?);
+        groups.push(group((index, name), written, document, capacities, recorded)?);
     }
     Ok(groups)
 }
@@ -50,12 +51,13 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
 }
 
 fn group(
-    place: &str,
-    name: String,
+    (index, name): (usize, String),
     written: &flows::FlowGroup,
     document: &Document,
     capacities: &[Capacity],
+    recorded: &Recordings,
 ) -> Checked<FlowGroup> {
+    let place = &format!("flows[{index}]");
     if written.count == 0 {
         return refuse(&format!("{place}.count"), "must be at least 1");
     }
@@ -83,7 +85,7 @@ fn group(
         rtt: delays.rtt,
         start,
         stop: stop(place, written, document.duration.0)?,
-        app: app(place, written)?,
+        app: app::app(index, written, recorded)?,
         name,
         path,
         reverse,
@@ -154,124 +156,6 @@ fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Opti
     Ok(Some(stop).filter(|&stop| stop < duration))
 }
 
-fn app(place: &str, written: &flows::FlowGroup) -> Checked<App> {
-    let in_app = |key: &str| format!("{place}.app.{key}");
-    match &written.app {
-        flows::App::Bulk(bulk) => {
-            let bytes = bulk.bytes.map(|size| size.0);
-            if bytes == Some(0) {
-                return refuse(&in_app("bytes"), "must be positive; leave it out for no limit");
-            }
-            Ok(App::Bulk { tcp: tcp(place, written)?, bytes })
-        }
-        flows::App::Files(files) => {
-            let sizes = sizes(&in_app("sizes"), files)?;
-            Ok(App::Files { tcp: tcp(place, written)?, sizes, think: files.think.0 })
-        }
-        flows::App::Cbr(cbr) => {
-            Ok(App::Cbr { datagrams: datagrams(place, written, cbr.rate, cbr.packet)? })
-        }
-        flows::App::OnOff(OnOff { rate, packet, on, off }) => {
-            for (key, period) in [("on", on), ("off", off)] {
-                if period.0 == Span::ZERO {
-                    return refuse(&in_app(key), "must be positive; kind `cbr` never pauses");
-                }
-            }
-            let datagrams = datagrams(place, written, *rate, *packet)?;
-            Ok(App::OnOff { datagrams, on: on.0, off: off.0 })
-        }
-    }
-}
-
-fn sizes(place: &str, files: &Files) -> Checked<Vec<u64>> {
-    if files.sizes.is_empty() {
-        return refuse(place, "there is no size; write for example [\"15kB\", \"44kB\"]");
-    }
-    if let Some(index) = files.sizes.iter().position(|size| size.0 == 0) {
-        return refuse(&format!("{place}[{index}]"), "must be positive");
-    }
-    Ok(files.sizes.iter().map(|size| size.0).collect())
-}
-
-fn tcp(place: &str, written: &flows::FlowGroup) -> Checked<Tcp> {
-    let profile = written.tcp.as_deref().unwrap_or("linux");
-    let usual = stacks::segment(profile);
-    let packet = written.packet.unwrap_or(SizeText(usual.packet_bytes));
-    let header = written.header.unwrap_or(SizeText(usual.header_bytes));
-    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
-    if header.0 == 0 {
-        return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
-    }
-    if packet.0 <= header.0 {
-        let message = format!("{packet} leaves no room for data after a header of {header}");
-        return refuse(&format!("{place}.packet"), message + "; write a larger packet");
-    }
-    let header_bytes = header.0 as u32; // less than the packet
-    Ok(Tcp {
-        profile: profile.to_owned(),
-        cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
-        ecn: written.ecn,
-        payload_bytes: packet_bytes - header_bytes,
-        header_bytes,
-        initial_window: at_least_one(place, "initial_window", written.initial_window)?,
-        ack_every: at_least_one(place, "ack_every", written.ack_every)?,
-        receive_window: receive_window(place, written, packet)?,
-    })
-}
-
-fn receive_window(
-    place: &str,
-    written: &flows::FlowGroup,
-    packet: SizeText,
-) -> Checked<Option<ReceiveWindow>> {
-    let autotuned = written.autotuning.unwrap_or(false);
-    match written.receive_window {
-        None if autotuned => {
-            let message = "has no end to grow to; write `receive_window`, for example \"6MB\"";
-            refuse(&format!("{place}.autotuning"), message)
-        }
-        Some(window) if window.0 < packet.0 => {
-            let message = format!("{window} does not hold one packet of {packet}; write more");
-            refuse(&format!("{place}.receive_window"), message)
-        }
-        window => Ok(window.map(|window| ReceiveWindow { bytes: window.0, autotuned })),
-    }
-}
-
-fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
-    let Some(written) = written else { return Ok(None) };
-    match written.to_string().trim() {
-        "" => refuse(place, "no congestion control is named; write for example \"cubic\""),
-        text => Ok(Some(text.to_owned())),
-    }
-}
-
-fn at_least_one(place: &str, key: &str, written: Option<u32>) -> Checked<Option<u32>> {
-    match written {
-        Some(0) => refuse(&format!("{place}.{key}"), "must be at least 1"),
-        written => Ok(written),
-    }
-}
-
-fn datagrams(
-    place: &str,
-    written: &flows::FlowGroup,
-    rate: RateText,
-    packet: SizeText,
-) -> Checked<Datagrams> {
-    if let Some(key) = written.tcp_keys().next() {
-        let kind = written.app.kind();
-        let remedy = match key {
-            "packet" => "write it inside `app`",
-            _ => "remove it",
-        };
-        let message = format!("`{key}` belongs to TCP, and kind `{kind}` sends datagrams");
-        return refuse(&format!("{place}.{key}"), format!("{message}; {remedy}"));
-    }
-    let packet_bytes = packet_bytes(&format!("{place}.app.packet"), packet)?;
-    Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
-}
-
 /// Engines number the packets of a flow with 32 bits.
 pub(super) fn check_packet_numbers(
     index: usize,
@@ -280,8 +164,10 @@ pub(super) fn check_packet_numbers(
     duration: Span,
 ) -> Checked<()> {
     let rate = match &group.app {
-        App::Cbr { datagrams } | App::OnOff { datagrams, .. } => datagrams.rate,
-        App::Bulk { .. } | App::Files { .. } => fastest_delivery(group, links),
+        App::Cbr { datagrams, .. }
+        | App::OnOff { datagrams, .. }
+        | App::Bursts { datagrams, .. } => datagrams.rate,
+        _ => fastest_delivery(group, links),
     };
     let packets = rate.bytes_in(duration) / u64::from(smallest_packet(&group.app));
     if packets <= u64::from(u32::MAX) {
@@ -302,12 +188,15 @@ fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
     on_links.chain([group.access_rate]).min().expect("the access link at least")
 }
 
+/// What a packet carries at least, on average: a file is at least one packet.
 fn smallest_packet(app: &App) -> u32 {
     match app {
         App::Files { tcp, sizes, .. } => {
-            let smallest = sizes.iter().min().copied().unwrap_or(1);
-            tcp.header_bytes + smallest.min(u64::from(tcp.payload_bytes)) as u32
+            tcp.header_bytes + sizes.smallest().min(u64::from(tcp.payload_bytes)) as u32
         }
-        _ => data_packet_bytes(app),
+        App::Video { packet_bytes, frames, .. } => {
+            frames.smallest().min(u64::from(*packet_bytes)) as u32
+        }
+        _ => app.packet_bytes(),
     }
 }

@@ -174,25 +174,18 @@ fn longest_rtt(link: usize, flows: &[FlowGroup]) -> Option<Span> {
 /// The largest packet that any flow sends through the link, without framing.
 fn largest_packet(link: usize, flows: &[FlowGroup]) -> u32 {
     let sizes = flows.iter().flat_map(|flow| {
-        let there = flow.path.contains(&link).then(|| data_packet_bytes(&flow.app));
+        let there = flow.path.contains(&link).then(|| flow.app.packet_bytes());
         let back = flow.reverse.contains(&link).then(|| ack_bytes(&flow.app)).flatten();
         [there, back]
     });
     sizes.flatten().max().unwrap_or(USUAL_PACKET_BYTES)
 }
 
-/// Bytes of a full data packet.
-pub(super) fn data_packet_bytes(app: &App) -> u32 {
-    match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => tcp.payload_bytes + tcp.header_bytes,
-        App::Cbr { datagrams } | App::OnOff { datagrams, .. } => datagrams.packet_bytes,
-    }
-}
-
-/// Bytes of what the receiver sends back, where it does.
+/// Bytes of the largest packet that the receiver sends back, where it sends any.
 fn ack_bytes(app: &App) -> Option<u32> {
+    let header_bytes = app.tcp()?.header_bytes;
     match app {
-        App::Bulk { tcp, .. } | App::Files { tcp, .. } => Some(tcp.header_bytes),
-        App::Cbr { .. } | App::OnOff { .. } => None,
+        App::Web { web, .. } => Some(header_bytes.max(web.request_bytes)),
+        _ => Some(header_bytes),
     }
 }

@@ -1,8 +1,11 @@
 //! From the written scenario to the resolved one: every default filled in, every rule checked.
 
+mod app;
 mod delays;
 mod flow;
 mod link;
+mod sizes;
+mod tcp;
 mod warn;
 mod wire;
 
@@ -14,10 +17,12 @@ use sojourn_aqm::Span;
 use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
+use crate::text::SpanText;
 
+pub(crate) use app::Recordings;
 pub(crate) use link::queue;
 
-/// How the text of a trace file is obtained; this crate opens no file.
+/// How the text of a trace or a recording is obtained; this crate opens no file.
 pub type ReadTrace<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
 
 /// The timer frequencies that a Linux kernel can be built with.
@@ -37,13 +42,18 @@ pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
         check_word(&format!("links.{name}"), "a link's name", name)?;
         capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, read)?);
     }
-    resolve_over(document, capacities)
+    resolve_over(document, capacities, &app::recordings(document, read)?)
 }
 
-/// The same with capacities that are known already, in the order of the links.
-pub(crate) fn resolve_over(document: &Document, capacities: Vec<Capacity>) -> Checked<Resolved> {
+/// The same with what was read from files known already: capacities, in the order of the links, and
+/// recordings.
+pub(crate) fn resolve_over(
+    document: &Document,
+    capacities: Vec<Capacity>,
+    recorded: &Recordings,
+) -> Checked<Resolved> {
     check_run(document)?;
-    let flows = flow::all(document, &capacities)?;
+    let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();
     for (index, ((name, link), capacity)) in document.links.iter().zip(capacities).enumerate() {
         links.push(link::link(index, name, link, capacity, &flows)?);
@@ -81,6 +91,10 @@ fn check_run(document: &Document) -> Checked<()> {
     if document.record.sample == Sample::Every(Span::ZERO) {
         return refuse("record.sample", "must be positive, or `auto`");
     }
+    let unusable = |width: &SpanText| width.0 == Span::ZERO || width.0 > duration;
+    if document.record.bins.as_ref().is_some_and(unusable) {
+        return refuse("record.bins", "must be positive and not longer than the duration");
+    }
     if document.links.is_empty() {
         return refuse("links", "there is no link; write [links.bottleneck] with a rate");
     }
@@ -106,6 +120,8 @@ fn record(document: &Document) -> Record {
         flows: written.flows,
         states: written.states,
         sample,
+        bins: written.bins.map(|width| width.0),
+        latency: written.latency,
     }
 }
 

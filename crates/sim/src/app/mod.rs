@@ -1,6 +1,8 @@
 //! What flows carry: streams over TCP and datagrams.
 
 pub mod datagrams;
+pub mod observer;
+pub mod page;
 pub mod stream;
 
 use sojourn_aqm::{Span, Time};
@@ -49,18 +51,27 @@ pub struct Outbox<'a> {
     pub back: &'a mut Wire,
     /// The agenda.
     pub agenda: &'a mut Agenda,
+    /// Which of its connections the flow uses; routers tell them apart.
+    pub lane: u8,
 }
 
 impl Outbox<'_> {
+    /// The same for one of the flow's connections.
+    pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
+        Outbox { now: self.now, access: self.access, back: self.back, agenda: self.agenda, lane }
+    }
+
     /// From the sender towards the receiver.
     #[inline]
-    pub fn send(&mut self, packet: Packet) {
+    pub fn send(&mut self, mut packet: Packet) {
+        packet.lane = self.lane;
         self.access.send(self.now, packet, self.agenda);
     }
 
     /// From the receiver towards the sender.
     #[inline]
-    pub fn reply(&mut self, packet: Packet) {
+    pub fn reply(&mut self, mut packet: Packet) {
+        packet.lane = self.lane;
         self.back.push(self.now, packet, self.agenda);
     }
 }

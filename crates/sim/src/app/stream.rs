@@ -5,10 +5,13 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
+use sojourn_scenario::resolved::Sizes;
 
 use super::Outbox;
+use super::observer::Observer;
 use crate::cc::{Chosen, Feedback, Start};
+use crate::draw;
 use crate::packet::{Kind, Packet};
 use crate::tcp::offer::WindowRule;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
@@ -20,12 +23,26 @@ pub enum Plan {
     Bulk(Option<u64>),
     /// One file after the other.
     Files {
-        /// Sizes in bytes, drawn uniformly.
-        sizes: Vec<u64>,
+        /// Sizes in bytes.
+        sizes: Sizes,
         /// Mean think time.
         think: Span,
     },
+    /// Chunks of video.
+    Chunks {
+        /// Playing time of a chunk.
+        every: Span,
+        /// The ladder of rates, increasing.
+        rates: Vec<Rate>,
+        /// The rate of the present chunk, by place.
+        rung: usize,
+    },
+    /// Objects that others ask for, by [`Stream::serve`].
+    OnDemand,
 }
+
+/// The part of the last chunk's throughput that a player dares to ask for.
+const DARING: f64 = 0.8;
 
 /// What the connections of a flow have in common.
 pub struct Setup {
@@ -41,6 +58,17 @@ pub struct Setup {
     pub rng: Rng,
     /// What the receiver offers.
     pub window: WindowRule,
+    /// Whether an observer measures round trips.
+    pub observed: bool,
+    /// How far the numbers of connections are apart.
+    pub stride: u16,
+}
+
+impl Setup {
+    /// Packets of the present connection belong to no one any more.
+    fn next_connection(&mut self) {
+        self.segments.connection = self.segments.connection.wrapping_add(self.stride);
+    }
 }
 
 impl Setup {
@@ -97,6 +125,7 @@ pub struct Stream {
     transfer: Option<Finished>,
     /// Payload and repeated payload of former connections.
     past_bytes: (u64, u64),
+    observer: Option<Box<Observer>>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
     /// Payload received with CE.
@@ -107,17 +136,20 @@ impl Stream {
     /// A flow that opens its first connection at `start` and stops at `stop`.
     pub fn new(setup: Setup, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
         let receiver = setup.receiver();
+        let setup_observes = setup.observed;
+        let starts = start < stop && !matches!(plan, Plan::OnDemand);
         Stream {
             setup,
             plan,
             rng,
-            next_start: if start < stop { start } else { Time::NEVER },
+            next_start: if starts { start } else { Time::NEVER },
             stop,
             opening: None,
             sender: None,
             receiver,
             transfer: None,
             past_bytes: (0, 0),
+            observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
         }
@@ -152,7 +184,7 @@ impl Stream {
             self.acknowledge(out);
         }
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
-            sender.on_timer(now, &mut |packet| out.send(packet));
+            sender.on_timer(now, &mut seen_by(&mut self.observer, out));
         }
     }
 
@@ -163,8 +195,7 @@ impl Stream {
         self.transfer = None;
         self.next_start = Time::NEVER;
         self.stop = Time::NEVER;
-        let segments = &mut self.setup.segments;
-        segments.connection = segments.connection.wrapping_add(1); // what is still under way belongs to no one
+        self.setup.next_connection();
     }
 
     fn close(&mut self) {
@@ -176,14 +207,25 @@ impl Stream {
     }
 
     fn open(&mut self, out: &mut Outbox<'_>) {
-        self.close();
-        let now = out.now;
-        let segments = &mut self.setup.segments;
-        segments.connection = segments.connection.wrapping_add(1);
         let bytes = match &self.plan {
             Plan::Bulk(bytes) => *bytes,
-            Plan::Files { sizes, .. } => Some(sizes[self.rng.below(sizes.len() as u64) as usize]),
+            Plan::Files { sizes, .. } => Some(draw::size(&mut self.rng, sizes)),
+            Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
+            Plan::OnDemand => unreachable!("nothing starts by itself"),
         };
+        self.connect(bytes, out);
+    }
+
+    /// Sends an object of so many bytes over a new connection.
+    pub fn serve(&mut self, bytes: u64, out: &mut Outbox<'_>) {
+        self.connect(Some(bytes), out);
+    }
+
+    fn connect(&mut self, bytes: Option<u64>, out: &mut Outbox<'_>) {
+        self.close();
+        self.setup.next_connection();
+        let now = out.now;
+        let segments = &mut self.setup.segments;
         let payload = u64::from(segments.payload_bytes);
         (segments.count, segments.last_payload_bytes) = match bytes {
             None => (u32::MAX, segments.payload_bytes),
@@ -248,9 +290,19 @@ impl Stream {
 
     fn complete(&mut self, now: Time) -> Option<Finished> {
         let finished = self.transfer.take()?;
-        if let Plan::Files { think, .. } = &self.plan {
-            let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
-            self.next_start = now + think;
+        match &mut self.plan {
+            Plan::Bulk(_) | Plan::OnDemand => {}
+            Plan::Files { think, .. } => {
+                let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
+                self.next_start = now + think;
+            }
+            Plan::Chunks { every, rates, rung } => {
+                let seconds = now.since(finished.start).as_secs();
+                let dared = DARING * finished.bytes as f64 * 8.0 / seconds;
+                let fit = rates.iter().take_while(|rate| rate.as_bps() as f64 <= dared).count();
+                *rung = fit.saturating_sub(1);
+                self.next_start = now.max(finished.start + *every);
+            }
         }
         Some(finished)
     }
@@ -266,7 +318,10 @@ impl Stream {
             return;
         }
         let now = out.now;
-        let mut emit = |packet| out.send(packet);
+        if let Some(observer) = &mut self.observer {
+            observer.on_ack(now, packet);
+        }
+        let mut emit = seen_by(&mut self.observer, out);
         match (packet.kind, self.opening, &mut self.sender) {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
@@ -283,6 +338,11 @@ impl Stream {
         }
     }
 
+    /// Round trips that the observer has seen since the last question.
+    pub fn observed(&mut self) -> impl Iterator<Item = Span> {
+        self.observer.iter_mut().flat_map(|observer| observer.take_samples())
+    }
+
     /// The sender, while a connection is open.
     pub fn sender(&self) -> Option<&Sender> {
         self.sender.as_ref()
@@ -297,5 +357,15 @@ impl Stream {
     /// Payload of a full segment.
     pub fn payload_bytes(&self) -> u32 {
         self.setup.segments.payload_bytes
+    }
+}
+
+/// Sends packets past the observer.
+fn seen_by(observer: &mut Option<Box<Observer>>, out: &mut Outbox<'_>) -> impl FnMut(Packet) {
+    move |packet| {
+        if let Some(observer) = observer {
+            observer.on_sent(&packet);
+        }
+        out.send(packet);
     }
 }

@@ -103,13 +103,17 @@ impl Epoch {
 
     /// How many packets must be delivered per increment to be on the curve one round trip from now.
     fn count(&self, elapsed: Span, cwnd: u32, max_unknown: bool) -> u32 {
+        let target = self.target(elapsed);
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if max_unknown { count.min(UNKNOWN_MAX_COUNT) } else { count }
+    }
+
+    /// The curve, this long after the epoch began.
+    fn target(&self, elapsed: Span) -> u32 {
         let t = (u128::from(elapsed.as_nanos()) * u128::from(SCALE) / 1_000_000_000) as u64;
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40).min(1 << 30) as u32;
-        let target =
-            if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
-        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
-        if max_unknown { count.min(UNKNOWN_MAX_COUNT) } else { count }
+        if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta }
     }
 
     /// The same for the window that Reno would have.
@@ -249,6 +253,28 @@ mod tests {
     }
 
     #[test]
+    fn t11_time_to_the_plateau_of_the_rfc() {
+        for (max, k) in [(100, 4.2172), (10, 1.9574), (500, 7.2112), (1000, 9.0856)] {
+            let exact = (0.3 * f64::from(max) / 0.4).cbrt();
+            assert!((exact - k).abs() < 5e-5, "{exact} for {k}");
+            let epoch = Epoch::new(Time::ZERO, &Window::new(max * 7 / 10), max);
+            assert!((epoch.k as f64 / 1024.0 / k - 1.0).abs() < 2e-3, "{} for {k}", epoch.k);
+        }
+    }
+
+    #[test]
+    fn t13_the_curve() {
+        let epoch = Epoch::new(Time::ZERO, &Window::new(70), 100);
+        let curve = [70.0, 86.681, 95.640, 99.279, 99.996, 100.192, 102.267, 121.653, 177.354];
+        for (t, expected) in [0u64, 1, 2, 3, 4, 5, 6, 8, 10].into_iter().zip(curve) {
+            let exact = 0.4 * (t as f64 - 75f64.cbrt()).powi(3) + 100.0;
+            assert!((exact - expected).abs() < 1e-3, "{exact} for {expected}");
+            let found = f64::from(epoch.target(Span::from_secs(t)));
+            assert!((found - expected).abs() <= 1.0, "{found} for {expected}");
+        }
+    }
+
+    #[test]
     fn t14_fast_convergence() {
         let mut cubic = cubic();
         cubic.last_max = 100;
@@ -260,6 +286,16 @@ mod tests {
     fn t17_keeps_seven_tenths_and_at_least_two() {
         let reduced = |cwnd| cubic().reduce(&Window::new(cwnd));
         assert_eq!([100, 50, 20, 10, 5, 3, 2, 1].map(reduced), [70, 35, 14, 7, 3, 2, 2, 2]);
+    }
+
+    #[test]
+    fn t15_the_reno_friendly_window_grows_by_eight_fifteenths() {
+        let rfc: f64 = 3.0 * 0.3 / 1.7;
+        assert!((rfc - 0.5294).abs() < 1e-4);
+        let mut epoch = Epoch::new(Time::ZERO, &Window::new(800), 0);
+        epoch.reno_credit = 15 * 800 + 1; // fifteen round trips
+        epoch.reno_count(800, 717);
+        assert_eq!(epoch.reno_window, 800 + 8);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes. Deviations from Linux:
 //! none known.
 
+use sojourn_aqm::Var;
 use sojourn_aqm::params;
 
 use super::{Ack, CongestionControl, Control, Feedback, Needs, Window};
@@ -73,7 +74,17 @@ impl CongestionControl for Dctcp {
             self.round_end = ack.nxt;
         }
     }
+
+    fn vars(&self) -> &'static [Var] {
+        VARS
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        out[0] = f64::from(self.alpha) / f64::from(ONE);
+    }
 }
+
+const VARS: &[Var] = &[Var { name: "alpha", unit: "1", doc: "Moving average of the marked part" }];
 
 impl Control for Dctcp {
     type Params = DctcpParams;

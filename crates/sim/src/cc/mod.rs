@@ -21,6 +21,9 @@ pub use contract::{
 };
 pub use window::Window;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use sojourn_aqm::Var;
 use sojourn_aqm::nearest::nearest;
 use sojourn_aqm::params::{Dialect, ParamError, ParamSpec, Params};
@@ -64,6 +67,10 @@ pub struct Chosen {
     /// Makes one for a connection.
     pub factory: Factory,
 }
+
+/// Congestion controls that a caller brings, by the name of the flows that use them instead of what the
+/// scenario says.
+pub type Brought = BTreeMap<String, Arc<Chosen>>;
 
 macro_rules! registry {
     ($($control:ty;)*) => {

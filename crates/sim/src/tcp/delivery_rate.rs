@@ -138,7 +138,7 @@ impl DeliveryRate {
         &mut self,
         now: Time,
         packets: u32,
-        newest: Transmission,
+        newest: Option<Transmission>,
         min_rtt: Option<Span>,
     ) -> Option<RateSample> {
         if packets == 0 {
@@ -149,6 +149,7 @@ impl DeliveryRate {
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
+        let newest = newest?; // a duplicate without SACK does not say which packet arrived
         let record = self.records[self.place(newest.seq)];
         let sending = newest.sent.since(record.first_sent);
         let acknowledging = now.since(record.delivered_at);
@@ -172,8 +173,8 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn sent_at(seq: u32, millis: u64) -> Transmission {
-        Transmission { sent: ms(millis), seq }
+    fn sent_at(seq: u32, millis: u64) -> Option<Transmission> {
+        Some(Transmission { sent: ms(millis), seq })
     }
 
     #[test]

@@ -7,18 +7,21 @@
 //! Alarms of one instant ring in this order: servers, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
+pub mod bins;
 pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
+use self::bins::Bins;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
-use crate::app::stream::Stream;
+use crate::app::page::Page;
+use crate::app::stream::{Finished, Stream};
 use crate::app::{Access, Outbox};
 use crate::impairment::Impairment;
 use crate::link::Link;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::wire::Wire;
 
@@ -61,6 +64,8 @@ pub enum Flow {
     Stream(Box<Stream>),
     /// UDP.
     Datagrams(Box<DatagramFlow>),
+    /// Several TCP connections of one user.
+    Page(Box<Page>),
 }
 
 /// The number of the first slot of each kind of component.
@@ -74,8 +79,10 @@ pub struct Slots {
     pub accesses: Slot,
     /// Flows.
     pub flows: Slot,
-    /// The sampler, the only one of its kind and the last.
+    /// The sampler, the only one of its kind.
     pub sampler: Slot,
+    /// The end of bins, the last.
+    pub binner: Slot,
 }
 
 /// What is sampled and when.
@@ -120,6 +127,10 @@ pub struct World {
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
     pub at_warmup: Vec<FlowCount>,
+    /// Series bin by bin, if wanted.
+    pub bins: Option<Bins>,
+    /// Whether delays of data packets are wanted.
+    pub latency: bool,
     /// Sampling.
     pub sampling: Sampling,
     /// When summaries begin to count.
@@ -159,8 +170,12 @@ impl Flow {
             Flow::Stream(stream) => {
                 FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
             }
+            Flow::Page(page) => FlowCount {
+                delivered_bytes: page.streams().map(|stream| stream.delivered_bytes).sum(),
+                ..FlowCount::default()
+            },
             Flow::Datagrams(flow) => FlowCount {
-                delivered_bytes: u64::from(flow.received) * u64::from(flow.packet_bytes()),
+                delivered_bytes: flow.received_bytes,
                 sent: u64::from(flow.sent),
                 received: u64::from(flow.received),
             },
@@ -173,6 +188,7 @@ impl Flow {
         match self {
             Flow::Stream(stream) => stream.next_timer(),
             Flow::Datagrams(flow) => flow.next_timer(),
+            Flow::Page(page) => page.next_timer(),
         }
     }
 }
@@ -196,6 +212,9 @@ impl World {
                 return false;
             }
             self.ring::<NOTES>(now, slot);
+        }
+        if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
+            self.end_bin(self.end);
         }
         if self.sampling.states {
             self.sample_links(self.end);
@@ -230,8 +249,10 @@ impl World {
             self.arrive::<NOTES>(now, packet);
         } else if slot < slots.sampler {
             self.on_flow_timer(now, slot - slots.flows);
-        } else {
+        } else if slot == slots.sampler {
             self.sample(now);
+        } else {
+            self.end_bin(now);
         }
     }
 
@@ -275,8 +296,13 @@ impl World {
     ) -> T {
         let World { flows, accesses, wires, groups, group_of, agenda, probe, slots, .. } = self;
         let group = &groups[group_of[flow] as usize];
-        let mut out =
-            Outbox { now, access: &mut accesses[flow], back: &mut wires[group.back].0, agenda };
+        let mut out = Outbox {
+            now,
+            access: &mut accesses[flow],
+            back: &mut wires[group.back].0,
+            agenda,
+            lane: 0,
+        };
         let result = act(&mut flows[flow], &mut out, probe, group.class);
         agenda.advance(slots.flows + flow, flows[flow].next_timer());
         result
@@ -285,20 +311,19 @@ impl World {
     /// A packet reaches its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
+        if self.latency && self.probe.counting && packet.kind == Kind::Data {
+            let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+            let one_way = &mut self.probe.classes[group.class].one_way;
+            one_way.add(now.since(packet.sent).as_nanos());
+        }
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             Flow::Stream(stream) => {
-                if let Some(finished) = stream.on_data(packet, out) {
-                    let completion = now.since(finished.start);
-                    probe.transfers.push(TransferRow {
-                        flow: packet.flow,
-                        start: finished.start,
-                        bytes: finished.bytes,
-                        completion,
-                    });
-                    if probe.counting {
-                        probe.classes[class].completion.add(completion.as_nanos());
-                    }
-                }
+                let finished = stream.on_data(packet, out);
+                note_transfer(now, packet.flow, finished, probe, class);
+            }
+            Flow::Page(page) => {
+                let finished = page.on_data(packet, out);
+                note_transfer(now, packet.flow, finished, probe, class);
             }
             Flow::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -312,9 +337,23 @@ impl World {
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(now, packet.flow as usize, |flow, out, _, _| match flow {
-            Flow::Stream(stream) => stream.on_ack(packet, out),
-            Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+        self.with_flow(now, packet.flow as usize, |flow, out, probe, class| {
+            let note = |rtt: Span| {
+                if probe.counting {
+                    probe.classes[class].rtt.add(rtt.as_nanos());
+                }
+            };
+            match flow {
+                Flow::Stream(stream) => {
+                    stream.on_ack(packet, out);
+                    stream.observed().for_each(note);
+                }
+                Flow::Page(page) => {
+                    page.on_ack(packet, out);
+                    page.observed().for_each(note);
+                }
+                Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+            }
         });
     }
 
@@ -326,8 +365,26 @@ impl World {
                 match flow {
                     Flow::Stream(stream) => stream.on_timer(out),
                     Flow::Datagrams(flow) => flow.on_timer(out),
+                    Flow::Page(page) => page.on_timer(out),
                 }
             }
         });
+    }
+}
+
+/// Writes down what a user has waited for.
+#[inline]
+fn note_transfer(
+    now: Time,
+    flow: u32,
+    finished: Option<Finished>,
+    probe: &mut Probe,
+    class: usize,
+) {
+    let Some(Finished { start, bytes }) = finished else { return };
+    let completion = now.since(start);
+    probe.transfers.push(TransferRow { flow, start, bytes, completion });
+    if probe.counting {
+        probe.classes[class].completion.add(completion.as_nanos());
     }
 }

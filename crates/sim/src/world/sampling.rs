@@ -1,12 +1,12 @@
 //! Samples of queues and flows, and what is left in the queues at the end.
 
-use sojourn_aqm::{Span, Time, Var};
+use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
+use crate::app::stream::Stream;
 use crate::link::Link;
 use crate::probe::{Probe, Remains};
-use crate::tcp::Sender;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
@@ -22,20 +22,22 @@ impl World {
         self.agenda.set(self.slots.sampler, now + self.sampling.every);
     }
 
-    /// Writes the state of a flow's congestion control.
+    /// Writes where a flow's sender stands, and the state of its congestion control.
     fn sample_control(&mut self, flow: usize, now: Time) {
         let Flow::Stream(stream) = &self.flows[flow] else { return };
-        let Some(control) = stream.sender().map(Sender::control) else { return };
+        let Some(sender) = stream.sender() else { return };
+        let row = |var, value| FlowStateRow { flow: flow as u32, t: now, var, value };
+        let ssthresh = match sender.window().ssthresh {
+            u32::MAX => f64::INFINITY, // before the first reduction
+            packets => f64::from(packets),
+        };
+        let control = sender.control();
         let vars = control.vars();
         let mut values = vec![f64::NAN; vars.len()];
         control.observe(&mut values);
-        let row = |(var, &value): (&Var, &f64)| FlowStateRow {
-            flow: flow as u32,
-            t: now,
-            var: var.name,
-            value,
-        };
-        self.flow_states.extend(vars.iter().zip(&values).map(row));
+        let of_control = vars.iter().zip(&values).map(|(var, &value)| row(var.name, value));
+        let of_sender = [row("ssthresh", ssthresh), row("state", f64::from(sender.state() as u8))];
+        self.flow_states.extend(of_sender.into_iter().chain(of_control));
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.
@@ -100,23 +102,30 @@ fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
         ce_bytes: 0,
     };
     match flow {
-        Flow::Stream(stream) => {
-            let payload = u64::from(stream.payload_bytes());
-            let (sent_bytes, retransmitted_bytes) = stream.bytes_sent();
-            let row = FlowRow { sent_bytes, retransmitted_bytes, ce_bytes: stream.ce_bytes, ..row };
-            match stream.sender() {
-                None => row,
-                Some(sender) => FlowRow {
-                    inflight_bytes: u64::from(sender.in_flight()) * payload,
-                    cwnd_bytes: u64::from(sender.window().cwnd) * payload,
-                    srtt: sender.smoothed_rtt(),
-                    ..row
-                },
-            }
+        Flow::Stream(stream) => with_stream(row, stream),
+        Flow::Page(page) => page.streams().fold(row, with_stream),
+        Flow::Datagrams(datagrams) => {
+            FlowRow { sent_bytes: datagrams.sent_bytes, ce_bytes: datagrams.ce_bytes, ..row }
         }
-        Flow::Datagrams(datagrams) => FlowRow {
-            sent_bytes: u64::from(datagrams.sent) * u64::from(datagrams.packet_bytes()),
-            ce_bytes: u64::from(datagrams.ce) * u64::from(datagrams.packet_bytes()),
+    }
+}
+
+/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one added.
+fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
+    let payload = u64::from(stream.payload_bytes());
+    let (sent, again) = stream.bytes_sent();
+    let row = FlowRow {
+        sent_bytes: row.sent_bytes + sent,
+        retransmitted_bytes: row.retransmitted_bytes + again,
+        ce_bytes: row.ce_bytes + stream.ce_bytes,
+        ..row
+    };
+    match stream.sender() {
+        None => row,
+        Some(sender) => FlowRow {
+            inflight_bytes: row.inflight_bytes + u64::from(sender.in_flight()) * payload,
+            cwnd_bytes: row.cwnd_bytes + u64::from(sender.window().cwnd) * payload,
+            srtt: sender.smoothed_rtt(),
             ..row
         },
     }

@@ -5,7 +5,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Capacity, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
 };
 
 pub fn ms(millis: u64) -> Span {
@@ -75,7 +75,7 @@ pub fn bulk(count: u32, cc: &str) -> FlowGroup {
 
 pub fn cbr(name: &str, count: u32, rate: Rate, packet_bytes: u32) -> FlowGroup {
     let datagrams = Datagrams { packet_bytes, rate, ecn: false };
-    group(name, count, App::Cbr { datagrams })
+    group(name, count, App::Cbr { datagrams, arrivals: Arrivals::Constant })
 }
 
 pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolved {
@@ -90,6 +90,8 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
             flows: false,
             states: true,
             sample: ms(100),
+            bins: None,
+            latency: false,
         },
         links,
         flows,

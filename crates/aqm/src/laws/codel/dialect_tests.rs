@@ -1,42 +1,15 @@
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
 use crate::law::Cause;
-use crate::laws::in_dialect::law_of;
 use crate::packet::Ecn;
 use crate::params::Params;
-use crate::testing::{full_packets, var, waited};
+use crate::testing::{at, drop_times, drops_in_call, full_packets, law_of, rng, var, waited};
 
 const ABOVE: Span = Span::from_millis(20);
 const BELOW: Span = Span::from_millis(1);
 const TEXTS: [&str; 4] = ["rfc8289", "draft", "act", "act_pollere"];
 const BUILDS: [&str; 2] = ["linux", "ns3"];
-
-fn rng() -> Rng {
-    Rng::stream(1, "unused", 0)
-}
-
-/// Time in these tests starts late enough for a packet to have waited, on a whole tick.
-fn at(micros: u64) -> Time {
-    Time::from_nanos((1 << 30) + micros * 1_000)
-}
-
-fn drops_in_call(codel: &mut CoDel, now: Time, sojourn: Span) -> usize {
-    let mut verdict =
-        || codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
-    (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
-}
-
-/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
-fn drop_times(
-    codel: &mut CoDel,
-    (from, to, step): (u64, u64, u64),
-    sojourn: impl Fn(u64) -> Span,
-) -> Vec<u64> {
-    let call = |t| vec![t; drops_in_call(codel, at(t), sojourn(t))];
-    (from..to).step_by(step as usize).flat_map(call).collect()
-}
 
 /// A law of a dialect whose first packet was below target, so that all start alike.
 fn fresh(dialect: &str) -> CoDel {
@@ -212,8 +185,8 @@ fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
 /// Spec aqm.md §9: first_above starts as "already above" in Pollere's code.
 #[test]
 fn the_first_packet_of_all_may_be_dropped_at_once_by_pollere() {
-    assert_eq!(drops_in_call(&mut law_of("act_pollere", &[]), at(0), ABOVE), 1);
-    assert_eq!(drops_in_call(&mut law_of("act", &[]), at(0), ABOVE), 0);
+    let at_once = |dialect| drops_in_call(&mut law_of::<CoDel>(dialect, &[]), at(0), ABOVE);
+    assert_eq!((at_once("act_pollere"), at_once("act")), (1, 0));
 }
 
 /// Spec aqm.md §8 (a): finding the queue empty clears `first_above` in the RFC, and not in Linux.

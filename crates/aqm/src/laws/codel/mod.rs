@@ -15,7 +15,7 @@
 //! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton
 //! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`;
 //! finding the queue empty clears `first_above`; an overload of flow queues does not raise `count`.
-//! `linux` follows all of these but the last.
+//! `linux` follows all of these.
 //!
 //! Deviations of `rfc8289` from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU
 //! test is `<=` as in the RFC, not `<`, and against all that waits for the link, not the flow queue
@@ -39,6 +39,7 @@ use ticks::{Build, TickCoDel};
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -71,13 +72,44 @@ params! {
         count: OrOff<u64>, POSITIVE, "RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it"
             => OrOff(None);
     }
+    behaviour {
+        "count on entering the dropping state":
+            "count - lastcount if that is > 1 and within 16 intervals, else 1", "RFC 8289 §5.5",
+            "draft": "count - 2 if count > 2 and within 8 intervals, else 1",
+                "draft-nichols-tsvwg-codel-01; Schwarzkopf et al. 2016 Listing 1",
+            "act" | "act_pollere":
+                "count - 2, or 0.9844 count above 126, if count > 2 and within 8 intervals, else 1",
+                "Schwarzkopf et al. 2016 Listing 2";
+        "count is raised": "by each drop", "RFC 8289 §5.5",
+            "draft" | "act" | "act_pollere": "by a drop after which the next packet is above target too",
+                "Schwarzkopf et al. 2016 Listing 1";
+        "wait before the first drop": "interval", "RFC 8289 §5.6",
+            "act": "interval / sqrt(count)", "Schwarzkopf et al. 2016 §II-B",
+            "act_pollere": "interval / sqrt(count) within 8 intervals, else interval",
+                "Pollere, ns-2 codel.cc of July 2012";
+        "it is above target long enough": "at first_above or later", "RFC 8289 §5.6",
+            "linux" | "ns3": "later than first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
+        "1 / sqrt(count)": "exact", "RFC 8289 §5.6",
+            "linux" | "ns3": "16 bits, one Newton step per change", "Linux codel.h; ns-3";
+        "a small backlog": "of the link, <= mtu_bytes", "RFC 8289 §4.4, §5.6",
+            "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
+        "a queue found empty": "clears first_above", "RFC 8289 §5.6",
+            "linux" | "ns3": "leaves first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
+        "after a mark the next is counted": "from drop_next", "Linux codel_impl.h",
+            "ns3": "from now", "ns-3 CoDelQueueDisc";
+        "ce_threshold marks": "whatever can be marked", "Linux codel_impl.h",
+            "ns3": "only where ecn is on", "ns-3 CoDelQueueDisc";
+        "an overload of flow queues": "leaves count", "RFC 8289 §5.4",
+            "linux": "adds the packets it takes to count", "Linux sch_fq_codel.c";
+    }
     check: |params| check(params);
 }
 
 fn check(params: &CoDelParams) -> Result<(), String> {
     // Khademi et al. 2013 run 5 ms of both.
     if params.target > params.interval {
-        return Err("target must not exceed interval (RFC 8289 §4.3: 5 to 10 % of it)".into());
+        let source = "RFC 8289 §4.3: 5 to 10 % of it";
+        return Err(contradiction(params, "target", "at most", "interval", source));
     }
     if params.count.0.is_some_and(|count| u32::try_from(count).is_err()) {
         return Err("count must be less than 2^32 (Linux codel.h counts in 32 bits)".into());
@@ -127,6 +159,12 @@ impl Aqm for CoDel {
         match &mut self.0 {
             Engine::Exact(exact) => exact.on_dequeue(now, head, queue),
             Engine::Ticks(ticks) => ticks.on_dequeue(now, head, queue),
+        }
+    }
+
+    fn on_eviction(&mut self, _now: Time, _queue: Backlog) {
+        if let Engine::Ticks(ticks) = &mut self.0 {
+            ticks.on_eviction();
         }
     }
 

@@ -1,4 +1,3 @@
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
@@ -6,7 +5,9 @@ use crate::law::Cause;
 use crate::packet::Ecn;
 use crate::qdisc::Qdisc;
 use crate::qdiscs::fifo::Fifo;
-use crate::testing::{Log, Numbered, arrival, full_packets, law, ms, var, waited};
+use crate::testing::{
+    Log, Numbered, arrival, at, drop_times, drops_in_call, full_packets, law, ms, rng, var, waited,
+};
 use crate::units::Limit;
 
 const ABOVE: Span = Span::from_millis(20);
@@ -14,32 +15,6 @@ const BELOW: Span = Span::from_millis(1);
 
 fn codel() -> CoDel {
     law(&[])
-}
-
-fn rng() -> Rng {
-    Rng::stream(1, "unused", 0)
-}
-
-/// Time in these tests starts late enough for a packet to have waited.
-fn at(micros: u64) -> Time {
-    Time::from_nanos(1_000_000_000 + micros * 1_000)
-}
-
-/// One dequeue call on a queue that never ends: how many packets are dropped in it.
-fn drops_in_call(codel: &mut CoDel, now: Time, sojourn: Span) -> usize {
-    let mut verdict =
-        || codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
-    (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
-}
-
-/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
-fn drop_times(
-    codel: &mut CoDel,
-    (from, to, step): (u64, u64, u64),
-    sojourn: impl Fn(u64) -> Span,
-) -> Vec<u64> {
-    let call = |t| vec![t; drops_in_call(codel, at(t), sojourn(t))];
-    (from..to).step_by(step as usize).flat_map(call).collect()
 }
 
 /// Fact 8.1.

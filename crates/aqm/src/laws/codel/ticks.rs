@@ -6,8 +6,7 @@
 //! of being bit-exact, and wrong once in 2^32 ticks.
 //!
 //! Not built: the cap of 256 drops per call of the newest kernels (its exact rule is unverified); the
-//! rise of `count` by the packets that an overload of flow queues takes (`fq_codel_drop`); the kernel's
-//! way past an empty queue.
+//! kernel's way past an empty queue.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
@@ -253,6 +252,13 @@ impl TickCoDel {
         }
         self.dropping = self.phase == Phase::Entered;
         self.phase = Phase::Resting;
+    }
+
+    /// Linux `fq_codel_drop`: packets that an overload takes are counted; the root is left as it was.
+    pub(super) fn on_eviction(&mut self) {
+        if self.build == Build::Linux && self.frozen_count.is_none() {
+            self.count = self.count.wrapping_add(1);
+        }
     }
 
     pub(super) fn is_dropping(&self) -> bool {

@@ -6,9 +6,10 @@ use super::ns2::Ns2Pie;
 use super::paper::Paper;
 use super::*;
 use crate::law::Cause;
-use crate::laws::in_dialect::{law_of, law_of_in};
 use crate::packet::Ecn;
-use crate::testing::{arrival, assert_near, bytes, env, full_packets, ms, var, waited};
+use crate::testing::{
+    arrival, assert_near, bytes, env, full_packets, law_of, law_of_in, ms, params_of, var, waited,
+};
 use crate::units::Limit;
 
 const DROP: Verdict = Verdict::Drop(Cause::Random);
@@ -16,18 +17,9 @@ const MARK: Verdict = Verdict::Mark(Cause::Random);
 /// The delays of golden trace G3.
 const G3: [u64; 11] = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
 
-fn params(dialect: &str, settings: &[(&str, &str)]) -> PieParams {
-    let mut params = PieParams::of_dialect(dialect).expect("a dialect of PIE");
-    for (name, text) in settings {
-        params.set(name, text).expect("a legal value");
-    }
-    params.check().expect("legal together");
-    params
-}
-
 /// A Linux PIE in the middle of its life, its burst allowance used up.
 fn linux(p: f64, delay_us: u64, settings: &[(&str, &str)]) -> LinuxPie {
-    LinuxPie::new(&params("linux", settings), &env()).started(p, Span::from_micros(delay_us))
+    LinuxPie::new(&params_of("linux", settings), &env()).started(p, Span::from_micros(delay_us))
 }
 
 /// A packet leaves after that delay, then the probability is updated.
@@ -221,7 +213,7 @@ fn linux_byte_mode_adds_by_size() {
 
 /// A PIE of the first paper in the middle of its life, at a rate of 1 MB/s.
 fn paper(p: f64, delay: f64, settings: &[(&str, &str)]) -> Paper {
-    let mut pie = Paper::new(&params("paper2013", settings), &env());
+    let mut pie = Paper::new(&params_of("paper2013", settings), &env());
     for i in 0..=11 {
         // The first packet of a cycle is counted: an empty one keeps the rate round.
         let head = Head { bytes: if i == 0 { 0 } else { 1000 }, ecn: Ecn::NotEct, enqueued: ms(i) };
@@ -260,7 +252,7 @@ fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
 /// Spec aqm.md §13.4 A: the allowance falls by the length of each rate sample, and is renewed there.
 #[test]
 fn the_paper_lowers_the_burst_allowance_by_measured_time() {
-    let mut pie = Paper::new(&params("paper2013", &[]), &env());
+    let mut pie = Paper::new(&params_of("paper2013", &[]), &env());
     let serve = |pie: &mut Paper, range: core::ops::Range<u64>| {
         for i in range {
             let head = Head { bytes: 1000, ecn: Ecn::NotEct, enqueued: ms(i) };
@@ -372,7 +364,7 @@ fn the_default_takes_its_delay_from_the_rate_on_request() {
 }
 
 fn ns3(settings: &[(&str, &str)]) -> Ns2Pie {
-    Ns2Pie::from_params(&params("ns3", settings), &env())
+    Ns2Pie::from_params(&params_of("ns3", settings), &env())
 }
 
 /// One update at that delay.
@@ -408,7 +400,7 @@ fn ns3_moves_by_the_table_of_the_rfc() {
 fn ns3_spares_two_packets_in_the_unit_of_the_limit() {
     let spares = |limit, queue: Backlog| {
         let mut pie =
-            Ns2Pie::from_params(&params("ns3", &[("max_burst", "0s")]), &Env { limit, ..env() });
+            Ns2Pie::from_params(&params_of("ns3", &[("max_burst", "0s")]), &Env { limit, ..env() });
         (0..300).for_each(|_| assert!(ns3_update(&mut pie, 300) <= 1.0));
         let head = arrival(Time::ZERO, Ecn::NotEct);
         pie.on_enqueue(head, queue, &mut Rng::scripted(0.0)) == Verdict::Pass
@@ -440,7 +432,7 @@ fn ns3_derandomised_keeps_the_sum_after_a_mark() {
 }
 
 fn docsis(limit: Limit) -> Docsis {
-    Docsis::new(&params("docsis", &[]), &Env { limit, ..env() })
+    Docsis::new(&params_of("docsis", &[]), &Env { limit, ..env() })
 }
 
 /// Spec aqm.md §13.1, column R8034, and §13.3: gains, table, 13.6, kick, decay.

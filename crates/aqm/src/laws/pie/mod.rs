@@ -39,8 +39,9 @@ pub(in crate::laws) use controller::Controller;
 use scaling::Tune;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
+use crate::laws::red::check_unused;
 use crate::packet::{Backlog, Head};
-use crate::params::{Bytes, Hertz, OrAuto, OrOff, Params};
+use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::gains::Gains;
 pub(in crate::laws) use crate::parts::periodic::Periodic as Timer;
 use crate::parts::periodic::in_jiffies;
@@ -136,8 +137,63 @@ params! {
         /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
-    }
-    check: |params| check(params);
+    } behaviour {
+        "burst allowance falls": "by tupdate, at each update", "RFC 8033 §4.4",
+            "paper2013": "by the time a rate measurement took, at its end", "Pan et al. 2013 §III",
+            "linux": "by the time since the last departure (delay=rate: of the measurement)",
+                "Linux sch_pie.c",
+            "docsis": "by tupdate, at each update", "RFC 8034";
+        "burst allowance is renewed": "by an arrival that finds p = 0 and both delays < target/2",
+            "RFC 8033 §4.4",
+            "paper2013": "by a rate measurement with p = 0 and both delays < target/2",
+                "Pan et al. 2013 §III",
+            "ietf_draft": "when it is switched on", "RFC 8033 Appendix B",
+            "linux": "by an update with p = 0 and both delays < target/2", "Linux sch_pie.c",
+            "ns2": "by the first arrival, and again after 1.5 s of calm", "the ns-2 code",
+            "ns3": "by the first arrival, and again after 1.5 s of calm", "ns-3 PieQueueDisc",
+            "docsis": "by the first drop after quiet", "RFC 8034";
+        "p during a burst": "goes on", "RFC 8033 §4.4",
+            "ns2" | "ns3": "is held at 0", "the ns-2 code; ns-3 PieQueueDisc",
+            "docsis": "is held at 0", "RFC 8034";
+        "never signalled": "while delay at the last update < target/2 and p < 0.2, or B <= 2 packets",
+            "RFC 8033 §4.1",
+            "paper2013": "nothing is exempt (heuristics=linux2013: as RFC 8033, B < 2 packets)",
+                "Pan et al. 2013 §III",
+            "ietf_draft": "while delay at the last update < target/2, or B <= 2 packets",
+                "Schwarzkopf et al. 2016",
+            "linux": "while the last delay < target/2 and p < 0.2, or B < 2 packets",
+                "Linux sch_pie.c";
+        "limits of p": "0 to 1", "RFC 8033 §4.2",
+            "linux": "0 and none: it may exceed 1 (a fault of the kernel's clamp)", "Linux sch_pie.c",
+            "ns2": "0 and none", "the ns-2 code",
+            "docsis": "0 to 13.6, for a packet of mean size", "RFC 8034";
+        "extra step at high delay": "none", "RFC 8033",
+            "paper2013": "none (heuristics=linux2013: +2 points above 250 ms)", "Pan et al. 2013",
+            "linux": "+2 points above 250 ms", "Linux sch_pie.c",
+            "ns2": "+2 points above 200 ms", "the ns-2 code",
+            "docsis": "+2 points above 200 ms", "RFC 8034";
+        "p decays": "by idle_decay, when both delays are 0", "RFC 8033 §4.2",
+            "paper2013": "never (heuristics=linux2013: by 2 % when both delays are 0)",
+                "Pan et al. 2013",
+            "linux": "by 1/64, when both delays are 0 and nothing waits", "Linux sch_pie.c",
+            "docsis": "by idle_decay, when both delays are < 5 ms", "RFC 8034";
+        "ECN marks while": "p < ecn_mark_limit", "RFC 8033 §5.1",
+            "linux": "p <= ecn_mark_limit", "Linux sch_pie.c",
+            "docsis": "never", "RFC 8034 has no ECN";
+        "a mark clears the accumulator": "yes", "lab decision: RFC 8033 Appendix B leaves it open",
+            "paper2013" | "rfc8033_basic": "there is none", "Pan et al. 2013; RFC 8033 Appendix A",
+            "linux": "only one that was drawn for", "Linux sch_pie.c",
+            "ns3": "no", "ns-3 PieQueueDisc",
+            "docsis": "there are no marks", "RFC 8034";
+        "random numbers": "one per arrival whose turn is neither too soon nor overdue",
+            "RFC 8033 §5.4",
+            "rfc8033_basic" | "paper2013": "one per arrival that is not exempt",
+                "RFC 8033 Appendix A; Pan et al. 2013",
+            "ns2": "one per arrival outside a burst, exempt or not", "the ns-2 code",
+            "ns3": "one per arrival outside a burst, exempt or not; derandomised: after the tests",
+                "ns-3 PieQueueDisc";
+    } check: |params| check(params);
+    unused: |dialect| unused(dialect);
 }
 
 words! {
@@ -191,11 +247,8 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 }
 
 fn check(params: &PieParams) -> Result<(), String> {
-    let defaults = PieParams::of_dialect(params.dialect).expect("parameters have a dialect");
     let dialect = params.dialect;
-    if let Some(name) = unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
-        return Err(format!("{name} has no effect in dialect {dialect}; leave it out"));
-    }
+    check_unused(params, dialect)?;
     let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
     if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
         let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";

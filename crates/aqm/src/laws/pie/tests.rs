@@ -5,7 +5,7 @@ use super::*;
 use crate::law::Cause;
 use crate::packet::Ecn;
 use crate::parts::accumulator::ScaledProb;
-use crate::testing::{arrival, assert_near, full_packets, gaps, law, mean, ms, var, waited};
+use crate::testing::{arrival, assert_near, full_packets, gaps, judge, law, mean, ms, var, waited};
 
 /// The PIE under a law of the default dialect.
 fn standard(pie: &mut Pie) -> &mut Standard {
@@ -41,10 +41,6 @@ fn update(pie: &mut Pie, delay: Span) -> f64 {
     pie.on_dequeue(now, waited(now, delay), full_packets(5), &mut Rng::scripted(0.5));
     pie.on_timer(pie.timer.next(), full_packets(5));
     var(pie, "drop_prob")
-}
-
-fn judge(pie: &mut Pie, backlog: Backlog, u: f64, ecn: Ecn) -> Verdict {
-    pie.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), backlog, &mut Rng::scripted(u))
 }
 
 /// Fact 13.8.1.

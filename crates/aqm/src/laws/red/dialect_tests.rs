@@ -2,23 +2,20 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::law::Cause;
-use crate::laws::in_dialect::{law_of, law_of_in};
 use crate::packet::Ecn;
-use crate::testing::{arrival, assert_near, bytes, env, full_packets, gaps, mean, ms, var};
+use crate::testing::{
+    arrival, assert_near, bytes, env, full_packets, gaps, judge, law_of, law_of_in, mean, ms, var,
+};
 
 const RANDOM: Verdict = Verdict::Drop(Cause::Random);
 const FORCED: Verdict = Verdict::Drop(Cause::Deterministic);
-
-fn offer(red: &mut Red, queue: Backlog, u: f64, ecn: Ecn) -> Verdict {
-    red.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), queue, &mut Rng::scripted(u))
-}
 
 /// A Linux RED that has seen `backlog` for so long that its average is that.
 fn linux_at(backlog: u64, settings: &[(&str, &str)]) -> Red {
     let thresholds = [("min_th", "50kB"), ("max_th", "150kB"), ("max_p", "0.2")];
     let mut red: Red = law_of("linux", &[&thresholds[..], settings].concat());
     for _ in 0..5_000 {
-        offer(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
+        judge(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
     }
     red
 }
@@ -41,17 +38,28 @@ fn linux_gaps_are_uniform_from_1_to_10() {
     assert!((1..=10).all(|n| (share(n) - 0.1).abs() < 0.01));
 }
 
+/// A caller through the door to C may say anything.
+#[test]
+fn linux_survives_a_backlog_that_cannot_be() {
+    let mut red: Red = law_of("linux", &[]);
+    for _ in 0..3 {
+        let queue = Backlog { packets: 1, bytes: u64::MAX, link_bytes: 0 };
+        judge(&mut red, queue, 0.5, Ecn::NotEct);
+    }
+    assert_eq!(var(&red, "drop_prob"), 1.0);
+}
+
 /// Fact 5.5, in brackets: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
 /// whole numbers, and so a gap of 11.
 #[test]
 fn linux_has_a_gap_of_11_by_rounding() {
     let gap = |u| {
         let mut red = linux_at(100_000, &[]);
-        let first = offer(&mut red, bytes(100_000), u, Ecn::NotEct);
+        let first = judge(&mut red, bytes(100_000), u, Ecn::NotEct);
         assert_eq!(first, Verdict::Pass);
         // The signal that ends what went before draws the number for the next gap.
-        (0..20).find(|_| offer(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM);
-        (1..20).find(|_| offer(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM)
+        (0..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM);
+        (1..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM)
     };
     assert_eq!(gap(0.999), Some(10));
     assert_eq!(gap(0.999_999_9), Some(11));
@@ -85,8 +93,8 @@ fn linux_spares_the_first_packet_above_min_th_and_draws_once_per_signal() {
 #[test]
 fn linux_takes_a_sixteenth_of_the_first_sample() {
     let mut red: Red = law_of("linux", &[("min_th", "12500B"), ("max_th", "37500B")]);
-    offer(&mut red, bytes(0), 0.5, Ecn::NotEct); // ends the idle time, without a sample
-    offer(&mut red, bytes(16_000), 0.5, Ecn::NotEct);
+    judge(&mut red, bytes(0), 0.5, Ecn::NotEct); // ends the idle time, without a sample
+    judge(&mut red, bytes(16_000), 0.5, Ecn::NotEct);
     assert_eq!(var(&red, "avg_queue"), 1.0);
 }
 
@@ -106,7 +114,7 @@ fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
 fn linux_marks_where_forced_unless_hard_drop() {
     let forced = |hard_drop, ecn| {
         let mut red = linux_at(200_000, &[("ecn", "true"), ("hard_drop", hard_drop)]);
-        offer(&mut red, bytes(200_000), 0.5, ecn)
+        judge(&mut red, bytes(200_000), 0.5, ecn)
     };
     assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
     assert_eq!(forced("true", Ecn::Ect0), FORCED);
@@ -121,7 +129,7 @@ fn linux_thresholds_follow_from_the_limit() {
     let at = |backlog| {
         let mut red = red.clone();
         for _ in 0..5_000 {
-            offer(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
+            judge(&mut red, bytes(backlog), 0.999, Ecn::NotEct);
         }
         var(&red, "drop_prob")
     };
@@ -151,7 +159,7 @@ fn simulators_wait_for_10_to_19_packets() {
 fn golden_trace_g8_in_the_convention_of_the_simulators() {
     for dialect in ["ns2", "ns3"] {
         let mut red = ns(dialect, &[("gap_mode", "uniform")]);
-        let mut judge = |u| offer(&mut red, full_packets(100), u, Ecn::NotEct);
+        let mut judge = |u| judge(&mut red, full_packets(100), u, Ecn::NotEct);
         judge(0.0); // crosses
         assert_eq!(judge(0.0), RANDOM, "{dialect}: this one starts the count");
         for count in 1..=7 {
@@ -167,16 +175,16 @@ fn simulators_spare_the_first_packet_above_min_th_and_a_lone_one() {
     let geometric = [("gap_mode", "geometric")];
     for dialect in ["ns2", "ns3"] {
         let mut red = ns(dialect, &geometric);
-        let mut judge = |packets| offer(&mut red, full_packets(packets), 0.0, Ecn::NotEct);
-        assert_eq!((judge(100), judge(100)), (Verdict::Pass, RANDOM));
-        assert_eq!((judge(40), judge(100), judge(100)), (Verdict::Pass, Verdict::Pass, RANDOM));
+        let mut says = |packets| judge(&mut red, full_packets(packets), 0.0, Ecn::NotEct);
+        assert_eq!((says(100), says(100)), (Verdict::Pass, RANDOM));
+        assert_eq!((says(40), says(100), says(100)), (Verdict::Pass, Verdict::Pass, RANDOM));
         let low = [("min_th", "1p"), ("max_th", "2p"), ("w_q", "0.5")];
         let mut red: Red = law_of(dialect, &low);
         for _ in 0..20 {
-            offer(&mut red, full_packets(100), 0.5, Ecn::NotEct);
+            judge(&mut red, full_packets(100), 0.5, Ecn::NotEct);
         }
-        assert_eq!(offer(&mut red, full_packets(1), 0.0, Ecn::NotEct), Verdict::Pass);
-        assert_eq!(offer(&mut red, full_packets(2), 0.0, Ecn::NotEct), FORCED);
+        assert_eq!(judge(&mut red, full_packets(1), 0.0, Ecn::NotEct), Verdict::Pass);
+        assert_eq!(judge(&mut red, full_packets(2), 0.0, Ecn::NotEct), FORCED);
     }
 }
 
@@ -187,10 +195,10 @@ fn a_forced_signal_clears_the_count_in_ns2_only() {
         // At p_b = 0.1 a packet is hit for certain from count 9 on.
         let mut red = ns(dialect, &[("gap_mode", "uniform"), ("gentle", "false")]);
         for _ in 0..7 {
-            offer(&mut red, full_packets(100), 0.999, Ecn::NotEct);
+            judge(&mut red, full_packets(100), 0.999, Ecn::NotEct);
         }
-        assert_eq!(offer(&mut red, full_packets(200), 0.999, Ecn::NotEct), FORCED);
-        offer(&mut red, full_packets(100), 0.999, Ecn::NotEct) == RANDOM
+        assert_eq!(judge(&mut red, full_packets(200), 0.999, Ecn::NotEct), FORCED);
+        judge(&mut red, full_packets(100), 0.999, Ecn::NotEct) == RANDOM
     };
     assert!(!hits_after_forced("ns2") && hits_after_forced("ns3"));
 }
@@ -200,8 +208,8 @@ fn a_forced_signal_clears_the_count_in_ns2_only() {
 fn ns2_marks_up_to_a_probability_of_a_tenth() {
     let verdict = |dialect, packets| {
         let mut red = ns(dialect, &[("gap_mode", "geometric"), ("ecn", "true")]);
-        offer(&mut red, full_packets(packets), 0.0, Ecn::Ect0);
-        offer(&mut red, full_packets(packets), 0.0, Ecn::Ect0)
+        judge(&mut red, full_packets(packets), 0.0, Ecn::Ect0);
+        judge(&mut red, full_packets(packets), 0.0, Ecn::Ect0)
     };
     let mark = Verdict::Mark(Cause::Random);
     assert_eq!((verdict("ns2", 100), verdict("ns2", 110)), (mark, RANDOM));
@@ -212,7 +220,7 @@ fn ns2_marks_up_to_a_probability_of_a_tenth() {
 #[test]
 fn ns2_weighs_by_ten_round_trips() {
     let mut red: Red = law_of("ns2", &[("min_th", "500p"), ("max_th", "900p")]);
-    offer(&mut red, full_packets(100), 0.5, Ecn::NotEct);
+    judge(&mut red, full_packets(100), 0.5, Ecn::NotEct);
     let c = 10e6f64 / 8.0 / 500.0;
     assert_near(var(&red, "avg_queue"), 100.0 * (1.0 - (-1.0 / c).exp()), 1e-9);
 }

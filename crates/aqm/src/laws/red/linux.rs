@@ -143,7 +143,7 @@ impl LinuxRed {
     ) -> Verdict {
         self.average = match self.idle_since.take() {
             Some(since) => self.decayed(now.since(since)),
-            None => (self.average + queue.bytes) - (self.average >> self.weight_log),
+            None => self.average.saturating_add(queue.bytes) - (self.average >> self.weight_log),
         };
         let verdict = self.decide(head, rng);
         if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {

@@ -37,6 +37,7 @@ pub(super) use linux::{LinuxRed, LinuxSetup};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto, Params};
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
@@ -99,17 +100,21 @@ params! {
                 => OrAuto(Some(Bytes(500)));
     }
     check: |params| check(params);
+    unused: |dialect| unused(dialect);
+}
+
+/// Parameters without effect, by dialect.
+fn unused(dialect: &str) -> &'static [&'static str] {
+    match dialect {
+        "linux" => &["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"],
+        _ => &["burst"],
+    }
 }
 
 fn check(params: &RedParams) -> Result<(), String> {
-    check_thresholds(params.min_th, params.max_th)?;
-    let linux = params.dialect == "linux";
-    let unused: &[&str] = match linux {
-        true => &["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"],
-        false => &["burst"],
-    };
-    check_unused(params, params.dialect, unused)?;
-    if linux {
+    check_thresholds(params, params.min_th, params.max_th)?;
+    check_unused(params, params.dialect)?;
+    if params.dialect == "linux" {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         check_tc(params.min_th, params.max_th, params.burst.0, packet)?;
     }
@@ -120,13 +125,9 @@ fn check(params: &RedParams) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence that names the parameter.
-pub(super) fn check_unused<P: Params>(
-    params: &P,
-    dialect: &str,
-    unused: &[&str],
-) -> Result<(), String> {
+pub(in crate::laws) fn check_unused<P: Params>(params: &P, dialect: &str) -> Result<(), String> {
     let defaults = P::of_dialect(dialect).expect("parameters have a dialect");
-    match unused.iter().find(|name| params.get(name) != defaults.get(name)) {
+    match P::unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
         Some(name) => Err(format!("{name} has no effect in dialect {dialect}; leave it out")),
         None => Ok(()),
     }
@@ -176,12 +177,18 @@ words! {
 ///
 /// # Errors
 /// A sentence with the rule.
-pub(super) fn check_thresholds(min: OrAuto<Limit>, max: OrAuto<Limit>) -> Result<(), String> {
-    let lower = |a, b| if a < b { Ok(()) } else { Err("min_th must be less than max_th".into()) };
+pub(super) fn check_thresholds<P: Params>(
+    params: &P,
+    min: OrAuto<Limit>,
+    max: OrAuto<Limit>,
+) -> Result<(), String> {
+    let wrong =
+        |rule| contradiction(params, "min_th", rule, "max_th", "Floyd and Jacobson 1993 §4");
+    let lower = |a, b| if a < b { Ok(()) } else { Err(wrong("less than")) };
     match (min.0, max.0) {
         (Some(Limit::Packets(min)), Some(Limit::Packets(max)))
         | (Some(Limit::Bytes(min)), Some(Limit::Bytes(max))) => lower(min, max),
-        (Some(_), Some(_)) => Err("min_th and max_th must both be packets or both bytes".into()),
+        (Some(_), Some(_)) => Err(wrong("in the unit of")),
         _ => Ok(()),
     }
 }

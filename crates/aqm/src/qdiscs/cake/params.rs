@@ -2,6 +2,7 @@
 
 use crate::laws::cobalt::CobaltParams;
 use crate::params;
+use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrOff, Params};
 use crate::time::{Rate, Span};
 use crate::units::Limit;
@@ -50,8 +51,13 @@ params! {
     }
     check: |params| match (params.flows % 8, params.target < params.interval) {
         (0, true) => Ok(()),
-        (0, false) => Err("target must be less than interval (RFC 8289 §4.3)".into()),
-        _ => Err("flows must be a multiple of 8 (Linux sch_cake.c: CAKE_SET_WAYS)".into()),
+        (0, false) => {
+            Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3"))
+        }
+        _ => Err(alloc::format!(
+            "flows `{}` must be a multiple of 8 (Linux sch_cake.c: CAKE_SET_WAYS)",
+            params.flows
+        )),
     };
 }
 

@@ -284,3 +284,56 @@ fn a_limit_in_bytes_keeps_room_for_a_largest_packet() {
     dual.enqueue(ms(0), packet(4, Ecn::Ect0), &mut rng(), &mut log);
     assert_eq!(log.dropped_ids(), [4]);
 }
+
+/// How 200 heads of a queue fare at a base probability, all of which can be marked: (drops, marks).
+fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize) {
+    let mut signals = DualQueue::<Numbered>::new(params, &env()).signals;
+    signals.base_prob = base_prob;
+    let mut rng = rng();
+    let ecn = if place == Place::Low { Ecn::Ect1 } else { Ecn::Ect0 };
+    let verdicts: Vec<Verdict> = (0..200)
+        .map(|_| {
+            let head = Head { bytes: 1514, ecn, enqueued: ms(10) };
+            signals.judge(place, ms(10), head, full_packets(9), 1, &mut rng)
+        })
+        .collect();
+    let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|v| wanted(v)).count();
+    (count(|v| matches!(v, Verdict::Drop(_))), count(|v| matches!(v, Verdict::Mark(_))))
+}
+
+/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation what can be marked is marked
+/// in both queues; from p_C = 1/k^2, where k p' is 1, it is dropped, in the low-latency queue as often as in
+/// the classic one, and marked otherwise. Linux draws, and begins beyond that point.
+#[test]
+fn saturation_drops_what_could_be_marked() {
+    for dialect in ["rfc9332", "linux"] {
+        let params = DualPi2Params::of_dialect(dialect).unwrap();
+        let (drops, marks) = fates(&params, Place::Classic, 0.45);
+        assert!(drops == 0 && marks > 20, "{dialect}: {drops} {marks}");
+        let (drops, marks) = fates(&params, Place::Low, 0.45);
+        assert!(drops == 0 && marks > 160, "{dialect}: {drops} {marks}");
+        let (drops, marks) = fates(&params, Place::Classic, 0.8);
+        assert!(drops > 100 && marks == 0, "{dialect}: {drops} {marks}");
+        let (drops, marks) = fates(&params, Place::Low, 0.8);
+        assert!(drops > 100 && drops + marks >= 199, "{dialect}: {drops} {marks}");
+    }
+    let params = DualPi2Params::of_dialect("rfc9332").unwrap();
+    assert!(fates(&params, Place::Classic, 0.5).0 > 0, "p_C = p_Cmax saturates");
+    let params = DualPi2Params::of_dialect("linux").unwrap();
+    assert_eq!(fates(&params, Place::Classic, 0.5).0, 0, "Linux: only k p' > 1 does");
+}
+
+/// RFC 9332 §4.2.3: without drops on overload p' stops at 1/k, and the limit holds the rest.
+#[test]
+fn without_drops_on_overload_everything_is_marked_at_saturation() {
+    for dialect in ["rfc9332", "linux"] {
+        let mut params = DualPi2Params::of_dialect(dialect).unwrap();
+        params.set("drop_overload", "false").unwrap();
+        let mut signals = DualQueue::<Numbered>::new(&params, &env()).signals;
+        (0..2_000).for_each(|_| signals.update(Span::from_secs(1)));
+        assert_near(signals.base_prob, 0.5, 1e-6);
+        assert_eq!(fates(&params, Place::Classic, signals.base_prob).0, 0, "{dialect}");
+        let (drops, marks) = fates(&params, Place::Low, signals.base_prob);
+        assert!(drops == 0 && marks >= 198, "{dialect}: {drops} {marks}");
+    }
+}

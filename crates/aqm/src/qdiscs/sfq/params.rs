@@ -108,9 +108,12 @@ impl SfqRedParams {
         let max_th = bytes(self.max_th).unwrap_or((flow_limit / 4.0).max(3.0 * mean));
         let min_th = bytes(self.min_th).unwrap_or(max_th / 3.0);
         if min_th >= max_th {
-            return Err(format!("min_th ({min_th}B) must be less than max_th ({max_th}B)"));
+            let source = "Linux sch_sfq.c, tc sfq";
+            return Err(format!(
+                "min_th `{min_th}B` must be less than max_th `{max_th}B` ({source})"
+            ));
         }
-        let usual = usual_burst(min_th / mean, max_th / mean);
+        let usual = usual_burst(min_th / mean, max_th / mean, self.min_th.0.is_none());
         let burst = self.burst.0.map_or(usual, |packets| packets as f64);
         let log = weight_log(burst, min_th / mean).ok_or_else(|| {
             format!(

@@ -115,6 +115,7 @@ impl Scoreboard {
         debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
         if flags & LOST == 0 {
             self.lost += 1;
+            self.limit_duplicates();
         }
         if flags & RETRANSMITTED != 0 {
             self.retransmitted -= 1;

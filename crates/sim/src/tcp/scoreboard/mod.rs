@@ -69,7 +69,7 @@ pub struct Delivery {
     /// A segment sent once arrived after others that were sent this many segments later at most.
     pub reordered: Option<u32>,
     /// The newly delivered transmission that was sent last.
-    pub newest: Transmission,
+    pub newest: Option<Transmission>,
 }
 
 /// What does not change while one acknowledgement is taken in.
@@ -255,6 +255,7 @@ impl Scoreboard {
         }
         self.una = self.una.max(ack);
         self.judged = self.judged.max(self.una);
+        self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
             self.take_sack(sack, &arrival, &mut delivery);
         }
@@ -321,7 +322,7 @@ impl Scoreboard {
             self.record(seq).flags &= !(LOST | RETRANSMITTED);
         }
         let transmission = Transmission { sent, seq };
-        delivery.newest = delivery.newest.max(transmission);
+        delivery.newest = delivery.newest.max(Some(transmission));
         // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
         let too_early =
             flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
@@ -337,6 +338,14 @@ impl Scoreboard {
         let acked = delivery.packets;
         delivery.packets = acked.saturating_sub(self.sacked).max(1);
         self.sacked = self.sacked.saturating_sub(acked.saturating_sub(1));
+    }
+
+    /// Duplicates stand for arrivals beyond a hole, so there are fewer than the outstanding segments that
+    /// are not lost (Linux `tcp_limit_reno_sacked`).
+    fn limit_duplicates(&mut self) {
+        if !self.sack {
+            self.sacked = self.sacked.min(self.outstanding().saturating_sub(self.lost.max(1)));
+        }
     }
 
     /// Counts a duplicate acknowledgement, where there is no SACK. False when more duplicates have come
@@ -361,5 +370,48 @@ impl Scoreboard {
     /// When the lowest outstanding segment was last sent.
     pub fn head_sent(&mut self) -> Time {
         self.record(self.una).sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_never_outnumber_what_may_have_arrived() {
+        let mut board = Scoreboard::new(false);
+        for _ in 0..10 {
+            board.send_new(Time::ZERO);
+        }
+        for _ in 0..9 {
+            assert!(board.count_duplicate());
+        }
+        assert!(!board.count_duplicate(), "the head is missing");
+        assert_eq!(board.mark_below(1), 1);
+        assert_eq!((board.sacked(), board.in_flight()), (9, 0));
+        // A partial acknowledgement explains one duplicate less than it advances, and a hole follows it.
+        let _ = board.acknowledge(Time::ZERO, 1, &[], 0, None);
+        assert_eq!(board.mark_below(2), 1);
+        assert_eq!((board.sacked(), board.lost(), board.in_flight()), (8, 1, 0));
+    }
+
+    #[test]
+    fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
+        // Found by a random world: without SACK, three duplicates, then one segment after the other.
+        let mut board = Scoreboard::new(false);
+        (0..6).for_each(|_| {
+            board.send_new(Time::ZERO);
+        });
+        assert!((0..4).all(|_| board.count_duplicate()));
+        board.mark_below(1);
+        board.retransmit(Time::ZERO, 0);
+        for una in 1..=5 {
+            board.acknowledge(Time::from_nanos(1), una, &[], 0, None);
+            board.mark_below(una + 1);
+            assert!(board.in_flight() <= board.outstanding(), "{board:?}");
+            if let Some(seq) = board.next_lost() {
+                board.retransmit(Time::ZERO, seq);
+            }
+        }
     }
 }

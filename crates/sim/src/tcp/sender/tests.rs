@@ -159,9 +159,17 @@ fn t23_script_3_one_retransmission_for_each_delivery() {
 
 #[test]
 fn t24_script_2_losses_in_two_windows() {
-    let mut script = Script::start("cubic", 10, 20, 100);
-    let sent: Vec<u32> = (5..=10).flat_map(|to| script.ack(0, &[(5, to)])).collect();
+    let mut script = Script::start("cubic", 10, 20, 10);
+    let mut ack = |ms: u64, ack: u32, sack: (u32, u32)| {
+        script.now = Time::ZERO + Span::from_millis(ms);
+        script.ack(ack, &[sack])
+    };
+    let sent: Vec<u32> = (0..6).flat_map(|i| ack(10 + 2 * i, 0, (5, 5 + i as u32))).collect();
     assert_eq!(sent, [11, 12, 1, 2, 3, 4]);
+    assert_eq!([ack(22, 0, (5, 11)), ack(24, 0, (5, 12))].concat(), [13, 14]);
+    assert_eq!(ack(34, 1, (5, 12)), [15, 16]);
+    assert_eq!(ack(36, 1, (3, 12)), [2, 17]);
+    assert_eq!([ack(38, 1, (3, 13)), ack(40, 1, (3, 14))].concat(), [18, 19]);
 }
 
 #[test]

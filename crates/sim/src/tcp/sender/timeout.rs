@@ -18,6 +18,7 @@ impl Sender {
             "the timer runs only while data is outstanding"
         );
         self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
+        self.tell_losses(now);
         let una = self.board.una();
         let progressed = self.state == State::Loss && una > self.una_at_timeout;
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
@@ -31,7 +32,6 @@ impl Sender {
             self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
-        self.tell_losses(now);
         let tried = before_recovery || !fresh && self.state == State::Loss;
         self.frto = self.profile.undo && tried;
         self.probe = None;

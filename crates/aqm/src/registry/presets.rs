@@ -1,0 +1,78 @@
+//! Disciplines and laws that are often used together.
+
+use crate::params::Dialect;
+
+/// A name for a discipline and a law that are often used together, with the defaults that belong to
+/// the pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name: `fq_codel`.
+    pub name: &'static str,
+    /// One line.
+    pub doc: &'static str,
+    /// The law under flow queues.
+    pub law: &'static str,
+    /// Dialects of the pair that the law has not, the default first: the law takes its own default then.
+    pub dialects: &'static [Dialect],
+    /// Defaults of the pair, later ones over earlier ones.
+    pub settings: &'static [Setting],
+}
+
+/// A default that belongs to a discipline and a law together.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The dialect in which it holds; none: in every one.
+    pub dialect: Option<&'static str>,
+    /// The parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// Where that comes from.
+    pub source: &'static str,
+}
+
+const fn set(name: &'static str, value: &'static str, source: &'static str) -> Setting {
+    Setting { dialect: None, name, value, source }
+}
+
+const fn set_in(dialect: &'static str, setting: Setting) -> Setting {
+    Setting { dialect: Some(dialect), ..setting }
+}
+
+impl Preset {
+    /// The settings of a dialect.
+    pub fn settings_of(&self, dialect: &str) -> impl Iterator<Item = &'static Setting> {
+        let holds = move |setting: &&Setting| setting.dialect.is_none_or(|name| name == dialect);
+        self.settings.iter().filter(holds)
+    }
+}
+
+/// The disciplines with a name of their own.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "fq_codel",
+        doc: "Flow queues, each under CoDel, with ECN (RFC 8290)",
+        law: "codel",
+        dialects: &[Dialect { name: "rfc8290", doc: "RFC 8290 around the CoDel of RFC 8289" }],
+        settings: &[set("ecn", "true", "Linux sch_fq_codel.c; RFC 8290 §5.2.6")],
+    },
+    Preset {
+        name: "fq_pie",
+        doc: "Flow queues, each under PIE (Linux sch_fq_pie.c; RFC 8033 §6)",
+        law: "pie",
+        dialects: &[],
+        settings: &[
+            set("overflow", "arrival", "Linux sch_fq_pie.c"),
+            set_in("linux", set("memory_limit", "off", "Linux sch_fq_pie.c only counts it")),
+            set_in("ns3", set("overflow", "fattest", "ns-3 FqPieQueueDisc")),
+            set_in("ns3", set("ecn", "true", "ns-3 FqPieQueueDisc: UseEcn")),
+        ],
+    },
+    Preset {
+        name: "fq_cobalt",
+        doc: "Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE)",
+        law: "cobalt",
+        dialects: &[],
+        settings: &[],
+    },
+];

@@ -1,0 +1,256 @@
+//! What flows carry, as it is written: one table for each kind of application.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_aqm::Span;
+
+use crate::choice::tagged;
+use crate::sizes::{Drawn, LogNormalSizes, Sizes};
+use crate::text::{RateText, SizeText, SpanText};
+
+/// What a flow carries: a table tagged by its `kind`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum App {
+    /// Unlimited data over TCP, or a given amount of it.
+    #[schemars(title = "Bulk")]
+    Bulk(Bulk),
+    /// A user who fetches files over TCP, one after the other. Each comes over a new connection;
+    /// the user thinks in between.
+    #[schemars(title = "Files")]
+    Files(Files),
+    /// A user who reads web pages over TCP: a main object, then what it embeds over several connections.
+    #[schemars(title = "Web")]
+    Web(Web),
+    /// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
+    #[schemars(title = "Chunks")]
+    Chunks(Chunks),
+    /// Datagrams at a constant mean rate, such as voice.
+    #[schemars(title = "Cbr")]
+    Cbr(Cbr),
+    /// Datagrams at a constant rate during exponential on periods, silence in between.
+    #[schemars(title = "OnOff")]
+    OnOff(OnOff),
+    /// Bursts of datagrams at given times.
+    #[schemars(title = "Bursts")]
+    Bursts(Bursts),
+    /// Video in datagrams: a frame of varying size at even intervals.
+    #[schemars(title = "Video")]
+    Video(Video),
+    /// Datagrams as recorded in a file.
+    #[schemars(title = "Replay")]
+    Replay(Replay),
+}
+
+/// Unlimited data over TCP, or a given amount of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// How much to send, such as `1MB`; without it there is always more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<SizeText>,
+}
+
+/// A user who fetches files over TCP, one after the other. Each comes over a new connection; the
+/// user thinks in between.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    /// The sizes of files: a list such as `["15kB", "44kB"]`, each as likely as the others, or a
+    /// distribution.
+    pub sizes: Sizes,
+    /// Mean of the exponential time between the end of one file and the start of the next, such as
+    /// `9.5s`.
+    pub think: SpanText,
+}
+
+/// Datagrams at a constant rate, such as voice.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cbr {
+    /// Rate of each flow, headers included, such as `87kbit`.
+    pub rate: RateText,
+    /// Size of a datagram, headers included, such as `218B`.
+    pub packet: SizeText,
+    /// How the datagrams are spaced: evenly (`constant`), with each gap between half and one and a half
+    /// of the even one (`uniform`, as ns-2's `random_`), or exponentially (`poisson`).
+    #[serde(default)]
+    pub arrivals: Arrivals,
+}
+
+/// How datagrams are spaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Constant,
+    /// Each gap uniform between half and one and a half of the even one.
+    Uniform,
+    /// Exponential gaps: Poisson arrivals.
+    Poisson,
+}
+
+/// Datagrams at a constant rate during exponential on periods, silence in between.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Rate of each flow while it is on, headers included, such as `2mbit`.
+    pub rate: RateText,
+    /// Size of a datagram, headers included, such as `218B`.
+    pub packet: SizeText,
+    /// Mean length of on periods, such as `500ms`.
+    pub on: SpanText,
+    /// Mean length of off periods, such as `500ms`.
+    pub off: SpanText,
+}
+
+/// A user who reads web pages over TCP: a main object, then what it embeds over several connections.
+/// Defaults are those of the model in 3GPP2's evaluation methodology, as ns-3 has it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Web {
+    /// Size of the main object.
+    #[serde(default = "main_object")]
+    pub main: Sizes,
+    /// Size of an embedded object.
+    #[serde(default = "embedded_object")]
+    pub object: Sizes,
+    /// Number of embedded objects of every page. Without it the number is drawn for each page: Pareto
+    /// distributed with shape 1.1 between 2 and 55, less 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<u32>,
+    /// Connections over which embedded objects are fetched at once.
+    #[serde(default = "six")]
+    #[schemars(range(min = 1, max = 32))]
+    pub parallel: u32,
+    /// Size of a request, headers included.
+    #[serde(default = "request")]
+    pub request: SizeText,
+    /// Mean of the exponential time between a complete page and the request of the next.
+    #[serde(default = "reading")]
+    pub reading: SpanText,
+    /// Mean of the exponential time between the main object and the requests of what it embeds.
+    #[serde(default = "parsing")]
+    pub parsing: SpanText,
+}
+
+/// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder: the highest
+/// that is at most 0.8 of the throughput of the chunk before, the lowest at first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chunks {
+    /// Playing time of a chunk, and so the time between requests where the path keeps up, such as `4s`.
+    pub every: SpanText,
+    /// The rates of the ladder, increasing, such as `["500kbit", "1mbit", "3mbit"]`.
+    #[schemars(length(min = 1))]
+    pub rates: Vec<RateText>,
+}
+
+/// Bursts of datagrams at given times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// Rate during a burst, headers included, such as `25mbit`.
+    pub rate: RateText,
+    /// Size of a datagram, headers included, such as `1000B`.
+    pub packet: SizeText,
+    /// When the bursts begin, counted from the start of the flow, such as `["1s", "5s"]`.
+    #[schemars(length(min = 1))]
+    pub at: Vec<SpanText>,
+    /// How long each lasts, such as `100ms`.
+    pub length: SpanText,
+}
+
+/// Video in datagrams: a frame of varying size at even intervals, sent at once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Video {
+    /// Sizes of frames: a list, each as likely as the others, or a distribution.
+    pub frames: Sizes,
+    /// Time between frames, such as `40ms`.
+    pub interval: SpanText,
+    /// The largest datagram, headers included; a frame takes as many as it needs.
+    #[serde(default = "full_packet")]
+    pub packet: SizeText,
+}
+
+/// Datagrams as recorded in a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// The file, relative to the scenario's folder: a line is `time,bytes`, the time in seconds since
+    /// the start of the flow. Times must not decrease; a first line `time,bytes` is allowed.
+    pub file: String,
+    /// The largest datagram, headers included; a line takes as many as it needs.
+    #[serde(default = "full_packet")]
+    pub packet: SizeText,
+}
+
+tagged!(App, "a table with `kind`: bulk, files, web, chunks, cbr, onoff, bursts, video or replay", {
+    "bulk" => Bulk(Bulk),
+    "files" => Files(Files),
+    "web" => Web(Web),
+    "chunks" => Chunks(Chunks),
+    "cbr" => Cbr(Cbr),
+    "onoff" => OnOff(OnOff),
+    "bursts" => Bursts(Bursts),
+    "video" => Video(Video),
+    "replay" => Replay(Replay)
+});
+
+impl App {
+    /// The word after `kind`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            App::Bulk(_) => "bulk",
+            App::Files(_) => "files",
+            App::Web(_) => "web",
+            App::Chunks(_) => "chunks",
+            App::Cbr(_) => "cbr",
+            App::OnOff(_) => "onoff",
+            App::Bursts(_) => "bursts",
+            App::Video(_) => "video",
+            App::Replay(_) => "replay",
+        }
+    }
+}
+
+/// Log-normal sizes with the parameters of a web model, in bytes.
+fn lognormal(mean: u64, deviation: u64, min: u64) -> Sizes {
+    Sizes::Drawn(Drawn::LogNormal(LogNormalSizes {
+        mean: SizeText(mean),
+        deviation: SizeText(deviation),
+        min: SizeText(min),
+        max: SizeText(2_000_000),
+    }))
+}
+
+fn main_object() -> Sizes {
+    lognormal(10_710, 25_032, 100)
+}
+
+fn embedded_object() -> Sizes {
+    lognormal(7_758, 126_168, 50)
+}
+
+fn six() -> u32 {
+    6
+}
+
+fn request() -> SizeText {
+    SizeText(328)
+}
+
+fn reading() -> SpanText {
+    SpanText(Span::from_secs(30))
+}
+
+fn parsing() -> SpanText {
+    SpanText(Span::from_millis(130))
+}
+
+fn full_packet() -> SizeText {
+    SizeText(1500)
+}

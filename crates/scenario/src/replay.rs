@@ -1,0 +1,84 @@
+//! Recorded traffic: a CSV file whose lines are time in seconds and bytes.
+
+use sojourn_aqm::{Span, units};
+
+use crate::resolved::Recording;
+use crate::trace::sha256;
+
+/// First lines that are names of columns.
+const HEADERS: [&str; 2] = ["time,bytes", "time_s,bytes"];
+
+/// Reads a recording. `file` is the name that goes into the manifest.
+///
+/// # Errors
+/// A sentence with the line number that says what would be right.
+pub fn parse(file: &str, text: &str) -> Result<Recording, String> {
+    let mut amounts: Vec<(Span, u64)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if index == 0 && HEADERS.contains(&line) {
+            continue;
+        }
+        let at = |what: String| format!("`{file}`, line {}: {what}", index + 1);
+        let (time, bytes) = amount(line).map_err(at)?;
+        match amounts.last() {
+            Some(&(before, _)) if time < before => {
+                return Err(at(format!("{time} comes after {before}; times must not decrease")));
+            }
+            _ => amounts.push((time, bytes)),
+        }
+    }
+    match amounts.is_empty() {
+        true => {
+            Err(format!("`{file}` is empty; one line is a time in seconds and a number of bytes"))
+        }
+        false => Ok(Recording { file: file.to_owned(), sha256: sha256(text.as_bytes()), amounts }),
+    }
+}
+
+fn amount(line: &str) -> Result<(Span, u64), String> {
+    let (time, bytes) = line
+        .split_once(',')
+        .ok_or_else(|| format!("`{line}` is not `time,bytes`, such as `0.25,1200`"))?;
+    let (time, bytes) = (time.trim(), bytes.trim());
+    let is_number = time.starts_with(|c: char| c.is_ascii_digit())
+        && time.ends_with(|c: char| c.is_ascii_digit());
+    let span = units::span(&format!("{time}s"))
+        .ok()
+        .filter(|_| is_number)
+        .ok_or_else(|| format!("`{time}` is not a time in seconds, such as `0.25`"))?;
+    let bytes: u64 = bytes
+        .parse()
+        .ok()
+        .filter(|bytes| (1..=1_000_000_000).contains(bytes))
+        .ok_or_else(|| format!("`{bytes}` is not a number of bytes from 1 to 1000000000"))?;
+    Ok((span, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_times_and_bytes_with_or_without_names() {
+        let expected = vec![(Span::ZERO, 100), (Span::from_millis(250), 1200)];
+        assert_eq!(parse("x.csv", "0,100\n0.25, 1200\n").unwrap().amounts, expected);
+        assert_eq!(parse("x.csv", "time,bytes\n0.0,100\n0.250,1200").unwrap().amounts, expected);
+    }
+
+    #[test]
+    fn refuses_decreasing_empty_and_malformed_recordings_with_the_line() {
+        let error = |text| parse("x.csv", text).unwrap_err();
+        assert_eq!(
+            error("0,100\n0.5,100\n0.25,100\n"),
+            "`x.csv`, line 3: 250ms comes after 500ms; times must not decrease"
+        );
+        assert!(error("").contains("is empty") && error("time,bytes\n").contains("is empty"));
+        assert!(error("0,100\n1s,100\n").contains("line 2: `1s` is not a time in seconds"));
+        assert!(error("-1,100").contains("line 1: `-1` is not a time"));
+        assert!(error("1,0").contains("`0` is not a number of bytes from 1"));
+        assert!(error("1,many").contains("`many` is not a number of bytes"));
+        assert!(error("1").contains("`1` is not `time,bytes`"));
+        assert!(error("1,2\n\n").contains("line 2"));
+    }
+}

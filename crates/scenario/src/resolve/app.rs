@@ -1,0 +1,178 @@
+//! Applications: what flows carry, and over which transport.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sojourn_aqm::{Rate, Span};
+
+use super::link::packet_bytes;
+use super::tcp::tcp;
+use super::{Checked, ReadTrace, refuse, sizes};
+use crate::apps;
+use crate::document::Document;
+use crate::error::ScenarioError;
+use crate::flows::FlowGroup;
+use crate::replay;
+use crate::resolved::{App, Datagrams, Recording, Web};
+use crate::text::{RateText, SizeText, SpanText};
+
+/// What was recorded for groups that replay, by their place.
+pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
+
+/// Reads what groups replay.
+pub(super) fn recordings(document: &Document, read: &ReadTrace<'_>) -> Checked<Recordings> {
+    let mut recordings = Recordings::new();
+    for (index, group) in document.flows.iter().enumerate() {
+        let apps::App::Replay(written) = &group.app else { continue };
+        let place = format!("flows[{index}].app.file");
+        if written.file.is_empty() {
+            return refuse(&place, "no file is named; write its path");
+        }
+        let text = read(&written.file)
+            .map_err(|error| ScenarioError::unreadable(place.clone(), &written.file, &error))?;
+        let recording = replay::parse(&written.file, &text)
+            .map_err(|message| ScenarioError::new(place, message))?;
+        recordings.insert(index, Arc::new(recording));
+    }
+    Ok(recordings)
+}
+
+/// The application of the group at a place of the list.
+pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> Checked<App> {
+    let place = format!("flows[{index}]");
+    let place = place.as_str();
+    match &written.app {
+        apps::App::Bulk(_) | apps::App::Files(_) | apps::App::Web(_) | apps::App::Chunks(_) => {
+            over_tcp(place, written)
+        }
+        apps::App::Cbr(cbr) => {
+            let datagrams = datagrams(place, written, cbr.rate, cbr.packet)?;
+            Ok(App::Cbr { datagrams, arrivals: cbr.arrivals })
+        }
+        apps::App::OnOff(onoff) => {
+            let (on, off) = (onoff.on, onoff.off);
+            positive(place, &[("on", on), ("off", off)], "kind `cbr` never pauses")?;
+            let datagrams = datagrams(place, written, onoff.rate, onoff.packet)?;
+            Ok(App::OnOff { datagrams, on: on.0, off: off.0 })
+        }
+        apps::App::Bursts(bursts) => self::bursts(place, written, bursts),
+        apps::App::Video(video) => {
+            positive(place, &[("interval", video.interval)], "it separates frames")?;
+            let frames = sizes::of(&format!("{place}.app.frames"), &video.frames)?;
+            let packet_bytes = datagram_bytes(place, written, video.packet)?;
+            let (ecn, interval) = (written.ecn, video.interval.0);
+            Ok(App::Video { packet_bytes, ecn, frames, interval })
+        }
+        apps::App::Replay(replay) => Ok(App::Replay {
+            packet_bytes: datagram_bytes(place, written, replay.packet)?,
+            ecn: written.ecn,
+            recording: Arc::clone(&recorded[&index]),
+        }),
+    }
+}
+
+fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
+    let in_app = |key: &str| format!("{place}.app.{key}");
+    let tcp = tcp(place, written)?;
+    match &written.app {
+        apps::App::Files(files) => {
+            let sizes = sizes::of(&in_app("sizes"), &files.sizes)?;
+            Ok(App::Files { tcp, sizes, think: files.think.0 })
+        }
+        apps::App::Web(web) => Ok(App::Web { tcp, web: self::web(place, web)? }),
+        apps::App::Chunks(chunks) => {
+            positive(place, &[("every", chunks.every)], "a chunk plays for some time")?;
+            let rates: Vec<Rate> = chunks.rates.iter().map(|rate| rate.0).collect();
+            if rates.is_empty() {
+                let message = "there is no rate; write for example [\"500kbit\", \"2mbit\"]";
+                return refuse(&in_app("rates"), message);
+            }
+            if let Some(at) = rates.windows(2).position(|pair| pair[1] <= pair[0]) {
+                let message =
+                    format!("{} is not above {}; rates increase", rates[at + 1], rates[at]);
+                return refuse(&format!("{place}.app.rates[{}]", at + 1), message);
+            }
+            Ok(App::Chunks { tcp, every: chunks.every.0, rates })
+        }
+        apps::App::Bulk(bulk) => {
+            let bytes = bulk.bytes.map(|size| size.0);
+            if bytes == Some(0) {
+                return refuse(&in_app("bytes"), "must be positive; leave it out for no limit");
+            }
+            Ok(App::Bulk { tcp, bytes })
+        }
+        _ => unreachable!("the other kinds send datagrams"),
+    }
+}
+
+/// The most connections of one page.
+const MOST_PARALLEL: u32 = 32;
+
+fn web(place: &str, written: &apps::Web) -> Checked<Web> {
+    let in_app = |key: &str| format!("{place}.app.{key}");
+    if !(1..=MOST_PARALLEL).contains(&written.parallel) {
+        let message = format!("{} is no number of connections; write 1 to 32", written.parallel);
+        return refuse(&in_app("parallel"), message);
+    }
+    Ok(Web {
+        main: sizes::of(&in_app("main"), &written.main)?,
+        object: sizes::of(&in_app("object"), &written.object)?,
+        objects: written.objects,
+        parallel: written.parallel,
+        request_bytes: packet_bytes(&in_app("request"), written.request)?,
+        reading: written.reading.0,
+        parsing: written.parsing.0,
+    })
+}
+
+fn bursts(place: &str, written: &FlowGroup, bursts: &apps::Bursts) -> Checked<App> {
+    positive(place, &[("length", bursts.length)], "a burst lasts")?;
+    let at: Vec<Span> = bursts.at.iter().map(|at| at.0).collect();
+    let length = bursts.length.0;
+    if at.is_empty() {
+        let message = "there is no burst; write for example [\"1s\"]";
+        return refuse(&format!("{place}.app.at"), message);
+    }
+    if let Some(before) = at.windows(2).position(|pair| pair[1] < pair[0] + length) {
+        let (first, next) = (at[before], at[before + 1]);
+        let message =
+            format!("{next} is before the burst from {first} on is over, at {}", first + length);
+        return refuse(
+            &format!("{place}.app.at[{}]", before + 1),
+            message + "; write a later time",
+        );
+    }
+    let datagrams = datagrams(place, written, bursts.rate, bursts.packet)?;
+    Ok(App::Bursts { datagrams, at, length })
+}
+
+fn positive(place: &str, spans: &[(&str, SpanText)], why: &str) -> Checked<()> {
+    match spans.iter().find(|(_, span)| span.0 == Span::ZERO) {
+        Some((key, _)) => refuse(&format!("{place}.app.{key}"), format!("must be positive; {why}")),
+        None => Ok(()),
+    }
+}
+
+fn datagrams(
+    place: &str,
+    written: &FlowGroup,
+    rate: RateText,
+    packet: SizeText,
+) -> Checked<Datagrams> {
+    let packet_bytes = datagram_bytes(place, written, packet)?;
+    Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
+}
+
+/// The size of datagrams; what belongs to TCP has no place beside them.
+fn datagram_bytes(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<u32> {
+    if let Some(key) = written.tcp_keys().next() {
+        let kind = written.app.kind();
+        let remedy = match key {
+            "packet" => "write it inside `app`",
+            _ => "remove it",
+        };
+        let message = format!("`{key}` belongs to TCP, and kind `{kind}` sends datagrams");
+        return refuse(&format!("{place}.{key}"), format!("{message}; {remedy}"));
+    }
+    packet_bytes(&format!("{place}.app.packet"), packet)
+}

@@ -1,0 +1,70 @@
+//! The transport of flows over TCP.
+
+use super::link::packet_bytes;
+use super::{Checked, refuse};
+use crate::choice::Choice;
+use crate::flows::FlowGroup;
+use crate::resolved::{ReceiveWindow, Tcp};
+use crate::stacks;
+use crate::text::SizeText;
+
+/// The transport of a group, and what the group says of it.
+pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
+    let profile = written.tcp.as_deref().unwrap_or("linux");
+    let usual = stacks::segment(profile);
+    let packet = written.packet.unwrap_or(SizeText(usual.packet_bytes));
+    let header = written.header.unwrap_or(SizeText(usual.header_bytes));
+    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
+    if header.0 == 0 {
+        return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
+    }
+    if packet.0 <= header.0 {
+        let message = format!("{packet} leaves no room for data after a header of {header}");
+        return refuse(&format!("{place}.packet"), message + "; write a larger packet");
+    }
+    let header_bytes = header.0 as u32; // less than the packet
+    Ok(Tcp {
+        profile: profile.to_owned(),
+        cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
+        ecn: written.ecn,
+        payload_bytes: packet_bytes - header_bytes,
+        header_bytes,
+        initial_window: at_least_one(place, "initial_window", written.initial_window)?,
+        ack_every: at_least_one(place, "ack_every", written.ack_every)?,
+        receive_window: receive_window(place, written, packet)?,
+    })
+}
+
+fn receive_window(
+    place: &str,
+    written: &FlowGroup,
+    packet: SizeText,
+) -> Checked<Option<ReceiveWindow>> {
+    let autotuned = written.autotuning.unwrap_or(false);
+    match written.receive_window {
+        None if autotuned => {
+            let message = "has no end to grow to; write `receive_window`, for example \"6MB\"";
+            refuse(&format!("{place}.autotuning"), message)
+        }
+        Some(window) if window.0 < packet.0 => {
+            let message = format!("{window} does not hold one packet of {packet}; write more");
+            refuse(&format!("{place}.receive_window"), message)
+        }
+        window => Ok(window.map(|window| ReceiveWindow { bytes: window.0, autotuned })),
+    }
+}
+
+fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
+    let Some(written) = written else { return Ok(None) };
+    match written.to_string().trim() {
+        "" => refuse(place, "no congestion control is named; write for example \"cubic\""),
+        text => Ok(Some(text.to_owned())),
+    }
+}
+
+fn at_least_one(place: &str, key: &str, written: Option<u32>) -> Checked<Option<u32>> {
+    match written {
+        Some(0) => refuse(&format!("{place}.{key}"), "must be at least 1"),
+        written => Ok(written),
+    }
+}

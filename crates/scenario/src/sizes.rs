@@ -1,0 +1,125 @@
+//! Sizes of files, frames and objects as they are written: a list to pick from, or a distribution.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{self, MapAccess, SeqAccess, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::choice::tagged;
+use crate::text::SizeText;
+
+/// Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Sizes {
+    /// One of these, each as likely as the others.
+    List(#[schemars(length(min = 1))] Vec<SizeText>),
+    /// Drawn from a distribution.
+    Drawn(Drawn),
+}
+
+/// A distribution of sizes. A draw outside of its limits is drawn again.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Drawn {
+    /// Every size between the two as likely as the others.
+    #[schemars(title = "UniformSizes")]
+    Uniform(UniformSizes),
+    /// Exponentially distributed.
+    #[schemars(title = "ExponentialSizes")]
+    Exponential(ExponentialSizes),
+    /// Log-normally distributed, as objects of web pages are.
+    #[schemars(title = "LogNormalSizes")]
+    LogNormal(LogNormalSizes),
+    /// Pareto distributed: few are most of the bytes.
+    #[schemars(title = "ParetoSizes")]
+    Pareto(ParetoSizes),
+}
+
+/// Every size between the two as likely as the others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformSizes {
+    /// The smallest size.
+    pub min: SizeText,
+    /// The largest size.
+    pub max: SizeText,
+}
+
+/// Exponentially distributed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExponentialSizes {
+    /// Mean before limits.
+    pub mean: SizeText,
+    /// The smallest size.
+    #[serde(default = "one_byte")]
+    pub min: SizeText,
+    /// The largest size.
+    pub max: SizeText,
+}
+
+/// Log-normally distributed, as objects of web pages are.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogNormalSizes {
+    /// Mean before limits.
+    pub mean: SizeText,
+    /// Standard deviation before limits.
+    pub deviation: SizeText,
+    /// The smallest size.
+    #[serde(default = "one_byte")]
+    pub min: SizeText,
+    /// The largest size.
+    pub max: SizeText,
+}
+
+/// Pareto distributed: few are most of the bytes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParetoSizes {
+    /// Shape, positive; below 2 the tail is heavy.
+    pub shape: f64,
+    /// The smallest size.
+    pub min: SizeText,
+    /// The largest size.
+    pub max: SizeText,
+}
+
+tagged!(Drawn, "a list of sizes, or a table with `kind`: uniform, exponential, lognormal or pareto", {
+    "uniform" => Uniform(UniformSizes),
+    "exponential" => Exponential(ExponentialSizes),
+    "lognormal" => LogNormal(LogNormalSizes),
+    "pareto" => Pareto(ParetoSizes)
+});
+
+impl<'de> Deserialize<'de> for Sizes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SizesVisitor)
+    }
+}
+
+struct SizesVisitor;
+
+impl<'de> de::Visitor<'de> for SizesVisitor {
+    type Value = Sizes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of sizes such as [\"15kB\"], or a table with `kind`")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Sizes, A::Error> {
+        let mut sizes = Vec::new();
+        while let Some(size) = items.next_element()? {
+            sizes.push(size);
+        }
+        Ok(Sizes::List(sizes))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Sizes, A::Error> {
+        Drawn::deserialize(MapAccessDeserializer::new(map)).map(Sizes::Drawn)
+    }
+}
+
+fn one_byte() -> SizeText {
+    SizeText(1)
+}

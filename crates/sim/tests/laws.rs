@@ -1,0 +1,397 @@
+//! One flow over an ideal path against the laws of its congestion control (endpoints sheet §2.9, §7.4).
+//!
+//! The path has a round trip and nothing else: no queue, no rate. Packets are lost or marked at random, or
+//! one in so many.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::*;
+use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_record::rows::Scope;
+use sojourn_scenario::resolved::App;
+use sojourn_sim::cc::{Feedback, choose};
+use sojourn_sim::packet::Packet;
+use sojourn_sim::tcp::profile::{AckRule, LINUX, NEWRENO, Profile};
+use sojourn_sim::tcp::sender::State;
+use sojourn_sim::tcp::{Answer, Receiver, Segments, Sender};
+
+/// Which packets meet their fate.
+enum Chosen {
+    /// Each with this probability.
+    AtRandom(f64, Rng),
+    /// Every so many.
+    Every(u64),
+}
+
+impl Chosen {
+    fn at_random(share: f64) -> Chosen {
+        Chosen::AtRandom(share, Rng::stream(1, "laws", 0))
+    }
+
+    fn hits(&mut self, count: u64) -> bool {
+        match self {
+            Chosen::AtRandom(share, rng) => rng.uniform() < *share,
+            Chosen::Every(n) => count % *n == *n - 1,
+        }
+    }
+}
+
+/// A flow and its path.
+struct Path {
+    sender: Sender,
+    receiver: Receiver,
+    rtt: Span,
+    chosen: Chosen,
+    /// What is chosen is marked, not lost.
+    marks: bool,
+    now: Time,
+    sent: u64,
+    order: u64,
+    /// In flight, by time of arrival and order of sending; data towards the receiver if true.
+    flying: BTreeMap<(Time, u64), (bool, Packet)>,
+}
+
+impl Path {
+    fn new(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, marks: bool) -> Path {
+        let control = (choose(cc).unwrap().factory)();
+        let runs = control.needs().feedback == Feedback::Runs;
+        let feedback = if marks && runs { Feedback::Runs } else { Feedback::Classic };
+        let segments = Segments {
+            flow: 0,
+            connection: 1,
+            payload_bytes: 1448,
+            header_bytes: 52,
+            ecn: marks,
+            count: u32::MAX,
+            last_payload_bytes: 1448,
+            initial_window: 10,
+        };
+        let rtt = Span::from_millis(rtt_ms);
+        let mut sender = Sender::new(segments, profile, control);
+        sender.on_established(rtt);
+        let receiver = Receiver::new(profile.ack, profile.sack).with_feedback(feedback, 52);
+        let (now, flying) = (Time::ZERO, BTreeMap::new());
+        let mut path =
+            Path { sender, receiver, rtt, chosen, marks, now, sent: 0, order: 0, flying };
+        path.send(|sender, now, out| sender.send(now, &mut |packet| out.push(packet)));
+        path
+    }
+
+    /// Lets the sender do something, and carries what it sends.
+    fn send(&mut self, act: impl Fn(&mut Sender, Time, &mut Vec<Packet>)) {
+        let mut out = Vec::new();
+        act(&mut self.sender, self.now, &mut out);
+        for mut packet in out {
+            let hit = self.chosen.hits(self.sent);
+            self.sent += 1;
+            if hit && self.marks && packet.ecn != Ecn::NotEct {
+                packet.ecn = Ecn::Ce;
+            }
+            if !hit || self.marks {
+                self.fly(true, packet);
+            }
+        }
+    }
+
+    fn fly(&mut self, forward: bool, packet: Packet) {
+        self.order += 1;
+        self.flying.insert((self.now + self.rtt.half(), self.order), (forward, packet));
+    }
+
+    fn acknowledge(&mut self) {
+        let ack = self.receiver.acknowledge(0, 1, 52);
+        self.fly(false, ack);
+    }
+
+    fn deliver(&mut self, packet: &Packet) {
+        if self.receiver.must_answer_before(packet) {
+            self.acknowledge();
+        }
+        if self.receiver.on_data(self.now, packet) == Answer::Now {
+            self.acknowledge();
+        }
+    }
+
+    fn step(&mut self) {
+        let arrival = self.flying.keys().next().map_or(Time::NEVER, |key| key.0);
+        let timers = self.sender.next_timer().min(self.receiver.delayed_ack());
+        self.now = arrival.min(timers);
+        if arrival <= timers {
+            let (_, (forward, packet)) = self.flying.pop_first().expect("something arrives");
+            match forward {
+                true => self.deliver(&packet),
+                false => self.send(|sender, now, out| {
+                    sender.on_ack(now, &packet, &mut |packet| out.push(packet));
+                }),
+            }
+        } else if self.receiver.delayed_ack() <= self.now {
+            self.receiver.on_timer(self.now);
+            self.acknowledge();
+        } else {
+            self.send(|sender, now, out| sender.on_timer(now, &mut |packet| out.push(packet)));
+        }
+    }
+
+    /// Packets delivered in the next so many seconds.
+    fn run(&mut self, seconds: u64) -> f64 {
+        let (before, end) = (self.receiver.next(), self.now + Span::from_secs(seconds));
+        while self.now < end {
+            self.step();
+        }
+        f64::from(self.receiver.next() - before)
+    }
+
+    /// Mean window in packets: what is delivered in a round trip.
+    fn mean_window(&mut self, seconds: u64) -> f64 {
+        self.run(seconds / 10); // slow start and the first cycles
+        self.run(seconds) * self.rtt.as_secs() / seconds as f64
+    }
+
+    /// Mean and half of the 99 % interval of the mean, from batches.
+    fn mean_with_interval(&mut self, batches: usize, seconds: u64) -> (f64, f64) {
+        self.run(seconds);
+        let scale = self.rtt.as_secs() / seconds as f64;
+        let means: Vec<f64> = (0..batches).map(|_| self.run(seconds) * scale).collect();
+        let n = batches as f64;
+        let mean = means.iter().sum::<f64>() / n;
+        let variance = means.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, 2.75 * (variance / n).sqrt()) // Student's t with 30 degrees of freedom
+    }
+}
+
+fn every_packet(profile: Profile) -> Profile {
+    Profile { ack: AckRule { every: 1, ..profile.ack }, ..profile }
+}
+
+/// A TCP that counts acknowledgements, every second packet being acknowledged. Here whole windows arrive
+/// at one instant; the odd packet at their end waits for the next window, not for a timer that would
+/// lengthen every round trip.
+fn delayed(profile: Profile) -> Profile {
+    let delay = Span::from_millis(500);
+    let ack = AckRule { every: 2, delay, adaptive: false, quick: 0, ..profile.ack };
+    Profile { avoidance_per_ack: 1, ack, ..profile }
+}
+
+/// The mean window of additive increase `a` and factor `b` under one loss in 1/p packets.
+fn aimd(a: f64, b: f64, p: f64) -> f64 {
+    (a * (1.0 + b) / (2.0 * (1.0 - b) * p)).sqrt()
+}
+
+/// CUBIC's response function with C = 0.4 and beta = 0.7, or Reno's where that is larger (RFC 9438 §5).
+fn cubic(p: f64, rtt_s: f64) -> f64 {
+    let constant: f64 = 0.4 * 3.7 / (4.0 * 0.3);
+    (constant.powf(0.25) * (rtt_s / p).powf(0.75)).max(aimd(1.0, 0.5, p))
+}
+
+#[test]
+fn t39_t40_the_square_root_law() {
+    let windows = |a| [1e-2, 1e-3, 1e-4].map(|p| (aimd(a, 0.5, p) * 100.0).round() / 100.0);
+    assert_eq!(windows(1.0), [12.25, 38.73, 122.47]);
+    assert_eq!(windows(0.5), [8.66, 27.39, 86.6]);
+    assert!(
+        (aimd(1.0, 0.5, 1.0) - 1.22).abs() < 0.005 && (aimd(0.5, 0.5, 1.0) - 0.87).abs() < 0.005
+    );
+}
+
+/// The same with the round trip of each recovery, in which half the window leaves and nothing grows.
+fn aimd_with_recovery(a: f64, p: f64) -> f64 {
+    let (packets, per_peak) = (1.0 / p, 3.0 / (8.0 * a));
+    let peak = ((0.25 + 4.0 * per_peak * packets).sqrt() - 0.5) / (2.0 * per_peak);
+    packets / (peak / (2.0 * a) + 1.0)
+}
+
+#[test]
+fn t39_t40_reno_follows_it_under_periodic_losses() {
+    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet less.
+    for p in [1e-3, 1e-4] {
+        for (profile, a, idle) in [(every_packet(LINUX), 1.0, 0.0), (delayed(LINUX), 0.5, 0.5)] {
+            let mut path = Path::new(profile, "reno", 100, Chosen::Every((1.0 / p) as u64), false);
+            let (mean, law) = (path.mean_window(1_000), aimd_with_recovery(a, p) - idle);
+            assert!((mean / law - 1.0).abs() < 0.02, "{p}, {a}: {mean} for {law}");
+        }
+    }
+}
+
+#[test]
+fn t40_reno_under_random_losses() {
+    // 1.31, which the sheet gives as unverified. Beside the interval of the sample 4 % for the round trip
+    // of each recovery, which the constant leaves out.
+    let mut path = Path::new(every_packet(LINUX), "reno", 100, Chosen::at_random(4e-3), false);
+    let (mean, half) = path.mean_with_interval(31, 150);
+    let law = 1.31 / 4e-3f64.sqrt();
+    assert!(half < 0.03 * law, "{half} is too wide to tell anything");
+    assert!((mean - law).abs() < half + 0.04 * law, "{mean} +- {half} for {law}");
+}
+
+#[test]
+fn t41_packets_of_a_cycle() {
+    let mut window = sojourn_sim::cc::Window { cwnd: 50, ssthresh: 50, credit: 0 };
+    let mut packets = 0;
+    while window.cwnd <= 100 {
+        window.grow_as_reno(1);
+        packets += 1;
+    }
+    assert_eq!(packets, 3825);
+    assert_eq!(3.0 / 8.0 * 100.0 * 100.0, 3750.0);
+}
+
+/// Packets in flight of each of so many flows.
+fn share(flows: f64, rtt_s: f64, packet_bytes: f64) -> f64 {
+    1e7 * rtt_s / (8.0 * packet_bytes * flows)
+}
+
+#[test]
+fn t64_t65_windows_that_flows_have_to_share() {
+    let near = |found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 0.03, "{found} for {expected}");
+    };
+    for (flows, expected) in [(1.0, 12.5), (4.0, 3.1), (16.0, 0.78), (64.0, 0.2)] {
+        near(share(flows, 0.015, 1500.0), expected);
+    }
+    for (flows, expected) in [(5.0, 30.0), (50.0, 3.0), (100.0, 1.5)] {
+        near(share(flows, 0.12, 1000.0), expected);
+    }
+    let losses = |a: f64| a * 1.5 / share(5.0, 0.12, 1000.0).powi(2);
+    near(losses(1.0), 0.0017);
+    near(losses(0.5), 0.00083);
+}
+
+#[test]
+fn t64_timeouts_rule_where_the_share_is_below_a_packet() {
+    // 10 ms and a queue of at most 5 ms. With 64 flows, on average less than a packet each, most are at a
+    // window of one at any time; with 4 and three packets each they seldom are.
+    let waiting = |flows: u32| {
+        let mut group = bulk(flows, "reno");
+        let App::Bulk { tcp, .. } = &mut group.app else { unreachable!("it is bulk") };
+        tcp.profile = "codel-act".into();
+        (group.access_delay, group.egress_delay) = (ms(0), ms(0));
+        (group.return_delay, group.rtt) = (ms(5), ms(10));
+        let mut bottleneck = link("b", "taildrop", 6_250);
+        bottleneck.delay = ms(5);
+        let mut plan = scenario(60, vec![bottleneck], vec![group]);
+        (plan.record.flows, plan.warmup) = (true, Span::from_secs(10));
+        let run = run(&plan);
+        let samples = &run.flow_samples;
+        let ones = samples.iter().filter(|row| row.cwnd_bytes <= 1448).count();
+        ones as f64 / samples.len() as f64
+    };
+    let (few, many) = (waiting(4), waiting(64));
+    assert!(few < 0.2 && many > 0.5, "{few} of the time for 4 flows, {many} for 64");
+}
+
+/// Packets per second after Padhye et al., with `b` packets per acknowledgement.
+fn padhye(p: f64, rtt_s: f64, rto_s: f64, b: f64) -> f64 {
+    let timeouts = (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0);
+    let waiting = rto_s * timeouts * p * (1.0 + 32.0 * p * p);
+    1.0 / (rtt_s * (2.0 * b * p / 3.0).sqrt() + waiting)
+}
+
+#[test]
+fn t42_reno_with_timeouts() {
+    let rate = |p, b| (padhye(p, 0.1, 0.4, b) * 10.0).round() / 10.0;
+    assert_eq!([rate(0.01, 1.0), rate(0.01, 2.0), rate(0.05, 1.0)], [112.3, 79.4, 36.9]);
+    // The model has no SACK and no fast recovery worth the name; a sender with both is faster, without
+    // them close. Its timeout at 100 ms is 0.3 s.
+    let mut path = Path::new(NEWRENO, "reno", 100, Chosen::at_random(0.02), false);
+    let (found, law) = (path.mean_window(1_000) * 10.0, padhye(0.02, 0.1, 0.3, 1.0));
+    assert!((0.8..1.25).contains(&(found / law)), "{found} for {law}");
+}
+
+#[test]
+fn t15_cubic_follows_its_response_function() {
+    let rounded = |p, rtt| cubic(p, rtt).round();
+    assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.1)), [12.0, 39.0, 187.0, 1054.0]);
+    assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.01)), [12.0, 39.0, 122.0, 387.0]);
+    // Reno's region, where the window grows by 8/15 and falls to 0.7.
+    let mut path = periodic_cubic(10_000, 10);
+    path.run(60);
+    let (mean, law) = (path.mean_window(30), cubic(1e-4, 0.01));
+    assert!((mean / law - 1.0).abs() < 0.05, "{mean} for {law}");
+    // The curve's. Around its plateau every window looks alike: in whole packets a loss up to 1.4 s early
+    // comes at the same window, the next cycle is no lower, and the flow stays above the law.
+    let mut path = periodic_cubic(10_000, 100);
+    path.run(400);
+    let (mean, law) = (path.mean_window(200), cubic(1e-4, 0.1));
+    assert!((0.95..1.25).contains(&(mean / law)), "{mean} for {law}");
+}
+
+/// One loss in so many packets. The law knows no fast convergence.
+fn periodic_cubic(packets: u64, rtt_ms: u64) -> Path {
+    let cc = "cubic:fast_convergence=false";
+    Path::new(every_packet(LINUX), cc, rtt_ms, Chosen::Every(packets), false)
+}
+
+#[test]
+fn t11_t13_the_window_is_back_near_its_maximum_when_the_curve_says() {
+    let mut path = periodic_cubic(50_000, 100);
+    path.run(200);
+    let cwnd = |path: &Path| path.sender.window().cwnd;
+    while path.sender.state() != State::Recovery {
+        path.step();
+    }
+    // RFC 9438 §4.2: K is the cube root of what was given up over C.
+    let reduced = path.sender.window().ssthresh;
+    let max = f64::from(reduced) / 0.7;
+    let k = (0.3 * max / 0.4).cbrt();
+    while path.sender.state() == State::Recovery {
+        path.step();
+    }
+    let start = path.now;
+    for below in [60.0, 20.0, 5.0] {
+        while f64::from(cwnd(&path)) < max - below {
+            path.step();
+        }
+        let (found, curve) = (path.now.since(start).as_secs(), k - (below / 0.4f64).cbrt());
+        // Growth aims a round trip ahead and needs one: two round trips, and one packet of rounding.
+        assert!((found - curve).abs() < 0.3, "{below} below {max}: {found} s for {curve} s");
+    }
+}
+
+#[test]
+fn t32_dctcp_under_a_fixed_share_of_marks_holds_two_over_that_share() {
+    // §2.3: W = 2/p with random marks, where alpha is p and one cut of half of alpha answers one packet of
+    // growth in each round trip. Linux rounds alpha and cuts down, and does not grow while it comes down:
+    // 10 % beside the interval.
+    for p in [0.05, 0.1] {
+        let mut path = Path::new(every_packet(LINUX), "dctcp", 10, Chosen::at_random(p), true);
+        let (mean, half) = path.mean_with_interval(31, 10);
+        let law = 2.0 / p;
+        assert!(half < 0.02 * law, "{half} is too wide to tell anything");
+        assert!((mean - law).abs() < half + 0.1 * law, "{mean} +- {half} for {law}");
+    }
+}
+
+/// Utilisation of one flow that falls to half over a buffer of so many bandwidth-delay products.
+fn utilisation(buffer: f64) -> f64 {
+    let peak = 1.0 + buffer;
+    let packets = 3.0 / 8.0 * peak * peak;
+    let below = (1.0 - peak / 2.0).max(0.0);
+    let bottom = (peak / 2.0).max(1.0);
+    packets / (below + (peak * peak - bottom * bottom) / 2.0)
+}
+
+#[test]
+fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
+    let table =
+        [(0.0, 0.75), (0.1, 0.8175), (0.25, 0.893), (0.5, 0.964), (0.75, 0.993), (1.0, 1.0)];
+    for (buffer, expected) in table {
+        assert!((utilisation(buffer) - expected).abs() < 6e-4, "{}", utilisation(buffer));
+    }
+    // In whole packets of 1500 bytes; the round trip includes their serialisation.
+    let bdp = (0.1 + 0.0012 + 0.000_12) * 1e7 / 12_000.0;
+    // Pairs of packets, as delayed acknowledgements call for them, need room for two and lose a little more.
+    for (every, least, tolerance) in [(1, 1, 0.006), (2, 2, 0.012)] {
+        for packets in [1u32, 2, 8, 20, 41, 62, 83].into_iter().filter(|&n| n >= least) {
+            let limit = u64::from(packets) * 1500;
+            let mut plan = scenario(600, vec![link("b", "taildrop", limit)], vec![bulk(1, "reno")]);
+            let App::Bulk { tcp, .. } = &mut plan.flows[0].app else { unreachable!("it is bulk") };
+            tcp.ack_every = Some(every);
+            plan.warmup = Span::from_secs(60);
+            let found = metric(&run(&plan), Scope::Queue, "b", "utilisation");
+            let law = utilisation(f64::from(packets) / bdp);
+            assert!((found - law).abs() < tolerance, "{every}, {packets}: {found} for {law}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What flows carry, against hand-made arithmetic and queueing theory. Facts are those of the endpoints
+//! sheet.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use sojourn_aqm::{Rate, Span};
+use sojourn_record::Run;
+use sojourn_record::rows::Scope;
+use sojourn_scenario::resolved::{
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Recording, Sizes, Tcp, Web,
+};
+
+fn datagrams(packet_bytes: u32, rate: Rate) -> Datagrams {
+    Datagrams { packet_bytes, rate, ecn: false }
+}
+
+/// When the packets of a run arrived at its queue, in microseconds.
+fn arrivals(run: &Run) -> Vec<u64> {
+    run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000).collect()
+}
+
+/// A run of flows whose packets reach the only queue at once.
+fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
+    for flow in &mut flows {
+        (flow.access_delay, flow.access_rate) = (Span::ZERO, mbit(1_000_000));
+    }
+    let mut plan = scenario(seconds, vec![link("b", "taildrop", 400_000)], flows);
+    plan.record.packets = true;
+    run(&plan)
+}
+
+#[test]
+fn t47_pies_bursts_leave_the_backlog_of_the_fact() {
+    for (length, bytes, delay) in [(100, 187_500, 0.150), (200, 375_000, 0.300)] {
+        let datagrams = datagrams(1_000, mbit(25));
+        let at = vec![Span::from_secs(1)];
+        let app = App::Bursts { datagrams, at, length: ms(length) };
+        let run = at_queue(3, vec![group("burst", 1, app)]);
+        let came = arrivals(&run);
+        assert_eq!(came.len() as u64, length * 25_000 / 8 / 1_000 + u64::from(length == 100));
+        assert_eq!(came[0], 1_000_000);
+        // 25 Mbit/s come, 10 Mbit/s leave; the last packet waits for all before it.
+        let waited = metric(&run, Scope::Queue, "b", "delay_max");
+        assert!((waited - delay).abs() < 0.000_9, "{waited}");
+        let backlog = came.len() as u64 * 1_000 - length * 1_250;
+        assert!(backlog.abs_diff(bytes) < 1_000, "{backlog}");
+    }
+}
+
+#[test]
+fn bursts_come_at_their_times_from_the_start_of_the_flow() {
+    let app = App::Bursts {
+        datagrams: datagrams(1_000, mbit(8)),
+        at: vec![ms(10), ms(20)],
+        length: Span::from_micros(1_500), // two packets of 1 ms begin within
+    };
+    let mut flow = group("burst", 1, app);
+    flow.start = (ms(100), ms(100));
+    assert_eq!(arrivals(&at_queue(1, vec![flow])), [110_000, 111_000, 120_000, 121_000]);
+}
+
+#[test]
+fn t58_overload_without_tcp_loses_what_does_not_fit() {
+    for (rate, loss) in [(mbit(6), 1.0 / 6.0), (mbit(10), 0.5)] {
+        let mut plan =
+            scenario(60, vec![link("b", "taildrop", 100_000)], vec![cbr("udp", 2, rate, 1_000)]);
+        plan.warmup = Span::from_secs(5);
+        let drops = metric(&run(&plan), Scope::Queue, "b", "drop_rate");
+        assert!((drops - loss).abs() < 0.001, "{drops} against {loss}");
+    }
+}
+
+/// M/D/1: the mean wait is rho s / (2 (1 - rho)) with service time s (Pollaczek 1930, Khinchine 1932).
+#[test]
+fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
+    for load in [0.5, 0.8] {
+        let rate = Rate::from_bps((load * 10e6) as u64);
+        let app = App::Cbr { datagrams: datagrams(1_000, rate), arrivals: Arrivals::Poisson };
+        let waits: Vec<f64> = (0..10)
+            .map(|seed| {
+                let mut flow = group("poisson", 1, app.clone());
+                flow.access_rate = mbit(1_000_000);
+                let mut plan = scenario(300, vec![link("b", "taildrop", 10_000_000)], vec![flow]);
+                (plan.seed, plan.warmup) = (seed, Span::from_secs(5));
+                metric(&run(&plan), Scope::Queue, "b", "delay_mean")
+            })
+            .collect();
+        let (mean, half) = confidence(&waits);
+        let theory = load * 0.8e-3 / (2.0 * (1.0 - load));
+        assert!((mean - theory).abs() < half, "{mean} +- {half} against {theory}");
+        assert!(half < 0.05 * theory, "the interval says something: {half} of {theory}");
+    }
+}
+
+/// Mean and half of its 99 % interval from ten values (Student: 3.25 with nine degrees of freedom).
+fn confidence(values: &[f64]) -> (f64, f64) {
+    assert_eq!(values.len(), 10, "the quantile is that of nine degrees of freedom");
+    let mean = values.iter().sum::<f64>() / 10.0;
+    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 9.0;
+    (mean, 3.25 * (variance / 10.0).sqrt())
+}
+
+#[test]
+fn gaps_of_ns2s_random_are_between_half_and_one_and_a_half() {
+    let app = App::Cbr { datagrams: datagrams(1_000, mbit(1)), arrivals: Arrivals::Uniform };
+    let came = arrivals(&at_queue(100, vec![group("jittered", 1, app)]));
+    let gaps: Vec<u64> = came.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.iter().all(|gap| (3_999..=12_001).contains(gap)));
+    assert!(gaps.iter().any(|&gap| gap < 4_500) && gaps.iter().any(|&gap| gap > 11_500));
+    let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+    assert!((mean - 8_000.0).abs() < 4.0 * 2_310.0 / (gaps.len() as f64).sqrt(), "{mean}");
+}
+
+#[test]
+fn t45_a_call_of_87_kbit_sends_every_20_046_us() {
+    let run = at_queue(10, vec![cbr("voip", 1, Rate::from_bps(87_000), 218)]);
+    let came = arrivals(&run);
+    assert_eq!(came.last().unwrap() / (came.len() as u64 - 1), 20_045); // 20.0459 ms, rounded down
+}
+
+#[test]
+fn frames_of_video_come_evenly_in_as_many_datagrams_as_they_need() {
+    let app = App::Video {
+        packet_bytes: 1_200,
+        ecn: false,
+        frames: Sizes::List(vec![2_500]),
+        interval: ms(40),
+    };
+    let run = at_queue(1, vec![group("video", 1, app)]);
+    let sizes: Vec<u32> = run.packets.iter().take(6).map(|row| row.bytes).collect();
+    assert_eq!(sizes, [1_200, 1_200, 100, 1_200, 1_200, 100]);
+    assert_eq!(run.packets.len(), 25 * 3);
+    assert_eq!(arrivals(&run)[3], 40_000);
+}
+
+#[test]
+fn a_recording_is_replayed_as_it_is() {
+    let amounts = vec![(ms(5), 300), (ms(5), 3_200), (ms(80), 40)];
+    let recording = Recording { file: String::new(), sha256: String::new(), amounts };
+    let recording = Arc::new(recording);
+    let app = App::Replay { packet_bytes: 1_500, ecn: false, recording };
+    let mut flow = group("replay", 1, app);
+    flow.start = (ms(100), ms(100));
+    let run = at_queue(1, vec![flow]);
+    let rows: Vec<(u64, u32)> =
+        arrivals(&run).into_iter().zip(run.packets.iter().map(|row| row.bytes)).collect();
+    // At 1 Tbit/s a packet takes 12 ns.
+    let expected =
+        [(105_000, 300), (105_000, 1_500), (105_000, 1_500), (105_000, 200), (180_000, 40)];
+    assert_eq!(rows, expected);
+    assert_eq!(metric(&run, Scope::Class, "replay", "goodput"), 3_540.0 * 8.0);
+}
+
+#[test]
+fn chunks_climb_the_ladder_that_the_path_carries() {
+    let rates = vec![mbit(1), mbit(2), mbit(20)];
+    let app = App::Chunks { tcp: tcp("cubic"), every: Span::from_secs(4), rates };
+    let run = run(&scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("tv", 1, app)]));
+    let sizes: Vec<u64> = run.transfers.iter().map(|row| row.bytes).collect();
+    // The lowest first; 20 Mbit/s never fit into 10.
+    assert_eq!(sizes[0], 500_000);
+    assert!(sizes[3..].iter().all(|&bytes| bytes == 1_000_000), "{sizes:?}");
+    let starts: Vec<u64> = run.transfers.iter().map(|row| row.start.as_nanos()).collect();
+    assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 4_000_000_000), "{starts:?}");
+}
+
+/// Pages of one size: the main object and four others of one segment each, over two connections.
+fn small_pages() -> Web {
+    Web {
+        main: Sizes::List(vec![1_000]),
+        object: Sizes::List(vec![1_000]),
+        objects: Some(4),
+        parallel: 2,
+        request_bytes: 328,
+        reading: Span::from_secs(1),
+        parsing: Span::from_nanos(1),
+    }
+}
+
+#[test]
+fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
+    let app = App::Web { tcp: tcp("cubic"), web: small_pages() };
+    let run = run(&scenario(30, vec![link("b", "taildrop", 125_000)], vec![group("web", 1, app)]));
+    assert!(run.transfers.len() > 10, "{}", run.transfers.len());
+    for page in &run.transfers {
+        assert_eq!(page.bytes, 5_000);
+        // Main, then two objects one after the other on each connection: three times two round trips
+        // of 100 ms, and some transmissions of about 1 ms.
+        let seconds = page.completion.as_secs();
+        assert!((0.600..0.612).contains(&seconds), "{seconds}");
+    }
+}
+
+#[test]
+fn a_lost_request_is_sent_again_and_pages_go_on() {
+    let app = App::Web { tcp: tcp("cubic"), web: small_pages() };
+    let mut flow = group("web", 5, app);
+    flow.reverse = vec![1];
+    (flow.return_delay, flow.return_egress_delay) = (ms(1), ms(1));
+    let mut up = link("up", "taildrop", 125_000);
+    up.loss = Some(sojourn_scenario::resolved::Loss::Bernoulli(0.2));
+    let run = run(&scenario(120, vec![link("b", "taildrop", 125_000), up], vec![flow]));
+    let late = run.transfers.iter().filter(|page| page.start.as_secs() > 100.0).count();
+    assert!(late > 5, "{late}");
+    assert!(run.transfers.iter().any(|page| page.completion > Span::from_secs(1)));
+}
+
+#[test]
+fn connections_of_a_page_are_flows_of_their_own_to_a_router() {
+    let web = Web { objects: Some(40), parallel: 6, ..small_pages() };
+    let app = App::Web { tcp: tcp("cubic"), web };
+    let mut plan = scenario(20, vec![link("b", "fq_codel", 125_000)], vec![group("web", 1, app)]);
+    plan.record.sample = ms(1);
+    let run = run(&plan);
+    let var = run.vars[0].iter().position(|var| var.name == "active_queues");
+    let Some(var) = var else { panic!("{:?}", run.vars[0]) };
+    let most = run.states.iter().filter(|row| usize::from(row.var) == var).map(|row| row.value);
+    assert!(most.fold(0.0, f64::max) >= 2.0);
+}
+
+#[test]
+fn flows_join_and_leave_on_schedule() {
+    // 1, 3 and 1 flows of 2 Mbit/s in turn, 10 s each.
+    let mut more = cbr("more", 2, mbit(2), 1_000);
+    more.start = (Span::from_secs(10), Span::from_secs(10));
+    more.stop = Some(Span::from_secs(20));
+    let run = at_queue(30, vec![cbr("base", 1, mbit(2), 1_000), more]);
+    let per_second = |second: u64| {
+        let (from, to) = (second * 1_000_000, (second + 1) * 1_000_000);
+        arrivals(&run).iter().filter(|&&at| at >= from && at < to).count() / 250
+    };
+    assert_eq!([5, 12, 19, 20, 25].map(per_second), [1, 3, 3, 1, 1]);
+}
+
+/// Endpoints fact T38, the first column: 75 % of the capacity without a buffer.
+#[test]
+fn one_reno_flow_without_a_buffer_uses_three_quarters() {
+    // The window swings between W/2 and W where W fills the pipe: 3/4 on average. Two packets must be
+    // able to wait, as one acknowledgement releases two when the window grows; the pipe is 166 packets.
+    let used: Vec<f64> = (0..10)
+        .map(|seed| {
+            let mut flow = group("bulk", 1, App::Bulk { tcp: every_packet("reno"), bytes: None });
+            flow.access_rate = mbit(1_000);
+            flow.start = (Span::ZERO, ms(1_000));
+            let mut bottleneck = link("b", "taildrop", 3_000);
+            bottleneck.capacity = Capacity::Constant(mbit(20));
+            let mut plan = scenario(300, vec![bottleneck], vec![flow]);
+            (plan.seed, plan.warmup) = (seed, Span::from_secs(60));
+            metric(&run(&plan), Scope::Queue, "b", "utilisation")
+        })
+        .collect();
+    let (mean, half) = confidence(&used);
+    assert!((0.74 - half..0.77 + half).contains(&mean) && half < 0.01, "{mean} +- {half}");
+}
+
+fn every_packet(cc: &str) -> Tcp {
+    Tcp { ack_every: Some(1), ..tcp(cc) }
+}

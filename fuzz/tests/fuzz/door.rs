@@ -1,0 +1,105 @@
+//! The door to C, with whatever a caller can pass: any packet, any time, any timer. A panic there cannot be caught:
+//! it ends the run, and says where it happened.
+
+// What is behind the door is reached by its own functions.
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_void};
+
+use bolero::TypeGenerator;
+use sojourn_aqm_c as c;
+
+use crate::settings::Settings;
+use crate::target;
+
+/// A call, with any arguments. Times are in microseconds, near enough for timers to be met.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Call {
+    Offer { now: u32, flow: u64, bytes: u32, ecn: u8, dscp: u8 },
+    Take { now: u32 },
+    Timer { now: u32 },
+    DueTimer,
+    Rate { now: u32, bps: u64 },
+}
+
+/// A discipline and what is done to it.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Careless {
+    settings: Settings,
+    calls: Vec<Call>,
+}
+
+unsafe extern "C" fn on_drop(context: *mut c_void, _: *const c::Packet, _: u64, _: u8, _: u8) {
+    // SAFETY: the handle passes on what it was given, a number.
+    unsafe { *context.cast::<u64>() += 1 };
+}
+
+/// Packets that went in and those that came out.
+#[derive(Default)]
+struct Balance {
+    accepted: u64,
+    left: u64,
+}
+
+/// # Safety
+/// `qdisc` is alive.
+unsafe fn call(qdisc: *mut c::Qdisc, call: &Call, balance: &mut Balance) {
+    // Within 17 s: a law with a timer every microsecond is not to be caught up for hours.
+    let at = |micros: u32| u64::from(micros >> 8) * 1000;
+    // SAFETY: the handle is alive, the other pointers are what they are named after.
+    unsafe {
+        match *call {
+            Call::Offer { now, flow, bytes, ecn, dscp } => {
+                let (src_host, dst_host) = (flow / 2, flow / 3);
+                let packet = c::Packet { id: 0, flow, src_host, dst_host, bytes, ecn, dscp };
+                let accepted = c::sojourn_enqueue(qdisc, at(now), &packet) == 0;
+                balance.accepted += u64::from(accepted);
+            }
+            Call::Take { now } => {
+                let mut left = std::mem::MaybeUninit::uninit();
+                let taken = c::sojourn_dequeue(qdisc, at(now), left.as_mut_ptr()) == 1;
+                balance.left += u64::from(taken);
+            }
+            Call::Timer { now } => {
+                c::sojourn_on_timer(qdisc, at(now));
+            }
+            Call::DueTimer => {
+                c::sojourn_on_timer(qdisc, c::sojourn_next_timer(qdisc));
+            }
+            Call::Rate { now, bps } => {
+                c::sojourn_on_rate(qdisc, at(now), bps);
+            }
+        }
+    }
+}
+
+target! {
+    /// Nothing a caller passes is a panic, and no packet is lost or doubled.
+    fn the_door_to_c_survives_a_careless_caller(careless: Careless) {
+        let Some((spec, _)) = careless.settings.spec() else { return };
+        let text = CString::new(spec.to_string()).expect("no zero");
+        let mut dropped = 0u64;
+        let context = (&raw mut dropped).cast();
+        let setup = c::Setup {
+            mtu_bytes: 1514,
+            rate_bps: 10_000_000,
+            seed: 1,
+            context,
+            dropped: Some(on_drop),
+            marked: None,
+        };
+        let mut balance = Balance::default();
+        // SAFETY: text and setup outlive the call, the handle is freed once.
+        unsafe {
+            let qdisc = c::sojourn_new(text.as_ptr(), &setup, std::ptr::null_mut(), 0);
+            assert!(!qdisc.is_null(), "{spec}");
+            for what in careless.calls.iter().take(200) {
+                call(qdisc, what, &mut balance);
+                let waiting = u64::from(c::sojourn_backlog_of(qdisc).packets);
+                let gone = context.cast::<u64>().read();
+                assert_eq!(balance.accepted, balance.left + gone + waiting, "{spec}");
+            }
+            c::sojourn_free(qdisc);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Laws alone, asked about any packet and any backlog at any time, as a caller through the door to C may.
+
+use bolero::TypeGenerator;
+use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};
+
+use crate::life::ecn;
+use crate::settings::Settings;
+use crate::target;
+
+/// A hook, with any arguments. Times need not run forwards.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Call {
+    Enqueue { now: u64, bytes: u32, ecn: u8, queue: (u32, u64, u64) },
+    Dequeue { now: u64, waited: u64, bytes: u32, ecn: u8, queue: (u32, u64, u64) },
+    Overflow { now: u64, queue: (u32, u64, u64) },
+    Empty { now: u64 },
+    Timer { now: u64, queue: (u32, u64, u64) },
+    NextTimer { queue: (u32, u64, u64) },
+    Rate { now: u64, bps: u64 },
+}
+
+/// A law and what it is asked.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Inquiry {
+    settings: Settings,
+    calls: Vec<Call>,
+}
+
+fn backlog((packets, bytes, link_bytes): (u32, u64, u64)) -> Backlog {
+    Backlog { packets, bytes, link_bytes }
+}
+
+fn check(verdict: Verdict, ecn: Ecn) {
+    assert!(
+        !matches!(verdict, Verdict::Mark(_)) || ecn.can_mark(),
+        "marks only what can be marked"
+    );
+}
+
+fn ask(law: &mut dyn sojourn_aqm::Aqm, call: &Call, rng: &mut Rng) {
+    let at = Time::from_nanos;
+    match *call {
+        Call::Enqueue { now, bytes, ecn: field, queue } => {
+            let head = Head { bytes: bytes.max(1), ecn: ecn(field), enqueued: at(now) };
+            check(law.on_enqueue(at(now), head, backlog(queue), rng), head.ecn);
+        }
+        Call::Dequeue { now, waited, bytes, ecn: field, queue } => {
+            let enqueued = at(now.saturating_sub(waited));
+            let head = Head { bytes: bytes.max(1), ecn: ecn(field), enqueued };
+            check(law.on_dequeue(at(now), head, backlog(queue), rng), head.ecn);
+        }
+        Call::Overflow { now, queue } => law.on_overflow(at(now), backlog(queue)),
+        Call::Empty { now } => law.on_empty(at(now)),
+        Call::Timer { now, queue } => law.on_timer(at(now), backlog(queue)),
+        Call::NextTimer { queue } => {
+            if let Some(due) = law.next_timer() {
+                law.on_timer(due, backlog(queue));
+            }
+        }
+        Call::Rate { now, bps } => law.on_rate(at(now), Rate::from_bps(bps.max(1))),
+    }
+}
+
+target! {
+    /// No panic, and no mark on what cannot be marked, even from a caller that breaks the contract.
+    fn every_law_answers_whatever_it_is_asked(inquiry: Inquiry) {
+        let Some((spec, limit)) = inquiry.settings.spec() else { return };
+        let env = Env { limit, mtu_bytes: 1514, rate: Some(Rate::from_bps(10_000_000)), salt: 1 };
+        let Ok(mut law) = registry::build_law(&spec, &env) else { return };
+        let vars = registry::law(&spec.law).expect("a law").vars;
+        let mut values = vec![f64::NAN; vars.len()];
+        let mut rng = Rng::stream(1, "fuzz", 0);
+        for call in inquiry.calls.iter().take(200) {
+            ask(&mut *law, call, &mut rng);
+            law.observe(&mut values);
+            assert!(values.iter().all(|value| value.is_finite()), "{vars:?}: {values:?}");
+        }
+    }
+}

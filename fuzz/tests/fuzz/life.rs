@@ -1,0 +1,70 @@
+//! Disciplines, under a host that keeps the contract whatever the traffic.
+
+use bolero::TypeGenerator;
+use sojourn_aqm::{Ecn, Rate};
+
+use crate::host::Host;
+use crate::settings::Settings;
+use crate::target;
+
+/// What happens to a discipline.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Event {
+    /// Packets of a flow arrive.
+    Offer { flow: u8, bytes: u16, ecn: u8, count: u8 },
+    /// The link asks for packets.
+    Take(u8),
+    /// Microseconds pass.
+    Wait(u16),
+    /// Nanoseconds pass: a power of two, up to a minute.
+    Silence(u8),
+    /// The rate of the link changes to a power of two.
+    Rate(u8),
+}
+
+/// A discipline and what happens to it.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Life {
+    settings: Settings,
+    seed: u8,
+    events: Vec<Event>,
+}
+
+/// The ECN field of any number.
+pub fn ecn(field: u8) -> Ecn {
+    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(field % 4)]
+}
+
+fn happen(host: &mut Host, event: &Event) {
+    match *event {
+        Event::Offer { flow, bytes, ecn: field, count } => {
+            for _ in 0..=count % 64 {
+                host.offer(u64::from(flow), u32::from(bytes).max(1), ecn(field));
+                host.check();
+            }
+        }
+        Event::Take(count) => {
+            for _ in 0..=count % 64 {
+                host.take();
+                host.check();
+            }
+        }
+        Event::Wait(micros) => host.pass(u64::from(micros) * 1000),
+        Event::Silence(power) => host.pass(1 << (power % 37)),
+        Event::Rate(power) => {
+            host.qdisc.on_rate(host.ledger.now, Rate::from_bps(1 << (power % 40)))
+        }
+    }
+}
+
+target! {
+    /// Conservation, order, marks, limits, timers, finite variables: whatever the parameters.
+    fn every_discipline_keeps_its_promises(life: Life) {
+        let Some((spec, limit)) = life.settings.spec() else { return };
+        let mut host = Host::new(&spec, limit, u64::from(life.seed));
+        for event in life.events.iter().take(200) {
+            happen(&mut host, event);
+            host.check();
+        }
+    }
+}

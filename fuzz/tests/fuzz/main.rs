@@ -1,0 +1,51 @@
+//! Every fuzz target. None knows a right answer: they know what must hold for any input.
+
+mod door;
+mod laws;
+mod life;
+mod parsers;
+mod settings;
+mod words;
+
+#[path = "../../../crates/aqm/tests/contract/host.rs"]
+#[allow(dead_code)] // the contract's tests also ask how often it signalled, and for a digest
+mod host;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// How long each target runs.
+fn budget() -> Duration {
+    let asked = std::env::var("SOJOURN_FUZZ_SECONDS");
+    let seconds =
+        asked.map_or(4, |text| text.parse().expect("SOJOURN_FUZZ_SECONDS is a whole number"));
+    Duration::from_secs(seconds)
+}
+
+/// One more target has seen so many inputs; kept in a file for the line at the end of `make test`.
+fn tally(inputs: u64) {
+    static DONE: Mutex<u64> = Mutex::new(0);
+    let mut done = DONE.lock().expect("no other test failed while it counted");
+    *done += inputs;
+    let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/tally-fuzz");
+    std::fs::write(file, done.to_string()).expect("the target folder is writable");
+}
+
+/// Runs a target: a test whose input is of that type.
+macro_rules! target {
+    ($($(#[$doc:meta])* fn $name:ident($input:ident: $type:ty) $body:block)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            let inputs = std::sync::atomic::AtomicU64::new(0);
+            bolero::check!().with_type::<$type>().with_test_time(crate::budget()).for_each(
+                |$input: &$type| {
+                    inputs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    $body
+                },
+            );
+            crate::tally(inputs.into_inner());
+        }
+    )*};
+}
+use target;

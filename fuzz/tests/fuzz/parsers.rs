@@ -1,0 +1,139 @@
+//! Every parser that reads what people write.
+
+use std::io;
+
+use bolero::TypeGenerator;
+use sojourn_aqm::{Env, Limit, Packet, QdiscSpec, registry, units};
+use sojourn_scenario::{Format, Scenario, Source};
+
+use crate::target;
+use crate::words::Edited;
+
+const AQMS: &[&str] = &[
+    "pie",
+    "codel@linux:target=5ms,interval=100ms,ecn=true",
+    "fq_codel:limit=10240p,flows=1024,quantum=1514B",
+    "fq(madpie@ns2):det_threshold=25ms,tupdate=30ms",
+    "red@floyd:min_th=5p,max_th=15p,max_p=0.1,w_q=0.002",
+    "cake:bandwidth=10mbit",
+    "sfq_red:min_th=10kB,max_th=30kB",
+];
+
+const QUANTITIES: &[&str] =
+    &["5ms", "1.5s", "10mbit", "100gbit", "1000p", "250kB", "1.5MiB", "0.3125hz", "0.85", "1024"];
+
+const DUMBBELL: &str = include_str!("../../../python/sojourn/scenarios/dumbbell-cubic.toml");
+const MIX: &str = include_str!("../../../python/sojourn/scenarios/traffic-mix.toml");
+const CELLULAR: &str = include_str!("../../../python/sojourn/scenarios/cellular.toml");
+const STEPS: &str = include_str!("../../../python/sojourn/scenarios/rate-steps.toml");
+
+const JSON: &str = r#"{"name": "x", "seed": 1, "duration": "10s",
+    "links": {"b": {"rate": "10mbit", "delay": "10ms", "buffer": "1bdp",
+        "queue": {"kind": "pie", "dialect": "linux", "target": "5ms"}}},
+    "flows": [{"count": 2, "path": ["b"], "rtt": "50ms", "cc": {"kind": "cubic"},
+        "app": {"kind": "bulk", "start": "0s..1s"}}]}"#;
+
+const OVERRIDES: &[&str] = &[
+    "links.bottleneck.rate=\"5mbit\"",
+    "links.bottleneck.queue.target=\"5ms\"",
+    "flows.0.count=3",
+    "flows.0.cc.kind=\"reno\"",
+    "seed=7",
+];
+
+/// A packet that nobody sends.
+struct NoPacket;
+
+impl Packet for NoPacket {
+    fn bytes(&self) -> u32 {
+        1
+    }
+    fn ecn(&self) -> sojourn_aqm::Ecn {
+        sojourn_aqm::Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> u64 {
+        0
+    }
+}
+
+/// A scenario's text, with a trace of packets that it may ask for, and overrides.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Files {
+    scenario: Edited,
+    trace: Edited,
+    sets: Vec<Edited>,
+}
+
+impl Files {
+    fn load(&self, right: &[&str], format: Format) {
+        let (text, trace) = (self.scenario.of(right), self.trace.of(&["1\n2\n2\n7\n", "0\n5\n"]));
+        let sets = self.sets.iter().take(2).filter_map(|set| {
+            let text = set.of(OVERRIDES);
+            let (key, value) = text.split_once('=')?;
+            Some((key.to_owned(), value.to_owned()))
+        });
+        let sets: Vec<(String, String)> = sets.collect();
+        let source = Source { format, origin: "fuzz", sets: &sets };
+        let read = |name: &str| match name.len() % 7 {
+            0 => Err(io::ErrorKind::NotFound.into()),
+            _ => Ok(trace.clone()),
+        };
+        match Scenario::load(&text, &source, &read) {
+            Err(error) => assert!(!error.to_string().trim().is_empty(), "an error says something"),
+            Ok(scenario) => {
+                let again = Scenario::load(&text, &source, &read).expect("what was read once");
+                assert_eq!(scenario, again);
+                for link in &scenario.resolved().links {
+                    assert!(link.mtu_bytes > 0);
+                }
+            }
+        }
+    }
+}
+
+target! {
+    /// An AQM in its text form is refused with a sentence, or is built and written as it is read.
+    fn the_text_of_an_aqm(text: Edited) {
+        let text = text.of(AQMS);
+        match QdiscSpec::parse(&text) {
+            Err(error) => assert!(!error.message.is_empty(), "an error says something"),
+            Ok(spec) => {
+                assert_eq!(QdiscSpec::parse(&spec.to_string()).as_ref(), Ok(&spec), "{text}");
+                let env = Env { limit: Limit::Packets(10), mtu_bytes: 1500, rate: None, salt: 0 };
+                registry::build::<NoPacket>(&spec, &env).expect("what was accepted builds");
+            }
+        }
+    }
+
+    /// A quantity is refused, or is written so that it is read as the same again.
+    fn quantities(text: Edited) {
+        let text = text.of(QUANTITIES);
+        let _ = units::split(&text);
+        if let Ok(span) = units::span(&text) {
+            assert_eq!(units::span(&span.to_string()), Ok(span), "{text}");
+        }
+        if let Ok(rate) = units::rate(&text) {
+            assert_eq!(units::rate(&rate.to_string()), Ok(rate), "{text}");
+        }
+        if let Ok(limit) = units::limit(&text) {
+            assert_eq!(units::limit(&limit.to_string()), Ok(limit), "{text}");
+        }
+        if let Ok(bytes) = units::bytes(&text) {
+            assert_eq!(units::bytes(&units::show_bytes(bytes)), Ok(bytes), "{text}");
+        }
+        assert!(units::hertz(&text).is_ok_and(f64::is_finite) || units::hertz(&text).is_err());
+        assert!(units::number(&text).is_ok_and(f64::is_finite) || units::number(&text).is_err());
+        let _ = units::whole(&text);
+    }
+
+    /// A scenario in TOML, with overrides and recorded traces.
+    fn scenarios_in_toml(files: Files) {
+        files.load(&[DUMBBELL, MIX, CELLULAR, STEPS], Format::Toml);
+    }
+
+    /// The same in JSON.
+    fn scenarios_in_json(files: Files) {
+        files.load(&[JSON], Format::Json);
+    }
+}

@@ -1,0 +1,77 @@
+//! Descriptions of AQMs with odd but well-formed values: every entry, dialect and parameter can come up.
+
+use bolero::TypeGenerator;
+use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::registry::{self, PRESETS, Role};
+use sojourn_aqm::{Limit, QdiscSpec};
+
+/// What is to be built.
+#[derive(Clone, Debug, TypeGenerator)]
+pub struct Settings {
+    kind: u16,
+    limit: u8,
+    count: u8,
+    values: Vec<(u8, u16)>,
+}
+
+/// Every entry in every dialect, alone and under flow queues.
+fn kinds() -> Vec<String> {
+    let of = |entry: registry::Entry| {
+        let named = entry.dialects.iter().map(move |d| format!("{}@{}", entry.name, d.name));
+        named.flat_map(move |name| match entry.role {
+            Role::Law => vec![format!("fq({name})"), name],
+            Role::Scheme => vec![name],
+        })
+    };
+    let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
+    registry::entries().into_iter().flat_map(of).chain(presets).collect()
+}
+
+impl Settings {
+    /// The description with its limit, unless it is refused.
+    pub fn spec(&self) -> Option<(QdiscSpec, Limit)> {
+        let limits = ["1p", "2p", "7p", "100p", "5000p", "64B", "1514B", "20kB", "1MB"];
+        let limit = limits[usize::from(self.limit) % limits.len()];
+        let kinds = kinds();
+        let kind = &kinds[usize::from(self.kind) % kinds.len()];
+        let bare = QdiscSpec::parse(kind).expect("every entry stands alone");
+        let law = registry::entry(&bare.law).expect("it is registered");
+        let own = registry::discipline_params(bare.discipline);
+        let params: Vec<&ParamSpec> = (law.params)().iter().chain(own).collect();
+        let mut text = format!("{kind}:limit={limit}");
+        let mut set = vec!["limit"];
+        for &(which, value) in self.values.iter().take(usize::from(self.count % 4)) {
+            let param = params[usize::from(which) % params.len()];
+            if !set.contains(&param.name) {
+                set.push(param.name);
+                text += &format!(",{}={}", param.name, value_of(param, value));
+            }
+        }
+        let limit = sojourn_aqm::units::limit(limit).expect("a limit");
+        Some((QdiscSpec::parse(&text).ok()?, limit))
+    }
+}
+
+/// A value of the right kind, of any size.
+fn value_of(param: &ParamSpec, choice: u16) -> String {
+    let words: Vec<&str> = param.absent.into_iter().chain(param.words.iter().copied()).collect();
+    if !words.is_empty() && choice.is_multiple_of(4) {
+        return words[usize::from(choice / 4) % words.len()].to_owned();
+    }
+    let power = 1u64 << (choice % 64);
+    let real = f64::from(choice) / 1e4;
+    match param.kind {
+        // Not below a microsecond: a law with a timer every nanosecond is legal, and a test of patience.
+        Kind::Span => format!("{power}us", power = power >> 10),
+        Kind::Hertz => format!("{}hz", real * real),
+        Kind::Number => {
+            [format!("{real}"), "1e-300".into(), "1e300".into()][choice as usize % 3].clone()
+        }
+        Kind::Whole => power.to_string(),
+        Kind::Bytes => format!("{power}B"),
+        Kind::Limit => format!("{power}{}", if choice.is_multiple_of(2) { "p" } else { "B" }),
+        Kind::Rate => format!("{power}bit"),
+        Kind::Bool => choice.is_multiple_of(2).to_string(),
+        Kind::Word => "no-such-word".to_owned(),
+    }
+}
