@@ -1,7 +1,9 @@
 //! The dumbbell that every bench runs: bulk TCP over access links and one AQM.
 
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link, Record, Resolved, Tcp};
+use sojourn_scenario::resolved::{
+    App, Capacity, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
+};
 
 /// What a bench runs.
 #[derive(Clone, Debug)]
@@ -61,6 +63,7 @@ impl Dumbbell {
                 loss: None,
             }],
             flows: vec![bulk(self.flows, Rate::from_bps(rate.as_bps() * 10))],
+            linux: LinuxEngine::default(),
             warnings: Vec::new(),
         }
     }

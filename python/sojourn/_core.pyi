@@ -63,6 +63,11 @@ class Cancel:
     def __init__(self) -> None: ...
     def cancel(self) -> None:
         """Make every run that holds this switch stop soon and raise `Cancelled`."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+    def advance(self, seconds: float) -> None:
+        """Tell that another engine has simulated so many seconds more."""
     def simulated_s(self) -> float:
         """Simulated seconds so far, summed over all runs that hold this switch."""
 
@@ -144,6 +149,9 @@ class Run:
     def wall_s(self) -> float: ...
     @property
     def warnings(self) -> list[str]: ...
+    @property
+    def invalid(self) -> list[str]:
+        """Why the run is no valid experiment, one sentence each; empty if it is one."""
     def table(self, name: str) -> Table:
         """One of ``packets, signals, flows, states, flow_states, transfers, summary,
         histograms``."""
@@ -177,6 +185,28 @@ def run(
         ControlError: a congestion control written in Python failed.
         ScenarioError: the simulator cannot build it (unknown congestion control, ...).
         Cancelled: `cancel` was used.
+    """
+
+def linux_plan(scenario: Scenario) -> str:
+    """What the engine ``linux`` will do for a scenario, as JSON.
+
+    Raises:
+        ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
+    """
+
+def linux_host(folder: str, power_off: bool) -> None:
+    """Carry out ``plan.json`` in `folder`, which is mounted at ``/run``; the first process of a guest.
+
+    Results and ``status.json`` are in the folder afterwards. With `power_off` the guest ends then.
+    """
+
+def linux_collect(
+    scenario: Scenario, plan: str, folder: str, facts: str, virtual_time: bool, wall_s: float
+) -> Run:
+    """Read what a run has left in `folder`.
+
+    Raises:
+        ValueError: a file is missing or not whole.
     """
 
 @final

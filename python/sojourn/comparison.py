@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sojourn import _core, files, statistics
+from sojourn import _core, engines, files, statistics
 from sojourn.errors import InputError
 from sojourn.library import ScenarioLike, Sets, load
 from sojourn.metrics import Metric, select
@@ -102,6 +102,16 @@ class Comparison:
     def of(self, aqm: str) -> list[Result]:
         """The results of an AQM, without failed runs."""
         return [result for result in self.results[aqm] if result is not None]
+
+    @property
+    def invalid(self) -> list[str]:
+        """Why runs were no valid experiments, one sentence each."""
+        return [
+            f"{aqm}, seed {result.manifest['seed']}: {reason}"
+            for aqm in self.aqms
+            for result in self.of(aqm)
+            for reason in result.invalid
+        ]
 
     def values(self, metric: Metric, aqm: str) -> list[float]:
         """A metric of an AQM, one value per seed; NaN where there is none."""
@@ -233,8 +243,9 @@ def compare(
     sets: Sets | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    on: Sequence[engines.Choice] = (engines.SIMULATOR,),
 ) -> Comparison:
-    """Run a scenario with several AQMs under the same seeds.
+    """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
@@ -246,6 +257,7 @@ def compare(
         out: folder in which every run is saved as soon as it is complete, as
             ``runs/<aqm>/seed-<n>/``.
         progress: who is told how far the runs are.
+        on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
         InputError: there is no such file or link, no AQM, or no seed.
@@ -255,10 +267,17 @@ def compare(
     """
     loaded = load(scenario, sets)
     link = choose_link(loaded, link)
-    variants = {aqm: loaded.with_queue(link, aqm) for aqm in _distinct(aqms)}
+    variants = {
+        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (loaded.with_queue(link, aqm), engine)
+        for aqm in _distinct(aqms or _own_aqm(loaded, link, on))
+        for engine in on
+    }
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
-    tasks = [Task(f"{aqm}, seed {seed}", variants[aqm].with_seed(seed)) for aqm, seed in cells]
+    tasks = [
+        Task(f"{aqm}, seed {seed}", variants[aqm][0].with_seed(seed), variants[aqm][1])
+        for aqm, seed in cells
+    ]
     outcomes = run_all(tasks, jobs=jobs, finish=_saver(cells, out), progress=progress)
     results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
@@ -325,6 +344,11 @@ def difference_record(row: Difference) -> dict[str, Any]:
         "baseline": row.baseline, "difference": d.mean, "low": d.low, "high": d.high, "n": d.n,
         "p_value": row.test.p_value, "p_adjusted": row.p_adjusted, "verdict": row.verdict,
     }  # fmt: skip
+
+
+def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[engines.Choice]) -> Sequence[str]:
+    """The scenario's own AQM, where it is engines that are compared."""
+    return [scenario.queue(link)] if len(on) > 1 else []
 
 
 def _distinct(aqms: Sequence[str]) -> list[str]:

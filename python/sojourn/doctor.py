@@ -22,7 +22,7 @@ class Check:
 
     Attributes:
         name: what was looked at.
-        state: ``ok``, ``missing`` (something does not work) or ``later`` (not in this release).
+        state: ``ok``, ``missing`` (something does not work) or ``later`` (not here yet).
         found: what was found.
         remedy: what to do about it; empty if nothing.
     """
@@ -40,7 +40,12 @@ def examine() -> list[Check]:
         Check("python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"),
         Check("cores", "ok", f"{default_jobs()} (runs at a time, unless --jobs says otherwise)"),
         *(
-            Check(f"engine {engine.name}", "ok" if engine.available else "later", engine.note)
+            Check(
+                f"engine {engine.name}",
+                "ok" if engine.available else "later",
+                engine.note,
+                engine.remedy,
+            )
             for engine in engines()
         ),
         *map(_library, _LIBRARIES),

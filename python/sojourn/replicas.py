@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from sojourn import _core
+from sojourn import _core, engines
 from sojourn.control import Brought
 from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
 from sojourn.result import Result
@@ -27,6 +27,7 @@ class Task:
 
     label: str
     scenario: _core.Scenario
+    engine: engines.Choice = engines.SIMULATOR
     controls: tuple[Brought, ...] = ()
 
 
@@ -148,7 +149,8 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 
 def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
-    return work(index, Result(_core.run(task.scenario, switch, list(task.controls))))
+    run = engines.run(task.engine, task.scenario, switch, task.controls)
+    return work(index, Result(run))
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:

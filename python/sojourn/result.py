@@ -71,6 +71,11 @@ class Result:
         """What was legal but probably not meant, one sentence each."""
         return self._run.warnings
 
+    @property
+    def invalid(self) -> list[str]:
+        """Why the run is no valid experiment, one sentence each; empty if it is one."""
+        return list(self.manifest.get("invalid", []))
+
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """Resolved scenario, seed, engine, versions, wall time, digest, warnings."""

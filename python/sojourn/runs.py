@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sojourn import files
+from sojourn import engines, files
 from sojourn.control import Control, brought
 from sojourn.errors import RunFailed
 from sojourn.library import ScenarioLike, Sets, load
@@ -21,8 +21,10 @@ def run(
     cc: Mapping[str, type[Control]] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    engine: str = engines.SIM,
+    kernel: Path | None = None,
 ) -> Result:
-    """Simulate a scenario once.
+    """Run a scenario once.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
@@ -32,15 +34,18 @@ def run(
             of what the scenario says; see `sojourn.control`.
         out: folder to save the result in; it is checked before the work begins.
         progress: who is told how far the run is.
+        engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
+        kernel: a User-Mode Linux kernel of the user's own, for ``linux``.
 
     Raises:
-        InputError: there is no such scenario, or `out` cannot be written.
-        ScenarioError: the scenario is not legal.
+        InputError: there is no such scenario or engine, or `out` cannot be written.
+        ScenarioError: the scenario is not legal, or more than the engine can do.
         ControlError: a congestion control of `cc` failed; with flow, time and cause.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
-        RunFailed: the simulator failed; please report it.
+        RunFailed: the run did not come to its end.
     """
+    (choice,) = engines.choose([engine], kernel)
     loaded = load(scenario, sets)
     if seed is not None:
         loaded = loaded.with_seed(seed)
@@ -51,7 +56,7 @@ def run(
         if out is not None:
             result.save(out)
 
-    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, brought(cc or {}))
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, choice, brought(cc or {}))
     (outcome,) = run_all([task], finish=finish, progress=progress)
     if isinstance(outcome, str):
         raise RunFailed(outcome)

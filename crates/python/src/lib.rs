@@ -6,6 +6,7 @@ mod control;
 mod diff;
 mod engine;
 mod errors;
+mod linux;
 mod run;
 mod scenario;
 mod table;
@@ -27,6 +28,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<diff::Diff>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;

@@ -52,6 +52,17 @@ impl Cancel {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was used.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Tells that another engine has simulated so many seconds more.
+    fn advance(&self, seconds: f64) {
+        self.shared.simulated_ns.fetch_add((seconds.max(0.0) * 1e9) as u64, Ordering::Relaxed);
+    }
+
     /// Simulated seconds so far, summed over all runs that hold this switch.
     fn simulated_s(&self) -> f64 {
         self.shared.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
@@ -61,10 +72,27 @@ impl Cancel {
 /// The results of one run.
 #[pyclass(frozen, module = "sojourn._core")]
 pub struct Run {
-    run: Arc<sojourn_record::Run>,
-    loaded: Arc<Loaded>,
-    transports: serde_json::Value,
-    wall_s: f64,
+    pub(crate) run: Arc<sojourn_record::Run>,
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) transports: serde_json::Value,
+    pub(crate) wall_s: f64,
+    pub(crate) account: Account,
+}
+
+/// What an engine says of a run beside its tables.
+pub struct Account {
+    /// The engine.
+    pub engine: &'static str,
+    /// Facts that only this engine has; null where there are none.
+    pub facts: serde_json::Value,
+    /// Why the run is no valid experiment.
+    pub invalid: Vec<String>,
+}
+
+impl Account {
+    fn of_simulator() -> Account {
+        Account { engine: "sim", facts: serde_json::Value::Null, invalid: Vec::new() }
+    }
 }
 
 /// Simulates a scenario; releases the GIL, but for congestion controls written in Python.
@@ -97,7 +125,9 @@ pub fn run(
     failure.check()?;
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
     let transports = engine::transports_json(&loaded.scenario, &brought);
-    Ok(Run { run: Arc::new(run), loaded, transports, wall_s: started.elapsed().as_secs_f64() })
+    let wall_s = started.elapsed().as_secs_f64();
+    let account = Account::of_simulator();
+    Ok(Run { run: Arc::new(run), loaded, transports, wall_s, account })
 }
 
 #[pymethods]
@@ -125,6 +155,11 @@ impl Run {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.run.warnings.clone()
+    }
+
+    #[getter]
+    fn invalid(&self) -> Vec<String> {
+        self.account.invalid.clone()
     }
 
     /// One of the result tables.
@@ -157,7 +192,8 @@ impl Run {
     /// Results that took no time of their own to simulate.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
         let transports = engine::transports_json(&loaded.scenario, &Brought::new());
-        Run { run: Arc::new(run), loaded, transports, wall_s: 0.0 }
+        let account = Account::of_simulator();
+        Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 
     fn manifest(&self) -> serde_json::Value {
@@ -167,9 +203,11 @@ impl Run {
             transports: self.transports.clone(),
             name: resolved.name.clone(),
             seed: resolved.seed,
-            engine: "sim",
+            engine: self.account.engine,
             version: engine::VERSION,
             wall_s: self.wall_s,
+            facts: self.account.facts.clone(),
+            invalid: self.account.invalid.clone(),
         };
         facts.of(&self.run)
     }

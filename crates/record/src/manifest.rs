@@ -25,6 +25,10 @@ pub struct Manifest {
     pub version: &'static str,
     /// Real time the run took, in seconds.
     pub wall_s: f64,
+    /// What only this engine has to say; null where it is nothing.
+    pub facts: Value,
+    /// Why the run is no valid experiment, one sentence each; none: it is one.
+    pub invalid: Vec<String>,
 }
 
 impl Manifest {
@@ -34,7 +38,7 @@ impl Manifest {
             .into_iter()
             .map(|table| (table.name().to_owned(), json!(table.rows(run))))
             .collect();
-        json!({
+        let mut manifest = json!({
             "format": FORMAT,
             "name": self.name,
             "seed": self.seed,
@@ -46,9 +50,14 @@ impl Manifest {
             "events": run.events,
             "rows": rows,
             "warnings": run.warnings,
+            "invalid": self.invalid,
             "transports": self.transports,
             "scenario": self.scenario,
-        })
+        });
+        if !self.facts.is_null() {
+            manifest[self.engine] = self.facts.clone();
+        }
+        manifest
     }
 }
 

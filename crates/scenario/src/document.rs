@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_aqm::{Span, units};
 
 use crate::choice::{Choice, tagged};
+use crate::engines::Engines;
 use crate::flows::FlowGroup;
 use crate::paths::{Bucket, Device, Jitter, Loss};
 use crate::schema;
@@ -40,6 +41,9 @@ pub struct Document {
     /// The groups of flows.
     #[schemars(length(min = 1))]
     pub flows: Vec<FlowGroup>,
+    /// What single engines must know beside the scenario.
+    #[serde(default, skip_serializing_if = "Engines::is_default")]
+    pub engine: Engines,
 }
 
 /// What is recorded beside the summary.

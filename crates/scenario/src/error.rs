@@ -30,6 +30,17 @@ impl ScenarioError {
         ScenarioError { place: place.into(), message: message.into(), kind: ErrorKind::Invalid }
     }
 
+    /// The same error, with the file before its place.
+    #[must_use]
+    pub fn in_file(self, origin: &str) -> ScenarioError {
+        let place = match (origin, self.place.as_str()) {
+            ("", _) => self.place,
+            (origin, "") => origin.to_owned(),
+            (origin, place) => format!("{origin}: {place}"),
+        };
+        ScenarioError { place, ..self }
+    }
+
     /// A trace file that could not be read.
     pub(crate) fn unreadable(place: String, file: &str, error: &io::Error) -> ScenarioError {
         let message = format!("cannot read the trace `{file}`: {error}");

@@ -26,6 +26,7 @@ pub fn resolved(resolved: &Resolved) -> Value {
         },
         "links": resolved.links.iter().map(link).collect::<Vec<_>>(),
         "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),
+        "engine": { "linux": resolved.linux },
         "warnings": resolved.warnings,
     })
 }

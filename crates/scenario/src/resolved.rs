@@ -6,6 +6,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 
 pub use crate::apps::Arrivals;
 pub use crate::carried::{App, Datagrams, Recording, Shape, Sizes, Web};
+pub use crate::engines::{LinuxBottleneck, LinuxEngine};
 
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +25,8 @@ pub struct Resolved {
     pub links: Vec<Link>,
     /// The groups of flows.
     pub flows: Vec<FlowGroup>,
+    /// What the engine `linux` must know beside the rest.
+    pub linux: LinuxEngine,
     /// What is legal but probably not meant, one sentence each.
     pub warnings: Vec<String>,
 }

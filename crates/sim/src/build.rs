@@ -303,7 +303,8 @@ fn window_rule(tcp: &Tcp) -> WindowRule {
     }
 }
 
-fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
+/// When a flow starts: drawn evenly between the two times.
+pub fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
     let drawn = if range > 0 { rng.below(range) } else { 0 };
     Time::ZERO + earliest + Span::from_nanos(drawn)

@@ -97,5 +97,5 @@ pub fn run_with(
     } else {
         world.run::<false>(keep_going)
     };
-    if finished { Ok(summary::collect(world, plan)) } else { Err(SimError::Cancelled) }
+    if finished { Ok(summary::collect(world.into(), plan)) } else { Err(SimError::Cancelled) }
 }

@@ -1,6 +1,6 @@
 //! The probe: told of every fate and sample, the only way out of a world.
 
-use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time, Var};
+use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time, Var};
 use sojourn_record::Histogram;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow, StateRow, TransferRow};
 
@@ -53,6 +53,22 @@ pub struct Interval {
     pub marks: u64,
     /// Bytes that left.
     pub bytes: u64,
+}
+
+impl Interval {
+    /// The values of [`crate::summary::BUILTIN_VARS`], given what waits now and how long it was.
+    pub fn values(&self, backlog: Backlog, every: Span) -> [f64; 7] {
+        let mean_ns = self.delay_sum_ns as f64 / self.departed as f64;
+        [
+            f64::from(backlog.packets),
+            backlog.bytes as f64,
+            mean_ns / 1e9,
+            self.delay_max_ns as f64 / 1e9,
+            self.drops as f64,
+            self.marks as f64,
+            self.bytes as f64 * 8.0 / every.as_secs(),
+        ]
+    }
 }
 
 /// What is counted at one link.

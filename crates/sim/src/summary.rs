@@ -2,14 +2,14 @@
 
 use sojourn_aqm::{Cause, Time, Var};
 use sojourn_record::Histogram;
-use sojourn_record::rows::{HistogramOf, Run, Scope, SummaryRow};
+use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::build::classes;
 use crate::emodel;
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
-use crate::probe::{LinkStats, Probe};
+use crate::probe::{ClassStats, LinkStats, Probe};
 use crate::world::{FlowCount, World};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -31,28 +31,79 @@ const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
 
-/// Takes everything out of a world that has run.
-pub fn collect(world: World, plan: &Resolved) -> Run {
+/// What an engine knows at the end of a run: a simulated world, or the record of real packets.
+pub struct Outcome {
+    /// What happened at the queues and to the classes.
+    pub probe: Probe,
+    /// Part of each link's capacity that was used after the warm-up.
+    pub utilisations: Vec<f64>,
+    /// The state variables of each queue, those of every queue first.
+    pub vars: Vec<Vec<Var>>,
+    /// What each flow delivered after the warm-up.
+    pub counts: Vec<FlowCount>,
+    /// Packets offered to each link's wire, and those that it lost at random; none: it loses none.
+    pub wire_losses: Vec<Option<(u64, u64)>>,
+    /// Rows of the table `flows`.
+    pub flow_samples: Vec<FlowRow>,
+    /// Rows of the table `flow_states`.
+    pub flow_states: Vec<FlowStateRow>,
+    /// Rows of the table of bins.
+    pub bins: Vec<BinRow>,
+    /// Events handled.
+    pub events: u64,
+}
+
+impl From<World> for Outcome {
+    /// Takes everything out of a world that has run.
+    fn from(world: World) -> Outcome {
+        let window = (world.warmup, world.end);
+        let links = world.links.iter().zip(&world.probe.links);
+        let losses = world.impairments.iter();
+        let counted =
+            world.flows.iter().zip(&world.at_warmup).map(|(flow, then)| flow.count().since(*then));
+        Outcome {
+            utilisations: links
+                .map(|(link, stats)| utilisation(link.server(), stats, window))
+                .collect(),
+            wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
+            vars: world.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),
+            counts: counted.collect(),
+            flow_samples: world.flow_samples,
+            flow_states: world.flow_states,
+            bins: world.bins.map(|bins| bins.rows).unwrap_or_default(),
+            events: world.events,
+            probe: world.probe,
+        }
+    }
+}
+
+/// Makes the tables of a run.
+pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
+    let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
+    let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
+    let bins = outcome.bins;
+    let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
-        let stats = &world.probe.links[link];
-        let window = (world.warmup, world.end);
-        let utilisation = utilisation(world.links[link].server(), stats, window);
-        summarise_queue(&mut summary, &row.name, stats, utilisation, seconds_counted(&world));
-        if let Some((offered, lost)) = world.impairments[link].as_ref().map(Impairment::counted) {
+        let stats = &probe.links[link];
+        summarise_queue(&mut summary, &row.name, stats, utilisations[link], seconds);
+        if let Some((offered, lost)) = wire_losses[link] {
             summarise_wire(&mut summary, &row.name, offered, lost);
         }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
+    let (flows, flow_classes) = flow_names(plan);
     for (class, name) in classes(plan).iter().enumerate() {
-        summarise_class(&mut summary, &world, plan, class, name);
-        let stats = &world.probe.classes[class];
+        let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
+        let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
+        let stats = &probe.classes[class];
+        summarise_class(&mut summary, plan, name, &counts, stats, seconds);
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
     }
-    let packets_handled = world.probe.links.iter().map(|link| link.total.arrived).sum();
+    let packets_handled = probe.links.iter().map(|link| link.total.arrived).sum();
     let mut run_row = |metric, value| {
         summary.push(SummaryRow {
             scope: Scope::Run,
@@ -62,30 +113,28 @@ pub fn collect(world: World, plan: &Resolved) -> Run {
             unit: "1",
         });
     };
-    run_row("events", world.events as f64);
+    run_row("events", events as f64);
     run_row("packets", packets_handled as f64);
-    let vars = world.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect();
-    let (flows, flow_classes) = flow_names(plan);
     Run {
         queues: plan.links.iter().map(|link| link.name.clone()).collect(),
         vars,
         flows,
         classes: flow_classes,
-        packets: world.probe.notes.packets,
-        signals: world.probe.notes.signals,
-        evidence: world.probe.notes.evidence,
-        evidence_vars: world.probe.notes.evidence_vars,
-        flow_samples: world.flow_samples,
-        flow_states: world.flow_states,
-        bins: world.bins.map(|bins| bins.rows).unwrap_or_default(),
+        packets: probe.notes.packets,
+        signals: probe.notes.signals,
+        evidence: probe.notes.evidence,
+        evidence_vars: probe.notes.evidence_vars,
+        flow_samples,
+        flow_states,
+        bins,
         class_names: classes(plan),
-        states: world.probe.states,
-        transfers: world.probe.transfers,
+        states: probe.states,
+        transfers: probe.transfers,
         summary,
         histograms,
-        digest: world.probe.digest.value(),
+        digest: probe.digest.value(),
         packets_handled,
-        events: world.events,
+        events,
         warnings: plan.warnings.clone(),
     }
 }
@@ -114,10 +163,6 @@ pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolve
         digest: probe.digest.value(),
         ..Run::default()
     }
-}
-
-fn seconds_counted(world: &World) -> f64 {
-    world.end.since(world.warmup).as_secs()
 }
 
 fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
@@ -219,26 +264,23 @@ fn push_delays(
 
 fn summarise_class(
     rows: &mut Vec<SummaryRow>,
-    world: &World,
     plan: &Resolved,
-    class: usize,
     name: &str,
+    counts: &[FlowCount],
+    stats: &ClassStats,
+    seconds: f64,
 ) {
-    let counts: Vec<FlowCount> = counts_of_class(world, class);
     let mut row = |metric, value, unit| {
         rows.push(SummaryRow { scope: Scope::Class, name: name.into(), metric, value, unit });
     };
-    let goodputs: Vec<f64> = counts
-        .iter()
-        .map(|count| count.delivered_bytes as f64 * 8.0 / seconds_counted(world))
-        .collect();
+    let goodputs: Vec<f64> =
+        counts.iter().map(|count| count.delivered_bytes as f64 * 8.0 / seconds).collect();
     row("flows", counts.len() as f64, "1");
     row("goodput", goodputs.iter().sum(), "bit/s");
     let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row("jain", jain(&goodputs), "1");
     }
-    let stats = &world.probe.classes[class];
     if stats.completion.count() > 0 {
         row("transfers", stats.completion.count() as f64, "1");
     }
@@ -266,19 +308,6 @@ fn summarise_class(
 /// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
 fn is_voice(app: &App) -> bool {
     matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
-}
-
-fn counts_of_class(world: &World, class: usize) -> Vec<FlowCount> {
-    let of_class = |flow: &usize| world.groups[world.group_of[*flow] as usize].class == class;
-    let counted = |flow: usize| {
-        let (now, then) = (world.flows[flow].count(), world.at_warmup[flow]);
-        FlowCount {
-            delivered_bytes: now.delivered_bytes - then.delivered_bytes,
-            sent: now.sent - then.sent,
-            received: now.received - then.received,
-        }
-    };
-    (0..world.flows.len()).filter(of_class).map(counted).collect()
 }
 
 /// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe 1984).

@@ -77,9 +77,17 @@ def aqm_option(function: F) -> F:
         "--aqm",
         "aqms",
         multiple=True,
-        required=True,
         metavar="AQM[,AQM...]",
         shell_complete=complete_aqm,
         help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel); "
-        "the first is the baseline. May be repeated.",
+        "the first is the baseline. May be repeated. Needed unless engines are compared.",
     )(function)
+
+
+def kernel_option(function: F) -> F:
+    """--kernel PATH."""
+    path = click.Path(path_type=Path)
+    return click.option(
+        "--kernel", type=path, metavar="PATH",
+        help="Engine linux: a User-Mode Linux kernel of your own, say with a patched qdisc.",
+    )(function)  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sojourn import files
+from sojourn import engines, files
 from sojourn.aqmlist import split_all
 from sojourn.cli import console, options
 from sojourn.comparison import DEFAULT_SEEDS, Comparison, choose_link
@@ -29,6 +29,11 @@ Examples:
 @options.set_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
 @options.record_option
+@click.option(
+    "--engine", default=engines.SIM, show_default=True, type=click.Choice(engines.RUNNABLE),
+    help="sim: the packet simulator; linux: the real kernel (see `sojourn doctor`).",
+)  # fmt: skip
+@options.kernel_option
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
 @options.json_option
 def run(
@@ -36,10 +41,12 @@ def run(
     sets: tuple[str, ...],
     seed: int | None,
     record: tuple[str, ...],
+    engine: str,
+    kernel: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Simulate a scenario once.
+    """Run a scenario once.
 
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
@@ -47,7 +54,10 @@ def run(
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     console.warn(scenario.warnings)
     _announce(out)
-    result = run_once(scenario, seed=seed, out=out, progress=console.meter())
+    result = run_once(
+        scenario, seed=seed, out=out, progress=console.meter(), engine=engine, kernel=kernel
+    )
+    console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:
         rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
                 for row in result.summary_rows]  # fmt: skip
@@ -57,13 +67,16 @@ def run(
         from sojourn.cli.tables import print_result
 
         print_result(result, console.stdout_console())
-    return 0
+    for reason in result.invalid:
+        console.say(f"sojourn: not a valid experiment: {reason}")
+    return 1 if result.invalid else 0
 
 
 @click.command(
     epilog="""\b
 Examples:
   sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
+  sojourn compare demo.toml --engines sim,linux --seeds 3
   sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
 """
 )
@@ -79,6 +92,11 @@ Examples:
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
 @click.option(
+    "--engines", "on", default=engines.SIM, metavar="ENGINE[,ENGINE]", show_default=True,
+    help="Engines; with several, every AQM runs on each.",
+)  # fmt: skip
+@options.kernel_option
+@click.option(
     "--link", metavar="NAME",
     help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
 )  # fmt: skip
@@ -93,29 +111,35 @@ def compare(
     sets: tuple[str, ...],
     seeds: int,
     jobs: int | None,
+    on: str,
+    kernel: Path | None,
     link: str | None,
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Compare AQMs on one link under the same seeds.
+    """Compare AQMs on one link, or engines, under the same seeds.
 
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
     scenario = load(file, [parse_set(text) for text in sets])
     chosen = split_all(aqms)
+    chosen_engines = engines.choose(on.split(","), kernel)
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     _announce(out)
     comparison = compare_aqms(
-        scenario, chosen, seeds, link=link, jobs=jobs, out=out, progress=console.meter()
-    )
+        scenario, chosen, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
+        on=chosen_engines,
+    )  # fmt: skip
     if out is not None:
         comparison.save(out)
         console.say(f"report: {out / 'report.html'}")
     _show(comparison, as_json)
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
-    return 1 if comparison.failures else 0
+    for doubt in comparison.invalid:
+        console.say(f"sojourn: not a valid experiment: {doubt}")
+    return 1 if comparison.failures or comparison.invalid else 0
 
 
 def _announce(out: Path | None) -> None:

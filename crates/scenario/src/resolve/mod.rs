@@ -25,6 +25,9 @@ pub(crate) use link::queue;
 /// How the text of a trace or a recording is obtained; this crate opens no file.
 pub type ReadTrace<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
 
+/// The timer frequencies that a Linux kernel can be built with.
+const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
+
 /// A result of this crate.
 type Checked<T> = Result<T, ScenarioError>;
 
@@ -66,6 +69,7 @@ pub(crate) fn resolve_over(
         record: record(document),
         links,
         flows,
+        linux: document.engine.linux,
         warnings: Vec::new(),
     };
     resolved.warnings = warn::all(&resolved);
@@ -93,6 +97,10 @@ fn check_run(document: &Document) -> Checked<()> {
     }
     if document.links.is_empty() {
         return refuse("links", "there is no link; write [links.bottleneck] with a rate");
+    }
+    let hz = document.engine.linux.hz;
+    if !KERNEL_HZ.contains(&hz) {
+        return refuse("engine.linux.hz", format!("{hz} is not 100, 250, 300 or 1000"));
     }
     if document.flows.is_empty() {
         return refuse("flows", "there is no flow; write [[flows]] with path, rtt and app");

@@ -152,6 +152,17 @@ pub struct FlowCount {
     pub received: u64,
 }
 
+impl FlowCount {
+    /// What was counted since an earlier count.
+    pub fn since(self, then: FlowCount) -> FlowCount {
+        FlowCount {
+            delivered_bytes: self.delivered_bytes - then.delivered_bytes,
+            sent: self.sent - then.sent,
+            received: self.received - then.received,
+        }
+    }
+}
+
 impl Flow {
     /// What it has achieved so far.
     pub fn count(&self) -> FlowCount {

@@ -45,18 +45,8 @@ impl World {
         let mut values = Vec::new();
         for (queue, link) in self.links.iter().enumerate() {
             let interval = std::mem::take(&mut self.probe.links[queue].interval);
-            let backlog = link.backlog();
-            let mean_ns = interval.delay_sum_ns as f64 / interval.departed as f64;
             values.clear();
-            values.extend([
-                f64::from(backlog.packets),
-                backlog.bytes as f64,
-                mean_ns / 1e9,
-                interval.delay_max_ns as f64 / 1e9,
-                interval.drops as f64,
-                interval.marks as f64,
-                interval.bytes as f64 * 8.0 / self.sampling.every.as_secs(),
-            ]);
+            values.extend(interval.values(link.backlog(), self.sampling.every));
             let builtin = values.len();
             values.resize(builtin + link.vars().len(), f64::NAN);
             link.observe(&mut values[builtin..]);

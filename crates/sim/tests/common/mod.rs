@@ -5,7 +5,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, Record, Resolved, Tcp,
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
 };
 
 pub fn ms(millis: u64) -> Span {
@@ -95,6 +95,7 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
         },
         links,
         flows,
+        linux: LinuxEngine::default(),
         warnings: vec![],
     }
 }

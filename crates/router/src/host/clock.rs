@@ -1,0 +1,69 @@
+//! The clock of a run, and its one alarm. Time zero is a moment after set-up.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::{ClockId as Reading, clock_gettime};
+use sojourn_aqm::Time;
+
+/// Packets are stamped on this clock too.
+const READING: Reading = Reading::CLOCK_REALTIME;
+
+/// The clock.
+pub struct Clock {
+    timer: TimerFd,
+    zero_ns: i64,
+    alarm: Time,
+}
+
+impl Clock {
+    /// A clock whose time zero comes `settle_ns` from now.
+    pub fn start(settle_ns: u64) -> io::Result<Clock> {
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_REALTIME, flags)?;
+        let zero_ns = reading()? + settle_ns as i64;
+        std::thread::sleep(Duration::from_nanos(settle_ns));
+        Ok(Clock { timer, zero_ns, alarm: Time::NEVER })
+    }
+
+    /// Now; before time zero it is zero.
+    pub fn now(&self) -> io::Result<Time> {
+        Ok(Time::from_nanos(u64::try_from(self.of_stamp(reading()?)).unwrap_or(0)))
+    }
+
+    /// The scenario's time of a packet's stamp, nanoseconds.
+    pub fn of_stamp(&self, stamp_ns: i64) -> i64 {
+        stamp_ns - self.zero_ns
+    }
+
+    /// How long after its alarm it was looked at, nanoseconds.
+    pub fn lateness(&self, now: Time) -> u64 {
+        now.since(self.alarm.min(now)).as_nanos()
+    }
+
+    /// Wakes the loop at a time.
+    pub fn set_alarm(&mut self, at: Time) -> io::Result<()> {
+        if at == self.alarm {
+            return Ok(());
+        }
+        self.alarm = at;
+        let at_ns = self.zero_ns.saturating_add(at.as_nanos().min(i64::MAX as u64) as i64).max(1);
+        let spec = TimeSpec::new(at_ns / 1_000_000_000, at_ns % 1_000_000_000);
+        self.timer.set(Expiration::OneShot(spec), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        Ok(())
+    }
+}
+
+impl AsFd for Clock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.timer.as_fd()
+    }
+}
+
+fn reading() -> io::Result<i64> {
+    let now = clock_gettime(READING)?;
+    Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+}

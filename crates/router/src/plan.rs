@@ -1,0 +1,218 @@
+//! The plan of a run on real hosts: what the first process of the guest does, as plain data.
+//!
+//! It is made on the host, where a scenario that cannot be run is refused, and read in the guest.
+
+use serde::{Deserialize, Serialize};
+use sojourn_aqm::Ecn;
+
+/// A network name space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Space {
+    /// All senders, one interface per group of flows.
+    Senders,
+    /// The bottleneck.
+    Router,
+    /// All receivers.
+    Receivers,
+}
+
+impl Space {
+    /// Every name space.
+    pub const ALL: [Space; 3] = [Space::Senders, Space::Router, Space::Receivers];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Space::Senders => "senders",
+            Space::Router => "router",
+            Space::Receivers => "receivers",
+        }
+    }
+}
+
+/// A program with its arguments, run in a name space.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Command {
+    /// Where.
+    pub space: Space,
+    /// `ip` or `tc`.
+    pub program: String,
+    /// Its arguments, one word each.
+    pub arguments: Vec<String>,
+}
+
+/// A setting below `/proc/sys`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Setting {
+    /// In which name space.
+    pub space: Space,
+    /// The path below `/proc/sys`, such as `net/ipv4/tcp_ecn`.
+    pub path: String,
+    /// What is written, and must be read again.
+    pub value: String,
+}
+
+/// A queueing discipline that must be found as it was asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Expected {
+    /// In which name space.
+    pub space: Space,
+    /// At which interface.
+    pub device: String,
+    /// The kind that tc shows.
+    pub kind: String,
+    /// Options by name with their number.
+    pub options: Vec<(String, u64)>,
+}
+
+/// The bottleneck.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bottleneck {
+    /// The kernel's own discipline on the interface `out`, as the commands set it up.
+    Kernel {
+        /// Changes of its rate: nanoseconds since the start, and what is run.
+        changes: Vec<(u64, Command)>,
+    },
+    /// Our router between two TUN devices, with an AQM of the registry.
+    Sojourn(Street),
+}
+
+/// A link of ours.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Street {
+    /// The AQM in its text form.
+    pub queue: String,
+    /// Its limit, such as `125kB`.
+    pub limit: String,
+    /// Bytes of framing that it adds to every packet.
+    pub framing_bytes: u32,
+    /// Largest packet, framing included.
+    pub mtu_bytes: u32,
+    /// Rates, bit/s, from given nanoseconds on; the first at zero.
+    pub rates: Vec<(u64, u64)>,
+    /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the AQM
+    /// says.
+    #[serde(default)]
+    pub drop_list: Vec<u64>,
+    /// The same for packets that are marked on arrival.
+    #[serde(default)]
+    pub mark_list: Vec<u64>,
+}
+
+/// What a flow carries.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Load {
+    /// Data over TCP, without end or so many bytes.
+    Bulk {
+        /// How many.
+        bytes: Option<u64>,
+    },
+    /// Files one after the other, each over a new connection.
+    Files {
+        /// Their sizes.
+        sizes: Vec<u64>,
+        /// Mean of the exponential time in between, seconds.
+        think_s: f64,
+    },
+    /// Datagrams.
+    Datagrams {
+        /// Bytes of each, headers included.
+        packet_bytes: u32,
+        /// Rate, bit/s, headers included.
+        rate_bps: u64,
+        /// Mean on and off periods, seconds; none: always on.
+        periods_s: Option<(f64, f64)>,
+    },
+}
+
+/// One flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Flow {
+    /// Its group.
+    pub group: usize,
+    /// Its place within the group, which numbers its random streams.
+    pub place: u32,
+    /// The name of its group, which names them.
+    pub name: String,
+    /// The receiver's port, unique.
+    pub port: u16,
+    /// When it starts and stops, nanoseconds.
+    pub start_ns: u64,
+    /// None: at the end.
+    pub stop_ns: Option<u64>,
+    /// Congestion control, as the kernel names it; datagrams have none.
+    pub cc: Option<String>,
+    /// Whether datagrams are ECN-capable. (TCP negotiates by route.)
+    pub ecn: bool,
+    /// Payload of a full segment or datagram.
+    pub payload_bytes: u32,
+    /// What it carries.
+    pub load: Load,
+}
+
+/// The plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Length of the run, nanoseconds.
+    pub duration_ns: u64,
+    /// End of the warm-up, nanoseconds.
+    pub warmup_ns: u64,
+    /// Time between two samples of the flows, nanoseconds.
+    pub sample_ns: u64,
+    /// Whether flows are sampled.
+    pub sample_flows: bool,
+    /// Timer interrupts per second of the kernel.
+    pub hz: u32,
+    /// Settings, in order.
+    pub settings: Vec<Setting>,
+    /// Commands, in order.
+    pub commands: Vec<Command>,
+    /// What is read back.
+    pub expected: Vec<Expected>,
+    /// The bottleneck.
+    pub bottleneck: Bottleneck,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// What was rounded or differs, one sentence each.
+    pub warnings: Vec<String>,
+    /// Whether the kernel's discipline drops at its head.
+    pub drops_at_head: bool,
+    /// Whether it signals at random.
+    pub is_random: bool,
+}
+
+/// Port of the first flow; the others follow.
+pub const FIRST_PORT: u16 = 10_000;
+
+/// The address of a group's senders.
+pub const fn sender_address(group: usize) -> [u8; 4] {
+    [10, 1, group as u8, 1]
+}
+
+/// The address of a group's receivers.
+pub const fn receiver_address(group: usize) -> [u8; 4] {
+    [10, 2, group as u8, 1]
+}
+
+/// A packet that one of our programs sent: its flow, and whether it goes to the receiver.
+pub fn flow_of(ports: [u16; 2], flows: usize) -> Option<(u32, bool)> {
+    let index = |port: u16| {
+        let index = usize::from(port.checked_sub(FIRST_PORT)?);
+        (index < flows).then_some(index as u32)
+    };
+    match (index(ports[1]), index(ports[0])) {
+        (Some(flow), _) => Some((flow, true)),
+        (None, Some(flow)) => Some((flow, false)),
+        (None, None) => None,
+    }
+}
+
+/// The two bits of the ECN field.
+pub const fn ecn_bits(ecn: Ecn) -> u8 {
+    ecn as u8
+}

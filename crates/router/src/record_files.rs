@@ -1,0 +1,128 @@
+//! What a run leaves in its folder: `result.json`, the record of packets, and last the status.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::street::Counts;
+
+/// The file with the plan, which is there before.
+pub const PLAN: &str = "plan.json";
+/// The file with [`RunResult`].
+pub const RESULT: &str = "result.json";
+/// The file with [`crate::seen::Passage`]s, for a bottleneck in the kernel.
+pub const PASSAGES: &str = "passages.bin";
+/// The file with [`crate::seen::Story`]s, for our router.
+pub const STORIES: &str = "stories.bin";
+/// The file that says how the run ended; without it, it did not.
+pub const STATUS: &str = "status.json";
+/// The file with the scenario's time so far, nanoseconds.
+pub const PROGRESS: &str = "progress";
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether all results are there.
+    pub ok: bool,
+    /// If not: why.
+    pub failure: String,
+}
+
+/// One flow at one sample, from the kernel's `tcp_info`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// The flow.
+    pub flow: u32,
+    /// When, nanoseconds.
+    pub at_ns: u64,
+    /// Payload sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Delivered to the receiver's application.
+    pub delivered_bytes: u64,
+    /// Payload sent again.
+    pub retransmitted_bytes: u64,
+    /// Segments believed to be in the network, as the kernel counts them.
+    pub inflight: u32,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow start threshold, segments.
+    pub ssthresh: u32,
+    /// State of the congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u8,
+    /// Payload of a segment.
+    pub mss: u32,
+    /// Smoothed round-trip time, microseconds.
+    pub srtt_us: u32,
+    /// Segments whose delivery was acknowledged with a mark.
+    pub delivered_ce: u32,
+}
+
+/// What a flow has achieved: the same counts as in the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Count {
+    /// Bytes delivered to the receiver's application.
+    pub delivered_bytes: u64,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+}
+
+/// A finished transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The flow.
+    pub flow: u32,
+    /// When it was asked for, nanoseconds.
+    pub start_ns: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Until the last byte had arrived, nanoseconds.
+    pub completion_ns: u64,
+}
+
+/// The delay of a datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OneWay {
+    /// The flow.
+    pub flow: u32,
+    /// When it arrived, nanoseconds.
+    pub at_ns: u64,
+    /// How long it was under way, nanoseconds.
+    pub delay_ns: u64,
+}
+
+/// What the programs write down.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Diary {
+    /// Finished transfers.
+    pub transfers: Vec<Transfer>,
+    /// Delays of datagrams.
+    pub one_way: Vec<OneWay>,
+}
+
+/// What programs, kernel and clock have to say.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// What each flow had achieved at the end of the warm-up.
+    pub at_warmup: Vec<Count>,
+    /// The same at the end.
+    pub counts: Vec<Count>,
+    /// Samples of flows.
+    pub samples: Vec<Sample>,
+    /// Transfers and delays.
+    pub diary: Diary,
+    /// Connections that ended before they should.
+    pub broken: Vec<String>,
+    /// Offloads that could not be switched off.
+    pub offloads: Vec<String>,
+    /// All disciplines as `tc` shows them, after set-up and at the end.
+    pub before: Value,
+    /// At the end.
+    pub after: Value,
+    /// Packets that the recorder had no room for.
+    pub recorder_lost: u64,
+    /// What our router counted.
+    pub street: Option<Counts>,
+    /// How late the loop was at worst, nanoseconds.
+    pub latest_ns: u64,
+}

@@ -1,0 +1,538 @@
+//! Our AQMs as `tc` writes them (iproute2 6.1): every parameter translated, or refused in one sentence.
+//!
+//! What the kernel does not know is never dropped silently: a parameter without a word in `tc` must
+//! have the value that the kernel has built in, else the scenario is refused. What it rounds is said in
+//! a warning.
+
+use sojourn_aqm::{Limit, QdiscSpec, Span, registry, units};
+
+/// What a translation may depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    /// Largest packet, as the link counts it.
+    pub mtu_bytes: u32,
+    /// Rate of the link at the start, bit/s.
+    pub rate_bps: u64,
+    /// Timer interrupts per second of the kernel.
+    pub hz: u32,
+}
+
+/// A discipline as arguments of `tc qdisc add`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words {
+    /// Kind and options.
+    pub words: Vec<String>,
+    /// What was rounded, one sentence each.
+    pub warnings: Vec<String>,
+    /// Options that `tc -j qdisc show` must show again: name and number, in its units.
+    pub expected: Vec<(String, u64)>,
+    /// Whether it drops at the head of the queue, as CoDel does, or on arrival.
+    pub drops_at_head: bool,
+    /// Whether its signals are drawn at random.
+    pub is_random: bool,
+}
+
+/// The kernel's microseconds are counted in steps of 1.024 (CoDel) or in jiffies; reading back may lose one.
+pub const READ_BACK_SLACK: u64 = 2;
+
+type Refusable<T> = Result<T, String>;
+
+/// Translates a discipline.
+///
+/// # Errors
+/// A sentence that says what the kernel does not have.
+pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
+    let settings = registry::settings(spec).map_err(|error| error.message)?;
+    let mut writer = Writer::new(&settings, around);
+    let kind = spec.kind();
+    match kind.as_str() {
+        "taildrop" => tail_drop(&mut writer)?,
+        "codel" => codel(&mut writer, "codel")?,
+        "fq_codel" => fq_codel(&mut writer)?,
+        "pie" => pie(&mut writer, "pie")?,
+        "fq_pie" => fq_pie(&mut writer)?,
+        "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
+        "choke" => choke(&mut writer)?,
+        "sfq" => sfq(&mut writer)?,
+        "cake" => cake(&mut writer)?,
+        "dualpi2" => dualpi2(&mut writer)?,
+        _ => {
+            return Err(format!(
+                "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
+                 ared, choke, sfq, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" any \
+                 AQM runs"
+            ));
+        }
+    }
+    let dialect = spec.dialect.as_deref();
+    if !matches!(kind.as_str(), "taildrop" | "cake") && dialect != Some("linux") {
+        let own = dialect.unwrap_or("the default");
+        writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
+    }
+    writer.finish()
+}
+
+/// Collects words, and remembers which parameters were spoken of.
+struct Writer<'a> {
+    settings: &'a [(&'static str, String)],
+    around: &'a Around,
+    spoken: Vec<&'static str>,
+    out: Words,
+}
+
+impl<'a> Writer<'a> {
+    fn new(settings: &'a [(&'static str, String)], around: &'a Around) -> Writer<'a> {
+        let out = Words {
+            words: Vec::new(),
+            warnings: Vec::new(),
+            expected: Vec::new(),
+            drops_at_head: false,
+            is_random: false,
+        };
+        Writer { settings, around, spoken: Vec::new(), out }
+    }
+
+    fn say(&mut self, word: impl Into<String>) {
+        self.out.words.push(word.into());
+    }
+
+    fn pair(&mut self, name: &str, value: impl ToString) {
+        self.say(name);
+        self.say(value.to_string());
+    }
+
+    fn expect(&mut self, name: &str, value: u64) {
+        self.out.expected.push((name.to_owned(), value));
+    }
+
+    fn warn(&mut self, sentence: String) {
+        self.out.warnings.push(sentence);
+    }
+
+    /// The value of a parameter; none where it is `auto` or `off`.
+    fn value(&mut self, name: &'static str) -> Option<&'a str> {
+        self.spoken.push(name);
+        let found = self.settings.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.as_str()).filter(|text| !matches!(*text, "auto" | "off"))
+    }
+
+    fn span(&mut self, name: &'static str) -> Refusable<Option<Span>> {
+        self.value(name).map(|text| units::span(text)).transpose()
+    }
+
+    fn is_true(&mut self, name: &'static str) -> bool {
+        self.value(name) == Some("true")
+    }
+
+    /// A time in whole microseconds, as tc takes it.
+    fn micros(&mut self, name: &'static str) -> Refusable<u64> {
+        let span = self.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
+        let nanos = span.as_nanos();
+        if nanos % 1000 != 0 {
+            return Err(format!("`{name}` of {span}: tc takes whole microseconds"));
+        }
+        Ok(nanos / 1000)
+    }
+
+    /// A time option that tc shows again in microseconds.
+    fn time(&mut self, name: &'static str) -> Refusable<()> {
+        let micros = self.micros(name)?;
+        self.pair(name, format!("{micros}us"));
+        self.expect(name, micros);
+        Ok(())
+    }
+
+    /// An update time, which the kernel rounds up to its timer interrupts.
+    fn jiffies(&mut self, name: &'static str) -> Refusable<()> {
+        let micros = self.micros(name)?;
+        let jiffy = 1_000_000 / u64::from(self.around.hz);
+        let rounded = micros.div_ceil(jiffy) * jiffy;
+        if rounded != micros {
+            self.warn(format!(
+                "`{name}` of {micros} us is {rounded} us in a kernel of {} Hz",
+                self.around.hz
+            ));
+        }
+        self.pair(name, format!("{micros}us"));
+        self.expect(name, rounded);
+        Ok(())
+    }
+
+    fn whole(&mut self, name: &'static str) -> Refusable<u64> {
+        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
+        units::whole(text)
+    }
+
+    fn option_whole(&mut self, name: &'static str) -> Refusable<Option<u64>> {
+        self.value(name).map(units::whole).transpose()
+    }
+
+    fn option_bytes(&mut self, name: &'static str) -> Refusable<Option<u64>> {
+        self.value(name).map(units::bytes).transpose()
+    }
+
+    /// A gain in Hz as tc's whole sixteenths.
+    fn sixteenths(&mut self, name: &'static str) -> Refusable<u64> {
+        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
+        let gain = units::hertz(text)? * 16.0;
+        if gain.fract() != 0.0 || gain < 0.0 {
+            return Err(format!("`{name}` of {text}: tc takes whole sixteenths of a hertz"));
+        }
+        Ok(gain as u64)
+    }
+
+    /// The limit in packets.
+    fn limit_packets(&mut self) -> Refusable<u64> {
+        let text = self.value("limit").ok_or("`limit` has no value")?;
+        match units::limit(text)? {
+            Limit::Packets(n) => Ok(n),
+            Limit::Bytes(n) => {
+                let packets = n.div_ceil(u64::from(self.around.mtu_bytes)).max(1);
+                self.warn(format!(
+                    "a limit of {text} is {packets} packets here: this qdisc counts packets"
+                ));
+                Ok(packets)
+            }
+        }
+    }
+
+    /// The limit in bytes.
+    fn limit_bytes(&mut self) -> Refusable<u64> {
+        let text = self.value("limit").ok_or("`limit` has no value")?;
+        Ok(match units::limit(text)? {
+            Limit::Bytes(n) => n,
+            Limit::Packets(n) => n * u64::from(self.around.mtu_bytes),
+        })
+    }
+
+    fn limit(&mut self) -> Refusable<()> {
+        let packets = self.limit_packets()?;
+        self.pair("limit", packets);
+        self.expect("limit", packets);
+        Ok(())
+    }
+
+    fn ecn(&mut self) {
+        let word = if self.is_true("ecn") { "ecn" } else { "noecn" };
+        self.say(word);
+    }
+
+    /// Parameters that the kernel has built in: only these values can be had.
+    fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
+        for (name, only) in fixed {
+            self.spoken.push(name);
+            let found = self.settings.iter().find(|(known, _)| known == name);
+            if let Some((_, text)) = found.filter(|(_, text)| text != only) {
+                return Err(format!("`{name}` of {text}: the kernel has {only} built in"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Parameters that another arithmetic than the kernel's has; their meaning is in the dialect.
+    fn of_dialect(&mut self, names: &[&'static str]) {
+        self.spoken.extend(names);
+    }
+
+    fn finish(self) -> Refusable<Words> {
+        let silent = self.settings.iter().find(|(name, _)| !self.spoken.contains(name));
+        match silent {
+            Some((name, text)) => {
+                Err(format!("`{name}` of {text} has no word in tc; leave it out"))
+            }
+            None => Ok(self.out),
+        }
+    }
+}
+
+fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
+    let text = w.value("limit").ok_or("`limit` has no value")?;
+    let (kind, limit) = match units::limit(text)? {
+        Limit::Packets(n) => ("pfifo", n),
+        Limit::Bytes(n) => ("bfifo", n),
+    };
+    w.say(kind);
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    Ok(())
+}
+
+fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
+    w.say(kind);
+    w.out.drops_at_head = true;
+    w.limit()?;
+    w.time("target")?;
+    w.time("interval")?;
+    if w.span("ce_threshold")?.is_some() {
+        w.time("ce_threshold")?;
+    }
+    w.ecn();
+    w.built_in(&[("count", "off")])?;
+    w.of_dialect(&["mtu_bytes"]);
+    Ok(())
+}
+
+fn flow_queues(w: &mut Writer<'_>) -> Refusable<()> {
+    let flows = w.whole("flows")?;
+    w.pair("flows", flows);
+    w.expect("flows", flows);
+    if let Some(quantum) = w.option_bytes("quantum")? {
+        w.pair("quantum", quantum);
+        w.expect("quantum", quantum);
+    } else {
+        w.pair("quantum", w.around.mtu_bytes);
+        w.expect("quantum", u64::from(w.around.mtu_bytes));
+    }
+    Ok(())
+}
+
+fn fq_codel(w: &mut Writer<'_>) -> Refusable<()> {
+    codel(w, "fq_codel")?;
+    flow_queues(w)?;
+    let batch = w.whole("drop_batch")?;
+    w.pair("drop_batch", batch);
+    w.expect("drop_batch", batch);
+    Ok(())
+}
+
+fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
+    w.say(kind);
+    w.out.is_random = true;
+    w.limit()?;
+    w.time("target")?;
+    w.jiffies("tupdate")?;
+    for name in ["alpha", "beta"] {
+        let gain = w.sixteenths(name)?;
+        w.pair(name, gain);
+        w.expect(name, gain);
+    }
+    w.ecn();
+    let mode = if w.is_true("byte_mode") { "bytemode" } else { "nobytemode" };
+    w.say(mode);
+    match w.value("delay") {
+        Some("rate") => w.say("dq_rate_estimator"),
+        _ => w.say("no_dq_rate_estimator"),
+    }
+    w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
+    w.built_in(&[("ecn_mark_limit", "0.1"), ("derandomise", "true"), ("cap_step", "true")])?;
+    w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"]);
+    w.of_dialect(&["first_update", "hz"]);
+    Ok(())
+}
+
+fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
+    pie(w, "fq_pie")?;
+    flow_queues(w)?;
+    w.of_dialect(&["drop_batch"]);
+    Ok(())
+}
+
+/// RED's thresholds and burst in bytes and packets; what is automatic here is automatic in tc.
+fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
+    if dialect != Some("linux") {
+        return Err(format!(
+            "only `{kind}@linux` says what tc takes (thresholds in bytes, a burst); write that"
+        ));
+    }
+    w.say("red");
+    w.out.is_random = true;
+    let limit = w.limit_bytes()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    let packet = w.option_bytes("mean_packet_bytes")?.unwrap_or(u64::from(w.around.mtu_bytes));
+    w.pair("avpkt", packet);
+    for (ours, theirs) in [("min_th", "min"), ("max_th", "max")] {
+        let threshold = w.value(ours).map(units::limit).transpose()?;
+        if let Some(threshold) = threshold {
+            let Limit::Bytes(bytes) = threshold else {
+                return Err(format!("`{ours}` of {threshold}: tc red counts bytes"));
+            };
+            w.pair(theirs, bytes);
+            w.expect(theirs, bytes);
+        }
+    }
+    if let Some(burst) = w.option_whole("burst")? {
+        w.pair("burst", burst);
+    }
+    let max_p = w.value("max_p").unwrap_or("0.02");
+    w.pair("probability", max_p);
+    w.pair("bandwidth", format!("{}bit", w.around.rate_bps));
+    if kind == "ared" {
+        w.say("adaptive");
+        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
+    }
+    for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
+        if w.is_true(ours) {
+            w.say(theirs);
+        }
+    }
+    w.of_dialect(&["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"]);
+    Ok(())
+}
+
+fn choke(w: &mut Writer<'_>) -> Refusable<()> {
+    w.say("choke");
+    w.out.is_random = true;
+    let limit = w.limit_packets()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    w.pair("bandwidth", format!("{}bit", w.around.rate_bps));
+    if let Some(packet) = w.option_bytes("mean_packet_bytes")? {
+        w.pair("avpkt", packet);
+    }
+    for (ours, theirs) in [("min_th", "min"), ("max_th", "max"), ("burst", "burst")] {
+        if let Some(number) = w.option_whole(ours)? {
+            w.pair(theirs, number);
+        }
+    }
+    let max_p = w.value("max_p").unwrap_or("0.02");
+    w.pair("probability", max_p);
+    if w.is_true("ecn") {
+        w.say("ecn");
+    }
+    w.built_in(&[("hard_drop", "false")])
+}
+
+fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
+    w.say("sfq");
+    let limit = w.limit_packets()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    for name in ["divisor", "flows", "depth"] {
+        let number = w.whole(name)?;
+        w.pair(name, number);
+    }
+    if let Some(quantum) = w.option_bytes("quantum")? {
+        w.pair("quantum", quantum);
+    }
+    if let Some(perturb) = w.span("perturb")? {
+        if perturb.as_nanos() % 1_000_000_000 != 0 {
+            return Err(format!("`perturb` of {perturb}: tc takes whole seconds"));
+        }
+        w.pair("perturb", perturb.as_nanos() / 1_000_000_000);
+    }
+    if w.is_true("headdrop") {
+        w.say("headdrop");
+    }
+    Ok(())
+}
+
+fn cake(w: &mut Writer<'_>) -> Refusable<()> {
+    w.say("cake");
+    w.out.drops_at_head = true;
+    match w.value("bandwidth") {
+        Some(text) => w.pair("bandwidth", format!("{}bit", units::rate(text)?.as_bps())),
+        None => w.say("unlimited"),
+    }
+    w.say("besteffort");
+    let isolation = match w.value("isolation") {
+        Some("triple") | None => "triple-isolate",
+        Some("flows") => "flows",
+        Some("hosts") => "hosts",
+        Some(other) => return Err(format!("`isolation` of {other} has no word here")),
+    };
+    w.say(isolation);
+    let interval = w.micros("interval")?;
+    w.pair("rtt", format!("{interval}us"));
+    let limit = w.limit_bytes()?;
+    w.pair("memlimit", limit);
+    w.built_in(&[("flows", "1024"), ("overhead", "0B"), ("mpu", "0B"), ("cells", "none")])?;
+    // tc derives the target from the round trip, as `target` does from `interval` by default.
+    w.of_dialect(&["target"]);
+    Ok(())
+}
+
+fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
+    w.say("dualpi2");
+    w.out.is_random = true;
+    w.limit()?;
+    w.time("target")?;
+    w.time("tupdate")?;
+    for (name, word) in [("alpha", "alpha"), ("beta", "beta")] {
+        let text = w.value(name).ok_or("no value")?;
+        w.pair(word, units::hertz(text)?);
+    }
+    w.of_dialect(&["k", "l_min_th", "l_range", "l_min_len", "c_weight", "drop_overload"]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AROUND: Around = Around { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000 };
+
+    fn words(text: &str, around: &Around) -> Result<Words, String> {
+        translate(&QdiscSpec::parse(text).unwrap(), around)
+    }
+
+    fn line(text: &str) -> String {
+        words(text, &AROUND).unwrap().words.join(" ")
+    }
+
+    #[test]
+    fn limits_in_packets_and_bytes_choose_the_fifo() {
+        assert_eq!(line("taildrop:limit=100p"), "pfifo limit 100");
+        assert_eq!(line("taildrop:limit=125kB"), "bfifo limit 125000");
+    }
+
+    #[test]
+    fn gains_in_hertz_become_sixteenths() {
+        let pie = line("pie@linux:limit=1000p");
+        assert!(pie.contains("alpha 2 beta 20"), "{pie}");
+        let refused = words("pie@linux:alpha=0.1hz", &AROUND).unwrap_err();
+        assert!(refused.contains("sixteenths"), "{refused}");
+    }
+
+    #[test]
+    fn an_update_time_between_two_interrupts_is_rounded_up_and_said() {
+        let slow = Around { hz: 100, ..AROUND };
+        let pie = words("pie@linux", &slow).unwrap();
+        assert!(pie.warnings[0].contains("15000 us is 20000 us"), "{:?}", pie.warnings);
+        assert!(pie.expected.contains(&("tupdate".to_owned(), 20_000)));
+        assert_eq!(words("pie@linux", &AROUND).unwrap().warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_byte_limit_of_a_qdisc_that_counts_packets_is_said() {
+        let codel = words("codel@linux:limit=125kB", &AROUND).unwrap();
+        assert_eq!(codel.words[..3], ["codel", "limit", "84"]);
+        assert!(codel.warnings[0].contains("84 packets"), "{:?}", codel.warnings);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_have_is_refused() {
+        for (text, why) in [
+            ("madpie", "no `madpie`"),
+            ("codel@linux:count=16", "built in"),
+            ("ared", "ared@linux"),
+            ("pie@linux:max_burst=100ms", "built in"),
+            ("red@linux:min_th=1500B,max_th=4500B,ecn=true", ""),
+        ] {
+            match words(text, &AROUND) {
+                Ok(_) => assert_eq!(why, "", "{text}"),
+                Err(message) => assert!(!why.is_empty() && message.contains(why), "{message}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_discipline_of_the_kernel_has_words() {
+        for text in [
+            "taildrop",
+            "codel@linux",
+            "fq_codel@linux",
+            "pie@linux",
+            "fq_pie@linux",
+            "red@linux",
+            "ared@linux",
+            "choke",
+            "sfq",
+            "cake",
+            "dualpi2@linux",
+        ] {
+            let translated = words(text, &AROUND);
+            assert!(translated.is_ok(), "{text}: {translated:?}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+"""How far two engines agree: the same scenarios on both, quantiles side by side, a verdict per cell.
+
+A cell is one metric of one scenario, the mean over the seeds. Two values agree when they differ by at
+most a tenth of the second engine's value, or, for delays, by at most a millisecond.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _core, engines, files
+from sojourn.comparison import choose_link
+from sojourn.errors import InputError, RunFailed
+from sojourn.plots import data
+from sojourn.replicas import Progress, Task, run_all
+from sojourn.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RELATIVE = 0.10
+DELAY_S = 0.001
+METRICS = ("delay_mean", "delay_p50", "delay_p90", "delay_p99", "utilisation", "drop_rate")
+_QUANTILES = {"delay_p90": 0.9}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one scenario on both engines, means over the seeds, in SI units.
+
+    Attributes:
+        scenario: its name.
+        metric: its name in table ``summary``.
+        values: on the first engine and on the second, which is the judge.
+    """
+
+    scenario: str
+    metric: str
+    values: tuple[float, float]
+
+    @property
+    def gap(self) -> float:
+        """The first value less the second, as a part of the second; 0 where both are 0."""
+        first, second = self.values
+        if first == second:
+            return 0.0
+        return (first - second) / second if second else float("inf")
+
+    @property
+    def agrees(self) -> bool:
+        """Within a tenth, or within a millisecond of delay."""
+        first, second = self.values
+        within = abs(first - second) <= RELATIVE * abs(second)
+        return within or (self.metric.startswith("delay") and abs(first - second) <= DELAY_S)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A scenario on both engines.
+
+    Attributes:
+        scenario: the scenario.
+        link: the queue that is compared.
+        results: per engine one result per seed.
+    """
+
+    scenario: _core.Scenario
+    link: str
+    results: tuple[list[Result], list[Result]]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """One cell for each metric."""
+        first, second = self.results
+        return [
+            Cell(self.scenario.name, m, (_mean(first, self.link, m), _mean(second, self.link, m)))
+            for m in METRICS
+        ]
+
+    @property
+    def invalid(self) -> list[str]:
+        """Why runs were no valid experiments."""
+        return [reason for results in self.results for r in results for reason in r.invalid]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Scenarios on two engines.
+
+    Attributes:
+        names: the engines; the second is the judge.
+        seeds: how many seeds each cell is a mean of.
+        pairs: the scenarios.
+    """
+
+    names: tuple[str, str]
+    seeds: int
+    pairs: list[Pair]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells."""
+        return [cell for pair in self.pairs for cell in pair.cells]
+
+    @property
+    def share(self) -> float:
+        """The part of the cells that agree."""
+        cells = self.cells
+        return sum(cell.agrees for cell in cells) / len(cells)
+
+    def save(self, folder: Path) -> None:
+        """Write ``agreement.md``, ``agreement.json`` and a QQ plot of delays per scenario."""
+        from sojourn.agreement import page
+
+        figures = folder / "figures"
+        for pair in self.pairs:
+            drawing = qq_plot(pair, self.names)
+            name = "".join(c if c.isalnum() else "-" for c in pair.scenario.name)
+            figures.mkdir(parents=True, exist_ok=True)
+            drawing.savefig(figures / f"qq-{name}.svg", metadata={"Date": None})
+        files.write(folder / "agreement.json", page.as_json(self))
+        files.write(folder / "agreement.md", page.as_markdown(self))
+
+
+def agree(
+    scenarios: Sequence[_core.Scenario],
+    on: Sequence[engines.Choice],
+    *,
+    seeds: int = 3,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Agreement:
+    """Run scenarios on two engines.
+
+    Args:
+        scenarios: the scenarios.
+        on: two engines; the second is the judge.
+        seeds: how many seeds, counting up from each scenario's own.
+        jobs: runs at a time; the number of cores by default.
+        progress: who is told how far the runs are.
+
+    Raises:
+        InputError: there are not two engines.
+        ScenarioError: an engine cannot do what a scenario asks for.
+        RunFailed: a run did not come to its end.
+        Interrupted: Ctrl-C.
+    """
+    if len(on) != 2:  # noqa: PLR2004
+        raise InputError("--engines: an agreement is between two, such as sim,linux")
+    runs = [
+        (scenario.with_seed(scenario.seed + seed), engine)
+        for scenario in scenarios
+        for engine in on
+        for seed in range(seeds)
+    ]
+    tasks = [Task(f"{s.name} on {e.name}, seed {s.seed}", s, e) for s, e in runs]
+    outcomes = iter(run_all(tasks, jobs=jobs, progress=progress))
+    pairs = []
+    for scenario in scenarios:
+        both = [[_whole(next(outcomes)) for _ in range(seeds)] for _ in on]
+        pairs.append(Pair(scenario, choose_link(scenario, None), (both[0], both[1])))
+    return Agreement((on[0].name, on[1].name), seeds, pairs)
+
+
+def qq_plot(pair: Pair, names: tuple[str, str]) -> Figure:
+    """Quantiles of the queue delay on one engine over those on the other, packets of all seeds."""
+    from sojourn.plots import curves, style
+
+    first, second = (data.distribution(rs, "queue", pair.link, "delay") for rs in pair.results)
+    if first is None or second is None:
+        raise RunFailed(f"{pair.scenario.name}: no packet left the queue on one engine")
+    at = [i / 200 for i in range(1, 200)]
+    x, y = ([d.quantile_s(q) * 1e3 for q in at] for d in (second, first))
+    line = curves.Curve("quantiles 0.5 % to 99.5 %", x, y, style.PALETTE[1], marker=".")
+    panel = curves.Panel(
+        title=pair.scenario.name, curves=[line], diagonal=True,
+        x_label=f"queue delay on {names[1]} [ms]", y_label=f"queue delay on {names[0]} [ms]",
+    )  # fmt: skip
+    return curves.curves("", [panel])
+
+
+def _mean(results: list[Result], link: str, metric: str) -> float:
+    return statistics.fmean(_value(result, link, metric) for result in results)
+
+
+def _value(result: Result, link: str, metric: str) -> float:
+    if metric in _QUANTILES:
+        found = data.distribution([result], "queue", link, "delay")
+        return found.quantile_s(_QUANTILES[metric]) if found else 0.0
+    return result.summary.get(f"queue/{link}/{metric}", 0.0)
+
+
+def _whole(outcome: Result | str) -> Result:
+    if isinstance(outcome, str):
+        raise RunFailed(outcome)
+    return outcome
+
+
+def table(agreement: Agreement) -> list[dict[str, Any]]:
+    """All cells as rows."""
+    first, second = agreement.names
+    return [
+        {
+            "scenario": cell.scenario, "metric": cell.metric, first: cell.values[0],
+            second: cell.values[1], "gap": cell.gap, "agrees": cell.agrees,
+        }
+        for cell in agreement.cells
+    ]  # fmt: skip

@@ -1,0 +1,99 @@
+"""The verb ``kernel``: the guest kernel of the engine ``linux``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from sojourn.cli import console
+from sojourn.engines.linux import kernel as guest_kernel
+
+_SAY_EVERY_S = 15.0
+
+
+@click.group()
+def kernel() -> None:
+    """The guest kernel that the engine linux runs."""
+
+
+@kernel.command(
+    epilog="""\b
+Examples:
+  sojourn kernel build
+  sojourn kernel build --hz 250
+"""
+)
+@click.option(
+    "--hz", type=click.Choice(["100", "250", "300", "1000"]), default="1000", show_default=True,
+    help="Timer interrupts per second, as engine.linux.hz asks for it.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(1), default=2, metavar="N", show_default=True,
+    help="Compilers at a time.",
+)  # fmt: skip
+def build(hz: str, jobs: int) -> int:
+    """Build it from Debian's kernel sources, in about 5 minutes; nothing needs root.
+
+    What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
+    """
+    found = guest_kernel.find(int(hz))
+    if found is not None:
+        print(f"{found.path}: kernel {found.version}, {found.hz} Hz, is there already")
+        return 0
+    meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
+    with meter:
+        made = guest_kernel.build(meter, hz=int(hz), jobs=jobs)
+    print(f"{made.path}: kernel {made.version}, {made.hz} Hz")
+    return 0
+
+
+@kernel.command()
+def where() -> int:
+    """Say which kernels there are."""
+    found = [each for hz in (100, 250, 300, 1000) if (each := guest_kernel.find(hz))]
+    for each in found:
+        print(f"{each.path}: kernel {each.version}, {each.hz} Hz")
+    if not found:
+        console.say("no guest kernel yet; `sojourn kernel build` makes one")
+    return 0
+
+
+class _Lines:
+    """Progress as a line now and then."""
+
+    def __enter__(self) -> _Lines:
+        self._said = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def step(self, done: float, what: str) -> None:
+        if time.monotonic() - self._said > _SAY_EVERY_S:
+            self._said = time.monotonic()
+            console.say(f"kernel build: {100 * done:.0f} %, {what}")
+
+
+class _Bar:
+    """Progress as a bar."""
+
+    def __enter__(self) -> _Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self._bar = Progress(
+            TextColumn("kernel build"), BarColumn(), TaskProgressColumn(),
+            TextColumn("{task.description}"), console=Console(file=sys.stderr), transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=1.0)
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def step(self, done: float, what: str) -> None:
+        self._bar.update(self._task, completed=done, description=what)

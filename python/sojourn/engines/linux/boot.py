@@ -1,0 +1,15 @@
+"""The first program of the guest, run as ``python -I -S boot.py PATH-OF-CORE FOLDER``.
+
+Nothing but the compiled core is imported, so that the guest is at work soon.
+"""
+
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from sys import argv
+
+loader = ExtensionFileLoader("sojourn._core", argv[1])
+spec = spec_from_loader(loader.name, loader)
+assert spec is not None
+core = module_from_spec(spec)
+loader.exec_module(core)
+core.linux_host(argv[2], True)

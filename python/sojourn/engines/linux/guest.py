@@ -1,0 +1,174 @@
+"""A guest: a User-Mode Linux kernel that carries out one plan, in virtual time where it can.
+
+The guest's root is this machine's file system, read-only, with this user's rights; its `/run` is a
+private scratch folder. It asks for no capability and no device. All its processes are in one group
+that ends with this one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from sojourn import _core
+from sojourn.engines.linux.kernel import Kernel
+from sojourn.errors import Cancelled, RunFailed
+
+PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
+_HERE = Path(__file__).parent
+_LOOK_EVERY_S = 0.05
+# A guest whose clock does not move for so long hangs; in virtual time a step takes milliseconds.
+_PATIENCE_S = 180.0
+# Only touched pages count.
+_MEMORY = "512M"
+# The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
+_EPOCH_NS = 1_600_000_000_000_000_000
+# The kernel's command line goes into its pool of random numbers, so it names no path that changes.
+_INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && exec /bin/sh /run/init"
+
+
+class Watcher(Protocol):
+    """Who is told how far the guest is, and may stop it."""
+
+    @property
+    def cancelled(self) -> bool: ...  # noqa: D102
+    def advance(self, seconds: float) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The scratch folder of a run.
+
+    Attributes:
+        shared: what the guest sees as ``/run``.
+        console: what its kernel says.
+    """
+
+    shared: Path
+    console: Path
+
+
+@contextmanager
+def scratch() -> Iterator[Folder]:
+    """A private scratch folder, removed in any case."""
+    folder = Path(tempfile.mkdtemp(prefix="sojourn-"))
+    try:
+        shared = folder / "shared"
+        shared.mkdir(mode=0o700)
+        yield Folder(shared, folder / "console")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
+    """Carry out a plan; its results are in the folder afterwards.
+
+    Raises:
+        Cancelled: the watcher said so.
+        RunFailed: the guest did not come to its end; the message says why.
+    """
+    (folder.shared / PLAN).write_text(plan)
+    (folder.shared / "init").write_text(_script())
+    with (
+        folder.console.open("wb") as console,
+        _group(_command(kernel, seed), folder, console) as group,
+    ):
+        _wait(group, folder, watcher)
+    _judge(folder)
+
+
+def _script() -> str:
+    """What the guest's first shell does; it becomes our program."""
+    words = [
+        os.path.realpath(sys.executable),
+        "-I",
+        "-S",
+        str(_HERE / "boot.py"),
+        str(_core.__file__),
+        "/run",
+    ]
+    program = " ".join(map(shlex.quote, words))
+    path = "export PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+    return f"{path}\nmount -t proc proc /proc && mount -t sysfs sysfs /sys && exec {program}\n"
+
+
+def _command(kernel: Kernel, seed: int) -> list[str]:
+    return [
+        str(kernel.path), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
+        "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}", f"rngseed={seed}",
+        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", "quiet", "init=/bin/sh", "--",
+        "-c", f'"{_INIT}"',
+    ]  # fmt: skip
+
+
+@contextmanager
+def _group(
+    command: list[str], folder: Folder, console: BinaryIO
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The guest under its supervisor, in a session of its own that does not outlive the block."""
+    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
+    with subprocess.Popen(
+        supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
+        cwd=folder.shared, start_new_session=True,
+    ) as group:  # fmt: skip
+        try:
+            yield group
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(group.pid, signal.SIGKILL)
+
+
+def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher) -> None:
+    """Until the guest has ended; tells how far it is, and ends it when that does not change."""
+    told, moved = 0, time.monotonic()
+    while group.poll() is None:
+        if watcher.cancelled:
+            raise Cancelled("the run was cancelled")
+        now_ns = _progress(folder)
+        if now_ns > told:
+            watcher.advance((now_ns - told) / 1e9)
+            told, moved = now_ns, time.monotonic()
+        elif time.monotonic() - moved > _PATIENCE_S:
+            raise RunFailed(f"the guest made no progress for {_PATIENCE_S:.0f} s at "
+                            f"{told / 1e9:.3f} s; {_last_words(folder)}")  # fmt: skip
+        try:
+            group.wait(_LOOK_EVERY_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _progress(folder: Folder) -> int:
+    try:
+        return int((folder.shared / PROGRESS).read_text() or 0)
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def _judge(folder: Folder) -> None:
+    try:
+        status = json.loads((folder.shared / STATUS).read_text())
+    except (FileNotFoundError, ValueError):
+        raise RunFailed(f"the guest ended before its plan; {_last_words(folder)}") from None
+    if not status["ok"]:
+        raise RunFailed(f"in the guest: {status['failure']}")
+
+
+def _last_words(folder: Folder) -> str:
+    """Why a kernel ended, as far as its console tells."""
+    text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "panic" in line or "Out of memory" in line]
+    last = (telling or lines[-3:])[:3]
+    return f"its console says: {' | '.join(last)}" if last else "its console says nothing"

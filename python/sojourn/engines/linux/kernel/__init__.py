@@ -1,0 +1,244 @@
+"""The guest kernel: built once per user from Debian's kernel sources, found again in the cache.
+
+Nothing here needs root: installing packages is the user's act, and the message names the line. The
+sources and the resulting program are the kernel's, under the GPL, version 2; no part of them is in
+this package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sojourn import files
+from sojourn.errors import InputError
+
+DEFAULT_HZ = 1000
+_HERE = Path(__file__).parent
+_OPTIONS = _HERE / "options.config"
+_SEED = _HERE / "rngseed_user.c"
+_SOURCES = Path("/usr/src")
+_PROGRAM = "linux"
+_ABOUT = "about.json"
+_TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
+_PACKAGES = "linux-source bc bison flex gcc libc6-dev make tar xz-utils"
+INSTALL = f"apt-get install {_PACKAGES}"
+# Sources, objects and the program.
+_DISK_BYTES = 2_500_000_000
+# Lines of make that begin with two blanks, one per file that is made.
+_STEPS = 1200
+# The same bytes from every build: the version text goes into the kernel's pool of random numbers.
+_FIXED = {
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+    "KBUILD_BUILD_USER": "sojourn",
+    "KBUILD_BUILD_HOST": "sojourn",
+    "KBUILD_BUILD_VERSION": "1",
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A guest kernel.
+
+    Attributes:
+        path: the program.
+        version: what it was built from, such as ``6.1.192-2``; ``own`` where the user names a file.
+        hz: timer interrupts per second; None where unknown.
+    """
+
+    path: Path
+    version: str
+    hz: int | None
+
+
+class Meter(Protocol):
+    """Who is told how far a build is."""
+
+    def step(self, done: float, what: str) -> None:
+        """So much of it is done, 0 to 1; this is being worked on."""
+
+
+def cache() -> Path:
+    """The folder of all kernels of this user."""
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    return (Path(chosen) if chosen else Path.home() / ".cache") / "sojourn" / "kernel"
+
+
+def find(hz: int = DEFAULT_HZ) -> Kernel | None:
+    """The newest kernel in the cache with today's configuration."""
+    found = [
+        Kernel(about.parent / _PROGRAM, facts["version"], facts["hz"])
+        for about in sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
+        if (facts := json.loads(about.read_text()))["configuration"] == _configuration(hz)
+    ]
+    return found[-1] if found else None
+
+
+def own(path: Path) -> Kernel:
+    """A kernel that the user built.
+
+    Raises:
+        InputError: there is no such program.
+    """
+    if not (path.is_file() and os.access(path, os.X_OK)):
+        raise InputError(f"--kernel {path}: is not a program; give a User-Mode Linux kernel")
+    return Kernel(path.resolve(), "own", None)
+
+
+def missing() -> str:
+    """What a build lacks on this machine, with the one line that installs it; empty if nothing."""
+    lacks = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    if _tarball() is None:
+        lacks.append("Debian's kernel sources (linux-source)")
+    return f"{', '.join(lacks)}: not installed; {INSTALL}" if lacks else ""
+
+
+def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
+    """Build the kernel, or go on with a build that was interrupted.
+
+    Raises:
+        InputError: a package is missing, the disk is too small, or the build failed.
+        OSError: the cache cannot be written.
+    """
+    if (lacks := missing()) != "":
+        raise InputError(f"kernel build: {lacks}")
+    tarball = _tarball()
+    assert tarball is not None, "missing() has looked for it"
+    version = _version(tarball)
+    folder = cache() / f"{version}-{hz}hz-{_configuration(hz)[:8]}"
+    work = folder.with_name(folder.name + ".partial")
+    work.mkdir(parents=True, exist_ok=True)
+    _check_disk(work)
+    source = _unpack(tarball, work, meter)
+    _adapt(source, hz)
+    _configure(source)
+    _make(source, jobs, meter)
+    folder.mkdir(exist_ok=True)
+    shutil.copy2(source / _PROGRAM, folder / _PROGRAM)
+    about = {"version": version, "hz": hz, "configuration": _configuration(hz)}
+    files.write(folder / _ABOUT, json.dumps(about, indent=1))
+    shutil.rmtree(work)
+    meter.step(1.0, "done")
+    return Kernel(folder / _PROGRAM, version, hz)
+
+
+def _configuration(hz: int) -> str:
+    """A fingerprint of all that goes into a build beside the sources."""
+    parts = [_OPTIONS.read_bytes(), _SEED.read_bytes(), str(hz).encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _tarball() -> Path | None:
+    found = sorted(_SOURCES.glob("linux-source-*.tar.xz"))
+    return found[-1] if found else None
+
+
+def _version(tarball: Path) -> str:
+    package = tarball.name.removesuffix(".tar.xz")
+    query = ["dpkg-query", "-W", "-f", "${Version}", package]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return package
+    return answer.stdout.strip().replace("/", "-")
+
+
+def _check_disk(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    held = sum(path.stat().st_size for path in folder.glob("*") if path.is_file())
+    if free + held < _DISK_BYTES and not (folder / "unpacked").exists():
+        raise InputError(
+            f"kernel build: {folder} has {free / 1e9:.1f} GB free and needs "
+            f"{_DISK_BYTES / 1e9:.1f} GB; free some, or set XDG_CACHE_HOME to another disk"
+        )
+
+
+def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
+    source = work / tarball.name.removesuffix(".tar.xz")
+    done = work / "unpacked"
+    if not done.exists():
+        meter.step(0.0, f"unpacking {tarball.name}")
+        shutil.rmtree(source, ignore_errors=True)
+        _run(["tar", "-xJf", str(tarball), "-C", str(work)], work)
+        done.touch()
+    return source
+
+
+def _adapt(source: Path, hz: int) -> None:
+    """Add the seeded random numbers and the timer frequency; both only once."""
+    folder = source / "arch/um/os-Linux"
+    shutil.copy(_SEED, folder / _SEED.name)
+    rules = "include arch/um/scripts/Makefile.rules"
+    ours = "obj-y += rngseed_user.o\nCFLAGS_util.o += -Dos_getrandom=host_getrandom\n\n"
+    _edit(folder / "Makefile", rules, ours + rules)
+    _edit(source / "arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n",
+          f"config HZ\n\tint\n\tdefault {hz}\n")  # fmt: skip
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    if new in text:
+        return
+    if text.count(old) != 1:
+        raise InputError(
+            f"kernel build: {path} is not as in Debian's 6.1; remove {path.parents[2]} and try "
+            "again, or build your own and give it with --kernel"
+        )
+    path.write_text(text.replace(old, new))
+
+
+def _configure(source: Path) -> None:
+    """The smallest configuration with our options over it; make decides what is stale."""
+    config = source / ".config"
+    stamp = source / ".sojourn-options"
+    if config.exists() and stamp.exists() and stamp.read_bytes() == _OPTIONS.read_bytes():
+        return
+    _run(["make", "ARCH=um", "tinyconfig"], source)
+    config.write_bytes(config.read_bytes() + _OPTIONS.read_bytes())
+    _run(["make", "ARCH=um", "olddefconfig"], source)
+    shutil.copy(_OPTIONS, stamp)
+
+
+def _make(source: Path, jobs: int, meter: Meter) -> None:
+    command = ["nice", "make", "ARCH=um", f"-j{jobs}", "linux"]
+    done = 0
+    for line in _lines(command, source):
+        if line.startswith("  "):
+            done += 1
+            meter.step(min(0.99, done / _STEPS), line.strip())
+
+
+def _run(command: list[str], folder: Path) -> None:
+    for _line in _lines(command, folder):
+        pass
+
+
+def _lines(command: list[str], folder: Path) -> Iterator[str]:
+    """The lines that a program says; ended with us, and its last words in the error."""
+    environment = os.environ | _FIXED
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
+        last: list[str] = []
+        try:
+            assert process.stdout is not None, "it is piped"
+            for line in process.stdout:
+                last = [*last[-9:], line.rstrip()]
+                yield line
+        except BaseException:
+            process.kill()
+            raise
+        if process.wait() != 0:
+            said = " | ".join(last[-5:])
+            raise InputError(
+                f"kernel build: `{' '.join(command)}` failed: {said}; run the command again to go "
+                f"on, or remove {cache()} to begin anew"
+            )
