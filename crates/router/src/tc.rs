@@ -44,6 +44,8 @@ type Refusable<T> = Result<T, String>;
 pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
     let mut writer = Writer::new(&settings, around);
+    let evicted = if kind_has_flows(&spec.kind()) { "fattest" } else { "arrival" };
+    writer.built_in(&[("overflow", evicted)])?;
     let kind = spec.kind();
     match kind.as_str() {
         "taildrop" => tail_drop(&mut writer)?,
@@ -70,6 +72,11 @@ pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
         writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
     }
     writer.finish()
+}
+
+/// Whether a full queue gives up packets of its longest flow, not the arrival.
+fn kind_has_flows(kind: &str) -> bool {
+    matches!(kind, "fq_codel" | "fq_pie" | "sfq" | "cake")
 }
 
 /// Collects words, and remembers which parameters were spoken of.
