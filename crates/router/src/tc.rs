@@ -44,8 +44,9 @@ type Refusable<T> = Result<T, String>;
 pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
     let mut writer = Writer::new(&settings, around);
-    let evicted = if kind_has_flows(&spec.kind()) { "fattest" } else { "arrival" };
-    writer.built_in(&[("overflow", evicted)])?;
+    // A full fq_codel gives up packets of the flow with the most bytes; all others refuse the arrival.
+    let evicted = if spec.kind() == "fq_codel" { "fattest" } else { "arrival" };
+    writer.built_in(&[("overflow", evicted), ("shed", "bytes")])?;
     let kind = spec.kind();
     match kind.as_str() {
         "taildrop" => tail_drop(&mut writer)?,
@@ -72,11 +73,6 @@ pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
         writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
     }
     writer.finish()
-}
-
-/// Whether a full queue gives up packets of its longest flow, not the arrival.
-fn kind_has_flows(kind: &str) -> bool {
-    matches!(kind, "fq_codel" | "fq_pie" | "sfq" | "cake")
 }
 
 /// Collects words, and remembers which parameters were spoken of.
@@ -124,7 +120,7 @@ impl<'a> Writer<'a> {
     }
 
     fn span(&mut self, name: &'static str) -> Refusable<Option<Span>> {
-        self.value(name).map(|text| units::span(text)).transpose()
+        self.value(name).map(units::span).transpose()
     }
 
     fn is_true(&mut self, name: &'static str) -> bool {
@@ -280,6 +276,10 @@ fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
 }
 
 fn flow_queues(w: &mut Writer<'_>) -> Refusable<()> {
+    if let Some(bytes) = w.option_bytes("memory_limit")? {
+        w.pair("memory_limit", bytes);
+        w.expect("memory_limit", bytes);
+    }
     let flows = w.whole("flows")?;
     w.pair("flows", flows);
     w.expect("flows", flows);
@@ -487,7 +487,7 @@ mod tests {
     fn gains_in_hertz_become_sixteenths() {
         let pie = line("pie@linux:limit=1000p");
         assert!(pie.contains("alpha 2 beta 20"), "{pie}");
-        let refused = words("pie@linux:alpha=0.1hz", &AROUND).unwrap_err();
+        let refused = words("pie:alpha=0.1hz", &AROUND).unwrap_err();
         assert!(refused.contains("sixteenths"), "{refused}");
     }
 
