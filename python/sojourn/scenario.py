@@ -34,6 +34,7 @@ __all__ = [
     "Device",
     "Drawn",
     "Dualpi2",
+    "Engines",
     "ExponentialJitter",
     "ExponentialSizes",
     "Files",
@@ -44,6 +45,8 @@ __all__ = [
     "GilbertElliottLoss",
     "Jitter",
     "Link",
+    "LinuxBottleneck",
+    "LinuxEngine",
     "LogNormalJitter",
     "LogNormalSizes",
     "Loss",
@@ -1949,6 +1952,37 @@ class FlowGroup(_Part):
     app: App
 
 
+# Where the bottleneck runs: `kernel` or `sojourn`.
+LinuxBottleneck: TypeAlias = Literal["kernel"] | Literal["sojourn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinuxEngine(_Part):
+    """The real Linux kernel: ``sojourn run FILE --engine linux``.
+
+    Attributes:
+        bottleneck: Where the bottleneck runs: ``kernel`` is the kernel's own queueing discipline,
+            ``sojourn`` any AQM of ours in a router in user space, under the kernel's TCP. Default:
+            ``"kernel"``.
+        hz: Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
+            PIE's update have this grain. Default: ``1000``.
+    """
+
+    bottleneck: LinuxBottleneck | None = None
+    hz: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engines(_Part):
+    """What single engines must know beside the scenario.
+
+    Attributes:
+        linux: The real Linux kernel.
+    """
+
+    linux: LinuxEngine | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(_Document):
     """A scenario: which links there are, who talks over them, for how long.
@@ -1961,6 +1995,7 @@ class Scenario(_Document):
         record: What is recorded beside the summary.
         links: The links, by name: words of letters, digits, ``_`` and ``-``.
         flows: The groups of flows.
+        engine: What single engines must know beside the scenario.
     """
 
     name: str
@@ -1970,3 +2005,4 @@ class Scenario(_Document):
     record: Record | None = None
     links: Mapping[str, Link]
     flows: Sequence[FlowGroup]
+    engine: Engines | None = None
