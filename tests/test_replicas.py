@@ -18,10 +18,10 @@ def failing(monkeypatch):
     """The simulator fails under every even seed."""
     inner = replicas._core.run
 
-    def run(scenario, switch):
+    def run(scenario, switch, controls):
         if scenario.seed % 2 == 0:
             raise RuntimeError("a bug")
-        return inner(scenario, switch)
+        return inner(scenario, switch, controls)
 
     class Core:
         Cancel = replicas._core.Cancel

@@ -7,11 +7,13 @@
 mod controls;
 mod dumbbell;
 mod entries;
+mod window;
 
 use std::process::Command;
 use std::time::Instant;
 
 use dumbbell::Dumbbell;
+use window::Window;
 
 /// Runs of each scenario; the fastest counts.
 const RUNS: usize = 5;
@@ -23,6 +25,12 @@ fn main() {
         ["entries"] => entries::table(),
         ["controls"] => controls::table(),
         ["once", aqm, flows, mbit, seconds] => once(aqm, flows, mbit, seconds),
+        ["windows"] => window::table(),
+        ["memory"] => memory(),
+        ["window", mbit, per_mille, seconds] => {
+            let [mbit, per_mille, seconds] = [mbit, per_mille, seconds].map(number);
+            Window { mbit, per_mille, seconds }.run();
+        }
         [] => {
             throughput();
             recording();
@@ -30,11 +38,15 @@ fn main() {
             replicas();
             memory();
             instructions();
+            window::table();
             entries::table();
             controls::table();
         }
         _ => {
-            eprintln!("usage: sojourn-benches [entries | controls | once AQM FLOWS MBIT SECONDS]");
+            eprintln!(
+                "usage: sojourn-benches [entries | controls | windows | memory | once AQM FLOWS MBIT \
+                 SECONDS]"
+            );
             std::process::exit(2);
         }
     }
@@ -54,9 +66,15 @@ fn run(bench: &Dumbbell) -> (u64, f64) {
 
 /// Nanoseconds of wall time per packet through the bottleneck, the best of several runs.
 fn nanos_per_packet(bench: &Dumbbell) -> f64 {
+    best(|| run(bench).0)
+}
+
+/// The same for anything that tells how many packets it handled.
+fn best(work: impl Fn() -> u64) -> f64 {
     let once = || {
-        let (packets, wall) = run(bench);
-        wall * 1e9 / packets as f64
+        let start = Instant::now();
+        let packets = work();
+        start.elapsed().as_secs_f64() * 1e9 / packets as f64
     };
     (0..RUNS).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
@@ -149,7 +167,8 @@ fn replicas() {
     );
 }
 
-/// Peak memory of a process that runs one scenario, for two lengths of simulated time.
+/// Peak memory of a process that runs one scenario, for two lengths of simulated time, and what a flow
+/// adds to it.
 fn memory() {
     println!("\n### Memory\n");
     println!("| scenario | simulated | peak resident |\n|---|---:|---:|");
@@ -160,11 +179,22 @@ fn memory() {
         ("codel", 10_000, 10_000, 8),
     ] {
         let bench = dumbbell(aqm, flows, mbit, seconds);
-        let output = child(&bench).output().expect("this program can start itself");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
-        println!("| {} | {seconds} s | {} |", bench.name(), peak.unwrap_or("not known"));
+        let peak = peak_kb(&bench).map_or("not known".to_owned(), |peak| format!("{peak} kB"));
+        println!("| {} | {seconds} s | {peak} |", bench.name());
     }
+    // The same link and so the same packets on their way; only the number of flows differs.
+    let peak = |flows| peak_kb(&dumbbell("codel", flows, 10_000, 4));
+    if let (Some(few), Some(many)) = (peak(1_000), peak(10_000)) {
+        let bytes = many.saturating_sub(few) * 1024 / 9_000;
+        println!("\nFrom 1,000 to 10,000 flows on 10 Gbit/s each flow adds {bytes} bytes.");
+    }
+}
+
+fn peak_kb(bench: &Dumbbell) -> Option<u64> {
+    let output = child(bench).output().expect("this program can start itself");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let peak = text.lines().find_map(|line| line.strip_prefix("peak "))?;
+    peak.split(' ').next()?.parse().ok()
 }
 
 /// Instructions per packet: the difference between a long and a short run under callgrind, so that
@@ -203,7 +233,11 @@ fn instructions() {
 }
 
 fn callgrind(bench: &Dumbbell) -> Option<u64> {
-    let this = child(bench);
+    collected(&child(bench))
+}
+
+/// Instructions that a command takes.
+fn collected(this: &Command) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(this.get_program())
@@ -223,8 +257,11 @@ fn child(bench: &Dumbbell) -> Command {
     command
 }
 
+fn number(text: &str) -> u64 {
+    text.parse().expect("a whole number")
+}
+
 fn once(aqm: &str, flows: &str, mbit: &str, seconds: &str) {
-    let number = |text: &str| text.parse().expect("a whole number");
     let bench = dumbbell(aqm, number(flows) as u32, number(mbit), number(seconds));
     let (packets, wall) = run(&bench);
     println!("packets {packets}\nwall {wall:.3} s");

@@ -153,7 +153,8 @@ class Run:
     def invalid(self) -> list[str]:
         """Why the run is no valid experiment, one sentence each; empty if it is one."""
     def table(self, name: str) -> Table:
-        """One of ``packets, signals, flows, states, flow_states, transfers, summary, histograms``."""
+        """One of ``packets, signals, flows, states, flow_states, transfers, summary,
+        histograms``."""
     def summary(self) -> list[tuple[str, str, str, float, str]]:
         """The summary as rows of (scope, name, metric, value, unit)."""
     def manifest_json(self) -> str:
@@ -239,8 +240,9 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
 def aqms() -> list[dict[str, Any]]:
     """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
     params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
-    sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}], behaviours [{name, rules: {dialect: text},
-    sources: {dialect: text}}], and vars [{name, unit, doc}]."""
+    sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}],
+    behaviours [{name, rules: {dialect: text}, sources: {dialect: text}}], and
+    vars [{name, unit, doc}]."""
 
 def describe_aqm(text: str) -> dict[str, Any]:
     """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the

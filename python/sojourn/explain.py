@@ -118,7 +118,7 @@ def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
         lines += ["", f"  {behaviour['name']}:"]
         lines += _columns(
             [
-                (", ".join(f"@{name}" for name in names), f"{rule} {cited(source)}")
+                (_named(names, dialects), f"{rule} {cited(source)}")
                 for (rule, source), names in _alike(behaviour, dialects).items()
             ],
             indent=4,
@@ -126,6 +126,13 @@ def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
     lines += ["", "sources:"]
     lines += _columns([(f"[{number}]", source) for source, number in sources.items()])
     return lines
+
+
+def _named(names: list[str], dialects: list[str]) -> str:
+    """Some of the dialects, in few words."""
+    if len(dialects) > 1 and names == dialects:
+        return "all"
+    return ", ".join(f"@{name}" for name in names)
 
 
 def _alike(behaviour: Entry, dialects: list[str]) -> dict[tuple[str, str], list[str]]:
@@ -223,5 +230,8 @@ def _columns(rows: list[tuple[str, str]], indent: int = 2) -> list[str]:
         text = _wrapped(right, width)
         head = f"{' ' * indent}{left}".ljust(width)
         fits = len(head) == width
-        lines += [head + text[0][width:], *text[1:]] if text and fits else [head.rstrip(), *text]
+        if text and fits:
+            lines += [head + text[0][width:], *text[1:]]
+        else:
+            lines += [*_wrapped(left, indent), *text]
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from sojourn.errors import InputError
@@ -122,7 +123,9 @@ def series(
         raise InputError(f"bins: {bins} bins make no bin; write at least 1")
     if bins > 1 and metric not in _MEANS:
         known = ", ".join(sorted(_MEANS))
-        raise InputError(f"bins: the mean of `{metric}` over bins is not its rate; with bins: {known}")
+        raise InputError(
+            f"bins: the mean of `{metric}` over bins is not its rate; with bins: {known}"
+        )
     wanted = (scope, name, metric)
     of = [row for row in rows if (row["scope"], row["name"], row["metric"]) == wanted]
     if not of:
@@ -137,8 +140,8 @@ def tewma(
 ) -> list[float]:
     """A rate of events as a time-exponentially weighted moving average (TEWMA).
 
-    An event weighs ``exp(-age / memory) / memory``, so that events of a constant rate give that rate
-    once the memory is full (`codel-act` draws drop rates with a memory of 500 ms).
+    An event weighs ``exp(-age / memory) / memory``, so that a constant rate of events gives that
+    rate once the memory is full (`codel-act` draws drop rates with a memory of 500 ms).
 
     Args:
         events_s: times of events such as drops, in seconds, not decreasing.
@@ -154,7 +157,7 @@ def tewma(
     if not memory_s > 0:
         raise InputError(f"memory_s: {memory_s} is not positive")
     for name, times in (("events_s", events_s), ("at_s", at_s)):
-        if any(later < earlier for earlier, later in zip(times, times[1:], strict=False)):
+        if any(later < earlier for earlier, later in pairwise(times)):
             raise InputError(f"{name}: times decrease; sort them")
     rates, weight, then, place = [], 0.0, 0.0, 0
     for now in at_s:
@@ -171,8 +174,8 @@ def loss_synchronisation(
 ) -> float:
     """How much of all flows lose together: 1 when every flow loses in every episode.
 
-    An episode begins with a drop outside of the one before and lasts ``window_s``, for example a base
-    RTT plus the queue.
+    An episode begins with a drop outside of the one before and lasts ``window_s``, for example a
+    base RTT plus the queue.
 
     Args:
         drops: (time in seconds, flow) of each drop, in the order of time.
@@ -180,7 +183,7 @@ def loss_synchronisation(
         window_s: length of an episode in seconds.
 
     Returns:
-        The mean share of flows that lose in an episode, ``1 / flows`` to 1; not a number without drops.
+        The mean share of flows that lose in an episode, ``1 / flows`` to 1; NaN without drops.
 
     Raises:
         InputError: there is no flow, or the window is not positive.
@@ -199,7 +202,10 @@ def loss_synchronisation(
 
 
 def backlog_seen(
-    arrived_ns: Sequence[int], left_ns: Sequence[int | None], *, by: Literal["arrival", "departure"]
+    arrived_ns: Sequence[int],
+    left_ns: Sequence[int | None],
+    *,
+    by: Literal["arrival", "departure"],
 ) -> list[int]:
     """The queue length in packets that each packet of a queue sees, from table ``packets``.
 

@@ -165,7 +165,7 @@ class Result:
             name: name of that flow, class or queue.
             metric: such as ``goodput``.
             bins: how many recorded bins make one of the series, by their mean: 5 makes bins of 5 s
-                of those of 1 s. Rates of drops and marks are of packets, so theirs stay as they are.
+                of those of 1 s. Rates of drops and marks are of packets and have no such mean.
 
         Returns:
             When each bin began in seconds, and the values. What remains and does not make a whole

@@ -4,8 +4,10 @@
 //! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
 //! documentation page.
 
+mod behaviour;
 pub mod rules;
 
+pub use behaviour::Behaviour;
 pub use rules::Rule;
 
 use alloc::format;
@@ -64,25 +66,6 @@ pub struct ParamSpec {
     /// Where the default of each dialect comes from: (dialect, source). The first row is the
     /// default dialect's; a dialect without a row takes that one.
     pub sources: &'static [(&'static str, &'static str)],
-}
-
-/// A rule of behaviour that is no parameter, as every dialect has it.
-#[derive(Clone, Copy, Debug)]
-pub struct Behaviour {
-    /// What it is about: `burst allowance falls`.
-    pub name: &'static str,
-    /// What each dialect does, with source: (dialect, rule, source). The first row is the default
-    /// dialect's; a dialect without a row takes that one.
-    pub rows: &'static [(&'static str, &'static str, &'static str)],
-}
-
-impl Behaviour {
-    /// Rule and source of a dialect.
-    pub fn of(&self, dialect: &str) -> (&'static str, &'static str) {
-        let own = self.rows.iter().find(|(name, ..)| *name == dialect);
-        let (_, rule, source) = own.unwrap_or(&self.rows[0]);
-        (rule, source)
-    }
 }
 
 impl ParamSpec {

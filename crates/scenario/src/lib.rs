@@ -25,6 +25,7 @@
 //! ```
 
 pub mod apps;
+mod carried;
 pub mod choice;
 pub mod document;
 pub mod engines;

@@ -21,7 +21,7 @@ fn rate() -> impl Strategy<Value = Value> {
             "steps": [["0s", format!("{mbit}mbit")], [format!("{at}ms"), "1mbit"]],
         })),
         (1u64..1000, any::<bool>()).prop_map(|(mbit, overdraft)| json!({
-            "kind": "bucket", "rate": format!("{mbit}mbit"), "line": "1gbit", "burst": "9kB",
+            "kind": "bucket", "rate": format!("{mbit}mbit"), "line": "1gbit", "burst": "10kB",
             "overdraft": overdraft,
         })),
         (1u64..9000).prop_map(|bytes| json!({

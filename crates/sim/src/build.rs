@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link as LinkPlan, Resolved, Tcp};
+use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 
 use crate::SimError;
 use crate::agenda::{Agenda, Slot};
@@ -11,17 +11,13 @@ use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::{Plan, Setup, Stream};
-use crate::bucket::TokenBucket;
 use crate::cc::{self, Brought, Chosen, Feedback};
-use crate::impairment::Impairment;
-use crate::link::{Link, Server};
-use crate::opportunities::Opportunities;
+use crate::link::Link;
 use crate::probe::Probe;
-use crate::staged::Staged;
+use crate::serve::{impairment, server};
 use crate::tcp::Segments;
 use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
-use crate::transmitter::Transmitter;
 use crate::wire::{Line, Wire};
 use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
@@ -171,33 +167,6 @@ pub(crate) fn link(
     })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
     Ok(Link::new(queue, rng, server(link), link.framing_bytes, slots, agenda))
-}
-
-fn server(link: &LinkPlan) -> Server {
-    let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
-    let (rate, changes, shaped) = match &link.capacity {
-        Capacity::Trace(trace) => {
-            let opportunities = Opportunities::new(Arc::clone(trace));
-            return Server::Recorded { opportunities, in_service: None };
-        }
-        Capacity::Constant(rate) => (*rate, Vec::new(), None),
-        Capacity::Schedule(steps) => (steps[0].1, later(steps), None),
-        Capacity::Bucket(bucket) => {
-            (bucket.line, Vec::new(), Some((TokenBucket::new(bucket), bucket.rate)))
-        }
-    };
-    match (shaped, link.device) {
-        (None, None) => {
-            Server::Steady { transmitter: Transmitter::new(rate), changes, in_service: None }
-        }
-        (shaped, device) => Server::Staged(Box::new(Staged::new(shaped, device, rate, changes))),
-    }
-}
-
-/// What the wire of a link does to packets. Its random streams are named after the link.
-fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    let stream = |purpose: &str| Rng::stream(plan.seed, &format!("{}/{purpose}", link.name), 0);
-    Impairment::new(link.loss, link.jitter, stream)
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so

@@ -17,6 +17,7 @@ pub mod opportunities;
 pub mod packet;
 pub mod probe;
 mod replay;
+pub mod serve;
 pub mod staged;
 pub mod summary;
 pub mod tcp;

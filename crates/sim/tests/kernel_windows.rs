@@ -120,7 +120,7 @@ fn scenario(recorded: &Recording) -> Resolved {
 /// The simulator's window in segments, every half millisecond.
 fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let scenario = scenario(recorded);
-    let mut world = build::world(&scenario).unwrap();
+    let mut world = build::world(&scenario, &std::collections::BTreeMap::new()).unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
     let transmitter = Transmitter::new(mbit(100));

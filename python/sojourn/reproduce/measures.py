@@ -129,6 +129,12 @@ def tewma(events_s: Floats, at_s: Floats, memory_s: float = 0.5) -> Floats:
     return level
 
 
+def mean_of_finite(values: Iterable[float]) -> float:
+    """The mean of those values that are numbers; NaN if none is."""
+    finite = [value for value in values if np.isfinite(value)]
+    return float(np.mean(finite)) if finite else float("nan")
+
+
 def reached_s(t_s: Floats, values: Floats, level: float) -> float:
     """When a series first is at or above a level; NaN if never."""
     there = np.flatnonzero(values >= level)

@@ -161,6 +161,12 @@ impl DelayedAck {
         false
     }
 
+    /// Whether duplicates are held back.
+    #[inline]
+    pub fn is_holding(&self) -> bool {
+        self.held.count > 0
+    }
+
     /// The timer of a delayed acknowledgement has rung: Linux waits longer for the next.
     pub fn on_timer(&mut self, now: Time) {
         if self.rule.adaptive && self.due <= now {

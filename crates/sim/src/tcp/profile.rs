@@ -287,7 +287,7 @@ pub const PROFILES: [Profile; 10] = [
     Profile {
         name: "madpie",
         doc: "MADPIE's ns-2 TCP-Linux: FACK, gradual descent, no undo, window of 10, every packet \
-              acknowledged; use packet = 1040B, header = 40B",
+              acknowledged",
         cc: "cubic",
         initial_window: InitialWindow::Packets(10),
         timestamps: false,
@@ -305,8 +305,8 @@ pub const PROFILES: [Profile; 10] = [
     },
     Profile {
         name: "pi2-ns3",
-        doc: "PI2 in ns-3: NewReno without SACK, window of 1, timeout of 1 s or more; use packet = 1000B, \
-              header = 40B, framing = 2B",
+        doc: "PI2 in ns-3: NewReno without SACK, window of 1, timeout of 1 s or more; use \
+              framing = 2B",
         initial_window: InitialWindow::Packets(1),
         timestamps: true,
         reduce_in_flight: true,
@@ -317,8 +317,7 @@ pub const PROFILES: [Profile; 10] = [
     },
     Profile {
         name: "pie-ns2",
-        doc: "PIE in ns-2: Sack1, window of 2, every packet acknowledged; use packet = 1000B, \
-              header = 40B",
+        doc: "PIE in ns-2: Sack1, window of 2, every packet acknowledged",
         ..SACK
     },
     Profile {

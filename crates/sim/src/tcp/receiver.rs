@@ -94,10 +94,21 @@ impl Receiver {
     }
 
     /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
-    /// begins or ends with it.
+    /// begins or ends with it, or what is held back would lose a block to it.
     #[inline]
     pub fn must_answer_before(&self, packet: &Packet) -> bool {
-        self.echo != (packet.ecn == Ecn::Ce) && self.precise && self.unacknowledged > 0
+        let run_ends =
+            self.echo != (packet.ecn == Ecn::Ce) && self.precise && self.unacknowledged > 0;
+        run_ends || self.acks.is_holding() && self.crowds_out(packet.seq)
+    }
+
+    /// Whether a segment out of order would push a block from its place among those that are certain to
+    /// be told: then what is held back goes first (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+    fn crowds_out(&self, seq: u32) -> bool {
+        const EXPECTED: usize = 2;
+        let blocks = self.recent.iter().take_while(|block| !block.is_empty());
+        let touched = blocks.clone().position(|block| block.start <= seq + 1 && seq <= block.end);
+        seq > self.next && touched.unwrap_or(blocks.count()) >= EXPECTED
     }
 
     /// The next segment expected: everything below has arrived.
@@ -321,6 +332,18 @@ mod tests {
         assert_eq!(acks(&[no, no, yes, yes, yes, no]), expected);
         let expected = [(1, no), (2, yes), (3, yes), (4, no)];
         assert_eq!(acks(&[no, yes, yes, no]), expected);
+    }
+
+    #[test]
+    fn what_is_held_back_goes_before_a_block_is_crowded_out() {
+        let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
+        receive(&mut receiver, &data(0));
+        // Three duplicates are sent, the fourth is held back; the segments make two blocks.
+        for seq in [5, 6, 7, 10] {
+            receive(&mut receiver, &data(seq));
+        }
+        let before = |seq| receiver.must_answer_before(&data(seq));
+        assert_eq!([8, 11, 15].map(before), [false, false, true]);
     }
 
     #[test]

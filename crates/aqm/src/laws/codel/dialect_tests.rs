@@ -304,5 +304,5 @@ fn the_wrap_of_the_clock_at_32_bits_goes_unnoticed() {
 fn target_may_equal_interval_as_khademi_et_al_2013_ran_it_but_not_exceed_it() {
     assert!(crate::QdiscSpec::parse("codel:target=5ms,interval=5ms").is_ok());
     let refused = crate::QdiscSpec::parse("codel:target=6ms,interval=5ms").unwrap_err().message;
-    assert!(refused.contains("must not exceed interval"), "{refused}");
+    assert!(refused.contains("target `6ms` must be at most interval `5ms`"), "{refused}");
 }

@@ -280,7 +280,7 @@ fn a_new_rate_moves_what_is_automatic_and_nothing_else() {
 #[test]
 fn thresholds_of_different_units_or_in_the_wrong_order_are_refused() {
     let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
-    assert!(refusal("red:min_th=5p,max_th=20kB").contains("both"));
+    assert!(refusal("red:min_th=5p,max_th=20kB").contains("must be in the unit of max_th `20kB`"));
     assert!(refusal("red:min_th=5p,max_th=5p").contains("less than"));
     assert!(refusal("ared:min_th=7kB,max_th=6kB").contains("less than"));
 }

@@ -21,33 +21,69 @@ impl Scoreboard {
     /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
     /// many were marked, and when the last of those not yet due will be.
     pub fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
-        let before = self.newest;
         let patience = self.last_rtt + window;
+        self.note_overtaken();
         let mut marked = 0;
-        let mut last_due = None;
-        let mut all_due = true;
-        for seq in self.judged.max(self.una)..self.nxt {
+        while let Some(sent) = self.first_waiting()
+            && sent.sent + patience <= now
+            && sent < self.newest
+        {
+            self.mark_lost(sent.seq);
+            marked += 1;
+        }
+        let last_due = self.last_waiting().map(|sent| sent.sent + patience);
+        let (again, due) = self.detect_lost_again(now, window);
+        (Marked { segments: marked + again, again }, last_due.max(due))
+    }
+
+    /// First transmissions that later ones have overtaken wait for their judgement, each once: a segment
+    /// that is not yet due must not be looked at again with everything sent after it.
+    fn note_overtaken(&mut self) {
+        self.judged = self.judged.max(self.una);
+        while self.judged < self.nxt {
+            let seq = self.judged;
             let Record { sent, flags } = *self.record(seq);
-            let recent = Transmission { sent, seq } >= before;
+            let recent = Transmission { sent, seq } >= self.newest;
             if recent && flags & EVER_RETRANSMITTED == 0 {
                 break;
             }
-            // Retransmissions in flight are judged below, in their own order.
             if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
-                if recent || now < sent + patience {
-                    all_due = false;
-                    last_due = last_due.max((!recent).then_some(sent + patience));
-                    continue;
-                }
-                self.mark_lost(seq);
-                marked += 1;
+                self.waiting.push_back(seq);
             }
-            if all_due {
-                self.judged = seq + 1;
-            }
+            self.judged += 1;
         }
-        let (again, due) = self.detect_lost_again(now, window);
-        (Marked { segments: marked + again, again }, last_due.max(due))
+    }
+
+    /// The first segment that still waits for its judgement; forgets those before it.
+    fn first_waiting(&mut self) -> Option<Transmission> {
+        while let Some(&seq) = self.waiting.front() {
+            if let Some(transmission) = self.in_flight_once(seq) {
+                return Some(transmission);
+            }
+            self.waiting.pop_front();
+        }
+        None
+    }
+
+    /// The last, likewise.
+    fn last_waiting(&mut self) -> Option<Transmission> {
+        while let Some(&seq) = self.waiting.back() {
+            if let Some(transmission) = self.in_flight_once(seq) {
+                return (transmission < self.newest).then_some(transmission);
+            }
+            self.waiting.pop_back();
+        }
+        None
+    }
+
+    /// The transmission of a segment that has neither arrived nor been judged.
+    fn in_flight_once(&mut self, seq: u32) -> Option<Transmission> {
+        if seq < self.una {
+            return None;
+        }
+        let Record { sent, flags } = *self.record(seq);
+        let undecided = flags & (SACKED | LOST | RETRANSMITTED) == 0;
+        undecided.then_some(Transmission { sent, seq })
     }
 
     /// The same for retransmissions alone.
@@ -170,6 +206,7 @@ impl Scoreboard {
             }
         }
         self.to_retransmit.clear();
+        self.waiting.clear();
         self.judged = self.una;
     }
 }

@@ -97,8 +97,10 @@ pub struct Scoreboard {
     ranges: Ranges,
     /// Marked lost and perhaps not yet sent again; entries are checked when they come up.
     to_retransmit: BinaryHeap<Reverse<u32>>,
-    /// First transmissions below this number have been judged.
+    /// First transmissions below this number have been judged or wait for it.
     judged: u32,
+    /// Overtaken, and not yet due, in the order of sending.
+    waiting: VecDeque<u32>,
     retransmissions: VecDeque<Retransmission>,
     /// The most recent transmission that is known to have arrived.
     newest: Transmission,
@@ -122,6 +124,7 @@ impl Scoreboard {
             ranges: Ranges::default(),
             to_retransmit: BinaryHeap::new(),
             judged: 0,
+            waiting: VecDeque::new(),
             retransmissions: VecDeque::new(),
             newest: Transmission::default(),
             last_rtt: Span::ZERO,

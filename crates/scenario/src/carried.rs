@@ -1,0 +1,198 @@
+//! What flows carry, resolved.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Rate, Span};
+
+use crate::apps::Arrivals;
+use crate::resolved::Tcp;
+
+/// What a flow carries.
+#[derive(Clone, PartialEq, Debug)]
+pub enum App {
+    /// Unlimited data over TCP, or `bytes` of it.
+    Bulk {
+        /// The transport.
+        tcp: Tcp,
+        /// How much, if not unlimited.
+        bytes: Option<u64>,
+    },
+    /// A user who fetches files one after the other, each over a new connection, with exponential
+    /// think time in between.
+    Files {
+        /// The transport.
+        tcp: Tcp,
+        /// Sizes in bytes.
+        sizes: Sizes,
+        /// Mean of the think time.
+        think: Span,
+    },
+    /// A user who reads web pages.
+    Web {
+        /// The transport.
+        tcp: Tcp,
+        /// The pages.
+        web: Web,
+    },
+    /// A player that fetches chunks, each over a new connection, at a rate picked from a ladder.
+    Chunks {
+        /// The transport.
+        tcp: Tcp,
+        /// Playing time of a chunk.
+        every: Span,
+        /// The ladder, increasing.
+        rates: Vec<Rate>,
+    },
+    /// Datagrams at a constant mean rate.
+    Cbr {
+        /// The datagrams.
+        datagrams: Datagrams,
+        /// How they are spaced.
+        arrivals: Arrivals,
+    },
+    /// Datagrams at a constant rate during exponential on periods, silence during off periods.
+    OnOff {
+        /// The datagrams during on periods.
+        datagrams: Datagrams,
+        /// Mean length of on periods.
+        on: Span,
+        /// Mean length of off periods.
+        off: Span,
+    },
+    /// Bursts of datagrams.
+    Bursts {
+        /// The datagrams during bursts.
+        datagrams: Datagrams,
+        /// When they begin, since the start of the flow; one is over when the next begins.
+        at: Vec<Span>,
+        /// How long each lasts.
+        length: Span,
+    },
+    /// Frames of video in datagrams.
+    Video {
+        /// Bytes of the largest datagram with its headers.
+        packet_bytes: u32,
+        /// Whether datagrams are ECN-capable.
+        ecn: bool,
+        /// Sizes of frames in bytes.
+        frames: Sizes,
+        /// Time between frames.
+        interval: Span,
+    },
+    /// Recorded amounts of data in datagrams.
+    Replay {
+        /// Bytes of the largest datagram with its headers.
+        packet_bytes: u32,
+        /// Whether datagrams are ECN-capable.
+        ecn: bool,
+        /// What was recorded.
+        recording: Arc<Recording>,
+    },
+}
+
+impl App {
+    /// The transport of applications over TCP.
+    pub fn tcp(&self) -> Option<&Tcp> {
+        match self {
+            App::Bulk { tcp, .. }
+            | App::Files { tcp, .. }
+            | App::Web { tcp, .. }
+            | App::Chunks { tcp, .. } => Some(tcp),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a full data packet, headers included.
+    pub fn packet_bytes(&self) -> u32 {
+        match self {
+            App::Bulk { tcp, .. }
+            | App::Files { tcp, .. }
+            | App::Web { tcp, .. }
+            | App::Chunks { tcp, .. } => tcp.payload_bytes + tcp.header_bytes,
+            App::Cbr { datagrams, .. }
+            | App::OnOff { datagrams, .. }
+            | App::Bursts { datagrams, .. } => datagrams.packet_bytes,
+            App::Video { packet_bytes, .. } | App::Replay { packet_bytes, .. } => *packet_bytes,
+        }
+    }
+}
+
+/// How a user reads web pages.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Web {
+    /// Sizes of main objects in bytes.
+    pub main: Sizes,
+    /// Sizes of embedded objects in bytes.
+    pub object: Sizes,
+    /// Number of embedded objects of a page, if it is always the same.
+    pub objects: Option<u32>,
+    /// Connections at once; at least one.
+    pub parallel: u32,
+    /// Bytes of a request, headers included.
+    pub request_bytes: u32,
+    /// Mean time between a page and the next.
+    pub reading: Span,
+    /// Mean time between the main object and the requests of what it embeds.
+    pub parsing: Span,
+}
+
+/// Sizes in bytes, all positive. A draw outside of `min..=max` is drawn again.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Sizes {
+    /// One of these, each as likely as the others.
+    List(Vec<u64>),
+    /// A distribution between limits.
+    Drawn {
+        /// Its shape.
+        shape: Shape,
+        /// The smallest size.
+        min: u64,
+        /// The largest size.
+        max: u64,
+    },
+}
+
+/// The shape of a distribution of sizes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Shape {
+    /// Uniform between the limits.
+    Uniform,
+    /// Exponential with this mean in bytes.
+    Exponential(f64),
+    /// Log-normal with this mean and standard deviation in bytes.
+    LogNormal(f64, f64),
+    /// Pareto with this shape from the smallest size on.
+    Pareto(f64),
+}
+
+impl Sizes {
+    /// The smallest size there can be.
+    pub fn smallest(&self) -> u64 {
+        match self {
+            Sizes::List(sizes) => sizes.iter().copied().min().unwrap_or(1),
+            Sizes::Drawn { min, .. } => *min,
+        }
+    }
+}
+
+/// Amounts of data at given times since the start of a flow, not decreasing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// The file as the scenario names it.
+    pub file: String,
+    /// SHA-256 of the file's content, in hexadecimal.
+    pub sha256: String,
+    /// Time and bytes; at least one.
+    pub amounts: Vec<(Span, u64)>,
+}
+
+/// Datagrams of one size at one rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagrams {
+    /// Bytes of a datagram with its headers.
+    pub packet_bytes: u32,
+    /// Rate, headers included.
+    pub rate: Rate,
+    /// Whether they are ECN-capable.
+    pub ecn: bool,
+}

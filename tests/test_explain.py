@@ -1,0 +1,101 @@
+"""Who says what: the table of dialects, its sources, and what each does beside its parameters."""
+
+import json
+
+import pytest
+
+from sojourn import _core
+from sojourn.errors import InputError
+from sojourn.explain import WIDTH, explain, find
+
+# Every law, discipline and dialect that the field has, as the README of the registry promises.
+FIELD = {
+    "taildrop": "packets bytes head_drop",
+    "red": "floyd linux ns2 ns3",
+    "ared": "floyd2001 linux kids ns3",
+    "codel": "rfc8289 linux draft act ns3",
+    "pie": "rfc8033 paper2013 ietf_draft linux ns2 ns3 docsis",
+    "pi2": "classic rfc9332 coupled linux ns3",
+    "madpie": "ns2 paper2013 rfc8033 linux",
+    "cobalt": "linux linux_exact ns3",
+    "choke": "linux",
+    "pi": "ns2",
+    "blue": "event",
+    "sfb": "linux",
+    "step": "sojourn dctcp",
+    "sfq": "linux",
+    "sfq_red": "linux",
+    "dualpi2": "rfc9332 linux",
+    "cake": "besteffort",
+    "fq_codel": "rfc8290 linux ns3",
+    "fq_pie": "rfc8033 linux ns3",
+    "fq_cobalt": "linux ns3",
+}
+
+
+def test_list_names_the_whole_field_with_its_dialects(command):
+    listed = json.loads(command("list", "aqms", "--json").stdout)
+    dialects = {aqm["name"]: [d["name"] for d in aqm["dialects"]] for aqm in listed}
+    for name, wanted in FIELD.items():
+        assert set(wanted.split()) <= set(dialects[name]), name
+        assert dialects[name][0] == wanted.split()[0], name
+
+
+@pytest.mark.parametrize("name", [*FIELD, "fq(pie)", "fq(madpie)", "pie@linux", "fq(pie@linux)"])
+def test_every_explanation_fits_eighty_columns(name):
+    text = explain(name)
+    too_wide = [line for line in text.splitlines() if len(line) > WIDTH]
+    assert WIDTH == 80 and not too_wide
+
+
+def test_the_table_has_every_dialect_and_every_number_a_source():
+    text = explain("pie")
+    table = text[text.index("who says what") : text.index("sources:")]
+    sources = text[text.index("sources:") :]
+    for dialect in FIELD["pie"].split():
+        assert f"@{dialect}" in table
+    for row in ("target", "max_burst", "burst allowance falls", "extra step at high delay"):
+        assert row in table
+    numbers = {word.strip("[]") for word in table.split() if word.startswith("[") and "]" in word}
+    assert numbers and all(f"[{number}]" in sources for number in numbers)
+
+
+def test_one_row_tells_every_dialect_with_its_source():
+    text = explain("pie.max_burst")
+    rows = {line.split()[0]: line for line in text.splitlines() if line.startswith("  @")}
+    assert "100ms" in rows["@paper2013"] and "Pan et al. 2013" in rows["@paper2013"]
+    assert "142ms" in rows["@docsis"] and "RFC 8034" in rows["@docsis"]
+
+
+def test_a_dialect_shows_itself_alone():
+    text = explain("pie@linux")
+    table = text[text.index("who says what") : text.index("sources:")]
+    assert "@linux" in table and "@rfc8033 " not in table
+    assert "first_update" in table and "500ms" in table
+
+
+def test_what_has_no_effect_in_a_dialect_is_not_attributed_to_it():
+    (entry, param) = find("pie.derandomise")[0]
+    assert "paper2013" in param["without_effect"] and entry["name"] == "pie"
+    assert "has no effect there" in explain("pie.derandomise")
+
+
+def test_flow_queues_over_any_law_are_explained():
+    text = explain("fq(pie)")
+    assert "max_burst" in text and "drop_batch" in text and "active_queues" in text
+
+
+@pytest.mark.parametrize(
+    ("topic", "says"),
+    [("pie@linx", "did you mean `linux`"), ("fq(pi)e", "there is no"), ("fq(sfq)", "itself")],
+)
+def test_a_miss_is_one_sentence(topic, says):
+    with pytest.raises(InputError, match=says):
+        explain(topic)
+
+
+def test_json_is_the_declaration(command):
+    (shown,) = json.loads(command("explain", "fq(pie@linux)", "--json").stdout)
+    assert shown["dialect"] == "linux"
+    assert {"params", "behaviours", "vars", "dialects"} <= set(shown)
+    assert shown == json.loads(json.dumps(_core.describe_aqm("fq(pie@linux)")))
