@@ -171,7 +171,7 @@ def test_a_guest_whose_kernel_panics_is_told_of() -> None:
 
 @needs_kernel
 def test_what_the_kernel_refuses_is_told_with_the_command() -> None:
-    given = scenario("codel@linux", cc="nonsuch" if False else "reno", duration="2s")
+    given = scenario("codel@linux", duration="2s")
     plan = json.loads(_core.linux_plan(given))
     plan["flows"][0]["cc"] = "nonsuch"
     assert KERNEL is not None
@@ -241,7 +241,9 @@ def _of(pid: int) -> list[int]:
     while more := {child for child, parent in rows if parent in family} - family:
         family |= more
     names = {child: Path(f"/proc/{child}/comm") for child in family - {pid}}
-    return [child for child, comm in names.items() if comm.exists() and "ps" != comm.read_text()[:2]]
+    return [
+        child for child, comm in names.items() if comm.exists() and "ps" != comm.read_text()[:2]
+    ]
 
 
 def _is_alive(pid: int) -> bool:
