@@ -1,6 +1,6 @@
 """The engine linux: guests, their plans, their results, and that nothing of them stays behind.
 
-Tests that need a guest kernel are skipped where there is none, unless CI says that there must be one.
+Tests that need a guest kernel are skipped where there is none, unless CI says there must be one.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _of(pid: int) -> list[int]:
         family |= more
     names = {child: Path(f"/proc/{child}/comm") for child in family - {pid}}
     return [
-        child for child, comm in names.items() if comm.exists() and "ps" != comm.read_text()[:2]
+        child for child, comm in names.items() if comm.exists() and comm.read_text()[:2] != "ps"
     ]
 
 
