@@ -1,9 +1,9 @@
 """Records windows of the real kernel's TCP under given losses and marks, in the files beside it.
 
-Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest. One flow,
-a link that never queues, our router at the bottleneck, which drops or marks exactly the data packets
-with the given numbers, counted from 1. The kernel is asked for its window every half millisecond; a
-line is written when an answer changes.
+Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest. One
+flow, a link that never queues, our router at the bottleneck, which drops or marks exactly the data
+packets with the given numbers, counted from 1. The kernel is asked for its window every half
+millisecond; a line is written when an answer changes.
 """
 
 import json
