@@ -194,10 +194,8 @@ impl Turn<'_> {
         if let Some(street) = self.street.as_mut().filter(|street| street.next_timer() <= now) {
             street.on_timer(now)?;
         }
-        if self.due.drain.take(now) {
-            if let Some(recorder) = &mut self.recorder {
-                recorder.drain(&self.clock, self.plan.flows.len())?;
-            }
+        if let (true, Some(recorder)) = (self.due.drain.take(now), &mut self.recorder) {
+            recorder.drain(&self.clock, self.plan.flows.len())?;
         }
         if self.due.warmup.take(now) {
             self.result.at_warmup = self.counts();

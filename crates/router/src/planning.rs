@@ -5,6 +5,8 @@
 //! the router's side of it (`r0`, ...) delays what comes back. So the queue at the router's interface
 //! `out` (or the TUN devices of our own router) is the only place where packets wait for each other.
 
+mod topology;
+
 use sojourn_aqm::{Rate, Rng};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
@@ -12,14 +14,10 @@ use sojourn_scenario::resolved::{
 };
 use sojourn_sim::build::draw_start;
 
-use crate::plan::{
-    Bottleneck, Command, Expected, FIRST_PORT, Flow, Load, Plan, Setting, Space, Street,
-    receiver_address, sender_address,
-};
+use crate::plan::{Bottleneck, FIRST_PORT, Flow, Load, Plan, Setting, Space, Street};
 use crate::tc::{self, Around, Words};
+use topology::{Commands, VETH_BPS, shaper};
 
-/// What Linux counts of an Ethernet frame beside the IP packet.
-const ETHERNET_BYTES: u32 = 14;
 /// IP and TCP headers without options, and with timestamps.
 const PLAIN_HEADER: u32 = 40;
 const STAMPED_HEADER: u32 = 52;
@@ -27,12 +25,6 @@ const STAMPED_HEADER: u32 = 52;
 const UDP_HEADER: u32 = 28;
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
-/// The smallest packet that an IPv4 interface may be limited to (RFC 791).
-const LEAST_MTU: u32 = 68;
-/// The delay elements never drop: this is more than any path holds, and drops are checked.
-const DELAY_LIMIT_PACKETS: u32 = 1_000_000;
-/// What CBS believes of its interface: the speed that veth reports.
-const VETH_BPS: u64 = 10_000_000_000;
 /// Groups are numbered by one byte of an address.
 const MOST_GROUPS: usize = 250;
 const MOST_FLOWS: usize = 20_000;
@@ -296,29 +288,6 @@ fn bottleneck(
     Ok((Bottleneck::Kernel { changes }, Some(words)))
 }
 
-/// The shaper above the discipline: CBS asks an empty child, so that RED learns that it is idle, and does
-/// not let a burst pass after idling.
-fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
-    let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
-    let kbit = bps / 1000;
-    let most = (link.mtu_bytes + ETHERNET_BYTES) * 2;
-    let mut line = format!("qdisc {verb} dev out root handle 1:");
-    if framing != 0 {
-        line += &format!(" stab overhead {framing} linklayer ethernet");
-    }
-    line += &format!(
-        " cbs idleslope {kbit} sendslope {} hicredit {} locredit -{most} offload 0",
-        kbit as i64 - (VETH_BPS / 1000) as i64,
-        link.mtu_bytes,
-    );
-    command(Space::Router, "tc", &line)
-}
-
-fn command(space: Space, program: &str, line: &str) -> Command {
-    let arguments = line.split(' ').map(str::to_owned).collect();
-    Command { space, program: program.to_owned(), arguments }
-}
-
 /// Settings of name spaces that TCP reads; what is left alone is the kernel's default.
 fn settings(stamps: bool) -> Vec<Setting> {
     let both = [Space::Senders, Space::Receivers];
@@ -341,150 +310,4 @@ fn settings(stamps: bool) -> Vec<Setting> {
         settings.extend(of_tcp.iter().map(|(name, value)| setting(space, name, value)));
     }
     settings
-}
-
-#[derive(Default)]
-struct Commands {
-    commands: Vec<Command>,
-    expected: Vec<Expected>,
-}
-
-impl Commands {
-    fn ip(&mut self, space: Space, line: &str) {
-        self.commands.push(command(space, "ip", line));
-    }
-
-    /// All interfaces, addresses, routes, delays. `veth`: whether router and receivers are joined by a
-    /// pair of interfaces; else our router joins them by TUN devices, which the host makes.
-    fn routers(&mut self, scenario: &Resolved, link: &Link, veth: bool) {
-        for (index, group) in scenario.flows.iter().enumerate() {
-            self.pair(index, group);
-        }
-        let widest = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
-        if veth {
-            self.ip(
-                Space::Router,
-                "link add out address 02:00:00:02:00:fe type veth peer name in \
-                                    address 02:00:00:02:00:01 netns receivers",
-            );
-        }
-        for (space, device, address, peer) in [
-            (Space::Router, "out", "10.2.255.254/16", "02:00:00:02:00:01"),
-            (Space::Receivers, "in", "10.2.255.1/16", "02:00:00:02:00:fe"),
-        ] {
-            self.ip(space, &format!("address add {address} dev {device}"));
-            self.up(space, device, widest);
-            if veth && space == Space::Receivers {
-                self.ip(
-                    space,
-                    &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"),
-                );
-            }
-        }
-        for (index, group) in scenario.flows.iter().enumerate() {
-            self.receivers(index, group, veth);
-        }
-        for (index, group) in scenario.flows.iter().enumerate() {
-            self.delays(index, group, link);
-        }
-    }
-
-    fn up(&mut self, space: Space, device: &str, mtu: u32) {
-        self.ip(space, &format!("link set {device} mtu {mtu} gso_max_segs 1 up"));
-    }
-
-    fn pair(&mut self, index: usize, group: &FlowGroup) {
-        let (mtu, sender) = (mtu(&group.app), dotted(sender_address(index)));
-        let receiver = dotted(receiver_address(index));
-        let near = format!("10.1.{index}.254");
-        let (s_mac, r_mac) =
-            (format!("02:00:00:01:{index:02x}:01"), format!("02:00:00:01:{index:02x}:fe"));
-        self.ip(
-            Space::Router,
-            &format!(
-                "link add r{index} address {r_mac} type veth peer name \
-                                         s{index} address {s_mac} netns senders"
-            ),
-        );
-        self.ip(Space::Router, &format!("address add {near}/24 dev r{index}"));
-        self.up(Space::Router, &format!("r{index}"), mtu);
-        self.ip(
-            Space::Router,
-            &format!("neigh add {sender} lladdr {s_mac} dev r{index} nud permanent"),
-        );
-        self.ip(Space::Senders, &format!("address add {sender}/24 dev s{index}"));
-        self.up(Space::Senders, &format!("s{index}"), mtu);
-        self.ip(
-            Space::Senders,
-            &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"),
-        );
-        let tcp = group.app.tcp();
-        let ecn = if tcp.is_some_and(|tcp| tcp.ecn) { " features ecn" } else { "" };
-        let window = tcp.and_then(|tcp| tcp.initial_window).unwrap_or(10);
-        self.ip(
-            Space::Senders,
-            &format!(
-                "route add {receiver}/32 via {near} dev s{index} initcwnd \
-                                          {window}{ecn}"
-            ),
-        );
-    }
-
-    fn receivers(&mut self, index: usize, group: &FlowGroup, veth: bool) {
-        let receiver = dotted(receiver_address(index));
-        self.ip(Space::Receivers, &format!("address add {receiver}/32 dev in"));
-        let via = if veth { "via 10.2.255.254 " } else { "" };
-        let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
-        let quick = if at_once { " quickack 1" } else { "" };
-        self.ip(Space::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
-        if veth {
-            self.ip(
-                Space::Router,
-                &format!(
-                    "neigh add {receiver} lladdr 02:00:00:02:00:01 dev out nud \
-                                             permanent"
-                ),
-            );
-        }
-    }
-
-    /// The delay elements of a group. The access rate is shared by its flows, so it is theirs together.
-    fn delays(&mut self, index: usize, group: &FlowGroup, link: &Link) {
-        let forward = group.access_delay + link.delay + group.egress_delay;
-        let bps = group.access_rate.as_bps().saturating_mul(u64::from(group.count));
-        let rate = format!(" rate {bps}bit");
-        for (space, device, delay, rate) in [
-            (Space::Senders, format!("s{index}"), forward, rate.as_str()),
-            (Space::Router, format!("r{index}"), group.return_delay, ""),
-        ] {
-            let line = format!(
-                "qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {}us{rate}",
-                (delay.as_nanos() + 500) / 1000, // tc takes whole microseconds
-            );
-            self.commands.push(command(space, "tc", &line));
-            let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];
-            self.expected.push(Expected { space, device, kind: "netem".to_owned(), options });
-        }
-    }
-
-    fn bottleneck(&mut self, link: &Link, words: &Words) {
-        self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
-        let line = format!("qdisc add dev out parent 1:1 handle 10: {}", words.words.join(" "));
-        self.commands.push(command(Space::Router, "tc", &line));
-        self.expected.push(Expected {
-            space: Space::Router,
-            device: "out".to_owned(),
-            kind: words.words[0].clone(),
-            options: words.expected.clone(),
-        });
-    }
-}
-
-fn dotted([a, b, c, d]: [u8; 4]) -> String {
-    format!("{a}.{b}.{c}.{d}")
-}
-
-/// The largest packet of an application: the interface of its group lets no larger one pass.
-fn mtu(app: &App) -> u32 {
-    app.packet_bytes().max(LEAST_MTU)
 }

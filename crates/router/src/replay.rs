@@ -168,7 +168,7 @@ impl Replay {
             if self.states {
                 self.sample();
             }
-            self.next_sample = self.next_sample + self.every;
+            self.next_sample += self.every;
         }
     }
 

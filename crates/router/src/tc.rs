@@ -4,7 +4,11 @@
 //! have the value that the kernel has built in, else the scenario is refused. What it rounds is said in
 //! a warning.
 
-use sojourn_aqm::{Limit, QdiscSpec, Span, registry, units};
+mod writer;
+
+use sojourn_aqm::{Limit, QdiscSpec, registry, units};
+
+use writer::Writer;
 
 /// What a translation may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +48,9 @@ type Refusable<T> = Result<T, String>;
 pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
     let mut writer = Writer::new(&settings, around);
+    // A full fq_codel gives up packets of the flow with the most bytes; all others refuse the arrival.
+    let evicted = if spec.kind() == "fq_codel" { "fattest" } else { "arrival" };
+    writer.built_in(&[("overflow", evicted), ("shed", "bytes")])?;
     let kind = spec.kind();
     match kind.as_str() {
         "taildrop" => tail_drop(&mut writer)?,
@@ -70,179 +77,6 @@ pub fn translate(spec: &QdiscSpec, around: &Around) -> Refusable<Words> {
         writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
     }
     writer.finish()
-}
-
-/// Collects words, and remembers which parameters were spoken of.
-struct Writer<'a> {
-    settings: &'a [(&'static str, String)],
-    around: &'a Around,
-    spoken: Vec<&'static str>,
-    out: Words,
-}
-
-impl<'a> Writer<'a> {
-    fn new(settings: &'a [(&'static str, String)], around: &'a Around) -> Writer<'a> {
-        let out = Words {
-            words: Vec::new(),
-            warnings: Vec::new(),
-            expected: Vec::new(),
-            drops_at_head: false,
-            is_random: false,
-        };
-        Writer { settings, around, spoken: Vec::new(), out }
-    }
-
-    fn say(&mut self, word: impl Into<String>) {
-        self.out.words.push(word.into());
-    }
-
-    fn pair(&mut self, name: &str, value: impl ToString) {
-        self.say(name);
-        self.say(value.to_string());
-    }
-
-    fn expect(&mut self, name: &str, value: u64) {
-        self.out.expected.push((name.to_owned(), value));
-    }
-
-    fn warn(&mut self, sentence: String) {
-        self.out.warnings.push(sentence);
-    }
-
-    /// The value of a parameter; none where it is `auto` or `off`.
-    fn value(&mut self, name: &'static str) -> Option<&'a str> {
-        self.spoken.push(name);
-        let found = self.settings.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| text.as_str()).filter(|text| !matches!(*text, "auto" | "off"))
-    }
-
-    fn span(&mut self, name: &'static str) -> Refusable<Option<Span>> {
-        self.value(name).map(|text| units::span(text)).transpose()
-    }
-
-    fn is_true(&mut self, name: &'static str) -> bool {
-        self.value(name) == Some("true")
-    }
-
-    /// A time in whole microseconds, as tc takes it.
-    fn micros(&mut self, name: &'static str) -> Refusable<u64> {
-        let span = self.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
-        let nanos = span.as_nanos();
-        if nanos % 1000 != 0 {
-            return Err(format!("`{name}` of {span}: tc takes whole microseconds"));
-        }
-        Ok(nanos / 1000)
-    }
-
-    /// A time option that tc shows again in microseconds.
-    fn time(&mut self, name: &'static str) -> Refusable<()> {
-        let micros = self.micros(name)?;
-        self.pair(name, format!("{micros}us"));
-        self.expect(name, micros);
-        Ok(())
-    }
-
-    /// An update time, which the kernel rounds up to its timer interrupts.
-    fn jiffies(&mut self, name: &'static str) -> Refusable<()> {
-        let micros = self.micros(name)?;
-        let jiffy = 1_000_000 / u64::from(self.around.hz);
-        let rounded = micros.div_ceil(jiffy) * jiffy;
-        if rounded != micros {
-            self.warn(format!(
-                "`{name}` of {micros} us is {rounded} us in a kernel of {} Hz",
-                self.around.hz
-            ));
-        }
-        self.pair(name, format!("{micros}us"));
-        self.expect(name, rounded);
-        Ok(())
-    }
-
-    fn whole(&mut self, name: &'static str) -> Refusable<u64> {
-        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
-        units::whole(text)
-    }
-
-    fn option_whole(&mut self, name: &'static str) -> Refusable<Option<u64>> {
-        self.value(name).map(units::whole).transpose()
-    }
-
-    fn option_bytes(&mut self, name: &'static str) -> Refusable<Option<u64>> {
-        self.value(name).map(units::bytes).transpose()
-    }
-
-    /// A gain in Hz as tc's whole sixteenths.
-    fn sixteenths(&mut self, name: &'static str) -> Refusable<u64> {
-        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
-        let gain = units::hertz(text)? * 16.0;
-        if gain.fract() != 0.0 || gain < 0.0 {
-            return Err(format!("`{name}` of {text}: tc takes whole sixteenths of a hertz"));
-        }
-        Ok(gain as u64)
-    }
-
-    /// The limit in packets.
-    fn limit_packets(&mut self) -> Refusable<u64> {
-        let text = self.value("limit").ok_or("`limit` has no value")?;
-        match units::limit(text)? {
-            Limit::Packets(n) => Ok(n),
-            Limit::Bytes(n) => {
-                let packets = n.div_ceil(u64::from(self.around.mtu_bytes)).max(1);
-                self.warn(format!(
-                    "a limit of {text} is {packets} packets here: this qdisc counts packets"
-                ));
-                Ok(packets)
-            }
-        }
-    }
-
-    /// The limit in bytes.
-    fn limit_bytes(&mut self) -> Refusable<u64> {
-        let text = self.value("limit").ok_or("`limit` has no value")?;
-        Ok(match units::limit(text)? {
-            Limit::Bytes(n) => n,
-            Limit::Packets(n) => n * u64::from(self.around.mtu_bytes),
-        })
-    }
-
-    fn limit(&mut self) -> Refusable<()> {
-        let packets = self.limit_packets()?;
-        self.pair("limit", packets);
-        self.expect("limit", packets);
-        Ok(())
-    }
-
-    fn ecn(&mut self) {
-        let word = if self.is_true("ecn") { "ecn" } else { "noecn" };
-        self.say(word);
-    }
-
-    /// Parameters that the kernel has built in: only these values can be had.
-    fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
-        for (name, only) in fixed {
-            self.spoken.push(name);
-            let found = self.settings.iter().find(|(known, _)| known == name);
-            if let Some((_, text)) = found.filter(|(_, text)| text != only) {
-                return Err(format!("`{name}` of {text}: the kernel has {only} built in"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Parameters that another arithmetic than the kernel's has; their meaning is in the dialect.
-    fn of_dialect(&mut self, names: &[&'static str]) {
-        self.spoken.extend(names);
-    }
-
-    fn finish(self) -> Refusable<Words> {
-        let silent = self.settings.iter().find(|(name, _)| !self.spoken.contains(name));
-        match silent {
-            Some((name, text)) => {
-                Err(format!("`{name}` of {text} has no word in tc; leave it out"))
-            }
-            None => Ok(self.out),
-        }
-    }
 }
 
 fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
@@ -273,6 +107,10 @@ fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
 }
 
 fn flow_queues(w: &mut Writer<'_>) -> Refusable<()> {
+    if let Some(bytes) = w.option_bytes("memory_limit")? {
+        w.pair("memory_limit", bytes);
+        w.expect("memory_limit", bytes);
+    }
     let flows = w.whole("flows")?;
     w.pair("flows", flows);
     w.expect("flows", flows);
@@ -480,7 +318,7 @@ mod tests {
     fn gains_in_hertz_become_sixteenths() {
         let pie = line("pie@linux:limit=1000p");
         assert!(pie.contains("alpha 2 beta 20"), "{pie}");
-        let refused = words("pie@linux:alpha=0.1hz", &AROUND).unwrap_err();
+        let refused = words("pie:alpha=0.1hz", &AROUND).unwrap_err();
         assert!(refused.contains("sixteenths"), "{refused}");
     }
 

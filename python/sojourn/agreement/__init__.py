@@ -1,7 +1,7 @@
-"""How far two engines agree: the same scenarios on both, quantiles side by side, a verdict per cell.
+"""How far two engines agree: the same scenarios on both, quantiles side by side, verdicts.
 
-A cell is one metric of one scenario, the mean over the seeds. Two values agree when they differ by at
-most a tenth of the second engine's value, or, for delays, by at most a millisecond.
+A cell is one metric of one scenario, the mean over the seeds. Two values agree when they differ by
+at most a tenth of the second engine's value, or, for delays, by at most a millisecond.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def agree(
         RunFailed: a run did not come to its end.
         Interrupted: Ctrl-C.
     """
-    if len(on) != 2:  # noqa: PLR2004
+    if len(on) != 2:
         raise InputError("--engines: an agreement is between two, such as sim,linux")
     runs = [
         (scenario.with_seed(scenario.seed + seed), engine)

@@ -36,7 +36,7 @@ app = {{ kind = "bulk" }}
 
 
 def scenarios() -> list[_core.Scenario]:
-    """All of the grid: every AQM, number of flows and RTT with cubic, some with reno, some with ECN."""
+    """All of the grid: every AQM, number of flows and RTT with cubic, some with reno or ECN."""
     grid = [
         _scenario(aqm, flows, rtt, "cubic", ecn=False)
         for aqm in AQMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from sojourn.agreement import DELAY_S, METRICS, RELATIVE, Agreement, Cell, table
+from sojourn.agreement import DELAY_S, METRICS, RELATIVE, Agreement, Cell, causes, table
 
 _HEADS = {
     "delay_mean": "delay mean [ms]",
@@ -59,6 +59,9 @@ def as_markdown(agreement: Agreement) -> str:
         *(f"- {c.scenario}: {c.metric} {_shown(c, bold=False)}, {_gap(c)}" for c in _worst(cells)),
         "",
     ]
+    apart = [cell.scenario for cell in cells if not cell.agrees]
+    if set(agreement.names) == {"sim", "linux"} and (known := causes.lines(apart)):
+        lines += ["## Causes that have been shown", "", *known, ""]
     doubts = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if doubts:
         lines += ["## Runs that are no valid experiments", "", *doubts, ""]

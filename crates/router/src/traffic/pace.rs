@@ -57,7 +57,7 @@ impl Pace {
         if self.next > now || self.next >= self.stop {
             return false;
         }
-        self.next = self.next + self.pacer.next(self.packet_bytes);
+        self.next += self.pacer.next(self.packet_bytes);
         while let Some(periods) = self.periods
             && self.next >= self.off_at
         {

@@ -1,9 +1,9 @@
-"""Records windows of the real kernel's TCP under given losses and marks; rewrites the files beside it.
+"""Records windows of the real kernel's TCP under given losses and marks, in the files beside it.
 
-Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest in virtual time.
-One flow, a link that never queues, our router at the bottleneck, which drops or marks exactly the data
-packets with the given numbers, counted from 1. The kernel is asked for its window every half millisecond;
-a line is written when an answer changes.
+Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest. One
+flow, a link that never queues, our router at the bottleneck, which drops or marks exactly the data
+packets with the given numbers, counted from 1. The kernel is asked for its window every half
+millisecond; a line is written when an answer changes.
 """
 
 import json
@@ -45,6 +45,7 @@ CASES = {
 
 
 def main() -> None:
+    """Record every case."""
     for name, (cc, duration, drops, marks) in CASES.items():
         ecn = "true" if marks else "false"
         text = SCENARIO.format(name=name, cc=cc, duration=duration, ecn=ecn)
@@ -57,7 +58,8 @@ def main() -> None:
             guest.run(found, folder, json.dumps(plan), 1, _core.Cancel())
             result = json.loads((folder.shared / "result.json").read_text())
         lines = [
-            f"# Linux {found.version}, {found.hz} Hz: {cc}, 100 Mbit/s, 50 ms, 1448 B segments, {duration}",
+            f"# Linux {found.version}, {found.hz} Hz: "
+            f"{cc}, 100 Mbit/s, 50 ms, 1448 B segments, {duration}",
             f"# dropped {' '.join(map(str, drops)) or 'none'}",
             f"# marked {' '.join(map(str, marks)) or 'none'}",
             "# t_us cwnd ssthresh state (0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss)",

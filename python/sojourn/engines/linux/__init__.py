@@ -94,7 +94,7 @@ def _kernel(hz: int, own_kernel: Path | None) -> kernel.Kernel:
     if found is None:
         option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"
         raise InputError(
-            f"engine linux: there is no guest kernel of {hz} Hz yet; `sojourn kernel build{option}` "
-            "makes it in about 5 minutes"
+            f"engine linux: there is no guest kernel of {hz} Hz yet; "
+            f"`sojourn kernel build{option}` makes it in about 5 minutes"
         )
     return found

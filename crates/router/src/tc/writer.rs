@@ -1,0 +1,178 @@
+//! Parameters one by one: read from the settings, written as tc takes them.
+
+use sojourn_aqm::{Limit, Span, units};
+
+use super::{Around, Refusable, Words};
+
+/// Collects words, and remembers which parameters were spoken of.
+pub(super) struct Writer<'a> {
+    settings: &'a [(&'static str, String)],
+    pub(super) around: &'a Around,
+    spoken: Vec<&'static str>,
+    pub(super) out: Words,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(settings: &'a [(&'static str, String)], around: &'a Around) -> Writer<'a> {
+        let out = Words {
+            words: Vec::new(),
+            warnings: Vec::new(),
+            expected: Vec::new(),
+            drops_at_head: false,
+            is_random: false,
+        };
+        Writer { settings, around, spoken: Vec::new(), out }
+    }
+
+    pub(super) fn say(&mut self, word: impl Into<String>) {
+        self.out.words.push(word.into());
+    }
+
+    pub(super) fn pair(&mut self, name: &str, value: impl ToString) {
+        self.say(name);
+        self.say(value.to_string());
+    }
+
+    pub(super) fn expect(&mut self, name: &str, value: u64) {
+        self.out.expected.push((name.to_owned(), value));
+    }
+
+    pub(super) fn warn(&mut self, sentence: String) {
+        self.out.warnings.push(sentence);
+    }
+
+    /// The value of a parameter; none where it is `auto` or `off`.
+    pub(super) fn value(&mut self, name: &'static str) -> Option<&'a str> {
+        self.spoken.push(name);
+        let found = self.settings.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.as_str()).filter(|text| !matches!(*text, "auto" | "off"))
+    }
+
+    pub(super) fn span(&mut self, name: &'static str) -> Refusable<Option<Span>> {
+        self.value(name).map(units::span).transpose()
+    }
+
+    pub(super) fn is_true(&mut self, name: &'static str) -> bool {
+        self.value(name) == Some("true")
+    }
+
+    /// A time in whole microseconds, as tc takes it.
+    pub(super) fn micros(&mut self, name: &'static str) -> Refusable<u64> {
+        let span = self.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
+        let nanos = span.as_nanos();
+        if nanos % 1000 != 0 {
+            return Err(format!("`{name}` of {span}: tc takes whole microseconds"));
+        }
+        Ok(nanos / 1000)
+    }
+
+    /// A time option that tc shows again in microseconds.
+    pub(super) fn time(&mut self, name: &'static str) -> Refusable<()> {
+        let micros = self.micros(name)?;
+        self.pair(name, format!("{micros}us"));
+        self.expect(name, micros);
+        Ok(())
+    }
+
+    /// An update time, which the kernel rounds up to its timer interrupts.
+    pub(super) fn jiffies(&mut self, name: &'static str) -> Refusable<()> {
+        let micros = self.micros(name)?;
+        let jiffy = 1_000_000 / u64::from(self.around.hz);
+        let rounded = micros.div_ceil(jiffy) * jiffy;
+        if rounded != micros {
+            self.warn(format!(
+                "`{name}` of {micros} us is {rounded} us in a kernel of {} Hz",
+                self.around.hz
+            ));
+        }
+        self.pair(name, format!("{micros}us"));
+        self.expect(name, rounded);
+        Ok(())
+    }
+
+    pub(super) fn whole(&mut self, name: &'static str) -> Refusable<u64> {
+        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
+        units::whole(text)
+    }
+
+    pub(super) fn option_whole(&mut self, name: &'static str) -> Refusable<Option<u64>> {
+        self.value(name).map(units::whole).transpose()
+    }
+
+    pub(super) fn option_bytes(&mut self, name: &'static str) -> Refusable<Option<u64>> {
+        self.value(name).map(units::bytes).transpose()
+    }
+
+    /// A gain in Hz as tc's whole sixteenths.
+    pub(super) fn sixteenths(&mut self, name: &'static str) -> Refusable<u64> {
+        let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
+        let gain = units::hertz(text)? * 16.0;
+        if gain.fract() != 0.0 || gain < 0.0 {
+            return Err(format!("`{name}` of {text}: tc takes whole sixteenths of a hertz"));
+        }
+        Ok(gain as u64)
+    }
+
+    /// The limit in packets.
+    pub(super) fn limit_packets(&mut self) -> Refusable<u64> {
+        let text = self.value("limit").ok_or("`limit` has no value")?;
+        match units::limit(text)? {
+            Limit::Packets(n) => Ok(n),
+            Limit::Bytes(n) => {
+                let packets = n.div_ceil(u64::from(self.around.mtu_bytes)).max(1);
+                self.warn(format!(
+                    "a limit of {text} is {packets} packets here: this qdisc counts packets"
+                ));
+                Ok(packets)
+            }
+        }
+    }
+
+    /// The limit in bytes.
+    pub(super) fn limit_bytes(&mut self) -> Refusable<u64> {
+        let text = self.value("limit").ok_or("`limit` has no value")?;
+        Ok(match units::limit(text)? {
+            Limit::Bytes(n) => n,
+            Limit::Packets(n) => n * u64::from(self.around.mtu_bytes),
+        })
+    }
+
+    pub(super) fn limit(&mut self) -> Refusable<()> {
+        let packets = self.limit_packets()?;
+        self.pair("limit", packets);
+        self.expect("limit", packets);
+        Ok(())
+    }
+
+    pub(super) fn ecn(&mut self) {
+        let word = if self.is_true("ecn") { "ecn" } else { "noecn" };
+        self.say(word);
+    }
+
+    /// Parameters that the kernel has built in: only these values can be had.
+    pub(super) fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
+        for (name, only) in fixed {
+            self.spoken.push(name);
+            let found = self.settings.iter().find(|(known, _)| known == name);
+            if let Some((_, text)) = found.filter(|(_, text)| text != only) {
+                return Err(format!("`{name}` of {text}: the kernel has {only} built in"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Parameters that another arithmetic than the kernel's has; their meaning is in the dialect.
+    pub(super) fn of_dialect(&mut self, names: &[&'static str]) {
+        self.spoken.extend(names);
+    }
+
+    pub(super) fn finish(self) -> Refusable<Words> {
+        let silent = self.settings.iter().find(|(name, _)| !self.spoken.contains(name));
+        match silent {
+            Some((name, text)) => {
+                Err(format!("`{name}` of {text} has no word in tc; leave it out"))
+            }
+            None => Ok(self.out),
+        }
+    }
+}

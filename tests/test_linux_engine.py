@@ -1,0 +1,263 @@
+"""The engine linux: guests, their plans, their results, and that nothing of them stays behind.
+
+Tests that need a guest kernel are skipped where there is none, unless CI says there must be one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn import _core, engines
+from sojourn.agreement import Cell
+from sojourn.engines import linux
+from sojourn.engines.linux import guest, kernel
+from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.library import load
+
+KERNEL = kernel.find()
+needs_kernel = pytest.mark.skipif(
+    KERNEL is None and not os.environ.get("CI"), reason="no guest kernel: sojourn kernel build"
+)
+
+TEXT = """
+name = "guest"
+duration = "{duration}"
+warmup = "1s"
+[record]
+packets = true
+flows = true
+[links.bottleneck]
+rate = "10mbit"
+delay = "10ms"
+queue = "{queue}"
+[[flows]]
+count = 2
+path = ["bottleneck"]
+rtt = "40ms"
+cc = "{cc}"
+app = {{ kind = "bulk" }}
+[[flows]]
+path = ["bottleneck"]
+rtt = "40ms"
+app = {{ kind = "cbr", rate = "87kbit", packet = "218B" }}
+[[flows]]
+path = ["bottleneck"]
+rtt = "40ms"
+cc = "reno"
+app = {{ kind = "files", sizes = ["15kB"], think = "200ms" }}
+"""
+
+
+def scenario(
+    queue: str = "codel@linux", cc: str = "cubic", duration: str = "4s", **sets: str
+) -> _core.Scenario:
+    text = TEXT.format(queue=queue, cc=cc, duration=duration)
+    return _core.Scenario.load(text, sets=list(sets.items()))
+
+
+def in_guest(given: _core.Scenario) -> _core.Run:
+    return linux.run(given, _core.Cancel())
+
+
+def numbers(run: _core.Run) -> dict[str, float]:
+    return {"/".join(row[:3]): row[3] for row in run.summary()}
+
+
+@needs_kernel
+@pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
+@pytest.mark.parametrize("cc", ["reno", "cubic"])
+def test_kernel_and_router_agree_with_the_simulator(bottleneck: str, cc: str) -> None:
+    given = scenario(cc=cc, **{"engine.linux.bottleneck": f'"{bottleneck}"'})
+    run = in_guest(given)
+    assert run.invalid == []
+    real, simulated = numbers(run), numbers(_core.run(given))
+    for metric in ("utilisation", "delay_mean"):
+        key = f"queue/bottleneck/{metric}"
+        assert real[key] == pytest.approx(simulated[key], rel=0.25), key
+    # 87 kbit/s in datagrams of 218 bytes for 3 s, as many here as there.
+    assert real["class/cbr/goodput"] == pytest.approx(simulated["class/cbr/goodput"], rel=0.02)
+    assert real["class/files/transfers"] >= 3
+    # 20 ms of propagation, at least.
+    assert real["class/cbr/owd_p50"] > 0.020
+
+
+@needs_kernel
+@pytest.mark.parametrize("queue", ["codel@linux", "pie@linux:hz=1000"])
+def test_two_runs_are_the_same_packet_for_packet(queue: str) -> None:
+    first, second = (in_guest(scenario(queue, duration="3s")) for _ in range(2))
+    assert first.digest == second.digest
+    assert first.packets_handled > 1000
+
+
+@needs_kernel
+def test_another_seed_is_another_run_where_something_is_drawn() -> None:
+    given = scenario("pie@linux:hz=1000", duration="3s")
+    assert in_guest(given).digest != in_guest(given.with_seed(2)).digest
+
+
+@needs_kernel
+def test_every_qdisc_of_the_kernel_is_configured_as_asked() -> None:
+    for queue in ("taildrop:limit=50p", "fq_codel@linux", "fq_pie@linux:hz=1000", "red@linux",
+                  "sfq", "choke", "cake"):  # fmt: skip
+        run = in_guest(scenario(queue, duration="2s"))
+        assert numbers(run)["queue/bottleneck/sent"] > 500, queue
+
+
+@needs_kernel
+def test_results_have_the_tables_of_the_simulator(tmp_path: Path) -> None:
+    result = sojourn.run(scenario(duration="2s"), engine="linux", out=tmp_path)
+    stored = sojourn.Result.open(tmp_path)
+    assert stored.manifest["engine"] == "linux"
+    assert stored.manifest["linux"]["virtual_time"] is True
+    assert stored.table("packets").num_rows == result.packets.num_rows > 500
+    assert stored.table("flows").column("cwnd_bytes").to_pylist()[-1] > 0
+    own = sojourn.run(scenario(duration="2s"))
+    assert result.packets.schema == own.packets.schema
+
+
+@needs_kernel
+def test_nothing_of_a_guest_outlives_its_killed_parent(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(TEXT.format(queue="codel@linux", cc="reno", duration="2000s"))
+    command = [sys.executable, "-m", "sojourn", "run", str(file), "--engine", "linux"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as parent:
+        assert _wait_for(lambda: len(_of(parent.pid)) > 1), "the guest has started"
+        family = _of(parent.pid)
+        parent.send_signal(signal.SIGKILL)
+    assert _wait_for(lambda: not any(_is_alive(pid) for pid in family))
+
+
+@needs_kernel
+def test_a_cancelled_run_ends_its_guest() -> None:
+    cancel = _core.Cancel()
+    cancel.cancel()
+    with pytest.raises(_core.Cancelled):
+        linux.run(scenario(duration="2000s"), cancel)
+    assert _wait_for(lambda: not _of(os.getpid()))
+
+
+@needs_kernel
+def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
+    assert KERNEL is not None
+    target = tmp_path / "mine"
+    target.write_text("mine")
+    with guest.scratch() as folder:
+        (folder.shared / guest.PLAN).write_text("{}")
+        program = f"/bin/sh -c 'echo theirs > {target}; echo $? > /run/said; rm -f {target}'"
+        (folder.shared / "init").write_text(f"{program}\n")
+        with folder.console.open("wb") as console:
+            command = guest._command(KERNEL, 1)
+            with guest._group(command, folder, console) as group:
+                group.wait(60)
+        assert (folder.shared / "said").read_text().strip() != "0"
+    assert target.read_text() == "mine"
+
+
+@needs_kernel
+def test_a_guest_whose_kernel_panics_is_told_of() -> None:
+    assert KERNEL is not None
+    with guest.scratch() as folder, pytest.raises(RunFailed, match=r"guest"):
+        guest.run(KERNEL, folder, "no plan", 1, _core.Cancel())
+
+
+@needs_kernel
+def test_what_the_kernel_refuses_is_told_with_the_command() -> None:
+    given = scenario("codel@linux", duration="2s")
+    plan = json.loads(_core.linux_plan(given))
+    plan["flows"][0]["cc"] = "nonsuch"
+    assert KERNEL is not None
+    with guest.scratch() as folder, pytest.raises(RunFailed, match="no congestion control"):
+        guest.run(KERNEL, folder, json.dumps(plan), 1, _core.Cancel())
+
+
+def test_scratch_folders_are_private_and_removed() -> None:
+    with guest.scratch() as folder:
+        assert folder.shared.parent.stat().st_mode & 0o077 == 0
+    assert not folder.shared.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("queue", "sets", "place"),
+    [
+        ("madpie", {}, "links.bottleneck.queue"),
+        ("codel@linux:count=16", {}, "links.bottleneck.queue"),
+        ("codel@linux", {"links.bottleneck.rate": '"10500bit"'}, "links.bottleneck.rate"),
+    ],
+)
+def test_what_the_kernel_cannot_do_is_refused_before_it_starts(
+    queue: str, sets: dict[str, str], place: str
+) -> None:
+    with pytest.raises(ScenarioError) as error:
+        _core.linux_plan(scenario(queue, **sets))
+    assert error.value.place.endswith(place)
+
+
+def test_more_than_one_bottleneck_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="engine linux"):
+        _core.linux_plan(load("two-way"))
+
+
+def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="100, 250, 300 or 1000"):
+        scenario(**{"engine.linux.hz": "123"})
+
+
+def test_engines_are_known_by_name() -> None:
+    with pytest.raises(InputError, match="known: sim, linux"):
+        engines.choose(["qemu"])
+    with pytest.raises(InputError, match="--kernel"):
+        engines.choose(["sim"], Path("/bin/true"))
+    with pytest.raises(InputError, match="not a program"):
+        kernel.own(Path("/nonexistent"))
+
+
+def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "_SOURCES", Path("/nonexistent"))
+    assert kernel.missing().endswith(kernel.INSTALL)
+
+
+def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
+    assert Cell("s", "delay_mean", (0.0019, 0.0010)).agrees
+    assert not Cell("s", "delay_mean", (0.0140, 0.0120)).agrees
+    assert Cell("s", "drop_rate", (0.021, 0.020)).agrees
+    assert not Cell("s", "drop_rate", (0.023, 0.020)).agrees
+    assert Cell("s", "drop_rate", (0.0, 0.0)).agrees
+
+
+def _of(pid: int) -> list[int]:
+    """The processes of guests below a process."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
+    rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    family = {pid}
+    while more := {child for child, parent in rows if parent in family} - family:
+        family |= more
+    names = {child: Path(f"/proc/{child}/comm") for child in family - {pid}}
+    return [
+        child for child, comm in names.items() if comm.exists() and comm.read_text()[:2] != "ps"
+    ]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait_for(condition: object, seconds: float = 20.0) -> bool:
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
