@@ -48,42 +48,55 @@ impl Scoreboard {
                 break;
             }
             if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
-                self.waiting.push_back(seq);
+                self.wait(Transmission { sent, seq });
             }
             self.judged += 1;
         }
     }
 
-    /// The first segment that still waits for its judgement; forgets those before it.
+    /// In the order of sending, which is that of the numbers but for retransmissions judged lost whose
+    /// losses were forgotten.
+    fn wait(&mut self, transmission: Transmission) {
+        let place = match self.waiting.back() {
+            Some(&last) if last > transmission => {
+                self.waiting.partition_point(|&earlier| earlier < transmission)
+            }
+            _ => self.waiting.len(),
+        };
+        self.waiting.insert(place, transmission);
+    }
+
+    /// The first transmission that still waits for its judgement; forgets those before it.
     fn first_waiting(&mut self) -> Option<Transmission> {
-        while let Some(&seq) = self.waiting.front() {
-            if let Some(transmission) = self.in_flight_once(seq) {
-                return Some(transmission);
+        while let Some(&first) = self.waiting.front() {
+            if self.is_undecided(first) {
+                return Some(first);
             }
             self.waiting.pop_front();
         }
         None
     }
 
-    /// The last, likewise.
+    /// The last that has been overtaken, likewise.
     fn last_waiting(&mut self) -> Option<Transmission> {
-        while let Some(&seq) = self.waiting.back() {
-            if let Some(transmission) = self.in_flight_once(seq) {
-                return (transmission < self.newest).then_some(transmission);
+        while let Some(&last) = self.waiting.back() {
+            if self.is_undecided(last) {
+                break;
             }
             self.waiting.pop_back();
         }
-        None
+        let overtaken = self.waiting.partition_point(|&sent| sent < self.newest);
+        overtaken.checked_sub(1).map(|place| self.waiting[place])
     }
 
-    /// The transmission of a segment that has neither arrived nor been judged.
-    fn in_flight_once(&mut self, seq: u32) -> Option<Transmission> {
+    /// Whether a transmission has neither arrived nor been judged.
+    fn is_undecided(&mut self, transmission: Transmission) -> bool {
+        let Transmission { sent, seq } = transmission;
         if seq < self.una {
-            return None;
+            return false;
         }
-        let Record { sent, flags } = *self.record(seq);
-        let undecided = flags & (SACKED | LOST | RETRANSMITTED) == 0;
-        undecided.then_some(Transmission { sent, seq })
+        let record = *self.record(seq);
+        record.sent == sent && record.flags & (SACKED | LOST | RETRANSMITTED) == 0
     }
 
     /// The same for retransmissions alone.

@@ -100,7 +100,7 @@ pub struct Scoreboard {
     /// First transmissions below this number have been judged or wait for it.
     judged: u32,
     /// Overtaken, and not yet due, in the order of sending.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<Transmission>,
     retransmissions: VecDeque<Retransmission>,
     /// The most recent transmission that is known to have arrived.
     newest: Transmission,

@@ -332,6 +332,7 @@ impl Sender {
                 self.on_timeout(now, emit);
             }
         }
+        debug_assert!(self.next_timer() > now, "a timer that has rung is set anew or at rest");
     }
 }
 
