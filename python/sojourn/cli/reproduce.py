@@ -10,12 +10,14 @@ from click.shell_completion import CompletionItem
 
 from sojourn import files
 from sojourn.cli import console, options
+from sojourn.errors import Interrupted
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
     from sojourn.reproduce.paper import Table
 
 _DEFAULT_OUT = Path("reproduction")
+_INTERRUPTED = 130
 _STYLES = (
     dict.fromkeys(("match", "holds"), "green")
     | dict.fromkeys(("near", "weak"), "yellow")
@@ -86,10 +88,15 @@ def reproduce(
         out = _DEFAULT_OUT
     if out is not None:
         files.prepare(out)
-    found = make(
-        words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
-        cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
-    )  # fmt: skip
+    try:
+        found = make(
+            words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
+            cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
+        )  # fmt: skip
+    except Interrupted as error:
+        # Thousands of labels would tell nobody anything.
+        console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
+        return _INTERRUPTED
     console.say(
         f"{found.tally.made} runs made, {found.tally.cached} from the cache, "
         f"{found.tally.packets:,} packets simulated"

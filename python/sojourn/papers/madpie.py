@@ -1,6 +1,6 @@
 """Kuhn and Ros 2016: MADPIE against PIE, DropTail and CoDel on long paths.
 
-Longer than 400 lines because a paper is one file: its scenarios, items and claims.
+tidy: allow(length) A paper is one file: its scenarios, items and claims.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tahiliani and Tewari 2017: PI2 for classic TCP traffic in ns-3, against PIE.
 
-A little longer than 400 lines because a paper is one file: its scenarios, items and claims.
+tidy: allow(length) A paper is one file: its scenarios, items and claims.
 """
 
 from __future__ import annotations

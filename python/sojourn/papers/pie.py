@@ -1,6 +1,6 @@
 """Pan et al. 2013: PIE, a lightweight control scheme against bufferbloat.
 
-Longer than 400 lines because a paper is one file: its scenarios, items and claims.
+tidy: allow(length) A paper is one file: its scenarios, items and claims.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _section(made: ItemMade, drawings: Mapping[str, str]) -> dict[str, Any]:
         "tables": [] if made.item.missing else made.item.tables(made.values),
         "claims": show.claim_rows(made.claims),
         "parts": made.claims,
-        "differs": [each for each in made.claims if each.claim.differs],
+        "differs": [j for j in made.claims if j.claim.differs and j.verdict not in show.GOOD],
         "measured": show.value_table(made),
         "scenarios": _scenarios(made),
     }

@@ -11,7 +11,6 @@ from sojourn.reproduce.verdict import Judged, PartJudged
 from sojourn.text import decimals_for, show
 
 GOOD = ("match", "holds")
-FAIR = ("near", "weak")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")
 
 
