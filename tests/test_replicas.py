@@ -6,7 +6,7 @@ import time
 import pytest
 
 import sojourn
-from sojourn import cli, replicas
+from sojourn import cli, engines, replicas
 from sojourn.errors import InputError, RunFailed
 from sojourn.replicas import Task, run_all
 
@@ -16,7 +16,7 @@ SMALL = {"duration": "2s", "warmup": "0s"}
 @pytest.fixture
 def failing(monkeypatch):
     """The simulator fails under every even seed."""
-    inner = replicas._core.run
+    inner = engines._core.run
 
     def run(scenario, switch, controls):
         if scenario.seed % 2 == 0:
@@ -27,7 +27,7 @@ def failing(monkeypatch):
         Cancel = replicas._core.Cancel
 
     Core.run = staticmethod(run)
-    monkeypatch.setattr(replicas, "_core", Core)
+    monkeypatch.setattr(engines, "_core", Core)
 
 
 def tasks(count):
