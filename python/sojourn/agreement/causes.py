@@ -12,8 +12,8 @@ KNOWN = {
         "10 ms: after 2, 5, 10 and 30 s). With the flag moved to the old byte and nothing else "
         "changed, the same kernel has 0.049, 0.109, 0.138 and 0.156, and 53 of the 54 cells of "
         "ared agree instead of 24; the last is the drop rate of 1 flow at 10 ms, 0.263 / 0.299 %. "
-        "The simulator's `ared@linux` is the kernel's with the timer running; for the kernel as "
-        "tc sets it, ask for `red@linux`."
+        "The simulator's `ared@linux` is the kernel's with the timer running. With `red@linux` "
+        "on both engines, the kernel's numbers are the same as here and 52 of 54 agree."
     ),
 }
 
