@@ -197,6 +197,10 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     w.pair("bandwidth", format!("{}bit", w.around.rate_bps));
     if kind == "ared" {
         w.say("adaptive");
+        w.warn(format!(
+            "Linux 6.1 does not start the adaptation that iproute2 6.1 asks for: `max_p` stays {max_p} \
+             (docs/agreement.md)"
+        ));
         w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
     }
     for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
@@ -329,6 +333,15 @@ mod tests {
         assert!(pie.warnings[0].contains("15000 us is 20000 us"), "{:?}", pie.warnings);
         assert!(pie.expected.contains(&("tupdate".to_owned(), 20_000)));
         assert_eq!(words("pie@linux", &AROUND).unwrap().warnings, Vec::<String>::new());
+    }
+
+    /// `__red_change` of Linux 6.1 asks `tc_red_qopt.flags`; tc sends the attribute `TCA_RED_FLAGS`.
+    #[test]
+    fn that_tc_does_not_start_the_adaptation_is_said() {
+        let ared = words("ared@linux:max_p=0.05", &AROUND).unwrap();
+        assert_eq!(ared.warnings.len(), 1);
+        assert!(ared.warnings[0].contains("`max_p` stays 0.05"), "{:?}", ared.warnings);
+        assert_eq!(words("red@linux", &AROUND).unwrap().warnings, Vec::<String>::new());
     }
 
     #[test]
