@@ -93,7 +93,10 @@ def result(aqm: str, seed: int) -> Result:
             "completion_p50": (float(np.median(times)), "s"),
             "completion_p95": (float(np.quantile(times, 0.95)), "s"),
         },
-        "voip": {"goodput": (8.7e4, "bit/s"), "owd_p95": (float(np.quantile(owd, 0.95)), "s")},
+        "voip": {
+            "goodput": (8.7e4, "bit/s"), "owd_p95": (float(np.quantile(owd, 0.95)), "s"),
+            "loss_rate": (loss, "1"),
+        },
     }  # fmt: skip
     summary = [("queue", "bottleneck", m, float(v), u) for m, (v, u) in queue.items()]
     for name, metrics in classes.items():

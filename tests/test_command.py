@@ -197,13 +197,13 @@ def test_ctrl_c_keeps_and_lists_finished_runs(command):
     (command.folder / "long.toml").write_text(text)
     arguments[1] = "long.toml"
     code = (
-        "import sys; from sojourn import _core, replicas; from sojourn.cli import main\n"
+        "import sys; from sojourn import _core; from sojourn.cli import main\n"
         "inner = _core.run\n"
-        "def run(scenario, switch):\n"
+        "def run(scenario, switch, controls):\n"
         "    first = scenario.seed == 1 and scenario.queue('bottleneck').startswith('taildrop')\n"
         "    short = _core.Scenario.load(scenario.source, sets=[('duration', '1s')])\n"
-        "    return inner(short if first else scenario, switch)\n"
-        "replicas._core.run = run\n"
+        "    return inner(short if first else scenario, switch, controls)\n"
+        "_core.run = run\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen(

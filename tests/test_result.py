@@ -14,6 +14,7 @@ RECORD = {
     "record.packets": True,
     "record.signals": True,
     "record.flows": True,
+    "record.bins": "1s",
     "flows.0.cc": "bbr",  # a control with state variables, so that every table has rows
     "duration": "3s",
 }
@@ -34,6 +35,7 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
                   "inflight_bytes", "cwnd_bytes", "srtt_ns", "ce_bytes"],
         "states": ["queue", "t_ns", "var", "value"],
         "flow_states": ["flow", "t_ns", "var", "value"],
+        "bins": ["scope", "name", "metric", "t_ns", "value", "unit"],
         "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
         "summary": ["scope", "name", "metric", "value", "unit"],
         "histograms": ["scope", "name", "metric", "upper_ns", "count"],
@@ -84,10 +86,13 @@ def test_a_saved_result_reads_back(result, tmp_path):
         assert repr(back.table(name).to_pydict()) == repr(result.table(name).to_pydict())
 
 
-def test_a_table_without_rows_has_its_columns():
+def test_a_table_without_rows_has_its_columns(tmp_path):
     result = sojourn.run("dumbbell-reno", sets=SHORT)
-    assert result.packets.num_rows == 0
-    assert "arrived_ns" in result.packets.column_names
+    result.save(tmp_path / "run")
+    for one in (result, Result.open(tmp_path / "run")):
+        assert one.packets.num_rows == 0
+        assert "arrived_ns" in one.packets.column_names
+        assert one.signals_with("drop_prob").num_rows == 0
 
 
 def test_a_folder_without_manifest_is_no_result(tmp_path):

@@ -23,7 +23,7 @@ __all__: list[str]
 
 @final
 class Ack:
-    """What an acknowledgement tells a congestion control written in Python; counts are in packets."""
+    """What an acknowledgement tells a congestion control in Python; counts are in packets."""
 
     @property
     def now_s(self) -> float:
@@ -131,6 +131,14 @@ class Scenario:
 class Table:
     """A result table; any Arrow library reads it through ``__arrow_c_stream__`` without a copy."""
 
+    @staticmethod
+    def empty(name: str) -> Table:
+        """The table as a run leaves it that does not record it: its columns, no rows.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
@@ -153,7 +161,7 @@ class Run:
     def invalid(self) -> list[str]:
         """Why the run is no valid experiment, one sentence each; empty if it is one."""
     def table(self, name: str) -> Table:
-        """One of ``packets, signals, flows, states, flow_states, transfers, summary,
+        """One of ``packets, signals, flows, states, flow_states, bins, transfers, summary,
         histograms``."""
     def summary(self) -> list[tuple[str, str, str, float, str]]:
         """The summary as rows of (scope, name, metric, value, unit)."""
@@ -195,7 +203,7 @@ def linux_plan(scenario: Scenario) -> str:
     """
 
 def linux_host(folder: str, power_off: bool) -> None:
-    """Carry out ``plan.json`` in `folder`, which is mounted at ``/run``; the first process of a guest.
+    """Carry out ``plan.json`` in `folder`, mounted at ``/run``; the first process of a guest.
 
     Results and ``status.json`` are in the folder afterwards. With `power_off` the guest ends then.
     """

@@ -218,7 +218,11 @@ def _param(entry: Entry, param: Entry) -> str:
 def _wrapped(text: str, indent: int) -> list[str]:
     blank = " " * indent
     return textwrap.wrap(
-        " ".join(text.split()), WIDTH, initial_indent=blank, subsequent_indent=blank
+        " ".join(text.split()),
+        WIDTH,
+        initial_indent=blank,
+        subsequent_indent=blank,
+        break_on_hyphens=False,
     )
 
 

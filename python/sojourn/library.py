@@ -31,7 +31,7 @@ _FOLDER = Path(__file__).parent / "scenarios"
 def shipped() -> dict[str, Path]:
     """The scenarios that come with Sojourn: file by name, sorted by name.
 
-    Those in a folder have its name in front: ``rfc7928/light``.
+    Those in a folder have its name in front: ``rfc7928/mild-congestion``.
     """
     paths = _FOLDER.rglob("*.toml")
     names = {path.relative_to(_FOLDER).with_suffix("").as_posix(): path for path in paths}

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sojourn import _core
 from sojourn.errors import InputError
 from sojourn.metrics import SummaryRow
 
@@ -246,10 +247,9 @@ class _StoredRun:
         import pyarrow as pa
         from pyarrow import parquet
 
-        if name not in TABLES:
-            raise KeyError(f"there is no table `{name}`; known: {', '.join(TABLES)}")
+        empty = _core.Table.empty(name)
         path = self._folder / f"{name}.parquet"
-        return parquet.read_table(path) if path.exists() else pa.table({})
+        return parquet.read_table(path) if path.exists() else pa.table(empty)
 
     def summary(self) -> list[SummaryRow]:
         rows = self.table("summary").to_pylist()

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::manifest::{self, Manifest};
-use sojourn_record::{files, tables};
+use sojourn_record::files;
 use sojourn_sim::cc::Brought;
 
 use crate::control::{self, Failure};
@@ -164,11 +163,7 @@ impl Run {
 
     /// One of the result tables.
     fn table(&self, name: &str) -> PyResult<Table> {
-        let table = tables::Table::named(name).ok_or_else(|| {
-            let known: Vec<&str> = tables::Table::ALL.iter().map(|t| t.name()).collect();
-            PyKeyError::new_err(format!("there is no table `{name}`; known: {}", known.join(", ")))
-        })?;
-        Ok(Table { run: Arc::clone(&self.run), table })
+        Ok(Table { run: Arc::clone(&self.run), table: crate::table::named(name)? })
     }
 
     /// The summary as rows of (scope, name, metric, value, unit).

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use sojourn_record::{Run, tables};
@@ -14,8 +15,25 @@ pub struct Table {
     pub(crate) table: tables::Table,
 }
 
+/// The table of that name.
+///
+/// # Errors
+/// `KeyError` with the names that there are.
+pub(crate) fn named(name: &str) -> PyResult<tables::Table> {
+    tables::Table::named(name).ok_or_else(|| {
+        let known: Vec<&str> = tables::Table::ALL.iter().map(|t| t.name()).collect();
+        PyKeyError::new_err(format!("there is no table `{name}`; known: {}", known.join(", ")))
+    })
+}
+
 #[pymethods]
 impl Table {
+    /// The table of that name as a run leaves it that does not record it: its columns, no rows.
+    #[staticmethod]
+    fn empty(name: &str) -> PyResult<Table> {
+        Ok(Table { run: Arc::new(Run::default()), table: named(name)? })
+    }
+
     /// The rows as a capsule of the Arrow C stream interface. Another schema is never offered, as the
     /// interface allows.
     #[pyo3(signature = (requested_schema=None))]

@@ -124,6 +124,8 @@ def compare(
     scenario = load(file, [parse_set(text) for text in sets])
     chosen = split_all(aqms)
     chosen_engines = engines.choose(on.split(","), kernel)
+    if not chosen and len(chosen_engines) < 2:
+        raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     _announce(out)
