@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
-use sojourn_record::manifest::{self, Manifest};
 use sojourn_record::files;
+use sojourn_record::manifest::{self, Manifest};
 use sojourn_sim::cc::Brought;
 
 use crate::control::{self, Failure};
