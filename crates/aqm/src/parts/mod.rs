@@ -5,3 +5,4 @@ pub mod departure_rate;
 pub mod dequeue_time;
 pub mod gains;
 pub mod periodic;
+pub(crate) mod tc_weight;

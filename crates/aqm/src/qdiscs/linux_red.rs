@@ -4,6 +4,7 @@
 //! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10 and
 //! never 11 by rounding.
 
+pub(crate) use crate::parts::tc_weight::weight_log;
 use crate::rng::Rng;
 
 /// Thresholds in bytes or packets, whichever the owner counts.
@@ -55,19 +56,6 @@ impl State {
         }
         hit
     }
-}
-
-/// The exponent of the weight: the smallest for which `burst` packets in a row do not yet lift the
-/// average above `min_th` (tc `tc_red.c`; spec aqm.md §5), or none if there is no such weight.
-pub(crate) fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
-    let allowed = burst + 1.0 - min_packets;
-    if allowed < 1.0 {
-        return None;
-    }
-    (1..32).find(|&log| {
-        let weight = 1.0 / (1u64 << log) as f64;
-        allowed <= (1.0 - libm::pow(1.0 - weight, burst)) / weight
-    })
 }
 
 /// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit (`automatic`), at

@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
+use crate::parts::tc_weight;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
@@ -236,12 +237,7 @@ pub(in crate::laws) fn default_burst(min_th: u64, max_th: u64, packet: u64) -> u
 /// tc: the largest weight, as a negative power of two, under which a burst of so many packets leaves
 /// the average below `min_th`; none if the burst is too short for it.
 pub(in crate::laws) fn weight_log(min_th: u64, burst: u64, packet: u64) -> Option<u32> {
-    let room = burst as f64 + 1.0 - min_th as f64 / packet as f64;
-    let fits = |log: &u32| {
-        let weight = libm::ldexp(1.0, -(*log as i32));
-        room <= (1.0 - libm::pow(1.0 - weight, burst as f64)) / weight
-    };
-    if room < 1.0 { None } else { (1..32).find(fits) }
+    tc_weight::weight_log(burst as f64, min_th as f64 / packet as f64)
 }
 
 /// By how many bits the average is shifted for an idle time (tc: `Stab`, `Scell_log`).

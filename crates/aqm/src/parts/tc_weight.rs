@@ -1,0 +1,14 @@
+//! The weight of RED's average as `tc` chooses it.
+
+/// The exponent of the weight: the smallest for which `burst` packets in a row do not yet lift the
+/// average above `min_th` (tc `tc_red.c`; spec aqm.md §5), or none if there is no such weight.
+pub(crate) fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
+    let allowed = burst + 1.0 - min_packets;
+    if allowed < 1.0 {
+        return None;
+    }
+    (1..32).find(|&log| {
+        let weight = 1.0 / (1u64 << log) as f64;
+        allowed <= (1.0 - libm::pow(1.0 - weight, burst)) / weight
+    })
+}
