@@ -43,6 +43,14 @@ params! {
         penalty_rate: Hertz, NOT_NEGATIVE, "Linux sch_sfb.c: 10" => Hertz(10.0);
         /// Packets that they may send in a row.
         penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
+    } behaviour {
+        "a bin's probability moves": "at every arrival that falls into it, before it is judged",
+            "Linux sch_sfb.c; Feng et al. 2001 hold it for a time";
+        "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
+        "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
+            "Linux sch_sfb.c";
+        "a new hash": "starts with what the warm-up taught; the old one forgets its probabilities",
+            "lab decision; Linux sch_sfb.c keeps those of the old one";
     }
     check: |params| match (params.bin_target <= params.bin_max, params.warmup <= params.rehash_interval) {
         (true, true) => Ok(()),
@@ -236,7 +244,7 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
         let (verdict, hashes) = self.judge(now, &packet, rng);
         match verdict {
             Verdict::Pass => {}
-            Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
+            Verdict::Mark(cause) => mark(&mut packet, now, Stage::Enqueue, cause, sink),
             Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
         }
         self.count(hashes, |packets| packets + 1);

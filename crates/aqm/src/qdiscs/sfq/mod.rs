@@ -191,7 +191,7 @@ impl<P: Packet> Queues<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) {
-        if let Some(cause) = self.red_signals(index, &mut packet, rng, sink) {
+        if let Some(cause) = self.red_signals(index, now, &mut packet, rng, sink) {
             return self.refuse(index, now, packet, cause, sink);
         }
         if self.queue(index).line.packets() >= self.depth {
@@ -215,6 +215,7 @@ impl<P: Packet> Queues<P> {
     fn red_signals(
         &mut self,
         index: u32,
+        now: Time,
         packet: &mut P,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
@@ -239,9 +240,9 @@ impl<P: Packet> Queues<P> {
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
         let line = queue.line;
-        match self.pool.head_mut(&line).filter(|head| headdrop && can_mark(head)) {
-            Some(head) => mark(head, Stage::Queued, cause, sink),
-            None if can_mark(packet) => mark(packet, Stage::Enqueue, cause, sink),
+        match self.pool.head_mut(&line).filter(|(_, head)| headdrop && can_mark(head)) {
+            Some((enqueued, head)) => mark(head, enqueued, Stage::Queued, cause, sink),
+            None if can_mark(packet) => mark(packet, now, Stage::Enqueue, cause, sink),
             None => return Some(cause),
         }
         None
