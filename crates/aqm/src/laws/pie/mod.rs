@@ -39,7 +39,6 @@ pub(in crate::laws) use controller::Controller;
 use scaling::Tune;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
-use crate::laws::red::check_unused;
 use crate::packet::{Backlog, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::gains::Gains;
@@ -251,7 +250,6 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 
 fn check(params: &PieParams) -> Result<(), String> {
     let dialect = params.dialect;
-    check_unused(params, dialect)?;
     let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
     if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
         let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";
