@@ -55,8 +55,16 @@ params! {
             "lab decision; Linux red.h: by a table of shifts";
         "random numbers of RED": "one per signal", "Linux red.h";
     }
-    check: |params| params.curve().map(drop);
+    check: |params| match params.limit {
+        Limit::Packets(n) if n > MOST_PACKETS => Err(format!(
+            "limit `{n}p` must be at most {MOST_PACKETS}p (Linux sch_choke.c: CHOKE_MAX_QUEUE)"
+        )),
+        _ => params.curve().map(drop),
+    };
 }
+
+/// Linux `sch_choke.c`: CHOKE_MAX_QUEUE.
+const MOST_PACKETS: u64 = 128 * 1024 - 1;
 
 impl ChokeParams {
     fn curve(&self) -> Result<Curve, String> {
