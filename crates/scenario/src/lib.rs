@@ -47,6 +47,7 @@ mod strict;
 pub mod text;
 mod trace;
 mod tree;
+pub mod wlan;
 
 pub use document::Document;
 pub use error::{ErrorKind, ScenarioError};
@@ -54,3 +55,4 @@ pub use resolve::{ReadTrace, resolve};
 pub use resolved::Resolved;
 pub use scenario::{EngineCheck, Format, Scenario, Source};
 pub use schema::schema_json;
+pub use wlan::OfdmRate;
