@@ -340,7 +340,7 @@ mod tests {
         let mut cubic = cubic();
         cubic.last_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
-        let window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let window = Window::above(70, 70);
         let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
         cubic.update(&ack, &window);
         assert_eq!(cubic.count, 23);
