@@ -41,7 +41,7 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
                 Verdict::Mark(cause) => {
                     testify(self.law, sink);
-                    mark(&mut packet, Stage::Enqueue, cause, sink);
+                    mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 }
                 Verdict::Drop(cause) => {
                     testify(self.law, sink);
@@ -80,7 +80,7 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
                 Verdict::Pass => return Some(head.bytes),
                 Verdict::Mark(cause) => {
                     testify(self.law, sink);
-                    mark(packet, Stage::Dequeue, cause, sink);
+                    mark(packet, *enqueued, Stage::Dequeue, cause, sink);
                     return Some(head.bytes);
                 }
                 Verdict::Drop(cause) => {
