@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn round_trips_of_the_first_second_of_an_epoch_say_nothing() {
         let mut cubic = cubic();
-        let mut window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let mut window = Window::above(70, 70);
         let at = |ms: u64, rtt_ms: u64| Ack {
             now: Time::ZERO + Span::from_millis(ms),
             delivered: 1,
@@ -340,7 +340,7 @@ mod tests {
         let mut cubic = cubic();
         cubic.last_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
-        let window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let window = Window::above(70, 70);
         let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
         cubic.update(&ack, &window);
         assert_eq!(cubic.count, 23);

@@ -136,7 +136,7 @@ impl Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
             board,
-            window: Window::new(segments.initial_window),
+            window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             needs,
             pacer: burst.map(Pacer::new),
             release: Time::NEVER,
