@@ -132,7 +132,6 @@ impl Receiver {
             self.acks.on_established(now.since(opened));
         }
         let echoed = self.echo;
-        self.acks.on_data(now, self.offer.segments());
         let told = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
             None => {
@@ -152,6 +151,9 @@ impl Receiver {
             let now = news || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
         }
+        // Linux times the gaps between segments in order (`tcp_event_data_recv`); what comes beyond a hole
+        // does not count.
+        self.acks.on_data(now, self.offer.segments());
         if self.unacknowledged == 0 {
             self.stamp = packet.sent; // RFC 7323 §4.3: of the earliest segment not yet acknowledged
         }

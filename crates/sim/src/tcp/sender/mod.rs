@@ -243,7 +243,7 @@ impl Sender {
         }
         self.leave_finished_episode();
         if self.state == State::Loss {
-            self.judge_timeout(&delivery);
+            self.judge_timeout(now, &delivery);
         }
         if duplicated {
             self.take_needless(sack[0], of_probe);
