@@ -418,10 +418,10 @@ _CLAIMS: list[Claim] = [
 
 # Why claims do not hold here, with the experiment that shows it.
 DIFFERS = {
-    "F4-2": "alike, but 9.4 and 9.3 Mbit/s over the whole run: without SACK and with a timeout of 1 s or "
-    "more a flow that loses several packets of a window stands still. With the SACK of ns-2 five "
-    "flows have 9.79 and 9.76 Mbit/s, with Linux 6 9.88 and 9.86; acknowledging every packet does "
-    "not help (9.2 and 9.3). Twenty runs put 9.5 Mbit/s within the interval.",
+    "F4-2": "alike, but 9.4 and 9.3 Mbit/s over the whole run: without SACK and with a timeout of "
+    "1 s or more a flow that loses several packets of a window stands still. With the SACK of "
+    "ns-2 five flows have 9.79 and 9.76 Mbit/s, with Linux 6 9.88 and 9.86; an acknowledgement "
+    "for every packet does not help (9.2 and 9.3).",
 }
 
 PAPER = Paper(

@@ -774,9 +774,9 @@ _CLAIMS_THEORY: list[Claim] = [
 
 # Why claims do not hold here, with the experiment that shows it.
 DIFFERS = {
-    "F4-4": "the sawtooth of five flows is seen in the largest autocorrelation of the delay at lags "
-    "of 1 to 10 s, 0.15, that of fifty in 0.13; the difference is that of noise over 20 runs. The "
-    "fluctuation is more even: the delay deviates by 10.9 and 8.8 ms.",
+    "F4-4": "the sawtooth of five flows is seen in the largest autocorrelation of the delay at "
+    "lags of 1 to 10 s, 0.15, that of fifty in 0.13; the difference is that of noise over 20 runs. "
+    "The fluctuation is more even: the delay deviates by 10.9 and 8.8 ms.",
     "F6-5": "a burst of 200 ms brings 375 kB more than the link takes; 200 kB fit, the rest, 175 "
     "packets, is lost in both cases, early or for lack of room. The allowance decides when, not "
     "how many. At 100 ms the claim holds.",
