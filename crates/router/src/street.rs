@@ -2,8 +2,8 @@
 //! clock and opens nothing; a host feeds it and takes what leaves.
 
 use sojourn_aqm::{
-    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
-    units,
+    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, Var,
+    registry, units,
 };
 use sojourn_record::rows::Fate;
 use sojourn_sim::transmitter::Transmitter;
@@ -193,6 +193,18 @@ impl Street {
             }
             None => self.held_until = self.queue.held_until(),
         }
+    }
+
+    /// The state variables of its law.
+    pub fn vars(&self) -> &'static [Var] {
+        self.queue.vars()
+    }
+
+    /// Their values.
+    pub fn law(&self) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.vars().len()];
+        self.queue.observe(&mut values);
+        values
     }
 
     /// What it has counted.

@@ -5,6 +5,7 @@ use sojourn_record::Histogram;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow, StateRow, TransferRow};
 
 use crate::packet::Packet;
+use crate::wlan::medium::Attempt;
 
 /// Sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,12 @@ pub struct Counters {
     pub marked: [u64; 3],
     /// Bytes carried by a recorded link.
     pub carried_bytes: u64,
+    /// Frames that a wireless link sent, every attempt counted.
+    pub frames: u64,
+    /// Those of them that were not received.
+    pub failed: u64,
+    /// Packets that a wireless link gave up.
+    pub given_up: u64,
 }
 
 impl Counters {
@@ -34,6 +41,9 @@ impl Counters {
             dropped: less(self.dropped, then.dropped),
             marked: less(self.marked, then.marked),
             carried_bytes: self.carried_bytes - then.carried_bytes,
+            frames: self.frames - then.frames,
+            failed: self.failed - then.failed,
+            given_up: self.given_up - then.given_up,
         }
     }
 }
@@ -268,6 +278,20 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
     #[inline]
     pub fn carried(&mut self, bytes: u32) {
         self.stats.total.carried_bytes += u64::from(bytes);
+    }
+
+    /// A wireless link has used the medium until now.
+    #[inline]
+    pub fn transmitted(&mut self, airtime: Span, attempt: Attempt) {
+        let (from, to) = self.stats.window;
+        let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
+        self.stats.busy_total = self.stats.busy_total + airtime;
+        self.stats.busy_end = self.now;
+        self.stats.busy = self.stats.busy + self.now.min(to).since(start.max(from));
+        let total = &mut self.stats.total;
+        total.frames += 1;
+        total.failed += u64::from(attempt != Attempt::Received);
+        total.given_up += u64::from(attempt == Attempt::GivenUp);
     }
 
     /// A packet still waits at the end of the run.
