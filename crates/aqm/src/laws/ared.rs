@@ -84,15 +84,13 @@ params! {
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     } behaviour {
         "max_p is adapted": "at the end of every adapt_interval", "Floyd et al. 2001; Linux red.h",
-            "ns3": "by the first arrival later than adapt_interval after its last change",
-                "ns-3 RedQueueDisc";
-        "max_p at its bound": "takes one more step", "Linux red.h",
-            "ns3": "stays", "ns-3 RedQueueDisc";
+            "ns3": "by the first arrival that long after its last change", "ns-3 RedQueueDisc";
+        "max_p at its bound": "takes one more step", "Linux red.h", "ns3": "stays", "ns-3 RedQueueDisc";
         "automatic thresholds": "half and three halves of target_delay, at least 5 and 15 packets",
             "Floyd et al. 2001; ns-2 red.cc",
             "linux": "a twelfth and a quarter of the limit", "tc red",
-            "kids": "half and three halves of target_delay; one and two packets for 1 ms, and where tc \
-                finds no weight", "Khademi et al. 2013 §2.3; the second: lab decision";
+            "kids": "half and three halves of target_delay; 1 and 2 packets for 1 ms or no weight",
+                "Khademi et al. 2013 §2.3; no weight in tc: lab decision";
         "signals at a given max_p": "as in red@floyd", "Floyd et al. 2001",
             "linux" | "kids": "as in red@linux", "Linux red.h",
             "ns3": "as in red@ns3", "ns-3 RedQueueDisc";
