@@ -525,7 +525,8 @@ class Pie(_Aqm):
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
             correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
             of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
+            ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
@@ -1278,7 +1279,8 @@ class FqPie(_Aqm):
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
             correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
             of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
+            ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In

@@ -18,6 +18,8 @@ pub mod tc;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+mod netlink;
+#[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod traffic;

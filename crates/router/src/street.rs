@@ -2,8 +2,8 @@
 //! clock and opens nothing; a host feeds it and takes what leaves.
 
 use sojourn_aqm::{
-    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
-    units,
+    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, Var,
+    registry, units,
 };
 use sojourn_record::rows::Fate;
 use sojourn_sim::transmitter::Transmitter;
@@ -141,7 +141,7 @@ impl Street {
         }
         if listed(&self.mark_list) && parcel.ecn().can_mark() {
             parcel.set_ce();
-            ear.marked(&mut parcel, Stage::Enqueue, Cause::Deterministic);
+            ear.marked(&mut parcel, now, Stage::Enqueue, Cause::Deterministic);
         }
         self.queue.enqueue(now, parcel, &mut self.rng, &mut ear);
         if self.in_service.is_none() {
@@ -193,6 +193,18 @@ impl Street {
             }
             None => self.held_until = self.queue.held_until(),
         }
+    }
+
+    /// The state variables of its law.
+    pub fn vars(&self) -> &'static [Var] {
+        self.queue.vars()
+    }
+
+    /// Their values.
+    pub fn law(&self) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.vars().len()];
+        self.queue.observe(&mut values);
+        values
     }
 
     /// What it has counted.
@@ -251,7 +263,7 @@ impl Sink<Parcel> for Ear<'_> {
         self.chronicle.end(self.now, &packet, Fate::Dropped(stage, cause));
     }
 
-    fn marked(&mut self, packet: &mut Parcel, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Parcel, _enqueued: Time, stage: Stage, cause: Cause) {
         self.chronicle.counts.marked += 1;
         if let (Some(stories), Some(place)) = (&mut self.chronicle.stories, packet.story) {
             stories[place].marked = Some((stage, cause));

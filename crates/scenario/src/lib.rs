@@ -36,6 +36,7 @@ pub mod json;
 pub mod kinds;
 mod overrides;
 pub mod paths;
+mod plain;
 mod replay;
 mod resolve;
 pub mod resolved;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 
 pub use crate::apps::Arrivals;
@@ -246,7 +247,7 @@ pub struct FlowGroup {
 }
 
 /// The transport of a TCP flow.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tcp {
     /// The rules of both ends, by name: `linux`, `newreno`. The simulator knows them.
     pub profile: String,
@@ -268,7 +269,7 @@ pub struct Tcp {
 }
 
 /// The window that a receiver offers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReceiveWindow {
     /// At most, bytes of payload.
     pub bytes: u64,

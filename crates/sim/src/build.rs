@@ -354,12 +354,8 @@ fn build_flow(
     };
     let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
-        App::Bulk { bytes, .. } => alone(Plan::Bulk(*bytes)),
-        App::Files { sizes, think, .. } => {
-            alone(Plan::Files { sizes: sizes.clone(), think: *think })
-        }
-        App::Chunks { every, rates, .. } => {
-            alone(Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 })
+        App::Bulk { .. } | App::Files { .. } | App::Chunks { .. } => {
+            alone(Plan::of(&group.app).expect("it has one connection at a time"))
         }
         App::Web { web, .. } => {
             let lanes = web.parallel.next_power_of_two() as u16;

@@ -261,7 +261,6 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
         }
         self.digest.mix(self.now, event(self.link, packet, 0));
         if NOTES {
-            self.complete_mark(packet, *enqueued);
             self.write(packet, *enqueued, Fate::Sent);
         }
     }
@@ -319,39 +318,33 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
         });
     }
 
-    /// A drop, with when it had been accepted, or a mark, of which that is not told.
-    fn write_signal(&mut self, packet: &Packet, enqueued: Option<Time>, why: (Stage, Cause)) {
+    fn write_signal(&mut self, packet: &Packet, enqueued: Time, signal: Signal) {
         if !self.notes.wants_signals {
             return;
         }
         let notes = &mut *self.notes;
         let vars = notes.evidence_vars[usize::from(self.link)];
-        let is_mark = enqueued.is_none();
         notes.signals.push(SignalRow {
             queue: self.link,
             t: self.now,
             flow: packet.flow,
             seq: packet.seq,
             bytes: packet.link_bytes,
-            sojourn: match why.0 {
-                Stage::Enqueue => Some(Span::ZERO),
-                Stage::Queued | Stage::Dequeue => enqueued.map(|then| self.now.since(then)),
-            },
-            is_mark,
-            stage: why.0,
-            cause: why.1,
+            sojourn: self.now.since(enqueued),
+            is_mark: signal.is_mark,
+            stage: signal.stage,
+            cause: signal.cause,
             evidence: notes.evidence.len() - vars.len(),
         });
     }
+}
 
-    /// A packet that is marked at the head leaves at once, and only then it shows how long it waited.
-    fn complete_mark(&mut self, packet: &Packet, enqueued: Time) {
-        if let (true, Some((Stage::Dequeue, _))) = (self.notes.wants_signals, packet.marked) {
-            let row = self.notes.signals.last_mut().expect("its mark was written");
-            debug_assert!((row.flow, row.seq, row.t) == (packet.flow, packet.seq, self.now));
-            row.sojourn = Some(self.now.since(enqueued));
-        }
-    }
+/// A drop or a mark: where and why.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    is_mark: bool,
+    stage: Stage,
+    cause: Cause,
 }
 
 impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
@@ -361,19 +354,19 @@ impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
         let code = 1 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
-            self.write_signal(&packet, Some(enqueued), (stage, cause));
+            self.write_signal(&packet, enqueued, Signal { is_mark: false, stage, cause });
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
         }
     }
 
-    fn marked(&mut self, packet: &mut Packet, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Packet, enqueued: Time, stage: Stage, cause: Cause) {
         self.stats.total.marked[cause as usize] += 1;
         self.stats.interval.marks += 1;
         packet.marked = Some((stage, cause));
         let code = 16 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, packet, code));
         if NOTES {
-            self.write_signal(packet, None, (stage, cause));
+            self.write_signal(packet, enqueued, Signal { is_mark: true, stage, cause });
         }
     }
 
@@ -394,7 +387,7 @@ impl Sink<Packet> for Remains {
         self.0.push((packet, enqueued));
     }
 
-    fn marked(&mut self, _packet: &mut Packet, _stage: Stage, _cause: Cause) {}
+    fn marked(&mut self, _packet: &mut Packet, _enqueued: Time, _stage: Stage, _cause: Cause) {}
 }
 
 /// What happened to which packet where, in 64 bits.

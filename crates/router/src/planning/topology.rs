@@ -31,6 +31,9 @@ impl Commands {
     /// All interfaces, addresses, routes, delays. `veth`: whether router and receivers are joined by a
     /// pair of interfaces; else our router joins them by TUN devices, which the host makes.
     pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, veth: bool) {
+        for space in Space::ALL {
+            self.ip(space, "link set lo up");
+        }
         for (index, group) in scenario.flows.iter().enumerate() {
             self.pair(index, group);
         }
@@ -153,6 +156,15 @@ impl Commands {
             options: words.expected.clone(),
         });
     }
+}
+
+/// The same commands in an order that needs few processes: those of one program in one name space
+/// are neighbours. The router comes first, whose commands make the interfaces of all; queues come last.
+pub(super) fn few_batches(mut commands: Vec<Command>) -> Vec<Command> {
+    let order = [Space::Router, Space::Senders, Space::Receivers];
+    let place = |space| order.iter().position(|other| *other == space);
+    commands.sort_by_key(|command| (command.program == "tc", place(command.space)));
+    commands
 }
 
 fn dotted([a, b, c, d]: [u8; 4]) -> String {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import shutil
@@ -48,6 +49,17 @@ def run(
         return _core.linux_collect(
             scenario, plan, str(folder.shared), json.dumps(facts), True, took_s
         )
+
+
+def describe(own_kernel: Path | None = None) -> str:
+    """The kernel that a scenario without wishes of its own runs on, in words."""
+    return f"kernel {_kernel(kernel.DEFAULT_HZ, own_kernel).version}, guest in virtual time"
+
+
+def digest(own_kernel: Path | None = None) -> str:
+    """The digest of that kernel's program."""
+    program = _kernel(kernel.DEFAULT_HZ, own_kernel).path
+    return hashlib.sha256(program.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)

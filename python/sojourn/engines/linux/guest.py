@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -28,6 +29,8 @@ from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
+# The importance that the kernel's log writes before a line.
+_LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
 # A guest whose clock does not move for so long hangs; in virtual time a step takes milliseconds.
 _PATIENCE_S = 180.0
@@ -35,6 +38,14 @@ _PATIENCE_S = 180.0
 _MEMORY = "512M"
 # The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
 _EPOCH_NS = 1_600_000_000_000_000_000
+# What a kernel says as it ends, and what helps.
+_REMEDIES = {
+    "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
+    "or a shorter duration",
+    "ptrace set fp regs failed": "it was built for processors with fewer registers: `sojourn kernel "
+    "build` makes one that copes",
+    "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at yours",
+}
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
 _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && exec /bin/sh /run/init"
 
@@ -108,8 +119,8 @@ def _command(kernel: Kernel, seed: int) -> list[str]:
     return [
         str(kernel.path), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}", f"rngseed={seed}",
-        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", "quiet", "init=/bin/sh", "--",
-        "-c", f'"{_INIT}"',
+        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", "console=stderr0", "quiet",
+        "init=/bin/sh", "--", "-c", f'"{_INIT}"',
     ]  # fmt: skip
 
 
@@ -141,8 +152,10 @@ def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher) -> N
             watcher.advance((now_ns - told) / 1e9)
             told, moved = now_ns, time.monotonic()
         elif time.monotonic() - moved > _PATIENCE_S:
-            raise RunFailed(f"the guest made no progress for {_PATIENCE_S:.0f} s at "
-                            f"{told / 1e9:.3f} s; {_last_words(folder)}")  # fmt: skip
+            raise RunFailed(
+                f"the guest made no progress for {_PATIENCE_S:.0f} s after {told / 1e9:.3f} s of the "
+                f"scenario; run fewer at a time (--jobs) or a smaller scenario; {_last_words(folder)}"
+            )
         try:
             group.wait(_LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
@@ -166,9 +179,10 @@ def _judge(folder: Folder) -> None:
 
 
 def _last_words(folder: Folder) -> str:
-    """Why a kernel ended, as far as its console tells."""
+    """Why a kernel ended, as far as its console tells, and what helps."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if "panic" in line or "Out of memory" in line]
-    last = (telling or lines[-3:])[:3]
-    return f"its console says: {' | '.join(last)}" if last else "its console says nothing"
+    lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
+    for telling, remedy in _REMEDIES.items():
+        if said := [line for line in lines if telling in line]:
+            return f"its kernel says: {said[0]}; {remedy}"
+    return f"its console says: {' | '.join(lines[-3:])}" if lines else "its console says nothing"

@@ -1,13 +1,15 @@
 """Khademi, Ros and Welzl 2013: the new AQM kids on the block; CoDel, PIE and Adaptive RED.
 
 `common` has what the parts share; `wired`, `flows` and `wlan` the experiments; `claims` and
-`claims_flows` what the report says of the wired ones; `differs` why some of it does not hold here.
+`claims_flows` what the report says of the wired ones; `differs` why some of it does not hold here;
+`testbed` what runs on the kernel of today.
 """
 
 from __future__ import annotations
 
 from sojourn.papers.kids import claims, claims_flows, flows, wired, wlan
 from sojourn.papers.kids.differs import DIFFERS
+from sojourn.papers.kids.testbed import TESTBED
 from sojourn.reproduce.paper import Paper, explained
 
 PAPER = Paper(
@@ -37,4 +39,5 @@ PAPER = Paper(
         ],
         DIFFERS,
     ),
+    testbed=TESTBED,
 )

@@ -41,8 +41,11 @@ DIFFERS = {
     "F5-2": _SHORT,
     "F5-3": f"heavy: none. Moderate: about 5 %. {_SHORT}",
     "F6-1": f"light and moderate as in the report. Heavy: {_HOLDS_TARGET}",
-    "F6-4": _SHORT,
-    "F6-5": _SHORT,
+    "F6-4": "PIE holds its target of 5 ms with updates every 30 ms already: medians are 4.9 ms at "
+    "30 ms and 4.8 at 5, the 1.3 ms of transmission in what the report calls queuing delay among "
+    "them. Updates every 100 ms cost more, 6.7 ms: from there to 5 ms the median falls by 28 %.",
+    "F6-5": "it falls by 4.0 +- 1.2 %. Alpha and beta are applied at every update, so that updates "
+    "six times as often are gains six times as high: 0.79 % of packets are dropped, not 0.48 %.",
     "F7-2": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
     "F7-3": "true of CoDel, and of PIE but under heavy load. At 500 ms and 4 flows all medians are "
     f"zero: the link is not full. {_HOLDS_TARGET}",

@@ -152,7 +152,7 @@ def _f6_cases(_profile: Profile) -> dict[str, Case]:
 def _scale_measure(name: str, aqm: str, base: int) -> Callable[[Pools], dict[str, float]]:
     """Values, and by how many percent medians fall against the default time scale."""
 
-    def measure(pools: Pools) -> dict[str, float]:
+    def measured(pools: Pools) -> dict[str, float]:
         values = measure(pools)
         for level in LEVELS:
             for ms in _SCALES_MS:
@@ -163,7 +163,7 @@ def _scale_measure(name: str, aqm: str, base: int) -> Callable[[Pools], dict[str
                     values[f"{here}.{words}_fall_pct"] = fall
         return values
 
-    return measure
+    return measured
 
 
 def _scale_figures(
