@@ -87,6 +87,10 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
 
 /// The only link: this engine has one bottleneck.
 fn the_link(scenario: &Resolved) -> Planned<&Link> {
+    if let Some(wlan) = scenario.wlans.first() {
+        let message = "engine linux has no wireless LAN; use engine sim";
+        return refuse(format!("wlans.{}", wlan.name), message);
+    }
     for (index, group) in scenario.flows.iter().enumerate() {
         let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
         for (key, is_beyond) in [
@@ -261,7 +265,7 @@ fn bottleneck(
         Capacity::Schedule(steps) => {
             steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
         }
-        Capacity::Trace(_) | Capacity::Bucket(_) => {
+        Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => {
             let place = format!("links.{}.rate", link.name);
             return refuse(place, "engine linux has steady rates and schedules; use engine sim");
         }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Time, Var};
+use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time, Var};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, FlowRow, FlowStateRow, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
@@ -146,12 +146,12 @@ impl Replay {
             let at_once = stories[place].left == Some(stories[place].arrived);
             (at, if at_once { Step::Arrives } else { step }, place, step == Step::Leaves)
         });
-        let packets: Vec<Packet> = stories.iter().map(|story| self.packet(story)).collect();
+        let mut packets: Vec<Packet> = stories.iter().map(|story| self.packet(story)).collect();
         for (at, step, place) in steps {
             self.advance(at);
             self.events += 1;
             match step {
-                Step::Arrives => self.arrives(at, packets[place]),
+                Step::Arrives => self.arrives(at, &stories[place], &mut packets[place]),
                 Step::Leaves => self.leaves(at, &stories[place], packets[place]),
             }
         }
@@ -191,8 +191,13 @@ impl Replay {
         self.probe.states.extend(rows);
     }
 
-    fn arrives(&mut self, at: Time, packet: Packet) {
-        self.probe.ear::<true>(at, 0).arrived(&packet);
+    /// A mark on arrival is told now, one at the head when it leaves.
+    fn arrives(&mut self, at: Time, story: &Story, packet: &mut Packet) {
+        let mut ear = self.probe.ear::<true>(at, 0);
+        ear.arrived(packet);
+        if let Some((Stage::Enqueue, cause)) = story.marked {
+            ear.marked(packet, at, Stage::Enqueue, cause);
+        }
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(packet.link_bytes);
     }
@@ -201,8 +206,8 @@ impl Replay {
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.link_bytes);
         let mut ear = self.probe.ear::<true>(at, 0);
-        if let Some((stage, cause)) = story.marked {
-            ear.marked(&mut packet, stage, cause);
+        if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
+            ear.marked(&mut packet, story.arrived, stage, cause);
         }
         match story.fate {
             Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),

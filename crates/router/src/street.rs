@@ -141,7 +141,7 @@ impl Street {
         }
         if listed(&self.mark_list) && parcel.ecn().can_mark() {
             parcel.set_ce();
-            ear.marked(&mut parcel, Stage::Enqueue, Cause::Deterministic);
+            ear.marked(&mut parcel, now, Stage::Enqueue, Cause::Deterministic);
         }
         self.queue.enqueue(now, parcel, &mut self.rng, &mut ear);
         if self.in_service.is_none() {
@@ -263,7 +263,7 @@ impl Sink<Parcel> for Ear<'_> {
         self.chronicle.end(self.now, &packet, Fate::Dropped(stage, cause));
     }
 
-    fn marked(&mut self, packet: &mut Parcel, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Parcel, _enqueued: Time, stage: Stage, cause: Cause) {
         self.chronicle.counts.marked += 1;
         if let (Some(stories), Some(place)) = (&mut self.chronicle.stories, packet.story) {
             stories[place].marked = Some((stage, cause));

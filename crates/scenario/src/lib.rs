@@ -48,6 +48,7 @@ mod strict;
 pub mod text;
 mod trace;
 mod tree;
+pub mod wlan;
 
 pub use document::Document;
 pub use error::{ErrorKind, ScenarioError};
@@ -55,3 +56,4 @@ pub use resolve::{ReadTrace, resolve};
 pub use resolved::Resolved;
 pub use scenario::{EngineCheck, Format, Scenario, Source};
 pub use schema::schema_json;
+pub use wlan::OfdmRate;
