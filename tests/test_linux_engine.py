@@ -225,7 +225,7 @@ def test_the_kernels_red_adapts() -> None:
     queue = "ared@linux:limit=150kB,min_th=3kB,max_th=9kB"
     run = in_guest(scenario(queue, duration="6s"))
     assert run.invalid == []
-    facts = json.loads(run.facts_json)
+    facts = sojourn.Result(run).manifest["linux"]
     before, after = (
         next(row["options"]["probability"] for row in facts[when]["router"] if row["kind"] == "red")
         for when in ("qdiscs_before", "qdiscs_after")
@@ -250,20 +250,29 @@ KINDS = {
     "voice": '{ kind = "cbr", rate = "87kbit", packet = "218B" }',
     "poisson": '{ kind = "cbr", rate = "400kbit", packet = "500B", arrivals = "poisson" }',
     "onoff": '{ kind = "onoff", rate = "1mbit", packet = "500B", on = "300ms", off = "300ms" }',
-    "bursts": '{ kind = "bursts", rate = "4mbit", at = ["2s", "4s"], length = "500ms" }',
-    "files": '{ kind = "files", sizes = { kind = "exponential", mean = "20kB" }, think = "200ms" }',
+    "bursts": '{ kind = "bursts", rate = "4mbit", packet = "1kB", at = ["2s", "4s"], '
+    'length = "500ms" }',
+    "files": '{ kind = "files", think = "200ms", sizes = { kind = "exponential", mean = "20kB", '
+    'min = "1kB", max = "90kB" } }',
     "web": '{ kind = "web", reading = "500ms" }',
     "chunks": '{ kind = "chunks", every = "1s", rates = ["300kbit", "1mbit"] }',
-    "video": '{ kind = "video", rate = "1mbit" }',
+    "video": '{ kind = "video", frames = ["3kB", "9kB"], interval = "40ms" }',
+    "replay": '{ kind = "replay", file = "recorded.csv" }',
 }
 
 
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
-def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(bottleneck: str) -> None:
+def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
+    bottleneck: str, tmp_path: Path
+) -> None:
     group = '[[flows]]\nname = "{}"\npath = ["bottleneck"]\nrtt = "20ms"\napp = {}\n'
     flows = "".join(group.format(name, app) for name, app in KINDS.items())
-    given = _core.Scenario.load(TRAFFIC.format(flows=flows, bottleneck=bottleneck))
+    file = tmp_path / "traffic.toml"
+    file.write_text(TRAFFIC.format(flows=flows, bottleneck=bottleneck))
+    rows = [f"{at / 100},{500 + 10 * at}" for at in range(700)]
+    (tmp_path / "recorded.csv").write_text("time,bytes\n" + "\n".join(rows) + "\n")
+    given = load(str(file))
     run = in_guest(given)
     assert run.invalid == []
     real, simulated = numbers(run), numbers(_core.run(given))
