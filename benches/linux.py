@@ -44,10 +44,12 @@ class Stopwatch:
         self.first_s = 0.0
 
     def advance(self, _seconds: float) -> None:
+        """The scenario's time has moved."""
         self.first_s = self.first_s or self.elapsed_s
 
     @property
     def elapsed_s(self) -> float:
+        """Wall time since it was made, seconds."""
         return time.monotonic() - self._began
 
 

@@ -382,7 +382,7 @@ def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_pat
     assert once == {name: (tmp_path / name).read_text() for name in once}
     assert "default 1000" in once["arch/um/Kconfig"]
     (tmp_path / "arch/um/Kconfig").write_text("of another kernel")
-    with pytest.raises(InputError, match="not as in Debian's 6.1"):
+    with pytest.raises(InputError, match=r"not as in Debian's 6\.1"):
         kernel._adapt(tmp_path, 1000)
 
 
@@ -392,6 +392,15 @@ def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
     assert Cell("s", "drop_rate", (0.021, 0.020)).agrees
     assert not Cell("s", "drop_rate", (0.023, 0.020)).agrees
     assert Cell("s", "drop_rate", (0.0, 0.0)).agrees
+
+
+def test_noise_does_not_make_cells_agree_but_is_told() -> None:
+    noisy = Cell("s", "drop_rate", (0.023, 0.020), noise=0.002)
+    assert not noisy.agrees
+    assert not noisy.is_apart
+    assert Cell("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
+    assert Cell("s", "drop_rate", (0.023, 0.020)).is_apart
+    assert not Cell("s", "drop_rate", (0.021, 0.020)).is_apart
 
 
 def _guests() -> set[int]:

@@ -260,7 +260,9 @@ def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
     assert of_pie["F10"].missing == ""
     assert "testbed" in of_pie["F4"].missing
     assert of_pie["F4"].cases("quick") == {}
-    with pytest.raises(InputError, match="reproduce madpie: it was not measured on a Linux testbed"):
+    with pytest.raises(
+        InputError, match="reproduce madpie: it was not measured on a Linux testbed"
+    ):
         choose.choose(["madpie"], "linux")
 
 
