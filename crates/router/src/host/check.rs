@@ -60,7 +60,20 @@ fn batch(commands: &[Command], spaces: &Spaces) -> Result<(), Failure> {
     }
     let complaint = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
     let line = failed_line(&complaint).and_then(|line| lines.get(line - 1));
-    Err(format!("`{program} {}`: {}", line.map_or("", |l| l.trim()), complaint.trim()))
+    let (line, complaint) = (line.map_or("", |l| l.trim()), complaint.trim());
+    Err(format!("`{program} {line}`: {complaint}; {}", remedy(complaint)))
+}
+
+/// What helps when `ip` or `tc` complains.
+fn remedy(complaint: &str) -> &'static str {
+    let unknown = ["Unknown qdisc", "qdisc kind is unknown", "qdisc not found"];
+    if unknown.iter().any(|words| complaint.contains(words)) {
+        "this kernel or its tc does not have that discipline: take another queue, give a kernel that \
+         has it with --kernel, or run ours with engine.linux.bottleneck = \"sojourn\""
+    } else {
+        "the kernel refuses it: change the parameter, or run our AQM with engine.linux.bottleneck = \
+         \"sojourn\""
+    }
 }
 
 /// The number of the line that `ip` or `tc` complains of: `Command failed -:3`.
@@ -169,6 +182,12 @@ mod tests {
             "qdisc codel at out: limit: asked for 100, the kernel has 1000"
         );
         assert!(compare(&expected, &json!([])).unwrap_err().contains("not there"));
+    }
+
+    #[test]
+    fn a_discipline_that_is_not_there_has_another_remedy_than_a_value() {
+        assert!(remedy("Error: Specified qdisc kind is unknown.").contains("--kernel"));
+        assert!(remedy("What is \"nonsense\"?").contains("change the parameter"));
     }
 
     #[test]
