@@ -1187,8 +1187,8 @@ _TIMEOUTS = (
     "most of 64 flows wait for a timeout, and what a sender does after one decides. Linux 2.6.29 "
     "lets three packets go when F-RTO finds the timeout right and takes all that is out for lost "
     "(tcp_enter_frto_loss): count is 1800 and the level is reached after 7.8 s, with PIE after 3.4 "
-    "s. Without this rule, and with the growth of kernels since 4.3, they were 1120, 6.1 and 0.9 s; "
-    "the paper has 1300, 6 and 2 s."
+    "s. Without this rule, and with the growth of kernels since 4.3, they were 1120, 6.1 and 0.9 "
+    "s; the paper has 1300, 6 and 2 s."
 )
 _PERIOD = (
     "PIE's gains are per update and are not scaled with t_update here, as in the draft's formula. "
@@ -1205,8 +1205,8 @@ DIFFERS = {
     "F1-6": "the delay is down to half of its peak after 3.6 s and below 50 ms after 5 s: it falls "
     "slowly, and the paper does not say which delay it calls large.",
     "F2-9": "for CoDel the queue that packets met is 2.0 packets above the delay of those sent, "
-    "for CoDel-ACT 0.7; for PIE it is -0.5, because the packet in service delays but does not queue. "
-    "Counting the arriving packet too the three are 3.0, 1.7 and 0.5. Where the paper samples the "
+    "for CoDel-ACT 0.7; for PIE it is -0.5, because the packet in service delays but does not "
+    "queue. Counting the arriving packet too the three are 3.0, 1.7 and 0.5. Where the paper samples the "
     "queue it does not say.",
     "T1-7": _ACKS,
     "F3-9": "at n = 16 utilisation is 98.6 %, at n = 1 98.0 %. The paper's CoDel has 95 % at n = "
