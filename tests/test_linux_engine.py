@@ -328,6 +328,11 @@ def test_more_than_one_bottleneck_is_refused() -> None:
         _core.linux_plan(load("two-way"))
 
 
+def test_a_wireless_lan_is_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"wlans\.home: engine linux has no wireless LAN"):
+        _core.linux_plan(load("wlan"))
+
+
 def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
     with pytest.raises(ScenarioError, match="100, 250, 300 or 1000"):
         scenario(**{"engine.linux.hz": "123"})

@@ -149,6 +149,9 @@ pub struct Profile {
     pub tail_probes: bool,
     /// F-RTO (RFC 5682), and undo of reductions that were not called for.
     pub undo: bool,
+    /// F-RTO is tried after every timeout; where it was right, all that is not SACKed counts as lost, what
+    /// was sent since too, and three packets may leave (Linux 2.6.26 to 3.9, `tcp_enter_frto_loss`).
+    pub frto_starts_over: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
     /// Idle time.
@@ -209,6 +212,7 @@ pub const LINUX: Profile = Profile {
     validation: true,
     tail_probes: true,
     undo: true,
+    frto_starts_over: false,
     limited_transmit: true,
     idle: Idle::Halve,
     pacing: false,
@@ -232,6 +236,7 @@ pub const LINUX_2_6: Profile = Profile {
     avoidance_per_ack: 1,
     growth: OldGrowth { past_threshold: true, late: true },
     tail_probes: false,
+    frto_starts_over: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     ack: AckRule { compression: false, ..LINUX_ACK },
     ..LINUX
@@ -259,6 +264,7 @@ pub const NEWRENO: Profile = Profile {
     validation: false,
     tail_probes: false,
     undo: false,
+    frto_starts_over: false,
     limited_transmit: true,
     idle: Idle::Restart,
     pacing: false,
@@ -300,7 +306,12 @@ pub const PROFILES: [Profile; 10] = [
         timestamps: false,
         marks_new_data: true,
         moderation: Moderation::Never,
+        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how many
+        // packets an acknowledgement covers, which comes to counting packets too.
+        slow_start_per_ack: EACH,
+        avoidance_per_ack: EACH,
         undo: false,
+        frto_starts_over: false,
         rto: NEWRENO.rto,
         ack: EVERY_PACKET,
         ..LINUX_2_6

@@ -251,7 +251,7 @@ impl Sender {
         if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && marks > 0) {
             undo.forbid(); // what reduced the window was congestion
         }
-        self.judge_episode(&delivery, ack.sent, before);
+        self.judge_episode(now, &delivery, ack.sent, before);
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
@@ -281,7 +281,7 @@ impl Sender {
 
     /// What the acknowledgement tells of the present episode: that it was not called for, that it is
     /// over, or that the timeout was spurious.
-    fn judge_episode(&mut self, delivery: &Delivery, echo: Time, before: u32) {
+    fn judge_episode(&mut self, now: Time, delivery: &Delivery, echo: Time, before: u32) {
         if self.state == State::Open {
             self.first_retransmission = Time::NEVER;
         }
@@ -289,7 +289,7 @@ impl Sender {
             self.judge_echo(echo, before);
         }
         if self.state == State::Loss {
-            self.judge_timeout(delivery);
+            self.judge_timeout(now, delivery);
         }
         self.leave_finished_episode();
     }
