@@ -272,7 +272,7 @@ fn an_empty_discipline_lists_nobody() {
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
 }
 
-/// Fact 10.5 and fact 14.1: one queue is the law alone, timers or not.
+/// One queue is the law alone, timers or not.
 fn assert_one_queue_is_a_fifo<L: Law>() {
     let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
     let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));
@@ -306,11 +306,13 @@ fn trace(qdisc: &mut dyn Qdisc<Numbered>) -> (Vec<u64>, Log) {
     (left, log)
 }
 
+/// Fact 10.5.
 #[test]
 fn codel_in_one_flow_queue_is_codel() {
     assert_one_queue_is_a_fifo::<CoDel>();
 }
 
+/// Fact 14.1.
 #[test]
 fn pie_in_one_flow_queue_is_pie() {
     assert_one_queue_is_a_fifo::<Pie>();

@@ -58,19 +58,9 @@ impl Scheme for SfqRed {
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(p: &SfqRedParams, env: &Env) -> Box<dyn Qdisc<P>> {
-        let shape = SfqParams {
-            dialect: p.dialect,
-            limit: p.limit,
-            divisor: p.divisor,
-            flows: p.flows,
-            depth: p.depth,
-            quantum: p.quantum,
-            perturb: p.perturb,
-            headdrop: p.headdrop,
-        };
         let curve = p.curve().expect("the parameters have been checked");
         let red = Red { curve, ecn: p.ecn, hard_drop: p.hard_drop };
-        Box::new(Queues::<P>::new(&shape, Some(red), env))
+        Box::new(Queues::<P>::new(&p.shape(), Some(red), env))
     }
 }
 
@@ -341,11 +331,9 @@ impl<P: Packet> Queues<P> {
         });
         match index {
             Some(index) if self.queue(index).line.packets() < self.depth => {
-                if let Some(Red { curve, .. }) = self.red {
+                if let (Some(red), queue) = (self.red, self.queue(index)) {
                     // The averages start at 0 and learn from what is sorted in (`sfq_rehash`).
-                    let queue = self.queue(index);
-                    let backlog = queue.line.bytes() as f64;
-                    queue.red.sample(&curve, backlog);
+                    queue.red.sample(&red.curve, queue.line.bytes() as f64);
                 }
                 self.append(index, enqueued, packet);
             }
