@@ -226,9 +226,6 @@ impl Sender {
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
         let prior_in_flight = self.board.in_flight();
-        // Old kernels grow a window, or not, before the acknowledgement changes the state.
-        let held = self.profile.growth.past_threshold
-            && matches!(self.state, State::Recovery | State::Cwr);
         let echo = self.profile.timestamps.then_some(ack.sent);
         let arrival = Arrival { now, point: self.point, min_rtt: self.rtt.min(), echo };
         let mut delivery = self.board.acknowledge(ack.seq, sack, &arrival);
