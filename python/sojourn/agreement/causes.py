@@ -5,7 +5,7 @@ from __future__ import annotations
 # The beginning of scenarios' names, and what was found.
 KNOWN = {
     "pfifo 64": (
-        "The guest's receivers have a buffer of 4 MB from the start (`tcp_rmem`), Linux has 128 kB. "
+        "The guest's receivers have a buffer of 4 MB from the start (`tcp_rmem`), Linux 128 kB. "
         "A receiver acknowledges every segment as long as its offered window still grows towards "
         "its buffer (6.1, `tcp_grow_window` in `tcp_input.c`), here for 700 segments, which with "
         "64 flows is the whole run: 10 ms, seed 1, no acknowledgement is delayed. With 128 kB and "
