@@ -199,9 +199,8 @@ def test_a_plan_that_is_none_is_told_of() -> None:
 )
 def test_what_tc_refuses_is_told_with_the_command_and_the_remedy(queue: str, says: str) -> None:
     plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
-    command = plan["commands"][-1]
-    assert command["arguments"][:5] == ["qdisc", "add", "dev", "out", "parent"]
-    command["arguments"][8:] = queue.split()
+    (arguments,) = (c["arguments"] for c in plan["commands"] if "parent" in c["arguments"])
+    arguments[arguments.index("codel") :] = queue.split()
     _fails(json.dumps(plan), says)
 
 
@@ -231,7 +230,8 @@ def test_the_kernels_red_adapts() -> None:
         for when in ("qdiscs_before", "qdiscs_after")
     )
     assert before == pytest.approx(0.02, rel=1e-3)
-    assert after > 1.2 * before
+    # Two flows need less than the 2 % that it begins with.
+    assert after < 0.9 * before
 
 
 TRAFFIC = """

@@ -50,6 +50,11 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
     let flows = flows(scenario)?;
     let stamps = stamps(scenario)?;
     let (bottleneck, words) = bottleneck(scenario, link, &mut warnings)?;
+    let not_recorded =
+        [("bins", scenario.record.bins.is_some()), ("latency", scenario.record.latency)];
+    for (key, _) in not_recorded.iter().filter(|(_, is_wanted)| *is_wanted) {
+        warnings.push(format!("record.{key}: engine linux does not record it; use engine sim"));
+    }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(filled_up(index, &group.app));
         if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {

@@ -48,7 +48,7 @@ _REMEDIES = {
     "yours",
 }
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
-_INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && exec /bin/sh /run/init"
+_INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 
 class Watcher(Protocol):
