@@ -146,7 +146,7 @@ fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
             });
         fill(&mut fq, 1, 101, 1500);
         let queue = fq.queue_of(1);
-        crate::testing::var(&fq.queue(queue).law, "count")
+        crate::testing::var(fq.flows.law(queue), "count")
     };
     assert_eq!(count("linux"), 51.0);
     assert_eq!((count("rfc8289"), count("ns3")), (0.0, 0.0));
@@ -388,7 +388,7 @@ impl Law for Counter {
 }
 
 fn counter(fq: &Fq<Numbered, Counter>, flow: u64) -> &Counter {
-    &fq.queues[fq.queue_of(flow) as usize].queue.law
+    fq.flows.law(fq.queue_of(flow))
 }
 
 fn ticks(fq: &Fq<Numbered, Counter>, flow: u64) -> u64 {
@@ -519,7 +519,7 @@ fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
     fill(&mut fq, 1, 200, 1514);
     fill(&mut fq, 2, 200, 1514);
     let prob = |fq: &Fq<Numbered, Pie>, flow| {
-        crate::testing::var(&fq.queues[fq.queue_of(flow) as usize].queue.law, "drop_prob")
+        crate::testing::var(fq.flows.law(fq.queue_of(flow)), "drop_prob")
     };
     for i in 1..200 {
         // Flow 2 drains within a moment; flow 1 has new packets behind each that leaves late.
@@ -550,9 +550,9 @@ fn every_queue_of_thousands_is_updated_when_the_timer_rings() {
         let mut log = Log::default();
         (0..flows).for_each(|flow| offer(&mut fq, Numbered::new(flow, flow, 1514), &mut log));
         fq.on_timer(ms(10));
-        let waiting = fq.queues.iter().filter(|queue| !queue.queue.is_empty());
+        let waiting = (0..65536).filter(|&index| !fq.flows.is_empty(index));
         assert!(waiting.clone().count() > flows as usize / 2);
-        assert!(waiting.clone().all(|queue| queue.queue.law.ticks == 1));
+        assert!(waiting.clone().all(|index| fq.flows.law(index).ticks == 1));
     }
 }
 

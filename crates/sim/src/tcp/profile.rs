@@ -207,7 +207,7 @@ pub const LINUX: Profile = Profile {
     on_mark: Style::Proportional,
     slow_start_per_ack: EACH,
     avoidance_per_ack: EACH,
-    growth: OldGrowth { past_threshold: false, late: false },
+    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
     validation: true,
     tail_probes: true,
@@ -234,7 +234,7 @@ pub const LINUX_2_6: Profile = Profile {
     on_mark: Style::Halving,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: true, late: true },
+    growth: OldGrowth { past_threshold: true, late: true, not_at_end: true },
     tail_probes: false,
     frto_starts_over: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
@@ -259,7 +259,7 @@ pub const NEWRENO: Profile = Profile {
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: false, late: false },
+    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
     validation: false,
     tail_probes: false,
@@ -349,7 +349,8 @@ pub const PROFILES: [Profile; 10] = [
         recovery: Style::ProportionalEager,
         on_mark: Style::ProportionalEager,
         avoidance_per_ack: EACH,
-        growth: OldGrowth { past_threshold: true, late: false }, // ABC counts bytes
+        // ABC counts bytes.
+        growth: OldGrowth { past_threshold: true, late: false, not_at_end: true },
         rto: LINUX_RTO,
         ..LINUX_2_6
     },

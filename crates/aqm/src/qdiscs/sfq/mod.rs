@@ -148,7 +148,7 @@ impl<P: Packet> Queues<P> {
     }
 
     /// Takes the head of a queue that holds packets.
-    fn pop(&mut self, index: u32) -> (Time, P) {
+    fn pop(&mut self, index: u32) -> Departure<P> {
         let line = &mut self.queues[index as usize].line;
         self.pool.pop(line).expect("a listed queue holds packets")
     }
@@ -196,7 +196,7 @@ impl<P: Packet> Queues<P> {
         if !self.headdrop {
             return sink.dropped(packet, now, Stage::Enqueue, cause);
         }
-        let (enqueued, head) = self.pop(index);
+        let Departure { packet: head, enqueued } = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
         self.push(index, now, packet); // its length stays, and its place among the longest
@@ -231,8 +231,8 @@ impl<P: Packet> Queues<P> {
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
         let line = queue.line;
-        match self.pool.head_mut(&line).filter(|(_, head)| headdrop && can_mark(head)) {
-            Some((enqueued, head)) => mark(head, enqueued, Stage::Queued, cause, sink),
+        match self.pool.head(&line).filter(|head| headdrop && can_mark(&head.packet)) {
+            Some(head) => mark(&mut head.packet, head.enqueued, Stage::Queued, cause, sink),
             None if can_mark(packet) => mark(packet, now, Stage::Enqueue, cause, sink),
             None => return Some(cause),
         }
@@ -287,7 +287,7 @@ impl<P: Packet> Queues<P> {
         let victim = if is_single { self.queue(tail).next } else { longest };
         let line = &mut self.queues[victim as usize].line;
         let taken = if self.headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
-        let (enqueued, packet) = taken.expect("a listed queue holds packets");
+        let Departure { packet, enqueued } = taken.expect("a listed queue holds packets");
         self.total.remove(packet.bytes());
         self.touch(victim);
         if is_single {
@@ -317,7 +317,7 @@ impl<P: Packet> Queues<P> {
             self.retire_next(index);
         }
         self.total = Total::default();
-        for (enqueued, packet) in waiting {
+        for Departure { packet, enqueued } in waiting {
             self.sort_in(enqueued, packet, sink);
         }
     }
@@ -368,16 +368,17 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
             self.tail = Some(index);
             index = self.queue(index).next;
         }
-        let (enqueued, packet) = self.pop(index);
+        let departure = self.pop(index);
+        let bytes = departure.packet.bytes();
         let queue = self.queue(index);
-        queue.allot -= i64::from(packet.bytes());
+        queue.allot -= i64::from(bytes);
         let is_empty = queue.line.is_empty();
-        self.total.remove(packet.bytes());
+        self.total.remove(bytes);
         self.touch(index);
         if is_empty {
             self.retire_next(index);
         }
-        Some(Departure { packet, enqueued })
+        Some(departure)
     }
 
     fn backlog(&self) -> Backlog {

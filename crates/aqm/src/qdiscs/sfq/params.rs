@@ -5,7 +5,8 @@ use alloc::string::String;
 
 use crate::params;
 use crate::params::{Bytes, OrAuto, OrOff};
-use crate::qdiscs::linux_red::{Curve, usual_burst, weight_log};
+use crate::parts::tc_weight::weight_log;
+use crate::qdiscs::linux_red::{Curve, usual_burst};
 use crate::time::Span;
 use crate::units::Limit;
 
