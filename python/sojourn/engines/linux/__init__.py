@@ -98,15 +98,14 @@ class _Guest:
 
 def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
     wish, is_ours, hz = _core.linux_wish(scenario)
-    if own_kernel is not None:
-        if wish not in ("auto", "guest"):
-            raise InputError(f"--kernel: engine.linux.where is {wish}; only a guest takes a kernel")
-        return _Guest(kernel.own(own_kernel))
-    found = kernel.find(hz)
+    own = kernel.own(own_kernel) if own_kernel is not None else None
     if wish == host.NAME:
+        if own is not None:
+            raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
         return host.Host()
     if wish == uml.NAME:
-        return uml.Uml()
+        return uml.Uml(own.path if own else None)
+    found = own or kernel.find(hz)
     if found is not None:
         return _Guest(found)
     if wish == "auto":

@@ -122,10 +122,21 @@ def _command(kernel: Kernel, seed: int) -> list[str]:
 def command(kernel: Path, options: list[str]) -> list[str]:
     """How a guest kernel is started."""
     return [
-        str(kernel), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro", *options,
-        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", "quiet", "init=/bin/sh", "--",
-        "-c", f'"{_INIT}"',
+        str(kernel), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
+        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet", "init=/bin/sh",
+        "--", "-c", f'"{_INIT}"',
     ]  # fmt: skip
+
+
+def trial(command: list[str], seconds: float) -> str:
+    """Start a guest that ends at once; returns why it did not, or nothing."""
+    with scratch() as folder:
+        (folder.shared / "init").write_text("echo yes > /run/started\n")
+        with folder.console.open("wb") as console, _group(command, folder, console) as group:
+            with suppress(subprocess.TimeoutExpired):
+                group.wait(seconds)
+            started = (folder.shared / "started").exists()
+        return "" if started else _last_words(folder)
 
 
 @contextmanager
@@ -186,6 +197,7 @@ def _last_words(folder: Folder) -> str:
     """Why a kernel ended, as far as its console tells."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if "panic" in line or "Out of memory" in line]
+    signs = ("panic", "Out of memory", "failed, errno")
+    telling = [line for line in lines if any(sign in line for sign in signs)]
     last = (telling or lines[-3:])[:3]
     return f"its console says: {' | '.join(last)}" if last else "its console says nothing"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import platform
 import shlex
+import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from sojourn import _core
@@ -15,41 +17,57 @@ from sojourn.errors import InputError
 
 NAME = "uml"
 INSTALL = "apt-get install user-mode-linux kmod"
-_KERNEL = Path("/usr/bin/linux.uml")
+_DEBIAN = Path("/usr/bin/linux.uml")
 _MODULES = Path("/usr/lib/uml/modules")
 # arch/um/Kconfig: config HZ, default 100; Debian leaves it.
-_HZ = 100
+_DEBIAN_HZ = 100
 # Only touched pages count; what is free must hold them, or the guest is killed while it runs.
-MEMORY_MIB = 512
+_MEMORY_MIB = 512
 _ALWAYS = ("tun", "veth")
-_PATIENCE_S = 10.0
+_PATIENCE_S = 20.0
+# Debian's kernel has no console of its own for panics.
+_OPTIONS = ["con0=null,fd:1"]
 
 
 def way() -> Way:
-    """Whether it works here, for `sojourn doctor`."""
+    """Whether it works here, for `sojourn doctor`; the kernel is started once."""
     name = f"{NAME}, real time"
+    what, remedy = _missing()
+    if what:
+        return Way(name, False, what, remedy)
+    return Way(name, True, f"real kernel {_version(_DEBIAN)}, {_DEBIAN_HZ} Hz, no root needed")
+
+
+@cache
+def _missing() -> tuple[str, str]:
+    """Why Debian's kernel does not run here, and what helps; nothing if it does."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
-        return Way(name, False, "a guest kernel needs Linux on x86-64")
-    if not _KERNEL.exists() or not _MODULES.is_dir():
-        return Way(name, False, "Debian's user-mode-linux: not installed", INSTALL)
+        return "a guest kernel needs Linux on x86-64", ""
+    if not _DEBIAN.exists() or not _MODULES.is_dir() or shutil.which("insmod") is None:
+        return "Debian's user-mode-linux: not installed", INSTALL
     free_mib = _free_mib()
-    if free_mib < MEMORY_MIB:
-        note = f"{free_mib} MiB of memory are free, a guest may need {MEMORY_MIB} MiB"
-        return Way(name, False, note, "free memory")
-    return Way(name, True, f"real kernel {_version()}, {_HZ} Hz, no root needed")
+    if free_mib < _MEMORY_MIB:
+        note = f"{free_mib} MiB of memory are free, a guest may need {_MEMORY_MIB} MiB"
+        return note, "end other programs, or run them later"
+    said = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
+    if said:
+        return f"{_DEBIAN} does not start on this machine: {said}", "sojourn kernel build"
+    return "", ""
 
 
 class Uml:
-    """The guest kernel of Debian's package."""
+    """A guest kernel in real time: that of Debian's package, or one of the user's own."""
 
     where = "uml, real time"
     virtual_time = False
 
-    def __init__(self) -> None:
-        found = way()
-        if not found.works:
-            raise InputError(f"engine.linux.where: uml: {found.note}; {found.remedy}")
-        self.version = _version()
+    def __init__(self, own: Path | None = None) -> None:
+        what, remedy = ("", "") if own else _missing()
+        if what:
+            raise InputError(f"engine.linux.where: uml: {what}; {remedy}")
+        self._kernel = own or _DEBIAN
+        self._is_debian = own is None
+        self.version = _version(self._kernel)
 
     def plan(self, scenario: _core.Scenario) -> str:
         """What is done.
@@ -57,16 +75,16 @@ class Uml:
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
         """
-        return _core.linux_plan(scenario, _HZ)
+        return _core.linux_plan(scenario, _DEBIAN_HZ if self._is_debian else None)
 
     def carry_out(
         self, folder: guest.Folder, plan: str, _seed: int, watcher: guest.Watcher
     ) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
-        modules = _in_order(_wanted(json.loads(plan)))
-        insert = [f"insmod {shlex.quote(str(path))}" for path in modules]
-        guest.write_script(folder, insert)
-        guest.carry_out(guest.command(_KERNEL, []), folder, plan, watcher, "guest")
+        modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
+        guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
+        command = guest.command(self._kernel, _OPTIONS)
+        guest.carry_out(command, folder, plan, watcher, "guest")
 
 
 def _wanted(plan: dict[str, object]) -> list[str]:
@@ -80,9 +98,9 @@ def _wanted(plan: dict[str, object]) -> list[str]:
             *(f"tcp_{cc}" for cc in sorted(controls))]  # fmt: skip
 
 
-def _in_order(names: list[str]) -> list[Path]:
+def _in_order(names: list[str], version: str) -> list[Path]:
     """The files of modules, each behind those that it needs."""
-    folder = _MODULES / _version()
+    folder = _MODULES / version
     needs: dict[str, list[str]] = {}
     for line in (folder / "modules.dep").read_text().splitlines():
         file, _, others = line.partition(":")
@@ -94,8 +112,8 @@ def _in_order(names: list[str]) -> list[Path]:
     return [folder / file for file in ordered]
 
 
-def _version() -> str:
-    done = subprocess.run([_KERNEL, "--version"], capture_output=True, text=True,
+def _version(program: Path) -> str:
+    done = subprocess.run([program, "--version"], capture_output=True, text=True,
                           timeout=_PATIENCE_S, check=False)  # fmt: skip
     return done.stdout.strip()
 
