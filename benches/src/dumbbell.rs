@@ -63,6 +63,7 @@ impl Dumbbell {
                 loss: None,
             }],
             flows: vec![bulk(self.flows, Rate::from_bps(rate.as_bps() * 10))],
+            wlans: Vec::new(),
             linux: LinuxEngine::default(),
             warnings: Vec::new(),
         }

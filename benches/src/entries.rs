@@ -37,7 +37,7 @@ struct Deaf;
 
 impl Sink<Parcel> for Deaf {
     fn dropped(&mut self, _: Parcel, _: Time, _: Stage, _: Cause) {}
-    fn marked(&mut self, _: &mut Parcel, _: Stage, _: Cause) {}
+    fn marked(&mut self, _: &mut Parcel, _: Time, _: Stage, _: Cause) {}
 }
 
 /// A discipline that is kept at a backlog.

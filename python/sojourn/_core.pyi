@@ -198,9 +198,7 @@ def run(
 def linux_wish(scenario: Scenario) -> tuple[str, bool, int]:
     """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
 
-def linux_plan(
-    scenario: Scenario, hz: int | None = None, delays_in_router: bool = False
-) -> str:
+def linux_plan(scenario: Scenario, hz: int | None = None, delays_in_router: bool = False) -> str:
     """What the engine ``linux`` will do for a scenario, as JSON.
 
     `hz` are the timer interrupts of the kernel, by default as the scenario asks for them; with
@@ -211,10 +209,10 @@ def linux_plan(
     """
 
 def linux_host(folder: str, private: bool) -> None:
-    """Carry out ``plan.json`` in `folder`, which is ``/run`` in a guest, whose first process this is.
+    """Carry out ``plan.json`` in `folder`, ``/run`` in a guest, whose first process this is.
 
-    Results and ``status.json`` are in the folder afterwards, and the guest ends. With `private` this
-    is the host: the folder is mounted at ``/run`` for this process and its children alone.
+    Results and ``status.json`` are in the folder afterwards, and the guest ends. With `private`
+    this is the host: the folder is mounted at ``/run`` for this process and its children alone.
     """
 
 def linux_collect(
@@ -230,7 +228,7 @@ def router_plan(words: str) -> str:
     """What options of the router mean; both as JSON. Raises ScenarioError with the option."""
 
 def router_run(plan: str, told: str, control: str, out: str) -> None:
-    """Route until the other end of the pipe `control` is closed; lines of JSON go to the pipe `told`.
+    """Route until the other end of the pipe `control` is closed; JSON lines go to the pipe `told`.
 
     Results go to the folder `out` unless it is empty.
     """

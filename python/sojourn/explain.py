@@ -228,13 +228,13 @@ def _wrapped(text: str, indent: int) -> list[str]:
 
 def _columns(rows: list[tuple[str, str]], indent: int = 2) -> list[str]:
     """Two columns, the second wrapped."""
-    width = min(34, max(len(left) for left, _ in rows)) + indent + 2
+    longest = min(34, max(len(left) for left, _ in rows))
+    width = indent + longest + 2
     lines = []
     for left, right in rows:
         text = _wrapped(right, width)
-        head = f"{' ' * indent}{left}".ljust(width)
-        fits = len(head) == width
-        if text and fits:
+        if text and len(left) <= longest:
+            head = f"{' ' * indent}{left}".ljust(width)
             lines += [head + text[0][width:], *text[1:]]
         else:
             lines += [*_wrapped(left, indent), *text]

@@ -23,7 +23,7 @@ from sojourn.errors import InputError, RunFailed
 
 _HERE = Path(host.__file__).parent
 _NAMED = Path("/run/netns")
-# A FIFO priority below those of the kernel's own threads; what the router starts does not inherit it.
+# A FIFO priority below those of the kernel's own threads; commands do not inherit it.
 _REAL_TIME = ("chrt", "--fifo", "--reset-on-fork", "10")
 
 
@@ -53,11 +53,11 @@ class Options:
     Attributes:
         forward: from the near to the far end.
         reverse: from the far to the near end.
-        near: where the near end is: ``new``, ``host``, the name of a network name space or its file.
+        near: where the near end is: ``new``, ``host``, the name of a name space or its file.
         far: the same of the far end.
         duration: how long; without one until a command at the near end has ended, or for ever.
         spin: how long it stays awake before a packet is due: exact, at the price of a busy core.
-        stall: a packet that leaves later than due by this makes the run invalid; ``5ms`` by default.
+        stall: a packet that leaves so much too late makes the run invalid; ``5ms`` by default.
         mtu: the largest IP packet; ``1500B`` by default.
         command: what is run at the near end, its arguments as they are.
         far_command: the same for the far end.
@@ -154,7 +154,7 @@ def _priority() -> tuple[str, ...]:
     if program is None:
         raise InputError("--realtime: chrt: not installed; apt-get install util-linux")
     if os.geteuid() != 0:
-        raise InputError("--realtime: only root may have such a priority; leave it out, or use --spin")
+        raise InputError("--realtime: only root may have such a priority; leave it out")
     return (program, *_REAL_TIME[1:])
 
 

@@ -74,6 +74,8 @@ __all__ = [
     "Varying",
     "Video",
     "Web",
+    "Wireless",
+    "Wlan",
 ]
 
 
@@ -250,11 +252,24 @@ class Trace(_Part):
     opportunity: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wireless(_Part):
+    """One transmitter of a wireless LAN: the access point or a station.
+
+    Attributes:
+        wlan: The name of the wireless LAN.
+    """
+
+    _kind: ClassVar[str | None] = "wireless"
+
+    wlan: str
+
+
 # A rate that varies.
-Varying: TypeAlias = Schedule | Bucket | Trace
+Varying: TypeAlias = Schedule | Bucket | Trace | Wireless
 
 
-# How fast a link sends: a rate, or a table of kind `schedule`, `bucket` or `trace`.
+# How fast a link sends: a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`.
 Capacity: TypeAlias = str | Varying
 
 
@@ -510,7 +525,8 @@ class Pie(_Aqm):
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
             correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
             of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
+            ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
@@ -1263,7 +1279,8 @@ class FqPie(_Aqm):
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
             correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
             of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034, as far as the fact sheet goes. Default: ``"rfc8033"``.
+            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
+            ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
@@ -1471,12 +1488,15 @@ class Device(_Part):
         bytes: A packet is handed down while no more than this is in the device, the packet being
             sent included: the rule of Linux's byte queue limits. With ``1514B`` two frames of 1514
             B fit.
+        packets: In place of ``bytes``: a packet is handed down while fewer than these are in the
+            device, the packet being sent included: the rule of a ring of descriptors.
         overhead: Bytes that the line adds to every packet beyond the ``framing`` that the queue
             counts. With ``framing = "14B"``, ``24B`` make the 38 B that Ethernet occupies. Default:
             ``"0B"``.
     """
 
-    bytes: str
+    bytes: str | None = None
+    packets: int | None = None
     overhead: str | None = None
 
 
@@ -1576,8 +1596,9 @@ class Link(_Part):
     """A link in one direction: a queue, a transmitter, a wire.
 
     Attributes:
-        rate: How fast it sends: a rate, a ``schedule`` of rates, a token ``bucket``, or a ``trace``
-            recorded on a real link.
+        rate: How fast it sends: a rate, a ``schedule`` of rates, a token ``bucket``, a ``trace``
+            recorded on a real link, or ``wireless``, what other transmitters of a wireless LAN
+            leave it.
         delay: Propagation delay. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them: ``14B``
             is what Linux counts on Ethernet, ``38B`` what Ethernet occupies. Default: ``"0B"``.
@@ -1601,6 +1622,31 @@ class Link(_Part):
     device: Device | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wlan(_Part):
+    """One cell of 802.11g: a medium that an access point and its stations share.
+
+    Each link with ``rate = { kind = "wireless", wlan = NAME }`` is one transmitter; they contend
+    for the medium frame by frame (DCF).
+
+    Attributes:
+        rate: Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Default: ``"54mbit"``.
+        error_rate: Probability that a frame is not received although no other was sent at the same
+            time. Default: ``0.0``.
+        attempts: How often a frame is sent at most before it is given up. Default: ``7``.
+        slot: A slot of the backoff; ``20us`` where stations of 802.11b are about. Default:
+            ``"9us"``.
+        eifs: From the end of a frame that was not received until slots are counted again (EIFS).
+            Default: ``"88us"``.
+    """
+
+    rate: str | None = None
+    error_rate: float | None = None
+    attempts: int | None = None
+    slot: str | None = None
+    eifs: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1994,6 +2040,7 @@ class Scenario(_Document):
         warmup: Time at the start that no summary counts. Default: ``"0s"``.
         record: What is recorded beside the summary.
         links: The links, by name: words of letters, digits, ``_`` and ``-``.
+        wlans: The wireless LANs, by name. Links are their transmitters.
         flows: The groups of flows.
         engine: What single engines must know beside the scenario.
     """
@@ -2004,5 +2051,6 @@ class Scenario(_Document):
     warmup: str | None = None
     record: Record | None = None
     links: Mapping[str, Link]
+    wlans: Mapping[str, Wlan] | None = None
     flows: Sequence[FlowGroup]
     engine: Engines | None = None

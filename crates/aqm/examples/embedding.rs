@@ -40,7 +40,7 @@ impl Sink<Datagram> for Losses {
     fn dropped(&mut self, _: Datagram, _accepted: Time, _: Stage, _: Cause) {
         self.dropped += 1;
     }
-    fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {
+    fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {
         self.marked += 1;
     }
 }

@@ -29,7 +29,7 @@ use crate::time::{Rate, Time};
 ///         assert_eq!((stage, cause), (Stage::Enqueue, Cause::Overflow));
 ///         self.0 += 1;
 ///     }
-///     fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {}
+///     fn marked(&mut self, _: &mut Datagram, _accepted: Time, _: Stage, _: Cause) {}
 /// }
 ///
 /// let env = Env { limit: Limit::Packets(2), mtu_bytes: 1500, rate: None, salt: 0 };
@@ -46,8 +46,8 @@ pub trait Sink<P> {
     /// `packet` is gone. `enqueued` is when it had been accepted (now, if it never was).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may note that
-    /// on it.
-    fn marked(&mut self, packet: &mut P, stage: Stage, cause: Cause);
+    /// on it. `enqueued` is when it had been accepted (now, if it is just coming).
+    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
     /// How the state variables stood when the decision was made that the next call tells of. Only a
     /// discipline made by [`crate::registry::build_watched`] says so.
     fn evidence(&mut self, evidence: Evidence<'_>) {
@@ -82,7 +82,7 @@ pub struct Departure<P> {
 /// # struct Deaf;
 /// # impl Sink<Datagram> for Deaf {
 /// #     fn dropped(&mut self, _: Datagram, _: Time, _: Stage, _: Cause) {}
-/// #     fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {}
+/// #     fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
 /// # }
 /// # use sojourn_aqm::{Cause, Sink, Stage};
 /// use sojourn_aqm::{Env, Limit, QdiscSpec, Rate, Rng, Time, registry};

@@ -316,8 +316,27 @@ fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError
         };
         result.map_err(|error| refused::<D, L>(spec, name, error))?;
     }
+    refuse_unused(spec, &law, of_law)?;
     discipline.check().and_then(|()| law.check()).map_err(|why| SpecError::new("", why))?;
     Ok((discipline, law))
+}
+
+/// A setting without effect in the dialect is a mistake.
+fn refuse_unused<L: Params>(spec: &QdiscSpec, law: &L, dialect: &str) -> Result<(), SpecError> {
+    let defaults = L::of_dialect(dialect).expect("the law was made of it");
+    let is_idle =
+        |name: &str| L::unused(dialect).contains(&name) && law.get(name) != defaults.get(name);
+    match spec.set_by_user().find(|(name, _)| is_idle(name)) {
+        None => Ok(()),
+        Some((name, text)) => {
+            let kind = spec.kind();
+            let why = format!(
+                "{name} `{text}` has no effect in dialect {dialect}; leave it out (`sojourn explain \
+                 {kind}` shows what has)"
+            );
+            Err(SpecError::new(name, why))
+        }
+    }
 }
 
 fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError) -> SpecError {

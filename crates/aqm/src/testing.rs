@@ -195,7 +195,7 @@ impl Sink<Numbered> for Log {
     fn dropped(&mut self, packet: Numbered, _enqueued: Time, stage: Stage, cause: Cause) {
         self.dropped.push((packet.id, stage, cause));
     }
-    fn marked(&mut self, packet: &mut Numbered, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Numbered, _enqueued: Time, stage: Stage, cause: Cause) {
         self.marked.push((packet.id, stage, cause));
     }
 }

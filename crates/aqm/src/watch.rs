@@ -121,9 +121,9 @@ impl<P> Sink<P> for Witness<'_, P> {
         self.sink.dropped(packet, enqueued, stage, cause);
     }
 
-    fn marked(&mut self, packet: &mut P, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause) {
         self.sink.evidence(self.evidence);
-        self.sink.marked(packet, stage, cause);
+        self.sink.marked(packet, enqueued, stage, cause);
     }
 }
 

@@ -17,7 +17,7 @@ impl Sink<Numbered> for Heard {
     fn dropped(&mut self, _: Numbered, _: Time, stage: Stage, cause: Cause) {
         self.signals.push((stage, cause));
     }
-    fn marked(&mut self, _: &mut Numbered, stage: Stage, cause: Cause) {
+    fn marked(&mut self, _: &mut Numbered, _enqueued: Time, stage: Stage, cause: Cause) {
         self.signals.push((stage, cause));
     }
     fn evidence(&mut self, evidence: Evidence<'_>) {

@@ -88,6 +88,7 @@ fn contradictory_pairs_are_refused_with_both_values_and_the_source() {
         ("fq_codel:interval=4ms", ["target `5ms`", "interval `4ms`", "RFC 8289"]),
         ("cobalt:target=1s", ["target `1s`", "interval `100ms`", "RFC 8289"]),
         ("cake:target=1s", ["target `1s`", "interval", "RFC 8289"]),
+        ("choke:limit=131072p", ["limit `131072p`", "at most 131071p", "sch_choke.c"]),
         ("cake:flows=9", ["flows `9`", "multiple of 8", "sch_cake.c"]),
         (
             "madpie:deterministic_target=20ms",

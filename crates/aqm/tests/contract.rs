@@ -4,6 +4,8 @@
 //! Random hosts offer and take packets through fat times, lean times and silence, and check after
 //! every single operation what `Aqm` and `Qdisc` promise.
 
+#[path = "contract/effects.rs"]
+mod effects;
 #[path = "contract/host.rs"]
 mod host;
 

@@ -88,7 +88,7 @@ impl Sink<TracePacket> for Ear {
     fn dropped(&mut self, packet: TracePacket, _: Time, stage: Stage, cause: Cause) {
         self.note(packet.0.id, "dropped", stage, cause);
     }
-    fn marked(&mut self, packet: &mut TracePacket, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut TracePacket, _enqueued: Time, stage: Stage, cause: Cause) {
         self.note(packet.0.id, "marked", stage, cause);
     }
 }

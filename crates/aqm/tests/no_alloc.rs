@@ -67,7 +67,7 @@ impl Sink<TestPacket> for Ear {
     fn dropped(&mut self, _: TestPacket, _: Time, _: Stage, cause: Cause) {
         self.signals += u64::from(cause != Cause::Overflow);
     }
-    fn marked(&mut self, _: &mut TestPacket, _: Stage, _: Cause) {
+    fn marked(&mut self, _: &mut TestPacket, _: Time, _: Stage, _: Cause) {
         self.signals += 1;
     }
 }

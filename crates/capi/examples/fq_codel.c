@@ -20,7 +20,9 @@ static void on_drop(void *context, const sojourn_packet *packet, uint64_t enqueu
     ((struct tally *)context)->dropped += 1;
 }
 
-static void on_mark(void *context, const sojourn_packet *packet, uint8_t stage, uint8_t cause) {
+static void on_mark(void *context, const sojourn_packet *packet, uint64_t enqueued_ns,
+                    uint8_t stage, uint8_t cause) {
+    (void)enqueued_ns;
     (void)stage;
     (void)cause;
     ((struct tally *)context)->marked += packet->ecn == SOJOURN_CE;

@@ -84,8 +84,9 @@ typedef struct sojourn_backlog {
    where, why. */
 typedef void (*sojourn_dropped_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
-/* Told of every packet that was just marked: the packet with its new ECN field, where, why. */
-typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, uint8_t stage, uint8_t cause);
+/* Told of every packet that was just marked: the packet with its new ECN field, when it was
+   accepted (now, if it is just coming), where, why. */
+typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
 /* The place of a discipline, and its ear. */
 typedef struct sojourn_setup {

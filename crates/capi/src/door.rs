@@ -172,10 +172,11 @@ impl Sink<Legal> for Caller {
         }
     }
 
-    fn marked(&mut self, packet: &mut Legal, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Legal, enqueued: Time, stage: Stage, cause: Cause) {
         if let Some(marked) = self.marked {
+            let (at, stage, cause) = (enqueued.as_nanos(), stage as u8, cause as u8);
             // SAFETY: the caller of `sojourn_new` gave a function and the context it wants.
-            unsafe { marked(self.context, &packet.0, stage as u8, cause as u8) };
+            unsafe { marked(self.context, &packet.0, at, stage, cause) };
         }
     }
 }

@@ -87,9 +87,15 @@ pub type DroppedFn = unsafe extern "C" fn(
     cause: u8,
 );
 
-/// Told of every packet that was just marked: the packet with its new ECN field, where, why.
-pub type MarkedFn =
-    unsafe extern "C" fn(context: *mut c_void, packet: *const Packet, stage: u8, cause: u8);
+/// Told of every packet that was just marked: the packet with its new ECN field, when it was accepted (now,
+/// if it is just coming), where, why.
+pub type MarkedFn = unsafe extern "C" fn(
+    context: *mut c_void,
+    packet: *const Packet,
+    enqueued_ns: u64,
+    stage: u8,
+    cause: u8,
+);
 
 /// The place of a discipline, and its ear.
 #[repr(C)]

@@ -158,7 +158,13 @@ unsafe extern "C" fn on_drop(
     unsafe { note(context, packet, "dropped", stage, cause) };
 }
 
-unsafe extern "C" fn on_mark(context: *mut c_void, packet: *const c::Packet, stage: u8, cause: u8) {
+unsafe extern "C" fn on_mark(
+    context: *mut c_void,
+    packet: *const c::Packet,
+    _enqueued_ns: u64,
+    stage: u8,
+    cause: u8,
+) {
     // SAFETY: the handle passes on what it was given.
     unsafe {
         assert_eq!((*packet).ecn, c::CE, "a marked packet says so");

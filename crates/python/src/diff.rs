@@ -84,7 +84,7 @@ impl Diff {
         dict.set_item("flow", &self.flows[signal.flow as usize])?;
         dict.set_item("seq", signal.seq)?;
         dict.set_item("bytes", signal.bytes)?;
-        dict.set_item("sojourn_ns", signal.sojourn.map(|sojourn| sojourn.as_nanos()))?;
+        dict.set_item("sojourn_ns", signal.sojourn.as_nanos())?;
         dict.set_item("fate", if signal.is_mark { "marked" } else { "dropped" })?;
         dict.set_item("stage", signal.stage.word())?;
         dict.set_item("cause", signal.cause.word())?;

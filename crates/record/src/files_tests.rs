@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use sojourn_aqm::{Cause, Ecn, Stage, Time, Var};
+use sojourn_aqm::{Cause, Ecn, Span, Stage, Time, Var};
 
 use super::*;
 use crate::rows::{Fate, HistogramOf, PacketRow, Scope, SignalRow, StateRow, SummaryRow};
@@ -33,7 +33,7 @@ fn signal(place: usize) -> SignalRow {
         flow: 1,
         seq: place as u32,
         bytes: 1500,
-        sojourn: None,
+        sojourn: Span::from_micros(3),
         is_mark: true,
         stage: Stage::Queued,
         cause: Cause::Random,
@@ -123,7 +123,8 @@ fn every_signal_has_its_own_state() {
     assert_eq!(states.keys().as_string::<i32>().value(0), "drop_prob");
     assert_eq!(states.values().as_primitive::<Float64Type>().values()[..], [0.25, 0.75]);
     assert_eq!(states.value_offsets(), [0, 1, 2]);
-    assert!(batch.column_by_name("sojourn_ns").unwrap().is_null(0));
+    let sojourns = batch.column_by_name("sojourn_ns").unwrap().as_primitive::<UInt64Type>();
+    assert_eq!(sojourns.values()[..], [3000, 3000]);
 }
 
 #[test]

@@ -108,8 +108,8 @@ pub struct SignalRow {
     pub seq: u32,
     /// Size as the link accounts it.
     pub bytes: u32,
-    /// How long it had waited; none for one that was marked while it went on waiting.
-    pub sojourn: Option<Span>,
+    /// How long it had waited by then.
+    pub sojourn: Span,
     /// Whether it was marked; else it was dropped.
     pub is_mark: bool,
     /// Where.

@@ -201,7 +201,7 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
         ("seq", u32s(rows.iter().map(|r| r.seq)), false),
         ("bytes", u32s(rows.iter().map(|r| r.bytes)), false),
-        ("sojourn_ns", some_u64s(rows.iter().map(|r| r.sojourn.map(|s| s.as_nanos()))), true),
+        ("sojourn_ns", u64s(rows.iter().map(|r| r.sojourn.as_nanos())), false),
         ("signal", words(rows.iter().map(|r| Some(r.is_mark as i8)), &SIGNALS), false),
         ("stage", words(rows.iter().map(|r| Some(r.stage as i8)), &STAGES), false),
         ("cause", words(rows.iter().map(|r| Some(r.cause as i8)), &CAUSES), false),

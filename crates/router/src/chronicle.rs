@@ -127,7 +127,7 @@ impl Sink<Parcel> for Ear<'_> {
         }
     }
 
-    fn marked(&mut self, parcel: &mut Parcel, stage: Stage, cause: Cause) {
+    fn marked(&mut self, parcel: &mut Parcel, enqueued: Time, stage: Stage, cause: Cause) {
         self.chronicle.counts.marked += 1;
         parcel.marked = Some((stage, cause));
         match &mut self.chronicle.memory {
@@ -138,7 +138,7 @@ impl Sink<Parcel> for Ear<'_> {
             }
             Memory::Probe(probe, link) => {
                 let mut ear = probe.ear::<true>(self.now, usize::from(*link));
-                ear.marked(&mut told(parcel), stage, cause);
+                ear.marked(&mut told(parcel), enqueued, stage, cause);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Carrying out a plan: name spaces, interfaces, queues, programs, recorder, in one process with one
 //! loop. In a guest this is the first process and the only one; in virtual time all it does takes none.
 
+mod adaptation;
 mod check;
 mod clock;
 mod event;
@@ -44,6 +45,8 @@ pub type Failure = String;
 pub struct Key {
     /// The flow.
     pub flow: u32,
+    /// Which of its connections.
+    pub lane: u8,
     /// Which of its sockets.
     pub end: End,
 }
@@ -53,12 +56,12 @@ const STREET: u64 = u64::MAX - 2;
 
 impl Key {
     fn number(self) -> u64 {
-        u64::from(self.flow) << 2 | self.end as u64
+        u64::from(self.flow) << 16 | u64::from(self.lane) << 8 | self.end as u64
     }
 
     fn of(number: u64) -> Key {
-        let end = [End::Listener, End::Sender, End::Receiver][(number & 3) as usize % 3];
-        Key { flow: (number >> 2) as u32, end }
+        let end = End::ALL[(number & 3) as usize];
+        Key { flow: (number >> 16) as u32, lane: (number >> 8) as u8, end }
     }
 }
 
@@ -125,6 +128,9 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
         Bottleneck::Kernel { .. } => None,
     };
     check::set_up(&plan, &hosts.spaces)?;
+    if let Some(adaptation) = &plan.adaptation {
+        adaptation::start(adaptation, &hosts.spaces)?;
+    }
     let offloads = check::switch_off_offloads(&plan, &hosts.spaces)?;
     let before = check::read_back(&plan, &hosts.spaces)?;
     let recorder = match street {
@@ -208,7 +214,7 @@ impl Turn<'_> {
             self.result.at_warmup = self.counts();
         }
         if self.due.sample.take(now) {
-            self.result.sample(now, &self.programs);
+            self.sample(now);
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
             while let Some((_, command)) =
@@ -235,7 +241,7 @@ impl Turn<'_> {
                 let key = Key::of(number);
                 let now = self.clock.now()?;
                 let program = &mut self.programs[key.flow as usize];
-                match program.on_ready(now, key.end, &self.hosts, &mut self.diary) {
+                match program.on_ready(now, key, &self.hosts, &mut self.diary) {
                     Err(error) if is_of_connection(&error) => {
                         self.result.broken.push(format!("flow {}: {error}", key.flow));
                         Ok(())
@@ -243,6 +249,15 @@ impl Turn<'_> {
                     other => other,
                 }
             }
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        if self.plan.sample_flows {
+            self.result.sample(now, &self.programs);
+        }
+        if let (true, Some(street)) = (self.plan.sample_law, &self.street) {
+            self.result.law.push(street.law());
         }
     }
 

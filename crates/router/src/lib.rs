@@ -22,6 +22,8 @@ pub mod host;
 #[cfg(target_os = "linux")]
 pub mod live;
 #[cfg(target_os = "linux")]
+mod netlink;
+#[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod traffic;

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Ecn;
+use sojourn_scenario::resolved::App;
 
 /// A network name space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -115,33 +116,6 @@ pub struct GroupLines {
     pub return_ns: u64,
 }
 
-/// What a flow carries.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Load {
-    /// Data over TCP, without end or so many bytes.
-    Bulk {
-        /// How many.
-        bytes: Option<u64>,
-    },
-    /// Files one after the other, each over a new connection.
-    Files {
-        /// Their sizes.
-        sizes: Vec<u64>,
-        /// Mean of the exponential time in between, seconds.
-        think_s: f64,
-    },
-    /// Datagrams.
-    Datagrams {
-        /// Bytes of each, headers included.
-        packet_bytes: u32,
-        /// Rate, bit/s, headers included.
-        rate_bps: u64,
-        /// Mean on and off periods, seconds; none: always on.
-        periods_s: Option<(f64, f64)>,
-    },
-}
-
 /// One flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Flow {
@@ -159,12 +133,19 @@ pub struct Flow {
     pub stop_ns: Option<u64>,
     /// Congestion control, as the kernel names it; datagrams have none.
     pub cc: Option<String>,
-    /// Whether datagrams are ECN-capable. (TCP negotiates by route.)
-    pub ecn: bool,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
     /// What it carries.
-    pub load: Load,
+    pub app: App,
+}
+
+/// What the kernel's RED needs to adapt its `max_p`, beside what tc sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Adaptation {
+    /// The size of packet that tc was told.
+    pub mean_packet_bytes: u64,
+    /// The rate that it was told, bit/s.
+    pub rate_bps: u64,
 }
 
 /// The plan.
@@ -176,10 +157,12 @@ pub struct Plan {
     pub duration_ns: u64,
     /// End of the warm-up, nanoseconds.
     pub warmup_ns: u64,
-    /// Time between two samples of the flows, nanoseconds.
+    /// Time between two samples, nanoseconds.
     pub sample_ns: u64,
     /// Whether flows are sampled.
     pub sample_flows: bool,
+    /// Whether the variables of our router's law are sampled.
+    pub sample_law: bool,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.
@@ -190,6 +173,8 @@ pub struct Plan {
     pub expected: Vec<Expected>,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
+    /// Adaptive RED in the kernel.
+    pub adaptation: Option<Adaptation>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// What was rounded or differs, one sentence each.

@@ -10,21 +10,26 @@ mod topology;
 use sojourn_aqm::{Rate, Rng};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
+    App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
 };
 use sojourn_sim::build::draw_start;
+use sojourn_sim::tcp::profile::profile;
 
-use crate::plan::{Bottleneck, FIRST_PORT, Flow, GroupLines, Load, Plan, Setting, Space, Street};
+use crate::plan::{Bottleneck, FIRST_PORT, Flow, GroupLines, Plan, Setting, Space, Street};
 use crate::tc::{self, Around, Words};
-use topology::{Commands, VETH_BPS, shaper};
+use topology::{Commands, VETH_BPS, few_batches, shaper};
 
 /// IP and TCP headers without options, and with timestamps.
 const PLAIN_HEADER: u32 = 40;
 const STAMPED_HEADER: u32 = 52;
+/// Headers of a datagram, its number and its time.
+const LEAST_DATAGRAM: u32 = UDP_HEADER + STAMP_BYTES;
 /// Headers of a datagram.
 const UDP_HEADER: u32 = 28;
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
+/// A request names its lane by one byte.
+const MOST_LANES: u32 = 255;
 /// Groups are numbered by one byte of an address.
 const MOST_GROUPS: usize = 250;
 const MOST_FLOWS: usize = 20_000;
@@ -59,7 +64,8 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         let asked = scenario.linux.hz;
         warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
     }
-    for group in &scenario.flows {
+    for (index, group) in scenario.flows.iter().enumerate() {
+        warnings.extend(filled_up(index, &group.app));
         if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {
             warnings.push(format!(
                 "flows `{}`: the kernel runs its own TCP, not the profile {}",
@@ -69,6 +75,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     }
     let mut out = Commands::default();
     out.routers(scenario, link, &bottleneck);
+    let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     if let (Some(words), Capacity::Constant(_) | Capacity::Schedule(_)) = (&words, &link.capacity) {
         out.bottleneck(link, words);
     }
@@ -78,11 +85,13 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         warmup_ns: scenario.warmup.as_nanos(),
         sample_ns: scenario.record.sample.as_nanos(),
         sample_flows: scenario.record.flows,
+        sample_law: scenario.record.states && is_ours,
         hz,
         settings: settings(stamps),
-        commands: out.commands,
+        commands: few_batches(out.commands),
         expected: out.expected,
         bottleneck,
+        adaptation: words.as_ref().and_then(|words| words.adaptation),
         flows,
         warnings,
         drops_at_head: words.as_ref().is_some_and(|words| words.drops_at_head),
@@ -92,6 +101,10 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
 
 /// The only link: this engine has one bottleneck.
 fn the_link(scenario: &Resolved) -> Planned<&Link> {
+    if let Some(wlan) = scenario.wlans.first() {
+        let message = "engine linux has no wireless LAN; use engine sim";
+        return refuse(format!("wlans.{}", wlan.name), message);
+    }
     for (index, group) in scenario.flows.iter().enumerate() {
         let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
         for (key, is_beyond) in [
@@ -164,9 +177,8 @@ fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 start_ns: start_ns(scenario, group, place),
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
-                ecn: datagrams_ecn(&group.app),
                 payload_bytes: payload(index, &group.app)?,
-                load: load(index, &group.app)?,
+                app: group.app.clone(),
             });
         }
     }
@@ -181,7 +193,10 @@ fn start_ns(scenario: &Resolved, group: &FlowGroup, place: u32) -> u64 {
 }
 
 fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
-    let written = tcp.cc.as_deref().unwrap_or("cubic");
+    // What is not written is the profile's, as in the simulator.
+    let own = profile(&tcp.profile)
+        .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
+    let written = tcp.cc.as_deref().unwrap_or(own.cc);
     let (name, parameters) = written.split_once(':').unwrap_or((written, ""));
     if !parameters.is_empty() {
         let place = format!("flows[{index}].cc");
@@ -206,50 +221,51 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     Ok(name.to_owned())
 }
 
-/// Whether datagrams are ECN-capable; TCP negotiates by route.
-fn datagrams_ecn(app: &App) -> bool {
-    match app {
-        App::Cbr { datagrams, .. } | App::OnOff { datagrams, .. } => datagrams.ecn,
-        _ => false,
-    }
-}
-
 /// Payload of a full segment or datagram.
 fn payload(index: usize, app: &App) -> Planned<u32> {
+    let place = |key: &str| format!("flows[{index}].app.{key}");
+    let needs = |what: &str| {
+        format!(
+            "{what} that carries its number and time needs {LEAST_DATAGRAM} B or more on real hosts"
+        )
+    };
+    if let App::Web { web, .. } = app {
+        if web.request_bytes < LEAST_DATAGRAM {
+            return refuse(place("request"), needs("a request"));
+        }
+        if web.parallel > MOST_LANES {
+            let message = format!("engine linux has room for {MOST_LANES} connections of a page");
+            return refuse(place("parallel"), message);
+        }
+    }
     if let Some(tcp) = app.tcp() {
         return Ok(tcp.payload_bytes);
     }
-    match app.packet_bytes().checked_sub(UDP_HEADER) {
-        Some(bytes) if bytes >= STAMP_BYTES => Ok(bytes),
-        _ => refuse(
-            format!("flows[{index}].app.packet"),
-            "a datagram that carries its number and time needs 40 B or more on real hosts",
-        ),
+    match app.packet_bytes() {
+        bytes if bytes >= LEAST_DATAGRAM => Ok(bytes - UDP_HEADER),
+        _ => refuse(place("packet"), needs("a datagram")),
     }
 }
 
-fn load(index: usize, app: &App) -> Planned<Load> {
-    let place = |key: &str| format!("flows[{index}].app.{key}");
-    let steady = |datagrams: &Datagrams, periods_s| Load::Datagrams {
-        packet_bytes: datagrams.packet_bytes,
-        rate_bps: datagrams.rate.as_bps(),
-        periods_s,
+/// Where the last datagram of a frame may be smaller than what it has to carry.
+fn filled_up(index: usize, app: &App) -> Option<String> {
+    let is_small = |bytes: u64| {
+        let last = bytes % u64::from(app.packet_bytes());
+        last > 0 && last < u64::from(LEAST_DATAGRAM)
     };
-    Ok(match app {
-        App::Bulk { bytes, .. } => Load::Bulk { bytes: *bytes },
-        App::Files { sizes: Sizes::List(sizes), think, .. } => {
-            Load::Files { sizes: sizes.clone(), think_s: think.as_secs() }
+    let may_be = match app {
+        App::Video { frames: Sizes::List(sizes), .. } => sizes.iter().any(|&bytes| is_small(bytes)),
+        App::Video { .. } => true,
+        App::Replay { recording, .. } => {
+            recording.amounts.iter().any(|&(_, bytes)| is_small(bytes))
         }
-        App::Files { .. } => {
-            return refuse(place("sizes"), "engine linux takes a list of sizes; use engine sim");
-        }
-        App::Cbr { datagrams, arrivals: Arrivals::Constant } => steady(datagrams, None),
-        App::OnOff { datagrams, on, off } => steady(datagrams, Some((on.as_secs(), off.as_secs()))),
-        _ => {
-            let message = "engine linux carries bulk, files, evenly spaced cbr and onoff; use \
-                           engine sim";
-            return refuse(place("kind"), message);
-        }
+        _ => false,
+    };
+    may_be.then(|| {
+        format!(
+            "flows[{index}].app: datagrams of less than {LEAST_DATAGRAM} B are filled up to that: each \
+             carries its number and time"
+        )
     })
 }
 
@@ -264,7 +280,7 @@ fn bottleneck(
         Capacity::Schedule(steps) => {
             steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
         }
-        Capacity::Trace(_) | Capacity::Bucket(_) => {
+        Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => {
             let place = format!("links.{}.rate", link.name);
             return refuse(place, "engine linux has steady rates and schedules; use engine sim");
         }

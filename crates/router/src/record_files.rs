@@ -27,33 +27,39 @@ pub struct Status {
     pub failure: String,
 }
 
-/// One flow at one sample, from the kernel's `tcp_info`.
+/// One flow at one sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// The flow.
     pub flow: u32,
     /// When, nanoseconds.
     pub at_ns: u64,
-    /// Payload sent, retransmissions included.
-    pub sent_bytes: u64,
     /// Delivered to the receiver's application.
     pub delivered_bytes: u64,
+    /// What the kernel says of its connections.
+    pub account: Account,
+}
+
+/// The kernel's account of a flow's connections (`tcp_info`), added up; the round-trip time is that of
+/// the last one added, as in the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Account {
+    /// Payload sent, retransmissions included.
+    pub sent_bytes: u64,
     /// Payload sent again.
     pub retransmitted_bytes: u64,
-    /// Segments believed to be in the network, as the kernel counts them.
-    pub inflight: u32,
-    /// Congestion window, segments.
-    pub cwnd: u32,
-    /// Slow start threshold, segments.
-    pub ssthresh: u32,
-    /// State of the congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
-    pub state: u8,
-    /// Payload of a segment.
-    pub mss: u32,
+    /// Payload believed to be in the network.
+    pub inflight_bytes: u64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Delivered with a mark.
+    pub ce_bytes: u64,
     /// Smoothed round-trip time, microseconds.
     pub srtt_us: u32,
-    /// Segments whose delivery was acknowledged with a mark.
-    pub delivered_ce: u32,
+    /// Slow start threshold in segments, and state of the congestion control, of the last one.
+    pub ssthresh: u32,
+    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u8,
 }
 
 /// What a flow has achieved: the same counts as in the simulator.
@@ -109,6 +115,8 @@ pub struct RunResult {
     pub counts: Vec<Count>,
     /// Samples of flows.
     pub samples: Vec<Sample>,
+    /// Samples of the law of our router, each variable by its bits: JSON has no NaN.
+    pub law: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub diary: Diary,
     /// Connections that ended before they should.

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Time};
+use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time, Var};
 use sojourn_record::Run;
-use sojourn_record::rows::{Fate, FlowRow, StateRow, TransferRow};
+use sojourn_record::rows::{Fate, FlowRow, FlowStateRow, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::Capacity;
+use sojourn_scenario::resolved::{App, Capacity};
 use sojourn_sim::build::classes;
 use sojourn_sim::packet::{Kind as SimKind, Packet};
 use sojourn_sim::probe::Probe;
@@ -21,9 +21,11 @@ use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
 use sojourn_sim::transmitter::Transmitter;
 use sojourn_sim::world::FlowCount;
 
-use crate::plan::{Load, Plan};
-use crate::record_files::{RESULT, RunResult};
+use crate::chronicle::Memory;
+use crate::plan::{Bottleneck, Plan};
+use crate::record_files::{RESULT, RunResult, Sample};
 use crate::seen::{Kind, Story};
+use crate::street::Street;
 
 /// The results of a run.
 pub struct Collected {
@@ -51,6 +53,8 @@ pub fn collect(
     let told = stories::read(folder, plan, &result)?;
     let mut invalid = verdict::doubts(plan, &result, &told, virtual_time);
     let mut replay = Replay::new(scenario, plan);
+    replay.law =
+        result.law.iter().map(|bits| bits.iter().map(|&b| f64::from_bits(b)).collect()).collect();
     replay.tell(&told);
     invalid.extend(verdict::elsewhere(plan, &replay.probe));
     let outcome = replay.outcome(scenario, plan, &result);
@@ -85,6 +89,8 @@ struct Replay {
     rates: Vec<(Time, Rate)>,
     transmitter: Transmitter,
     backlog: Backlog,
+    /// Samples of the law of our router that are still to come.
+    law: VecDeque<Vec<f64>>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
     events: u64,
@@ -124,6 +130,7 @@ impl Replay {
             rates,
             transmitter: Transmitter::new(first),
             backlog: Backlog::EMPTY,
+            law: VecDeque::new(),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
         }
@@ -140,12 +147,12 @@ impl Replay {
             let at_once = stories[place].left == Some(stories[place].arrived);
             (at, if at_once { Step::Arrives } else { step }, place, step == Step::Leaves)
         });
-        let packets: Vec<Packet> = stories.iter().map(|story| self.packet(story)).collect();
+        let mut packets: Vec<Packet> = stories.iter().map(|story| self.packet(story)).collect();
         for (at, step, place) in steps {
             self.advance(at);
             self.events += 1;
             match step {
-                Step::Arrives => self.arrives(at, packets[place]),
+                Step::Arrives => self.arrives(at, &stories[place], &mut packets[place]),
                 Step::Leaves => self.leaves(at, &stories[place], packets[place]),
             }
         }
@@ -174,8 +181,9 @@ impl Replay {
 
     fn sample(&mut self) {
         let interval = std::mem::take(&mut self.probe.links[0].interval);
-        let values = interval.values(self.backlog, self.every);
-        let rows = values.into_iter().enumerate().map(|(var, value)| StateRow {
+        let builtin = interval.values(self.backlog, self.every);
+        let law = self.law.pop_front().unwrap_or_default();
+        let rows = builtin.into_iter().chain(law).enumerate().map(|(var, value)| StateRow {
             queue: 0,
             t: self.next_sample,
             var: var as u16,
@@ -184,8 +192,13 @@ impl Replay {
         self.probe.states.extend(rows);
     }
 
-    fn arrives(&mut self, at: Time, packet: Packet) {
-        self.probe.ear::<true>(at, 0).arrived(&packet);
+    /// A mark on arrival is told now, one at the head when it leaves.
+    fn arrives(&mut self, at: Time, story: &Story, packet: &mut Packet) {
+        let mut ear = self.probe.ear::<true>(at, 0);
+        ear.arrived(packet);
+        if let Some((Stage::Enqueue, cause)) = story.marked {
+            ear.marked(packet, at, Stage::Enqueue, cause);
+        }
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(packet.link_bytes);
     }
@@ -194,8 +207,8 @@ impl Replay {
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.link_bytes);
         let mut ear = self.probe.ear::<true>(at, 0);
-        if let Some((stage, cause)) = story.marked {
-            ear.marked(&mut packet, stage, cause);
+        if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
+            ear.marked(&mut packet, story.arrived, stage, cause);
         }
         match story.fate {
             Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
@@ -254,11 +267,11 @@ impl Replay {
         let seconds = (scenario.duration - scenario.warmup).as_secs();
         Outcome {
             utilisations: vec![self.probe.links[0].busy.as_secs() / seconds],
-            vars: vec![BUILTIN_VARS.to_vec()],
+            vars: vec![[&BUILTIN_VARS, law_vars(plan)].concat()],
             counts: flow_counts(result),
             wire_losses: vec![None],
             flow_samples: flow_rows(result),
-            flow_states: Vec::new(),
+            flow_states: flow_state_rows(plan, result),
             bins: Vec::new(),
             events: self.events,
             probe: self.probe,
@@ -281,26 +294,49 @@ fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
 }
 
 fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
-    let rows = result.samples.iter().map(|sample| {
-        let segments = |count: u32| u64::from(count) * u64::from(sample.mss);
-        FlowRow {
-            flow: sample.flow,
-            t: Time::from_nanos(sample.at_ns),
-            sent_bytes: sample.sent_bytes,
-            delivered_bytes: sample.delivered_bytes,
-            retransmitted_bytes: sample.retransmitted_bytes,
-            inflight_bytes: segments(sample.inflight),
-            cwnd_bytes: segments(sample.cwnd),
-            srtt: Span::from_micros(u64::from(sample.srtt_us)),
-            ce_bytes: segments(sample.delivered_ce),
-        }
+    let rows =
+        result.samples.iter().map(|Sample { flow, at_ns, delivered_bytes, account }| FlowRow {
+            flow: *flow,
+            t: Time::from_nanos(*at_ns),
+            sent_bytes: account.sent_bytes,
+            delivered_bytes: *delivered_bytes,
+            retransmitted_bytes: account.retransmitted_bytes,
+            inflight_bytes: account.inflight_bytes,
+            cwnd_bytes: account.cwnd_bytes,
+            srtt: Span::from_micros(u64::from(account.srtt_us)),
+            ce_bytes: account.ce_bytes,
+        });
+    rows.collect()
+}
+
+/// Where the kernel's senders stand, as the simulator tells it of its own.
+fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
+    /// `TCP_INFINITE_SSTHRESH`: before the first reduction.
+    const INFINITE: u32 = 0x7fff_ffff;
+    let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
+    // Without a connection there is no threshold.
+    let open = result.samples.iter().filter(|s| s.account.ssthresh > 0 && has_one(s.flow));
+    let rows = open.flat_map(|&Sample { flow, at_ns, account, .. }| {
+        let ssthresh = match account.ssthresh {
+            INFINITE => f64::INFINITY,
+            packets => f64::from(packets),
+        };
+        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(account.state))];
+        let t = Time::from_nanos(at_ns);
+        of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
     });
     rows.collect()
 }
 
+/// The variables of our router's law; the kernel does not tell its own.
+fn law_vars(plan: &Plan) -> &'static [Var] {
+    let Bottleneck::Sojourn(street) = &plan.bottleneck else { return &[] };
+    Street::new(street, plan.seed, Memory::Nothing).map_or(&[], |street| street.vars())
+}
+
 /// Whether any flow sends without end.
 fn is_greedy(plan: &Plan) -> bool {
-    plan.flows.iter().any(|flow| flow.load == Load::Bulk { bytes: None })
+    plan.flows.iter().any(|flow| matches!(flow.app, App::Bulk { bytes: None, .. }))
 }
 
 /// Arrivals that wait for their departure.

@@ -127,7 +127,7 @@ impl Street {
         }
         if listed(&self.mark_list) && parcel.ecn().can_mark() {
             parcel.set_ce();
-            ear.marked(&mut parcel, Stage::Enqueue, Cause::Deterministic);
+            ear.marked(&mut parcel, now, Stage::Enqueue, Cause::Deterministic);
         }
         self.queue.enqueue(now, parcel, &mut self.rng, &mut ear);
         if self.in_service.is_none() {
@@ -182,6 +182,18 @@ impl Street {
         }
     }
 
+    /// The state variables of its law.
+    pub fn vars(&self) -> &'static [Var] {
+        self.queue.vars()
+    }
+
+    /// Their values.
+    pub fn law(&self) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.vars().len()];
+        self.queue.observe(&mut values);
+        values
+    }
+
     /// What it has counted.
     pub fn counts(&self) -> Counts {
         self.chronicle.counts
@@ -195,27 +207,16 @@ impl Street {
         }
     }
 
-    /// The state variables of its discipline.
-    pub fn vars(&self) -> &'static [Var] {
-        self.queue.vars()
-    }
-
     /// Writes down the state of its queue, where a probe listens; returns what happened since the last
     /// time.
     pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
-        let mut own = vec![f64::NAN; self.queue.vars().len()];
-        self.queue.observe(&mut own);
+        let own = self.law();
         self.chronicle.sample(now, every, self.queue.backlog(), &own)
     }
 
     /// Packets that wait, and their bytes.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
-    }
-
-    /// What is kept of the packets.
-    pub fn memory(&self) -> &Memory {
-        &self.chronicle.memory
     }
 
     /// Ends it; what was kept goes to the caller.

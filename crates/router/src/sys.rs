@@ -37,9 +37,34 @@ pub struct TcpInfo {
     pub delivered_ce: u32,
 }
 
-const INFO_BYTES: usize = 232;
+/// Bytes of that structure that are read.
+pub const INFO_BYTES: usize = 232;
 
-/// Reads `TCP_INFO`, the structure that sock_diag delivers as well.
+impl TcpInfo {
+    /// Reads the kernel's structure, as `TCP_INFO` and sock_diag's `INET_DIAG_INFO` deliver it: one
+    /// function of the kernel fills both (`tcp_get_info`).
+    pub fn read(info: &[u8; INFO_BYTES]) -> TcpInfo {
+        let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("4 bytes"));
+        let long = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("8 bytes"));
+        TcpInfo {
+            ca_state: info[1],
+            mss: word(16),
+            unacked: word(24),
+            sacked: word(28),
+            lost: word(32),
+            retrans: word(36),
+            rtt_us: word(68),
+            ssthresh: word(76),
+            cwnd: word(80),
+            delivered: word(192),
+            delivered_ce: word(196),
+            bytes_sent: long(200),
+            bytes_retrans: long(208),
+        }
+    }
+}
+
+/// Asks for `TCP_INFO` of a socket: the same account as sock_diag's, without a search for the socket.
 ///
 /// # Errors
 /// What the kernel says.
@@ -56,26 +81,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
             &raw mut length,
         )
     };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("4 bytes"));
-    let long = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("8 bytes"));
-    Ok(TcpInfo {
-        ca_state: info[1],
-        mss: word(16),
-        unacked: word(24),
-        sacked: word(28),
-        lost: word(32),
-        retrans: word(36),
-        rtt_us: word(68),
-        ssthresh: word(76),
-        cwnd: word(80),
-        delivered: word(192),
-        delivered_ce: word(196),
-        bytes_sent: long(200),
-        bytes_retrans: long(208),
-    })
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::read(&info)) }
 }
 
 /// How many packets a packet socket had no room for, since this was asked last.

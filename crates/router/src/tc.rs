@@ -8,6 +8,7 @@ mod writer;
 
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
+use crate::plan::Adaptation;
 use writer::Writer;
 
 /// What a translation may depend on.
@@ -34,6 +35,8 @@ pub struct Words {
     pub drops_at_head: bool,
     /// Whether its signals are drawn at random.
     pub is_random: bool,
+    /// Of adaptive RED: what tc does not start.
+    pub adaptation: Option<Adaptation>,
 }
 
 /// The kernel's microseconds are counted in steps of 1.024 (CoDel) or in jiffies; reading back may lose one.
@@ -197,10 +200,8 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     w.pair("bandwidth", format!("{}bit", w.around.rate_bps));
     if kind == "ared" {
         w.say("adaptive");
-        w.warn(format!(
-            "Linux 6.1 does not start the adaptation that iproute2 6.1 asks for: `max_p` stays {max_p} \
-             (docs/agreement.md)"
-        ));
+        let rate_bps = w.around.rate_bps;
+        w.out.adaptation = Some(Adaptation { mean_packet_bytes: packet, rate_bps });
         w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
     }
     for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
@@ -337,11 +338,11 @@ mod tests {
 
     /// `__red_change` of Linux 6.1 asks `tc_red_qopt.flags`; tc sends the attribute `TCA_RED_FLAGS`.
     #[test]
-    fn that_tc_does_not_start_the_adaptation_is_said() {
-        let ared = words("ared@linux:max_p=0.05", &AROUND).unwrap();
-        assert_eq!(ared.warnings.len(), 1);
-        assert!(ared.warnings[0].contains("`max_p` stays 0.05"), "{:?}", ared.warnings);
-        assert_eq!(words("red@linux", &AROUND).unwrap().warnings, Vec::<String>::new());
+    fn the_adaptation_that_tc_does_not_start_is_left_to_the_host() {
+        let ared = words("ared@linux:mean_packet_bytes=1000B", &AROUND).unwrap();
+        let left = Adaptation { mean_packet_bytes: 1000, rate_bps: 10_000_000 };
+        assert_eq!(ared.adaptation, Some(left));
+        assert_eq!(words("red@linux", &AROUND).unwrap().adaptation, None);
     }
 
     #[test]

@@ -1,14 +1,16 @@
-//! What flows carry, resolved.
+//! What flows carry, resolved. It can be handed to another process, as plain numbers.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Rate, Span};
 
 use crate::apps::Arrivals;
+use crate::plain;
 use crate::resolved::Tcp;
 
 /// What a flow carries.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum App {
     /// Unlimited data over TCP, or `bytes` of it.
     Bulk {
@@ -25,6 +27,7 @@ pub enum App {
         /// Sizes in bytes.
         sizes: Sizes,
         /// Mean of the think time.
+        #[serde(with = "plain::span")]
         think: Span,
     },
     /// A user who reads web pages.
@@ -39,8 +42,10 @@ pub enum App {
         /// The transport.
         tcp: Tcp,
         /// Playing time of a chunk.
+        #[serde(with = "plain::span")]
         every: Span,
         /// The ladder, increasing.
+        #[serde(with = "plain::rates")]
         rates: Vec<Rate>,
     },
     /// Datagrams at a constant mean rate.
@@ -55,8 +60,10 @@ pub enum App {
         /// The datagrams during on periods.
         datagrams: Datagrams,
         /// Mean length of on periods.
+        #[serde(with = "plain::span")]
         on: Span,
         /// Mean length of off periods.
+        #[serde(with = "plain::span")]
         off: Span,
     },
     /// Bursts of datagrams.
@@ -64,8 +71,10 @@ pub enum App {
         /// The datagrams during bursts.
         datagrams: Datagrams,
         /// When they begin, since the start of the flow; one is over when the next begins.
+        #[serde(with = "plain::spans")]
         at: Vec<Span>,
         /// How long each lasts.
+        #[serde(with = "plain::span")]
         length: Span,
     },
     /// Frames of video in datagrams.
@@ -77,6 +86,7 @@ pub enum App {
         /// Sizes of frames in bytes.
         frames: Sizes,
         /// Time between frames.
+        #[serde(with = "plain::span")]
         interval: Span,
     },
     /// Recorded amounts of data in datagrams.
@@ -86,6 +96,7 @@ pub enum App {
         /// Whether datagrams are ECN-capable.
         ecn: bool,
         /// What was recorded.
+        #[serde(with = "plain::shared")]
         recording: Arc<Recording>,
     },
 }
@@ -99,6 +110,17 @@ impl App {
             | App::Web { tcp, .. }
             | App::Chunks { tcp, .. } => Some(tcp),
             _ => None,
+        }
+    }
+
+    /// Whether datagrams are ECN-capable; of TCP its transport knows.
+    pub fn datagrams_ecn(&self) -> bool {
+        match self {
+            App::Cbr { datagrams, .. }
+            | App::OnOff { datagrams, .. }
+            | App::Bursts { datagrams, .. } => datagrams.ecn,
+            App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
+            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => false,
         }
     }
 
@@ -118,7 +140,7 @@ impl App {
 }
 
 /// How a user reads web pages.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Web {
     /// Sizes of main objects in bytes.
     pub main: Sizes,
@@ -131,13 +153,15 @@ pub struct Web {
     /// Bytes of a request, headers included.
     pub request_bytes: u32,
     /// Mean time between a page and the next.
+    #[serde(with = "plain::span")]
     pub reading: Span,
     /// Mean time between the main object and the requests of what it embeds.
+    #[serde(with = "plain::span")]
     pub parsing: Span,
 }
 
 /// Sizes in bytes, all positive. A draw outside of `min..=max` is drawn again.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Sizes {
     /// One of these, each as likely as the others.
     List(Vec<u64>),
@@ -153,7 +177,7 @@ pub enum Sizes {
 }
 
 /// The shape of a distribution of sizes.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Shape {
     /// Uniform between the limits.
     Uniform,
@@ -176,22 +200,24 @@ impl Sizes {
 }
 
 /// Amounts of data at given times since the start of a flow, not decreasing.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// The file as the scenario names it.
     pub file: String,
     /// SHA-256 of the file's content, in hexadecimal.
     pub sha256: String,
     /// Time and bytes; at least one.
+    #[serde(with = "plain::amounts")]
     pub amounts: Vec<(Span, u64)>,
 }
 
 /// Datagrams of one size at one rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Datagrams {
     /// Bytes of a datagram with its headers.
     pub packet_bytes: u32,
     /// Rate, headers included.
+    #[serde(with = "plain::rate")]
     pub rate: Rate,
     /// Whether they are ECN-capable.
     pub ecn: bool,

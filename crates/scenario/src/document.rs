@@ -16,6 +16,7 @@ use crate::flows::FlowGroup;
 use crate::paths::{Bucket, Device, Jitter, Loss};
 use crate::schema;
 use crate::text::{BufferText, RateText, SizeText, SpanText};
+use crate::wlan::{Wireless, Wlan};
 
 /// A scenario: which links there are, who talks over them, for how long.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,9 @@ pub struct Document {
     /// The links, by name: words of letters, digits, `_` and `-`.
     #[schemars(extend("minProperties" = 1))]
     pub links: BTreeMap<String, Link>,
+    /// The wireless LANs, by name. Links are their transmitters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wlans: BTreeMap<String, Wlan>,
     /// The groups of flows.
     #[schemars(length(min = 1))]
     pub flows: Vec<FlowGroup>,
@@ -95,8 +99,8 @@ pub enum Sample {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// How fast it sends: a rate, a `schedule` of rates, a token `bucket`, or a `trace` recorded on a
-    /// real link.
+    /// How fast it sends: a rate, a `schedule` of rates, a token `bucket`, a `trace` recorded on a
+    /// real link, or `wireless`, what other transmitters of a wireless LAN leave it.
     pub rate: Capacity,
     /// Propagation delay.
     #[serde(default = "no_time")]
@@ -126,7 +130,7 @@ pub struct Link {
     pub loss: Option<Loss>,
 }
 
-/// How fast a link sends: a rate, or a table of kind `schedule`, `bucket` or `trace`.
+/// How fast a link sends: a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Capacity {
@@ -150,6 +154,9 @@ pub enum Varying {
     /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
     #[schemars(title = "Trace")]
     Trace(Trace),
+    /// One transmitter of a wireless LAN: the access point or a station.
+    #[schemars(title = "Wireless")]
+    Wireless(Wireless),
 }
 
 /// Given rates from given times on. The packet in service finishes at its old rate.
@@ -176,10 +183,11 @@ pub struct Trace {
     pub opportunity: SizeText,
 }
 
-tagged!(Varying, "a rate, or a table of kind `schedule`, `bucket` or `trace`", {
+tagged!(Varying, "a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`", {
     "schedule" => Schedule(Schedule),
     "bucket" => Bucket(Bucket),
-    "trace" => Trace(Trace)
+    "trace" => Trace(Trace),
+    "wireless" => Wireless(Wireless)
 });
 
 impl<'de> Deserialize<'de> for Capacity {
@@ -194,7 +202,8 @@ impl<'de> de::Visitor<'de> for CapacityVisitor {
     type Value = Capacity;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rate such as \"10mbit\", or a table of kind `schedule`, `bucket` or `trace`")
+        f.write_str("a rate such as \"10mbit\", or a table of kind `schedule`, `bucket`, ")?;
+        f.write_str("`trace` or `wireless`")
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Capacity, E> {
         units::rate(text).map(|rate| Capacity::Constant(RateText(rate))).map_err(E::custom)

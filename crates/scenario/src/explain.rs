@@ -76,6 +76,7 @@ fn example(path: &str, key: &str) -> &'static str {
         "flows" => "[[flows]] with path, rtt and app",
         "kind" if path.ends_with("jitter") => "kind = \"uniform\"",
         "kind" if path.ends_with("loss") => "kind = \"bernoulli\"",
+        "wlan" => "wlan = \"office\", with [wlans.office]",
         "kind" if path.ends_with("sizes") => "kind = \"lognormal\"",
         "kind" => "kind = \"taildrop\"",
         "rate" if path.ends_with("loss") => "rate = 0.01",

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
 
 use crate::resolved::{
-    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes, Tcp,
-    Trace,
+    App, Capacity, Cell, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes,
+    Tcp, Trace,
 };
 
 /// The resolved scenario. Traces appear by file and hash, not by content.
@@ -24,28 +24,41 @@ pub fn resolved(resolved: &Resolved) -> Value {
             "bins": resolved.record.bins.map(text),
             "latency": resolved.record.latency,
         },
-        "links": resolved.links.iter().map(link).collect::<Vec<_>>(),
+        "links": resolved.links.iter().map(|l| link(l, &resolved.wlans)).collect::<Vec<_>>(),
+        "wlans": resolved.wlans.iter().map(wlan).collect::<Vec<_>>(),
         "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),
         "engine": { "linux": resolved.linux },
         "warnings": resolved.warnings,
     })
 }
 
-fn link(link: &Link) -> Value {
+fn link(link: &Link, wlans: &[Cell]) -> Value {
     json!({
         "name": link.name,
-        "rate": capacity(&link.capacity),
+        "rate": capacity(&link.capacity, wlans),
         "delay": text(link.delay),
         "framing": size(link.framing_bytes),
         "limit": text(link.limit),
         "mtu": size(link.mtu_bytes),
         "queue": queue(&link.queue),
         "device": link.device.map(|device| json!({
-            "bytes": units::show_bytes(device.bytes),
+            "limit": text(device.limit),
             "overhead": size(device.overhead_bytes),
         })),
         "jitter": link.jitter.map(jitter),
         "loss": link.loss.map(loss),
+    })
+}
+
+fn wlan(cell: &Cell) -> Value {
+    json!({
+        "name": cell.name,
+        "rate": text(cell.rate.rate()),
+        "error_rate": cell.error_rate,
+        "attempts": cell.attempts,
+        "slot": text(cell.slot),
+        "difs": text(cell.difs),
+        "eifs": text(cell.eifs),
     })
 }
 
@@ -74,7 +87,7 @@ fn loss(loss: Loss) -> Value {
     }
 }
 
-fn capacity(capacity: &Capacity) -> Value {
+fn capacity(capacity: &Capacity, wlans: &[Cell]) -> Value {
     match capacity {
         Capacity::Constant(rate) => json!(text(rate)),
         Capacity::Schedule(steps) => {
@@ -89,6 +102,11 @@ fn capacity(capacity: &Capacity) -> Value {
             "overdraft": bucket.overdraft,
         }),
         Capacity::Trace(recorded) => trace(recorded),
+        Capacity::Wireless { wlan, alone } => json!({
+            "kind": "wireless",
+            "wlan": wlans[*wlan].name,
+            "alone": text(alone),
+        }),
     }
 }
 

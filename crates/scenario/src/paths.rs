@@ -29,7 +29,13 @@ pub struct Bucket {
 pub struct Device {
     /// A packet is handed down while no more than this is in the device, the packet being sent
     /// included: the rule of Linux's byte queue limits. With `1514B` two frames of 1514 B fit.
-    pub bytes: SizeText,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<SizeText>,
+    /// In place of `bytes`: a packet is handed down while fewer than these are in the device, the
+    /// packet being sent included: the rule of a ring of descriptors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub packets: Option<u32>,
     /// Bytes that the line adds to every packet beyond the `framing` that the queue counts. With
     /// `framing = "14B"`, `24B` make the 38 B that Ethernet occupies.
     #[serde(default = "no_bytes")]

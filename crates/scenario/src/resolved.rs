@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 
 pub use crate::apps::Arrivals;
 pub use crate::carried::{App, Datagrams, Recording, Shape, Sizes, Web};
 pub use crate::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
+pub use crate::wlan::Cell;
 
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,6 +25,8 @@ pub struct Resolved {
     pub record: Record,
     /// The links; flows name them by their place in this list.
     pub links: Vec<Link>,
+    /// The wireless LANs; links name them by their place in this list.
+    pub wlans: Vec<Cell>,
     /// The groups of flows.
     pub flows: Vec<FlowGroup>,
     /// What the engine `linux` must know beside the rest.
@@ -75,11 +79,12 @@ pub struct Link {
     pub loss: Option<Loss>,
 }
 
-/// A device below a queue. It takes a packet while it holds at most `bytes`, the one being sent included.
+/// A device below a queue. It takes a packet while it holds at most so many bytes, or fewer than so many
+/// packets, the one being sent included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// The limit, in bytes as the queue counts them.
-    pub bytes: u64,
+    /// The limit, bytes as the queue counts them.
+    pub limit: Limit,
     /// Bytes that the line adds to what the queue counts.
     pub overhead_bytes: u32,
 }
@@ -139,16 +144,25 @@ pub enum Capacity {
     Bucket(Bucket),
     /// Delivery opportunities recorded on a real link.
     Trace(Arc<Trace>),
+    /// What the other transmitters of a wireless LAN leave.
+    Wireless {
+        /// The LAN, by its place.
+        wlan: usize,
+        /// What a transmitter that is alone carries of packets of 1500 B.
+        alone: Rate,
+    },
 }
 
 impl Capacity {
-    /// The rate at time zero; for a token bucket that of its tokens, for a trace its mean rate.
+    /// The rate at time zero; for a token bucket that of its tokens, for a trace its mean rate, for a
+    /// wireless LAN that of a lone transmitter.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
             Capacity::Schedule(steps) => steps[0].1,
             Capacity::Bucket(bucket) => bucket.rate,
             Capacity::Trace(trace) => trace.mean_rate(),
+            Capacity::Wireless { alone, .. } => *alone,
         }
     }
 }
@@ -233,7 +247,7 @@ pub struct FlowGroup {
 }
 
 /// The transport of a TCP flow.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tcp {
     /// The rules of both ends, by name: `linux`, `newreno`. The simulator knows them.
     pub profile: String,
@@ -255,7 +269,7 @@ pub struct Tcp {
 }
 
 /// The window that a receiver offers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReceiveWindow {
     /// At most, bytes of payload.
     pub bytes: u64,

@@ -408,7 +408,10 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     let link = |more: &str| edited("buffer", &format!("{more}\nbuffer"));
     let at = |key: &str| format!("demo.toml:6: links.bottleneck.{key}");
     refused(&link("device = { bytes = \"0B\" }"), &at("device.bytes"), "must be positive");
-    refused(&link("device = { }"), &at("device.bytes"), "write for example bytes = \"1514B\"");
+    refused(&link("device = { }"), &at("device"), "write for example bytes = \"1514B\"");
+    refused(&link("device = { packets = 0 }"), &at("device.packets"), "must be positive");
+    let both = link("device = { bytes = \"1514B\", packets = 2 }");
+    refused(&both, &at("device"), "remove one of the two");
     let traced = link("device = { bytes = \"1514B\" }")
         .replace("\"10mbit\"", "{ kind = \"trace\", file = \"good.down\" }");
     refused(&traced, &at("device"), "remove it");
@@ -419,6 +422,33 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     refused(&link("loss = { kind = \"bernoulli\" }"), &at("loss.rate"), "rate = 0.01");
     let elliott = "loss = { kind = \"gilbert-elliott\", enter = 0.1, leave = -1 }";
     refused(&link(elliott), &at("loss.leave"), "from 0 to 1");
+}
+
+#[test]
+fn wireless_lans_and_their_transmitters_are_checked() {
+    let wlan = |table: &str, more: &str| {
+        let rate = "{ kind = \"wireless\", wlan = \"office\" }";
+        edited("\"10mbit\"", rate).replace("buffer = \"1bdp\"", more) + table
+    };
+    let good = "[wlans.office]\nrate = \"24mbit\"\nerror_rate = 0.01\n";
+    let loaded = load(&wlan(good, "device = { packets = 50 }"), &[]).unwrap();
+    assert!(loaded.resolved().warnings.is_empty());
+    let office = |line: &str| wlan(&format!("[wlans.office]\n{line}\n"), "");
+    let at = |key: &str| format!("demo.toml:12: wlans.office.{key}");
+    refused(&office("rate = \"11mbit\""), &at("rate"), "802.11g does not send at 11mbit; write 6");
+    refused(&office("error_rate = 1.5"), &at("error_rate"), "1.5 is no probability");
+    refused(&office("attempts = 0"), &at("attempts"), "at least 1");
+    refused(&office("slot = \"0us\""), &at("slot"), "must be positive");
+    refused(&office("per = 0.1"), &at("per"), "there is no key `per`");
+    let place = "demo.toml:4: links.bottleneck.rate.wlan";
+    refused(&wlan("", ""), place, "there is no wireless LAN `office`; write [wlans.office]");
+    refused(&wlan("[wlans.ofice]\n", ""), place, "`ofice`");
+    let overhead = "device = { packets = 50, overhead = \"24B\" }";
+    let place = "demo.toml:6: links.bottleneck.device.overhead";
+    refused(&wlan(good, overhead), place, "knows its own headers");
+    let unused = GOOD.to_owned() + good;
+    let warnings = load(&unused, &[]).unwrap().resolved().warnings.clone();
+    assert_eq!(warnings, ["wlans.office: no link is a transmitter of it"]);
 }
 
 /// The good scenario with another application.

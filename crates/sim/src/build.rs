@@ -14,7 +14,7 @@ use crate::app::stream::{Plan, Setup, Stream};
 use crate::cc::{self, Brought, Chosen, Feedback};
 use crate::link::Link;
 use crate::probe::Probe;
-use crate::serve::{impairment, server};
+use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
 use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
@@ -33,7 +33,7 @@ const WIRES_PER_GROUP: usize = 3;
 pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
-    let slots = slots(plan.links.len(), plan.flows.len(), flows);
+    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
     let mut agenda = Agenda::new(slots.binner + 1);
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
@@ -42,7 +42,7 @@ pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
     let links = (0..plan.links.len())
-        .map(|i| link(plan, i, (i, slots.timers + i), &mut agenda))
+        .map(|i| link(plan, i, (i, slots.media, slots.timers + i), &mut agenda))
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -52,6 +52,7 @@ pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
         agenda,
         slots,
         links,
+        cells: cells(plan),
         link_wires: (0..plan.links.len()).collect(),
         impairments: plan.links.iter().map(|link| impairment(plan, link)).collect(),
         wires,
@@ -96,11 +97,12 @@ pub fn classes(plan: &Resolved) -> Vec<String> {
     classes
 }
 
-fn slots(links: usize, groups: usize, flows: usize) -> Slots {
-    let wires = 2 * links;
+fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
+    let wires = 2 * links + wlans;
     let accesses = wires + links + WIRES_PER_GROUP * groups;
     Slots {
-        timers: links,
+        media: links,
+        timers: links + wlans,
         wires,
         accesses,
         flows: accesses + flows,
@@ -144,14 +146,14 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
     wires.into_iter().enumerate().map(wire).collect()
 }
 
-/// Builds one link. `slots` ring for its server and its queue.
+/// Builds one link. `slots` ring for its server, the first wireless LAN and its queue.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
 pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    slots: (Slot, Slot),
+    (server_slot, media, timer_slot): (Slot, Slot, Slot),
     agenda: &mut Agenda,
 ) -> Result<Link, SimError> {
     let link = &plan.links[place];
@@ -166,7 +168,8 @@ pub(crate) fn link(
         SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
     })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    Ok(Link::new(queue, rng, server(link), link.framing_bytes, slots, agenda))
+    let slots = (server_slot, timer_slot);
+    Ok(Link::new(queue, rng, server(link, media), link.framing_bytes, slots, agenda))
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so
@@ -351,12 +354,8 @@ fn build_flow(
     };
     let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
-        App::Bulk { bytes, .. } => alone(Plan::Bulk(*bytes)),
-        App::Files { sizes, think, .. } => {
-            alone(Plan::Files { sizes: sizes.clone(), think: *think })
-        }
-        App::Chunks { every, rates, .. } => {
-            alone(Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 })
+        App::Bulk { .. } | App::Files { .. } | App::Chunks { .. } => {
+            alone(Plan::of(&group.app).expect("it has one connection at a time"))
         }
         App::Web { web, .. } => {
             let lanes = web.parallel.next_power_of_two() as u16;

@@ -10,6 +10,7 @@ use sojourn_aqm::{Cause, Stage, Time, Var};
 use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::Capacity;
 
 use crate::cc::Brought;
 use crate::replay::{Bench, Moment, Tape};
@@ -56,6 +57,12 @@ pub fn diff(
     link: usize,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Diff, SimError> {
+    let replayed = &plans[0].links[link];
+    if let Capacity::Wireless { .. } = replayed.capacity {
+        let message = "when a wireless link sends depends on the others of its LAN, so it cannot be \
+                       replayed alone; compare the AQMs by `sojourn compare`";
+        return Err(SimError::invalid(&format!("links.{}", replayed.name), message.to_owned()));
+    }
     let tape = tape(plans[0], link, keep_going)?;
     let [a, b] = plans.map(|plan| replay::replay(plan, link, &tape));
     let mut sides = [a?, b?];

@@ -23,6 +23,7 @@ pub mod summary;
 pub mod tcp;
 pub mod transmitter;
 pub mod wire;
+pub mod wlan;
 pub mod world;
 
 use std::fmt;

@@ -8,6 +8,7 @@ use crate::packet::Packet;
 use crate::probe::{Counters, Ear};
 use crate::staged::{Above, Staged};
 use crate::transmitter::Transmitter;
+use crate::wlan::radio::Radio;
 
 /// How a link sends.
 #[derive(Debug)]
@@ -31,15 +32,17 @@ pub enum Server {
     },
     /// Through a token bucket, a device, or both.
     Staged(Box<Staged>),
+    /// Over a medium for which others contend; [`World`](crate::world::World) lets it send.
+    Wireless(Box<Radio>),
 }
 
 impl Server {
-    /// Part of the capacity that was used between two times: busy time of a steady link, bytes of a
-    /// recorded one, bytes over tokens where a bucket shapes (its burst comes on top).
+    /// Part of the capacity that was used between two times: busy time of a steady link, time on the air
+    /// of a wireless one, bytes of a recorded one, bytes over tokens where a bucket shapes (its burst comes on top).
     pub fn used(&self, counts: &Counters, busy: Span, (from, to): (Time, Time)) -> f64 {
         let seconds = to.since(from).as_secs();
         match self {
-            Server::Steady { .. } => busy.as_secs() / seconds,
+            Server::Steady { .. } | Server::Wireless(_) => busy.as_secs() / seconds,
             Server::Staged(staged) => match staged.shaped() {
                 None => busy.as_secs() / seconds,
                 Some(rate) => counts.sent_bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds),
@@ -126,6 +129,7 @@ impl Link {
                 agenda.set(self.done_slot, opportunities.after(now));
             }
             Server::Staged(_) => self.advance(now, agenda, ear),
+            Server::Wireless(_) => self.fill(now, agenda, ear),
             Server::Steady { .. } | Server::Recorded { .. } => {}
         }
     }
@@ -143,6 +147,48 @@ impl Link {
         let mut above = Above { queue: &mut *self.queue, rng: &mut self.rng };
         let next = staged.advance(now, &mut above, ear);
         agenda.set(self.done_slot, next);
+    }
+
+    /// Hands packets down to a radio. With its first one it wants the medium.
+    fn fill<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        ear: &mut Ear<'_, NOTES>,
+    ) {
+        let Server::Wireless(radio) = &mut self.server else {
+            unreachable!("only a radio is filled");
+        };
+        let was_idle = radio.head_bytes().is_none();
+        let mut above = Above { queue: &mut *self.queue, rng: &mut self.rng };
+        let ask_again = radio.fill(now, &mut above, ear);
+        agenda.set(self.done_slot, ask_again);
+        if was_idle && radio.head_bytes().is_some() {
+            agenda.advance(radio.medium, now);
+        }
+    }
+
+    /// The medium is done with the packet of a radio. Returns it, and takes the next.
+    pub fn on_settled<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        ear: &mut Ear<'_, NOTES>,
+    ) -> Packet {
+        let Server::Wireless(radio) = &mut self.server else {
+            unreachable!("only a radio uses a medium");
+        };
+        let packet = radio.pop();
+        self.fill(now, agenda, ear);
+        packet
+    }
+
+    /// The size of the packet that wants a medium, if there is one.
+    pub fn wants_to_send(&self) -> Option<u32> {
+        match &self.server {
+            Server::Wireless(radio) => radio.head_bytes(),
+            _ => None,
+        }
     }
 
     /// Takes the next packet into service.
@@ -198,6 +244,7 @@ impl Link {
                 self.advance(now, agenda, ear);
             }
             Server::Recorded { .. } => self.on_opportunity(now, agenda, ear, forward),
+            Server::Wireless(_) => self.fill(now, agenda, ear),
         }
     }
 

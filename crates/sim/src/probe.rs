@@ -5,6 +5,7 @@ use sojourn_record::Histogram;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow, StateRow, TransferRow};
 
 use crate::packet::Packet;
+use crate::wlan::medium::Attempt;
 
 /// Sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,12 @@ pub struct Counters {
     pub marked: [u64; 3],
     /// Bytes carried by a recorded link.
     pub carried_bytes: u64,
+    /// Frames that a wireless link sent, every attempt counted.
+    pub frames: u64,
+    /// Those of them that were not received.
+    pub failed: u64,
+    /// Packets that a wireless link gave up.
+    pub given_up: u64,
 }
 
 impl Counters {
@@ -34,6 +41,9 @@ impl Counters {
             dropped: less(self.dropped, then.dropped),
             marked: less(self.marked, then.marked),
             carried_bytes: self.carried_bytes - then.carried_bytes,
+            frames: self.frames - then.frames,
+            failed: self.failed - then.failed,
+            given_up: self.given_up - then.given_up,
         }
     }
 }
@@ -251,7 +261,6 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
         }
         self.digest.mix(self.now, event(self.link, packet, 0));
         if NOTES {
-            self.complete_mark(packet, *enqueued);
             self.write(packet, *enqueued, Fate::Sent);
         }
     }
@@ -269,6 +278,20 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
     #[inline]
     pub fn carried(&mut self, bytes: u32) {
         self.stats.total.carried_bytes += u64::from(bytes);
+    }
+
+    /// A wireless link has used the medium until now.
+    #[inline]
+    pub fn transmitted(&mut self, airtime: Span, attempt: Attempt) {
+        let (from, to) = self.stats.window;
+        let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
+        self.stats.busy_total = self.stats.busy_total + airtime;
+        self.stats.busy_end = self.now;
+        self.stats.busy = self.stats.busy + self.now.min(to).since(start.max(from));
+        let total = &mut self.stats.total;
+        total.frames += 1;
+        total.failed += u64::from(attempt != Attempt::Received);
+        total.given_up += u64::from(attempt == Attempt::GivenUp);
     }
 
     /// A packet still waits at the end of the run.
@@ -295,39 +318,33 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
         });
     }
 
-    /// A drop, with when it had been accepted, or a mark, of which that is not told.
-    fn write_signal(&mut self, packet: &Packet, enqueued: Option<Time>, why: (Stage, Cause)) {
+    fn write_signal(&mut self, packet: &Packet, enqueued: Time, signal: Signal) {
         if !self.notes.wants_signals {
             return;
         }
         let notes = &mut *self.notes;
         let vars = notes.evidence_vars[usize::from(self.link)];
-        let is_mark = enqueued.is_none();
         notes.signals.push(SignalRow {
             queue: self.link,
             t: self.now,
             flow: packet.flow,
             seq: packet.seq,
             bytes: packet.link_bytes,
-            sojourn: match why.0 {
-                Stage::Enqueue => Some(Span::ZERO),
-                Stage::Queued | Stage::Dequeue => enqueued.map(|then| self.now.since(then)),
-            },
-            is_mark,
-            stage: why.0,
-            cause: why.1,
+            sojourn: self.now.since(enqueued),
+            is_mark: signal.is_mark,
+            stage: signal.stage,
+            cause: signal.cause,
             evidence: notes.evidence.len() - vars.len(),
         });
     }
+}
 
-    /// A packet that is marked at the head leaves at once, and only then it shows how long it waited.
-    fn complete_mark(&mut self, packet: &Packet, enqueued: Time) {
-        if let (true, Some((Stage::Dequeue, _))) = (self.notes.wants_signals, packet.marked) {
-            let row = self.notes.signals.last_mut().expect("its mark was written");
-            debug_assert!((row.flow, row.seq, row.t) == (packet.flow, packet.seq, self.now));
-            row.sojourn = Some(self.now.since(enqueued));
-        }
-    }
+/// A drop or a mark: where and why.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    is_mark: bool,
+    stage: Stage,
+    cause: Cause,
 }
 
 impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
@@ -337,19 +354,19 @@ impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
         let code = 1 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
-            self.write_signal(&packet, Some(enqueued), (stage, cause));
+            self.write_signal(&packet, enqueued, Signal { is_mark: false, stage, cause });
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
         }
     }
 
-    fn marked(&mut self, packet: &mut Packet, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut Packet, enqueued: Time, stage: Stage, cause: Cause) {
         self.stats.total.marked[cause as usize] += 1;
         self.stats.interval.marks += 1;
         packet.marked = Some((stage, cause));
         let code = 16 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, packet, code));
         if NOTES {
-            self.write_signal(packet, None, (stage, cause));
+            self.write_signal(packet, enqueued, Signal { is_mark: true, stage, cause });
         }
     }
 
@@ -370,7 +387,7 @@ impl Sink<Packet> for Remains {
         self.0.push((packet, enqueued));
     }
 
-    fn marked(&mut self, _packet: &mut Packet, _stage: Stage, _cause: Cause) {}
+    fn marked(&mut self, _packet: &mut Packet, _enqueued: Time, _stage: Stage, _cause: Cause) {}
 }
 
 /// What happened to which packet where, in 64 bits.

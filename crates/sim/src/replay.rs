@@ -78,7 +78,7 @@ impl<'a> Bench<'a> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
         let mut agenda = Agenda::new(ARRIVAL + 1);
-        let built = build::link(&plan, link, (SERVER, TIMER), &mut agenda)?;
+        let built = build::link(&plan, link, (SERVER, ARRIVAL, TIMER), &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
         (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);

@@ -5,20 +5,27 @@ use std::sync::Arc;
 use sojourn_aqm::{Rate, Rng, Time};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Resolved};
 
+use crate::agenda::Slot;
 use crate::bucket::TokenBucket;
 use crate::impairment::Impairment;
 use crate::link::Server;
 use crate::opportunities::Opportunities;
 use crate::staged::Staged;
 use crate::transmitter::Transmitter;
+use crate::wlan::medium::Medium;
+use crate::wlan::radio::Radio;
+use crate::world::Cell;
 
-/// How a link sends.
-pub(crate) fn server(link: &LinkPlan) -> Server {
+/// How a link sends. `media` is the first alarm of the wireless LANs.
+pub(crate) fn server(link: &LinkPlan, media: Slot) -> Server {
     let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
     let (rate, changes, shaped) = match &link.capacity {
         Capacity::Trace(trace) => {
             let opportunities = Opportunities::new(Arc::clone(trace));
             return Server::Recorded { opportunities, in_service: None };
+        }
+        Capacity::Wireless { wlan, .. } => {
+            return Server::Wireless(Box::new(Radio::new(media + wlan, link.device)));
         }
         Capacity::Constant(rate) => (*rate, Vec::new(), None),
         Capacity::Schedule(steps) => (steps[0].1, later(steps), None),
@@ -38,4 +45,19 @@ pub(crate) fn server(link: &LinkPlan) -> Server {
 pub(crate) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
     let stream = |purpose: &str| Rng::stream(plan.seed, &format!("{}/{purpose}", link.name), 0);
     Impairment::new(link.loss, link.jitter, stream)
+}
+
+/// The wireless LANs, with the links that are their transmitters. Random streams are named after the link.
+pub(crate) fn cells(plan: &Resolved) -> Vec<Cell> {
+    let cell = |(place, cell)| {
+        let on_it = |link: &LinkPlan| matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == place);
+        let links: Vec<usize> = (0..plan.links.len()).filter(|&i| on_it(&plan.links[i])).collect();
+        let stream = |station: usize, purpose: &str| {
+            let name = &plan.links[links[station]].name;
+            Rng::stream(plan.seed, &format!("{name}/{purpose}"), 0)
+        };
+        let medium = Medium::new(cell, links.len(), stream);
+        Cell { medium, links, sent: Vec::new() }
+    };
+    plan.wlans.iter().enumerate().map(cell).collect()
 }

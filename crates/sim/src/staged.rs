@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use sojourn_aqm::{Qdisc, Rate, Rng, Time};
+use sojourn_aqm::{Limit, Qdisc, Rate, Rng, Time};
 use sojourn_scenario::resolved::Device;
 
 use crate::bucket::TokenBucket;
@@ -42,7 +42,7 @@ pub struct Above<'a> {
 }
 
 /// A device that takes one packet at a time.
-const NO_DEVICE: Device = Device { bytes: 0, overhead_bytes: 0 };
+const NO_DEVICE: Device = Device { limit: Limit::Packets(1), overhead_bytes: 0 };
 
 impl Staged {
     /// An idle server. `shaped` is the bucket and the rate of its tokens.
@@ -106,7 +106,7 @@ impl Staged {
         above: &mut Above<'_>,
         ear: &mut Ear<'_, PACKETS>,
     ) -> Time {
-        while self.ring.is_empty() || self.ring_bytes <= self.device.bytes {
+        while self.ring.is_empty() || self.has_room() {
             let ready = self.bucket.as_mut().map_or(now, |bucket| match &self.in_hand {
                 Some(packet) => bucket.ready(now, packet.link_bytes),
                 None => bucket.ready(now, 0),
@@ -130,9 +130,17 @@ impl Staged {
         }
         Time::NEVER // the next departure makes room
     }
+
+    fn has_room(&self) -> bool {
+        match self.device.limit {
+            Limit::Bytes(bytes) => self.ring_bytes <= bytes,
+            Limit::Packets(packets) => (self.ring.len() as u64) < packets,
+        }
+    }
 }
 
-fn take<const PACKETS: bool>(
+/// Takes the next packet out of the queue above.
+pub(crate) fn take<const PACKETS: bool>(
     now: Time,
     above: &mut Above<'_>,
     ear: &mut Ear<'_, PACKETS>,

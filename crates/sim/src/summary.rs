@@ -247,6 +247,11 @@ fn summarise_queue(
     let all = &stats.total;
     let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
     row("waiting", waiting as f64, "packets");
+    if counts.frames > 0 {
+        row("frames", counts.frames as f64, "frames");
+        row("frame_failure_rate", counts.failed as f64 / counts.frames as f64, "1");
+        row("given_up", counts.given_up as f64, "packets");
+    }
     if counts.arrived == 0 {
         return; // rates of nothing are not numbers
     }

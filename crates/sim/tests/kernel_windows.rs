@@ -34,7 +34,7 @@ impl Qdisc<Packet> for Listed {
             }
             if self.marks.contains(&self.seen) && packet.ecn().can_mark() {
                 packet.set_ce();
-                sink.marked(&mut packet, Stage::Enqueue, Cause::Deterministic);
+                sink.marked(&mut packet, now, Stage::Enqueue, Cause::Deterministic);
             }
         }
         self.queue.push_back((packet, now));

@@ -227,7 +227,7 @@ fn t40_reno_under_random_losses() {
 
 #[test]
 fn t41_packets_of_a_cycle() {
-    let mut window = sojourn_sim::cc::Window { cwnd: 50, ssthresh: 50, credit: 0 };
+    let mut window = sojourn_sim::cc::Window::above(50, 50);
     let mut packets = 0;
     while window.cwnd <= 100 {
         window.grow_as_reno(1);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Limit, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, Extra, FlowGroup, Jitter, Loss};
@@ -114,7 +114,7 @@ fn t60_a_full_bucket_lets_five_packets_leave_at_line_rate() {
 fn t59_a_device_of_1514_bytes_holds_two_frames() {
     let mut below = link("b", "taildrop", 125_000);
     below.framing_bytes = 14;
-    below.device = Some(Device { bytes: 1_514, overhead_bytes: 24 });
+    below.device = Some(Device { limit: Limit::Bytes(1_514), overhead_bytes: 24 });
     let mut flow = cbr("d", 4, Rate::from_bps(1_000), 1_500);
     (flow.access_delay, flow.access_rate) = (Span::ZERO, mbit(1_000_000));
     let mut plan = scenario(1, vec![below], vec![flow]);
@@ -145,7 +145,7 @@ fn a_shaper_at_the_rate_of_the_line_leaves_the_device_as_the_bottleneck() {
         line: mbit(10),
         overdraft: true,
     });
-    below.device = Some(Device { bytes: 4 * 1_514, overhead_bytes: 24 });
+    below.device = Some(Device { limit: Limit::Bytes(4 * 1_514), overhead_bytes: 24 });
     let mut plan = scenario(20, vec![below], vec![cbr("d", 1, mbit(12), 1_500)]);
     plan.warmup = Span::from_secs(2);
     let run = run(&plan);

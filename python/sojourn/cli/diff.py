@@ -94,10 +94,10 @@ def show(found: Difference, to: Any) -> None:
 
 
 def _show_first(found: Difference, first: dict[str, Any], to: Any) -> None:
-    waited = "" if first["sojourn_ns"] is None else f", sojourn {first['sojourn_ns'] / 1e6:.6f} ms"
     to.print(
         f"first difference: {first['t_ns'] / 1e9:.9f} s, flow {first['flow']}, seq {first['seq']}, "
-        f"{first['bytes']} B{waited}; arrival {first['packet'] + 1} of {found.arrivals}",
+        f"{first['bytes']} B, sojourn {first['sojourn_ns'] / 1e6:.6f} ms; "
+        f"arrival {first['packet'] + 1} of {found.arrivals}",
         markup=False,
     )
     rows: list[Row] = [("fate", *found.fates)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn import files
+from sojourn import engines, files
 from sojourn.cli import console, options
 from sojourn.errors import Interrupted
 
@@ -45,6 +45,7 @@ Examples:
   sojourn reproduce --quick
   sojourn reproduce codel-act:T1 madpie:F4 --seeds 5
   sojourn reproduce --full --out dossier
+  sojourn reproduce kids pie:F10 --engine linux
 """
 )
 @click.argument("words", nargs=-1, metavar="[PAPER[:ITEM]]...", shell_complete=_complete)
@@ -60,6 +61,11 @@ Examples:
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
+@click.option(
+    "--engine", default=engines.SIM, show_default=True, type=click.Choice(engines.RUNNABLE),
+    help="sim: the packet simulator; linux: the real kernel, for what was measured on a testbed.",
+)  # fmt: skip
+@options.kernel_option
 @options.out_option(
     "Write figures, a page per paper and an index in DIR: `reproduction` by default, nothing with "
     "--json unless it is given."
@@ -70,6 +76,8 @@ def reproduce(
     quick: bool,
     seeds: int | None,
     jobs: int | None,
+    engine: str,
+    kernel: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -83,7 +91,8 @@ def reproduce(
     from sojourn.reproduce.choose import choose
     from sojourn.reproduce.outcome import reproduce as make
 
-    choose(words)
+    choose(words, engine)
+    (where,) = engines.choose([engine], kernel)
     if out is None and not as_json:
         out = _DEFAULT_OUT
     if out is not None:
@@ -92,6 +101,7 @@ def reproduce(
         found = make(
             words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
             cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
+            engine=where,
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would tell nobody anything.
@@ -122,6 +132,7 @@ def _show(found: Reproduction, as_json: bool) -> None:
     screen = console.stdout_console()
     for made in found.papers:
         screen.print(f"\n{made.paper.title}", style="bold")
+        screen.print(f"engine {found.engine}, profile {found.profile}", style="dim")
         for each in made.items:
             if each.item.missing:
                 screen.print(f"{each.item.id}: not yet covered: {each.item.missing}", style="dim")

@@ -33,16 +33,16 @@ Examples:
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
 
 \b
-The near end is 100.64.0.1, the far end 100.64.0.2 (also $SOJOURN_NEAR and $SOJOURN_FAR of commands).
+The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR of commands).
 """
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="AQM from the near to the far end; taildrop by default.")  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Its rate, such as 100mbit; none: nothing waits.")
-@click.option("--delay", metavar="TIME", help="Delay, such as 20ms; of each way unless --reverse-delay.")
+@click.option("--delay", metavar="TIME", help="Delay, such as 20ms, of both ways.")
 @click.option("--limit", metavar="LIMIT", help="How much may wait, such as 500p or 125kB.")
-@click.option("--framing", metavar="SIZE", help="Bytes that the link adds to a packet, such as 38B.")
+@click.option("--framing", metavar="SIZE", help="Bytes that the link adds, such as 38B.")
 @click.option("--reverse-aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="The same for the way back, which by default has no queue.")  # fmt: skip
 @click.option("--reverse-rate", metavar="RATE")
@@ -51,25 +51,25 @@ The near end is 100.64.0.1, the far end 100.64.0.2 (also $SOJOURN_NEAR and $SOJO
 @click.option("--reverse-framing", metavar="SIZE")
 @click.option("--near", metavar="SPACE",
               help="Where COMMAND is: new (default), host, or a name of `ip netns`.")  # fmt: skip
-@click.option("--far", metavar="SPACE", help="Where the other end is: new (default), host, or a name.")
+@click.option("--far", metavar="SPACE", help="Where the other end is; the same words.")
 @click.option("--far-run", metavar="COMMAND", default="",
               help="Run this at the far end first; split into words, no shell.")  # fmt: skip
 @click.option("--duration", metavar="TIME", help="End after this time.")
 @click.option("--spin", metavar="TIME",
-              help="Stay awake this long before a packet is due: exact, but a busy core.")  # fmt: skip
+              help="Stay awake this long before a packet is due; keeps a core busy.")  # fmt: skip
 @click.option("--realtime", is_flag=True, help="Run at a real-time priority; needs root.")
-@click.option("--stall", metavar="TIME", help="What makes a run invalid: this late; 5ms by default.")
+@click.option("--stall", metavar="TIME", help="So late makes a run invalid; 5ms by default.")
 @click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the AQMs' random numbers.")  # fmt: skip
-@click.option("--record", type=click.Choice(("packets",)), help="Record every packet; takes memory.")
+@click.option("--record", type=click.Choice(("packets",)), help="Record every packet.")
 @options.out_option("Save the result tables in DIR.")
 @options.json_option
 def router(**given: Any) -> int:
     """Put an AQM of ours between two network name spaces, in real time.
 
-    COMMAND runs at the near end, its arguments as they are; the router ends with it. Without one it runs
-    for --duration, or until Ctrl-C. Root is not needed where the kernel gives users name spaces.
+    COMMAND runs at the near end, its arguments as they are; the router ends with it. Without one
+    it runs for --duration, or until Ctrl-C. Root is not needed where users may make name spaces.
     """
     wanted = _options(given)
     with _Screen(live=sys.stderr.isatty() and not wanted.command) as screen:
@@ -207,10 +207,10 @@ def _show(ended: dict[str, Any], out: Path | None) -> None:
     if names:
         to.print(table)
     for way, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):
-        to.print(f"{way}: {passed['packets']} packets, {passed['bytes']} bytes passed", markup=False)
+        to.print(f"{way}: {passed['packets']} packets, {passed['bytes']} B passed", markup=False)
     late = [values.get(("run", "", f"late_{q}")) for q in ("p50", "p99", "max")]
-    shown = ", ".join(f"{q} {value * 1e3:.3f} ms" for q, value in
-                      zip(("p50", "p99", "max"), late, strict=True) if value is not None)  # fmt: skip
+    pairs = zip(("p50", "p99", "max"), late, strict=True)
+    shown = ", ".join(f"{q} {value * 1e3:.3f} ms" for q, value in pairs if value is not None)
     to.print(f"{ended['wall_s']:.1f} s; packets left later than due: {shown}", markup=False)
     if out is not None:
         console.say(f"results: {out}")

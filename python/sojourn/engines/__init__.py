@@ -74,6 +74,32 @@ def choose(names: Sequence[str], kernel: Path | None = None) -> list[Choice]:
     return [Choice(name, kernel if name == LINUX else None) for name in names]
 
 
+def describe(choice: Choice) -> str:
+    """The engine in words: its name, and for ``linux`` which kernel.
+
+    Raises:
+        InputError: there is no guest kernel.
+    """
+    if choice.name == SIM:
+        return SIM
+    from sojourn.engines import linux
+
+    return f"{choice.name}, {linux.describe(choice.kernel)}"
+
+
+def digest(choice: Choice) -> str:
+    """What of an engine its results depend on beside this package; empty for the simulator.
+
+    Raises:
+        InputError: there is no guest kernel.
+    """
+    if choice.name == SIM:
+        return ""
+    from sojourn.engines import linux
+
+    return linux.digest(choice.kernel)
+
+
 def run(
     choice: Choice,
     scenario: _core.Scenario,

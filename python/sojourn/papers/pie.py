@@ -39,6 +39,7 @@ from sojourn.reproduce.paper import (
     several,
 )
 from sojourn.reproduce.pool import Packets, Pool
+from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Bulk, Cbr, FlowGroup, Link, Record, Scenario, Schedule
 from sojourn.stability import pie_paper as theory
 from sojourn.stability.pie_paper import Gains, Reading
@@ -1086,6 +1087,18 @@ DIFFERS = {
     "quarter that is called alike.",
 }
 
+_TESTBED = Testbed(
+    items=("F9", "F10", "F11"),
+    note="On engine linux hosts and router are the kernel named above, not Linux 3.5 with a module "
+    "of 2013: its PIE is RFC 8033's with the delay from the time stamps of packets, its TCP is "
+    "reno with SACK, RACK and tail loss probes. The shaper is CBS, not HTB.",
+    notes={
+        "F9": "One bottleneck of 10 Mbit/s, RTT 100 ms, in a guest kernel in virtual time.",
+        "F10": "The kernel has one PIE: the runs without heuristics are the same as with them.",
+        "F11": "The kernel has one PIE: the runs without heuristics are the same as with them.",
+    },
+)
+
 PAPER = Paper(
     key="pie",
     title="PIE: A Lightweight Control Scheme to Address the Bufferbloat Problem",
@@ -1096,4 +1109,5 @@ PAPER = Paper(
     claims=explained(
         [*_CLAIMS_MISSING, *_CLAIMS_SIMULATED, *_CLAIMS_TESTBED, *_CLAIMS_THEORY], DIFFERS
     ),
+    testbed=_TESTBED,
 )

@@ -1,4 +1,4 @@
-"""Runs that were made before, by content: the same resolved scenario, seed and simulator.
+"""Runs that were made before, by content: the same resolved scenario, seed and engine.
 
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
@@ -36,9 +36,18 @@ class Cache:
         self._folder = (folder or default_folder()) / "runs"
         self._say = say
 
-    def path(self, scenario: _core.Scenario, keep: tuple[str, ...]) -> Path:
-        """The file of a run: its name is the digest of all that the content depends on."""
-        text = "\n".join([simulator(), str(FORMAT), *keep, scenario.resolved_json()])
+    def path(
+        self, scenario: _core.Scenario, keep: tuple[str, ...], kernel: str = ""
+    ) -> Path:
+        """The file of a run: its name is the digest of all that the content depends on.
+
+        Args:
+            scenario: what is run.
+            keep: what of it is kept.
+            kernel: the digest of the kernel that it ran on; empty for the simulator.
+        """
+        engine = [kernel] if kernel else []
+        text = "\n".join([*engine, simulator(), str(FORMAT), *keep, scenario.resolved_json()])
         name = hashlib.sha256(text.encode()).hexdigest()[:40]
         return self._folder / name[:2] / f"{name}.npz"
 

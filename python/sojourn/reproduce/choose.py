@@ -9,8 +9,10 @@ from functools import cache
 from importlib import import_module
 
 from sojourn import papers
+from sojourn.engines import SIM
 from sojourn.errors import InputError
 from sojourn.reproduce.paper import Item, Paper
+from sojourn.reproduce.testbed import on_kernel
 
 
 @cache
@@ -21,19 +23,25 @@ def known() -> dict[str, Paper]:
     return {paper.key: paper for paper in found if paper is not None}
 
 
-def choose(words: Sequence[str]) -> list[tuple[Paper, list[Item]]]:
-    """The papers and items that words such as ``pie`` or ``pie:F4`` name; all for no words.
+def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[Item]]]:
+    """The papers and items that words such as ``pie`` or ``pie:F4`` name.
+
+    Args:
+        words: papers and items; for none all that the engine can run.
+        engine: on which papers are made again.
 
     Raises:
-        InputError: there is no such paper or item; the message lists what there is.
+        InputError: there is no such paper or item, or the engine cannot run it; the message lists
+            what there is.
     """
     chosen: dict[str, dict[str, None]] = {}
-    for word in words or list(known()):
+    for word in words or [key for key, paper in known().items() if engine == SIM or paper.testbed]:
         paper = _paper(word.partition(":")[0])
         items = chosen.setdefault(paper.key, {})
         items |= dict.fromkeys(_items(paper, word.partition(":")[2]))
+    of_engine = {key: known()[key] if engine == SIM else on_kernel(known()[key]) for key in chosen}
     return [
-        (known()[key], [item for item in known()[key].items if item.id in items])
+        (of_engine[key], [item for item in of_engine[key].items if item.id in items])
         for key, items in chosen.items()
     ]
 

@@ -56,7 +56,7 @@ def _save_paper(reproduction: Reproduction, made: PaperMade, folder: Path) -> li
     sections.sort(key=lambda section: not section["drawings"])
     page = _template("paper.html.j2").render(
         style=_style(), made=made, sections=sections, show=show, profile=reproduction.profile,
-        facts=_facts(reproduction),
+        engine=reproduction.engine, facts=_facts(reproduction),
     )  # fmt: skip
     names.append(f"{made.paper.key}.html")
     files.write(folder / names[-1], page)
@@ -95,6 +95,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
     tally = reproduction.tally
     return [
         ("profile", reproduction.profile),
+        ("engine", reproduction.engine),
         ("simulator", simulator()),
         ("runs", f"{tally.made} made now, {tally.cached} from the cache"),
         ("simulated now", f"{tally.simulated_s:,.0f} s, {tally.packets:,} packets"),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sojourn import engines
 from sojourn.replicas import Progress
 from sojourn.reproduce import work
 from sojourn.reproduce.cache import Cache, simulator
@@ -64,6 +65,7 @@ class Reproduction:
 
     Attributes:
         profile: quick or full.
+        engine: on what it was found: ``sim``, or the kernel in words.
         papers: in the order asked for.
         tally: runs made and found.
         damaged: sentences about cache entries that were made again.
@@ -71,6 +73,7 @@ class Reproduction:
     """
 
     profile: Profile
+    engine: str
     papers: Sequence[PaperMade]
     tally: work.Tally
     cache: Cache
@@ -85,26 +88,28 @@ def reproduce(
     jobs: int | None = None,
     cache: Cache | None = None,
     progress: Progress | None = None,
+    engine: engines.Choice = engines.SIMULATOR,
 ) -> Reproduction:
     """Make figures and tables of papers again.
 
     Args:
-        words: ``PAPER`` or ``PAPER:ITEM``; everything by default.
+        words: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default what each item states.
         jobs: runs at a time; the number of cores by default.
         cache: where finished runs are kept; the user's cache folder by default.
         progress: who is told how far the runs are.
+        engine: where the runs take place; the real kernel has the testbed experiments alone.
 
     Raises:
-        InputError: there is no such paper or item.
+        InputError: there is no such paper or item, or the engine cannot run it.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    chosen = choose(words)
+    chosen = choose(words, engine.name)
     cache = cache or Cache()
     plans = {
-        paper.key: [work.plan(paper.key, item, profile, seeds, cache) for item in items]
+        paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]
         for paper, items in chosen
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
@@ -113,7 +118,7 @@ def reproduce(
         PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
         for paper, _items in chosen
     ]
-    return Reproduction(profile, made, tally, cache)
+    return Reproduction(profile, engines.describe(engine), made, tally, cache)
 
 
 def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:
@@ -153,6 +158,7 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "profile": reproduction.profile,
+        "engine": reproduction.engine,
         "simulator": simulator(),
         "runs": vars(reproduction.tally),
         "values": values,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sojourn.reproduce.pool import Pool
+    from sojourn.reproduce.testbed import Testbed
 
 Profile = Literal["quick", "full"]
 Tag = Literal["exact", "approx", "order"]
@@ -201,6 +202,7 @@ class Paper:
         about: what was done, in two sentences.
         items: in the paper's order.
         claims: in the catalogue's order.
+        testbed: what of it was measured on a Linux testbed, if anything.
     """
 
     key: str
@@ -209,6 +211,7 @@ class Paper:
     about: str
     items: tuple[Item, ...]
     claims: tuple[Claim, ...] = field(default=())
+    testbed: Testbed | None = None
 
     def claims_of(self, item: str) -> list[Claim]:
         """The claims about one item."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import _core
+from sojourn import _core, engines
 from sojourn.errors import RunFailed
 from sojourn.library import load
 from sojourn.replicas import Progress, Task, run_each
@@ -27,12 +27,14 @@ class Run:
         scenario: resolved.
         keep: what is kept of it.
         path: its file in the cache.
+        engine: where it runs.
     """
 
     label: str
     scenario: _core.Scenario
     keep: tuple[str, ...]
     path: Path
+    engine: engines.Choice
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,14 @@ class Tally:
     packets: int
 
 
-def plan(paper: str, item: Item, profile: Profile, seeds: int | None, cache: Cache) -> Plan:
+def plan(
+    paper: str,
+    item: Item,
+    profile: Profile,
+    seeds: int | None,
+    cache: Cache,
+    engine: engines.Choice = engines.SIMULATOR,
+) -> Plan:
     """The runs of an item.
 
     Args:
@@ -83,16 +92,18 @@ def plan(paper: str, item: Item, profile: Profile, seeds: int | None, cache: Cac
         profile: quick or full.
         seeds: seeds per case; the item's own number by default.
         cache: where finished runs are.
+        engine: where the runs take place.
     """
+    kernel = engines.digest(engine)
     count = seeds or getattr(item.seeds, profile)
     cases = {}
     for key, case in item.cases(profile).items():
         first = _loaded(case)
         cases[key] = [
-            Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path)
+            Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
-            for path in [cache.path(scenario, case.keep)]
+            for path in [cache.path(scenario, case.keep, kernel)]
         ]
     return Plan(item, cases)
 
@@ -136,10 +147,12 @@ def _simulate(
 ) -> int:
     def keep(index: int, result: Result) -> int:
         run = runs[index]
+        if result.invalid:
+            raise RunFailed(f"{run.label}: not a valid experiment: {'; '.join(result.invalid)}")
         cache.write(run.path, reduce(result, run.keep))
         return int(result.manifest["packets"])
 
-    tasks = [Task(run.label, run.scenario) for run in runs]
+    tasks = [Task(run.label, run.scenario, run.engine) for run in runs]
     packets = run_each(tasks, keep, jobs=jobs, progress=progress)
     failures = [outcome for outcome in packets if isinstance(outcome, str)]
     if failures:

@@ -82,6 +82,31 @@ params! {
             "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
             "linux" | "kids": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
+    } behaviour {
+        "max_p is adapted": "at the end of every adapt_interval", "Floyd et al. 2001; Linux red.h",
+            "ns3": "by the first arrival later than adapt_interval after its last change",
+                "ns-3 RedQueueDisc";
+        "max_p stays": "while the average is in the middle fifth between the thresholds",
+            "Floyd et al. 2001";
+        "max_p at its bound": "takes one more step", "Linux red.h",
+            "ns3": "stays", "ns-3 RedQueueDisc";
+        "automatic thresholds": "half and three halves of target_delay, at least 5 and 15 packets",
+            "Floyd et al. 2001; ns-2 red.cc",
+            "linux": "a twelfth and a quarter of the limit", "tc red",
+            "kids": "half and three halves of target_delay; one and two packets for 1 ms, and where tc \
+                finds no weight", "Khademi et al. 2013 §2.3; the second: lab decision";
+        "after an idle time": "the average decays by the packets that could have passed, then takes a \
+            sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
+            "linux" | "kids": "the average is shifted by a table of times; no sample is taken",
+                "Linux red.h";
+        "random numbers": "one per arrival between the thresholds", "Floyd and Jacobson 1993 §4",
+            "linux" | "kids": "one per signal", "Linux red.h",
+            "ns3": "one per arrival between the thresholds that is not spared", "ns-3 RedQueueDisc";
+        "the first arrival above min_th": "may be signalled", "Floyd and Jacobson 1993 §4",
+            "linux" | "kids" | "ns3": "is spared", "Linux red.h; ns-3 RedQueueDisc";
+        "the gentle slope starts": "at max_p as it is", "lab decision: the curve has no step",
+            "linux" | "kids": "nowhere: there is none", "Linux red.h",
+            "ns3": "at the first max_p", "ns-3 RedQueueDisc";
     }
     check: |params| check(params);
     unused: |dialect| unused(dialect);
@@ -112,7 +137,6 @@ fn check(params: &AredParams) -> Result<(), String> {
         let source = "Floyd et al. 2001";
         return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
     }
-    red::check_unused(params, params.dialect)?;
     if params.is_linux() {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         red::check_tc(params.min_th, params.max_th, params.burst.0, packet)?;

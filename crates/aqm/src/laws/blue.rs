@@ -26,6 +26,9 @@ params! {
         length_trigger: OrOff<u64>, POSITIVE, "ns port of BLUE: overflow only" => OrOff(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "Lab decision: off, as for the other laws" => false;
+    } behaviour {
+        "the hold time of rises and falls": "is one", "Feng et al. 2002; the ns port has two";
+        "an idle link": "is a request that finds the queue empty", "ns port of BLUE";
     }
 }
 

@@ -37,6 +37,18 @@ params! {
         /// Whether packets that can be marked are marked instead of dropped by the CoDel part.
         ecn: bool, ANY, "Linux sch_cake.c: always" => true,
             "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
+    } behaviour {
+        "a fresh inverse root is": "1: the first signal comes after an interval",
+            "ns-3 CobaltQueueDisc; lab decision",
+            "linux_exact": "0: the second packet above target is signalled", "Linux sch_cake.c";
+        "above target": "sojourn > target and > four packet times", "Linux sch_cake.c",
+            "ns3": "sojourn > target", "ns-3 CobaltQueueDisc";
+        "BLUE's probability rises": "when the queue overflows", "Linux sch_cake.c",
+            "ns3": "when the queue overflows, and by a sojourn above blue_threshold",
+                "ns-3 CobaltQueueDisc";
+        "BLUE and ECN": "drops what could be marked as well", "Linux sch_cake.c; ns-3 CobaltQueueDisc";
+        "the last packet": "is not dropped", "Linux sch_cake.c",
+            "ns3": "may be dropped", "ns-3 CobaltQueueDisc";
     }
     check: |params| match params.target < params.interval {
         true => Ok(()),

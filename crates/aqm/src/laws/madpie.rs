@@ -60,8 +60,26 @@ params! {
         ecn: bool, ANY, "Kuhn and Ros 2016 §II: drop or mark; off in its study" => false;
         /// Drop probability from which random signals drop even what could be marked.
         ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1;
+    } behaviour {
+        "random signals": "as in pie@ns2", "Kuhn and Ros 2016 §II: an ns-2 study",
+            "paper2013": "as in pie@paper2013", "Pan et al. 2013",
+            "rfc8033": "as in pie@rfc8033", "RFC 8033",
+            "linux": "as in pie@linux", "Linux sch_pie.c";
+        "a certain signal falls due": "at an update that sees more delay than deterministic_target",
+            "Kuhn and Ros 2016 §II";
+        "it is given": "by the next arrival that PIE neither signals nor spares", "Kuhn and Ros 2016 §II";
+        "no certain signal": "during a burst, or while two packets or less wait",
+            "lab decision: the paper is silent",
+            "linux": "during a burst, or while less than two packets wait",
+                "lab decision: the paper is silent";
+        "a certain signal marks while": "ecn is on, whatever the probability",
+            "lab decision: ecn_mark_limit is PIE's";
     }
     check: |params| check(params);
+    unused: |dialect| match dialect {
+        "rfc8033" | "linux" => &["dq_threshold"], // their delay is that of stamps
+        _ => &[],
+    };
 }
 
 fn check(params: &MadpieParams) -> Result<(), String> {

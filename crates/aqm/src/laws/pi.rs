@@ -27,6 +27,10 @@ params! {
         q_ref: f64, NOT_NEGATIVE, "ns-2 pi.cc: qref_ 50" => 50.0;
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "ns-2 pi.cc: setbit_ off" => false;
+    } behaviour {
+        "the backlog counts": "packets", "ns-2 pi.cc without bytes_";
+        "an arrival is signalled": "when u < p", "lab decision; ns-2 pi.cc: u <= p";
+        "where there is no room": "the arrival pays", "lab decision; ns-2 pi.cc: the tail, after appending";
     }
     check: |params| match (params.sample_rate.0 <= 1e6, params.a.max(params.b) <= 1.0) {
         (true, true) => Ok(()),

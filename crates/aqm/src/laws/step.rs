@@ -25,6 +25,10 @@ params! {
         /// Backlog, the arrival included, above which an arriving packet is marked.
         backlog_threshold: OrOff<Limit>, POSITIVE, "Linux sch_dualpi2.c: sojourn only" => OrOff(None),
             "dctcp": "Alizadeh and others 2010 §4: K = 65 at 10 Gb/s" => OrOff(Some(Limit::Packets(65)));
+    } behaviour {
+        "what cannot be marked": "passes; the limit alone holds it back", "RFC 8257 §3.1",
+            "sojourn": "passes; the limit alone holds it back",
+                "lab decision; Linux sch_dualpi2.c drops it, sch_fq_codel.c passes it";
     }
 }
 

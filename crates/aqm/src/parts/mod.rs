@@ -4,5 +4,6 @@ pub mod accumulator;
 pub mod departure_rate;
 pub mod dequeue_time;
 pub mod gains;
+pub mod idle_table;
 pub mod periodic;
 pub(crate) mod tc_weight;

@@ -45,9 +45,26 @@ params! {
         ecn: bool, ANY, "tc q_choke.c: off" => false;
         /// Whether an average above `max_th` drops what it could mark.
         hard_drop: bool, ANY, "Linux sch_choke.c: off" => false;
+    } behaviour {
+        "compared with a packet that waits": "arrivals while the average is above min_th",
+            "Linux sch_choke.c";
+        "drawn": "up to three places, then the head: holes are passed over", "Linux sch_choke.c";
+        "a match": "drops both, even what could be marked", "Linux sch_choke.c";
+        "every arrival is signalled": "above max_th; RED proper: from max_th", "Linux sch_choke.c";
+        "after an idle time": "the average decays by the packets that could have passed; no sample is taken",
+            "lab decision; Linux red.h: by a table of shifts";
+        "random numbers of RED": "one per signal", "Linux red.h";
     }
-    check: |params| params.curve().map(drop);
+    check: |params| match params.limit {
+        Limit::Packets(n) if n > MOST_PACKETS => Err(format!(
+            "limit `{n}p` must be at most {MOST_PACKETS}p (Linux sch_choke.c: CHOKE_MAX_QUEUE)"
+        )),
+        _ => params.curve().map(drop),
+    };
 }
+
+/// Linux `sch_choke.c`: CHOKE_MAX_QUEUE.
+const MOST_PACKETS: u64 = 128 * 1024 - 1;
 
 impl ChokeParams {
     fn curve(&self) -> Result<Curve, String> {
@@ -211,7 +228,7 @@ impl<P: Packet> ChokeQueue<P> {
         match may_mark && packet.ecn().can_mark() {
             true if is_full => Some(packet), // dropped next: a mark would be lost with it
             true => {
-                mark(&mut packet, Stage::Enqueue, cause, sink);
+                mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 Some(packet)
             }
             false => {

@@ -89,9 +89,15 @@ impl Total {
     }
 }
 
-/// Marks a packet that can be marked and tells the host.
-pub(crate) fn mark<P: Packet>(packet: &mut P, stage: Stage, cause: Cause, sink: &mut dyn Sink<P>) {
+/// Marks a packet that can be marked and tells the host, and when it had been accepted.
+pub(crate) fn mark<P: Packet>(
+    packet: &mut P,
+    enqueued: Time,
+    stage: Stage,
+    cause: Cause,
+    sink: &mut dyn Sink<P>,
+) {
     debug_assert!(packet.ecn().can_mark(), "only what can be marked is marked");
     packet.set_ce();
-    sink.marked(packet, stage, cause);
+    sink.marked(packet, enqueued, stage, cause);
 }

@@ -83,9 +83,9 @@ impl<P: Packet> Pool<P> {
         Some(self.release(chain, last))
     }
 
-    pub(crate) fn head_mut(&mut self, chain: &Chain) -> Option<&mut P> {
+    pub(crate) fn head_mut(&mut self, chain: &Chain) -> Option<(Time, &mut P)> {
         let (first, _) = chain.ends?;
-        self.nodes[first as usize].packet.as_mut().map(|(_, packet)| packet)
+        self.nodes[first as usize].packet.as_mut().map(|(enqueued, packet)| (*enqueued, packet))
     }
 
     fn place(&mut self, node: Node<P>) -> u32 {

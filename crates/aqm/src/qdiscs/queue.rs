@@ -56,7 +56,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
                 Verdict::Mark(cause) => {
                     self.testify(sink);
-                    mark(&mut packet, Stage::Enqueue, cause, sink);
+                    mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 }
                 Verdict::Drop(cause) => {
                     self.testify(sink);
@@ -89,7 +89,7 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
                 Verdict::Pass => {}
                 Verdict::Mark(cause) => {
                     self.testify(sink);
-                    mark(&mut packet, Stage::Dequeue, cause, sink);
+                    mark(&mut packet, enqueued, Stage::Dequeue, cause, sink);
                 }
                 Verdict::Drop(cause) => {
                     self.testify(sink);

@@ -4,8 +4,7 @@
 //!
 //! Source: Linux `sch_sfb.c` (6.1 series); Feng, Shin, Kandlur and Saha 2001 were read through it.
 //!
-//! Deviations from Linux: the bank that a new hash retires forgets its probabilities; `limit` may be in
-//! bytes as well.
+//! Deviations from Linux: time is not counted in jiffies; `limit` may be in bytes as well.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -43,6 +42,16 @@ params! {
         penalty_rate: Hertz, NOT_NEGATIVE, "Linux sch_sfb.c: 10" => Hertz(10.0);
         /// Packets that they may send in a row.
         penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
+    } behaviour {
+        "a bin's probability moves": "at every arrival that falls into it, before it is judged",
+            "Linux sch_sfb.c; Feng et al. 2001 hold it for a time";
+        "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
+        "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
+            "Linux sch_sfb.c";
+        "the penalty box fills": "when a packet finds it empty, by the time since the last one that did: \
+            packets that come faster than penalty_rate get nothing", "Linux sch_sfb.c";
+        "a new hash": "starts with what the warm-up taught; the bank that retires keeps its probabilities \
+            for the hash after", "Linux sch_sfb.c";
     }
     check: |params| match (params.bin_target <= params.bin_max, params.warmup <= params.rehash_interval) {
         (true, true) => Ok(()),
@@ -148,7 +157,6 @@ impl<P: Packet> SfbQueue<P> {
         }
         let old = &mut self.banks[self.active];
         old.salt = splitmix(old.salt.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        old.bins.iter_mut().flatten().for_each(|bin| bin.prob = 0);
         self.active ^= 1;
         self.rehash_at = now + self.params.rehash_interval;
     }
@@ -167,19 +175,23 @@ impl<P: Packet> SfbQueue<P> {
         bins.fold((u32::MAX, ONE), |(packets, prob), bin| (packets.min(bin.0), prob.min(bin.1)))
     }
 
-    /// Step 5: whether the penalty box lets one more packet pass.
+    /// Step 5: whether the penalty box lets one more packet pass. Whoever finds it empty starts the clock
+    /// anew (Linux `sfb_rate_limit`), so that it fills for those alone who wait.
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
+        if self.params.penalty_rate.0 == 0.0 {
+            return false;
+        }
         if self.tokens == 0 {
             let elapsed = now.since(self.refilled).min(MOST).as_secs();
             let earned = (elapsed * self.params.penalty_rate.0) as u64;
             self.tokens = earned.min(self.params.penalty_burst);
+            self.refilled = now;
         }
         if self.tokens == 0 {
             return false;
         }
         self.tokens -= 1;
-        self.refilled = now;
         true
     }
 
@@ -236,7 +248,7 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
         let (verdict, hashes) = self.judge(now, &packet, rng);
         match verdict {
             Verdict::Pass => {}
-            Verdict::Mark(cause) => mark(&mut packet, Stage::Enqueue, cause, sink),
+            Verdict::Mark(cause) => mark(&mut packet, now, Stage::Enqueue, cause, sink),
             Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
         }
         self.count(hashes, |packets| packets + 1);
@@ -339,17 +351,43 @@ mod tests {
         }
     }
 
-    /// Fact 23.4.
+    /// How many of the arrivals every so many milliseconds in between pass the penalty box.
+    fn passes(sfb: &mut SfbQueue<Numbered>, from: u64, to: u64, every: usize) -> usize {
+        let mut judge = |t| sfb.judge(ms(t), &arrival(Ecn::NotEct), &mut rng()).0;
+        (from..to).step_by(every).filter(|&t| judge(t) == Verdict::Pass).count()
+    }
+
+    /// Fact 23.4, as far as it holds: ten a second for those who come no faster. In `sfb_rate_limit`
+    /// everyone who finds the box empty sets its clock back.
     #[test]
-    fn the_penalty_box_lets_twenty_pass_and_then_ten_a_second() {
+    fn the_penalty_box_lets_twenty_pass_and_then_ten_a_second_of_those_who_wait() {
         let mut sfb = sfb();
         set_bins(&mut sfb, 7, 20, 1.0);
-        let mut passes = |from: u64, to: u64| {
-            let mut judge = |t| sfb.judge(ms(t), &arrival(Ecn::NotEct), &mut rng()).0;
-            (from..to).filter(|&t| judge(t) == Verdict::Pass).count()
-        };
-        assert_eq!(passes(0, 20), 20);
-        assert_eq!(passes(20, 3_020), 30);
+        assert_eq!(passes(&mut sfb, 0, 20, 1), 20);
+        assert_eq!(passes(&mut sfb, 20, 3_020, 99), 0);
+        assert_eq!(passes(&mut sfb, 3_090, 6_090, 100), 30);
+        assert_eq!(passes(&mut sfb, 16_000, 16_050, 1), 20, "it holds no more than a burst");
+    }
+
+    /// `sfb_rate_limit`: a rate of 0 lets nobody pass, not even the first burst.
+    #[test]
+    fn without_a_penalty_rate_nobody_passes() {
+        let mut sfb = sfb();
+        sfb.params.penalty_rate = Hertz(0.0);
+        set_bins(&mut sfb, 7, 20, 1.0);
+        assert_eq!(passes(&mut sfb, 0, 20, 1), 0);
+    }
+
+    /// `sfb_swap_slot`: a new hash for the bank that retires, whose probabilities stay.
+    #[test]
+    fn a_new_hash_changes_banks_and_leaves_probabilities() {
+        let mut sfb = sfb();
+        set_bins(&mut sfb, 7, 20, 0.5);
+        let highest = |bank: &Bank| bank.bins.iter().flatten().map(|bin| bin.prob).max();
+        let (salt, prob) = (sfb.banks[0].salt, highest(&sfb.banks[0]));
+        sfb.rehash_if_due(ms(600_000));
+        assert_eq!((sfb.active, highest(&sfb.banks[0])), (1, prob));
+        assert_ne!(sfb.banks[0].salt, salt);
     }
 
     /// Fact 23.5.

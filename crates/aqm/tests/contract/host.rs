@@ -46,6 +46,12 @@ impl Packet for TestPacket {
     fn flow(&self) -> u64 {
         self.flow
     }
+    fn src_host(&self) -> u64 {
+        self.flow % 3
+    }
+    fn dst_host(&self) -> u64 {
+        self.flow % 7
+    }
 }
 
 /// Everything a host knows of its packets.
@@ -59,6 +65,9 @@ pub struct Ledger {
     last_of_flow: BTreeMap<(u64, bool), usize>,
     /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for each).
     is_dual: bool,
+    /// Whether flows may lose their queue while packets of theirs wait in it: Linux `sch_cake.c` gives the
+    /// name of a place to the ninth flow of a set, which happens here where there are few places.
+    is_crowded: bool,
     pub drops: BTreeMap<(Stage, Cause), u64>,
     pub marks: u64,
     /// FNV-1a over everything that happened.
@@ -85,7 +94,8 @@ impl Ledger {
         self.gone(packet, enqueued, 1);
         let stream = (packet.flow, self.is_dual && packet.is_l4s);
         let before = self.last_of_flow.insert(stream, packet.id);
-        assert!(before.is_none_or(|id| id < packet.id), "a flow keeps its order");
+        let in_order = before.is_none_or(|id| id < packet.id);
+        assert!(in_order || self.is_crowded, "a flow keeps its order");
     }
 
     fn note(&mut self, packet: &TestPacket, what: u64) {
@@ -107,8 +117,10 @@ impl Sink<TestPacket> for Ledger {
         *self.drops.entry((stage, cause)).or_default() += 1;
         self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
     }
-    fn marked(&mut self, packet: &mut TestPacket, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
         assert_eq!(packet.ecn, Ecn::Ce);
+        assert_eq!(self.offered[packet.id], Some(enqueued), "a mark tells when the packet came");
+        assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is marked now");
         self.marks += 1;
         self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
     }
@@ -143,6 +155,7 @@ impl Host {
             ledger: Ledger {
                 digest: 0xcbf2_9ce4_8422_2325,
                 is_dual: spec.law == "dualpi2",
+                is_crowded: spec.law == "cake" && spec.to_string().contains("flows="),
                 ..Ledger::default()
             },
         }

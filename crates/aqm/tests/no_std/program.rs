@@ -127,7 +127,7 @@ impl Sink<Datagram> for Drops {
     fn dropped(&mut self, _: Datagram, _: Time, _: Stage, _: Cause) {
         self.0 += 1;
     }
-    fn marked(&mut self, _: &mut Datagram, _: Stage, _: Cause) {}
+    fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
 }
 
 #[unsafe(no_mangle)]

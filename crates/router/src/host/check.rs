@@ -17,14 +17,6 @@ use crate::tc::READ_BACK_SLACK;
 /// Carries out settings and commands. Neighbouring commands of one program in one name space go to it
 /// in one batch, one per line.
 pub fn set_up(plan: &Plan, spaces: &Spaces) -> Result<(), Failure> {
-    for space in Space::ALL {
-        let up = Command {
-            space,
-            program: "ip".to_owned(),
-            arguments: ["link", "set", "lo", "up"].map(str::to_owned).to_vec(),
-        };
-        run(&up, spaces)?;
-    }
     for setting in &plan.settings {
         let path = format!("/proc/sys/{}", setting.path);
         let act = || {

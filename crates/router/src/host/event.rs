@@ -53,7 +53,11 @@ impl Due {
         let mut due = Due {
             drain: if kernel { Beat::every(DRAIN_NS) } else { Beat::never() },
             warmup: Beat::once(plan.warmup_ns),
-            sample: if plan.sample_flows { Beat::every(plan.sample_ns) } else { Beat::never() },
+            sample: if plan.sample_flows || plan.sample_law {
+                Beat::every(plan.sample_ns)
+            } else {
+                Beat::never()
+            },
             telling: Beat::every(plan.duration_ns / TELLINGS),
             change: 0,
             change_at: Time::NEVER,

@@ -18,6 +18,7 @@ impl RunResult {
             at_warmup: vec![Count::default(); plan.flows.len()],
             counts: Vec::new(),
             samples: Vec::new(),
+            law: Vec::new(),
             diary: Diary::default(),
             broken: Vec::new(),
             offloads,
@@ -38,22 +39,9 @@ impl RunResult {
     pub fn sample(&mut self, now: Time, programs: &[Box<dyn Program>]) {
         for (flow, program) in programs.iter().enumerate() {
             let delivered_bytes = program.count().delivered_bytes;
-            let Some((info, sent, again)) = program.sample() else { continue };
-            self.samples.push(Sample {
-                flow: flow as u32,
-                at_ns: now.as_nanos(),
-                sent_bytes: sent + info.bytes_sent,
-                delivered_bytes,
-                retransmitted_bytes: again + info.bytes_retrans,
-                // Linux: tcp_packets_in_flight.
-                inflight: (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost),
-                cwnd: info.cwnd,
-                ssthresh: info.ssthresh,
-                state: info.ca_state,
-                mss: info.mss,
-                srtt_us: info.rtt_us,
-                delivered_ce: info.delivered_ce,
-            });
+            let Some(account) = program.account() else { continue };
+            let (flow, at_ns) = (flow as u32, now.as_nanos());
+            self.samples.push(Sample { flow, at_ns, delivered_bytes, account });
         }
     }
 

@@ -132,6 +132,11 @@ impl StreetHost {
         self.lines.get_mut(group).map(|lines| &mut lines[way])
     }
 
+    /// The variables of its law, by their bits.
+    pub fn law(&self) -> Vec<u64> {
+        self.street.law().into_iter().map(f64::to_bits).collect()
+    }
+
     /// Writes down what became of every packet.
     pub fn finish(&mut self, folder: &Path) -> io::Result<Counts> {
         let mut rows = Vec::new();

@@ -36,6 +36,9 @@ impl Commands {
             Bottleneck::Kernel { .. } => (true, true),
             Bottleneck::Sojourn(street) => (false, street.lines.is_empty()),
         };
+        for space in Space::ALL {
+            self.ip(space, "link set lo up");
+        }
         for (index, group) in scenario.flows.iter().enumerate() {
             self.pair(index, group);
         }
@@ -167,6 +170,15 @@ pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
 /// The access rate of a group's flows together.
 pub(super) fn access_bps(group: &FlowGroup) -> u64 {
     group.access_rate.as_bps().saturating_mul(u64::from(group.count))
+}
+
+/// The same commands in an order that needs few processes: those of one program in one name space
+/// are neighbours. The router comes first, whose commands make the interfaces of all; queues come last.
+pub(super) fn few_batches(mut commands: Vec<Command>) -> Vec<Command> {
+    let order = [Space::Router, Space::Senders, Space::Receivers];
+    let place = |space| order.iter().position(|other| *other == space);
+    commands.sort_by_key(|command| (command.program == "tc", place(command.space)));
+    commands
 }
 
 fn dotted([a, b, c, d]: [u8; 4]) -> String {

@@ -76,3 +76,119 @@ pub fn elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
             .to_owned()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sojourn_aqm::{Cause, Ecn, Stage, Time};
+    use sojourn_scenario::{Scenario, Source};
+
+    use crate::planning;
+    use crate::seen::Kind;
+
+    const TEXT: &str = r#"
+name = "doubts"
+duration = "2s"
+[links.bottleneck]
+rate = "10mbit"
+queue = "codel@linux"
+[[flows]]
+path = ["bottleneck"]
+rtt = "20ms"
+app = { kind = "bulk" }
+"#;
+
+    fn plan() -> Plan {
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
+        planning::plan(scenario.resolved()).unwrap()
+    }
+
+    /// A run of which nothing bad is to be said: the kernel counted as many drops as were seen.
+    fn result(plan: &Plan) -> RunResult {
+        let mut result = RunResult::new(plan, Vec::new(), Value::Null);
+        let router = json!([
+            { "dev": "r0", "kind": "netem", "drops": 0 },
+            { "dev": "out", "kind": "codel", "drops": 7 },
+        ]);
+        let senders = json!([{ "dev": "s0", "kind": "netem", "drops": 0 }]);
+        result.after = json!({ "router": router, "senders": senders });
+        result
+    }
+
+    fn dropped(count: usize) -> Vec<Story> {
+        let story = Story {
+            flow: 0,
+            seq: 0,
+            bytes: 1500,
+            kind: Kind::Data,
+            ecn_in: Ecn::NotEct,
+            arrived: Time::ZERO,
+            left: Some(Time::ZERO),
+            fate: Fate::Dropped(Stage::Dequeue, Cause::Deterministic),
+            marked: None,
+        };
+        vec![story; count]
+    }
+
+    /// The one doubt that a change brings about.
+    fn doubt(change: impl FnOnce(&mut RunResult), virtual_time: bool) -> String {
+        let plan = plan();
+        let mut result = result(&plan);
+        assert_eq!(doubts(&plan, &result, &dropped(7), virtual_time), Vec::<String>::new());
+        change(&mut result);
+        let mut found = doubts(&plan, &result, &dropped(7), virtual_time);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    #[test]
+    fn offloads_that_stayed_on_are_a_doubt() {
+        let said = doubt(|result| result.offloads.push("out: gso".to_owned()), true);
+        assert!(said.contains("out: gso"), "{said}");
+    }
+
+    #[test]
+    fn a_delay_element_that_dropped_is_a_doubt() {
+        let said = doubt(|result| result.after["senders"][0]["drops"] = json!(3), true);
+        assert!(said.contains("\"s0\" dropped 3 packets"), "{said}");
+    }
+
+    #[test]
+    fn a_host_that_stalled_is_a_doubt_in_real_time_only() {
+        let said = doubt(|result| result.latest_ns = 22_000_000, false);
+        assert!(said.contains("stalled for 22.0 ms"), "{said}");
+        let plan = plan();
+        let late = RunResult { latest_ns: 22_000_000, ..result(&plan) };
+        assert_eq!(doubts(&plan, &late, &dropped(7), true), Vec::<String>::new());
+    }
+
+    #[test]
+    fn packets_that_the_recorder_lost_are_a_doubt() {
+        let said = doubt(|result| result.recorder_lost = 4, true);
+        assert!(said.contains("no room for 4 packets"), "{said}");
+    }
+
+    #[test]
+    fn connections_that_broke_are_a_doubt() {
+        let said = doubt(|result| result.broken.push("flow 0: reset".to_owned()), true);
+        assert!(said.contains("flow 0: reset"), "{said}");
+    }
+
+    #[test]
+    fn drops_that_the_kernel_counted_otherwise_are_a_doubt() {
+        let said = doubt(|result| result.after["router"][1]["drops"] = json!(70), true);
+        assert!(said.contains("counted 70 drops at the bottleneck, the record shows 7"), "{said}");
+    }
+
+    #[test]
+    fn greedy_flows_that_never_waited_had_their_bottleneck_elsewhere() {
+        let window = (Time::ZERO, Time::from_nanos(1));
+        let mut probe = Probe::new(1, 1, window);
+        let plan = plan();
+        assert!(elsewhere(&plan, &probe).unwrap().contains("bottleneck was elsewhere"));
+        probe.links[0].delays.add(1_000_000);
+        assert_eq!(elsewhere(&plan, &probe), None);
+    }
+}

@@ -20,6 +20,7 @@ impl<'a> Writer<'a> {
             expected: Vec::new(),
             drops_at_head: false,
             is_random: false,
+            adaptation: None,
         };
         Writer { settings, around, spoken: Vec::new(), out }
     }

@@ -1,41 +1,41 @@
-//! Datagrams at a constant rate, all the time or in on periods. Each carries its number and the time at
-//! which it was sent.
+//! Datagrams, when the simulator's [`Source`] sends them. Each carries its number and the time at which it
+//! was sent.
 
 use std::io;
 use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
+use sojourn_aqm::{Ecn, Time};
+use sojourn_sim::app::datagrams::Source;
 
-use super::{End, Program, receiver, sender, stop, unless_waiting};
+use super::{Program, STAMP_BYTES, UDP_HEADER, receiver, sender, unless_waiting};
 use crate::host::{Hosts, Key};
-use crate::plan::{self, Load, Space};
-use crate::record_files::{Count, Diary, OneWay};
-use crate::sys::TcpInfo;
-use crate::traffic::pace::{Pace, Periods};
+use crate::plan::{self, Space};
+use crate::record_files::{Account, Count, Diary, OneWay};
+use crate::traffic::End;
 
-/// Number and time.
-const STAMP_BYTES: usize = 12;
 const LARGEST: usize = 1 << 16;
 
 /// Both ends.
 pub struct Datagrams {
     flow: u32,
-    pace: Pace,
+    source: Source,
     sending: UdpSocket,
     receiving: UdpSocket,
-    packet_bytes: u32,
     buffer: Vec<u8>,
     sent: u32,
     received: u64,
+    received_bytes: u64,
 }
 
 impl Datagrams {
     /// Opens both sockets.
-    pub fn new(flow: &plan::Flow, key: Key, rng: Rng, hosts: &Hosts) -> io::Result<Datagrams> {
-        let Load::Datagrams { packet_bytes, rate_bps, periods_s } = flow.load else {
-            unreachable!("the load is datagrams");
-        };
+    pub fn new(
+        flow: &plan::Flow,
+        source: Source,
+        key: Key,
+        hosts: &Hosts,
+    ) -> io::Result<Datagrams> {
         let receiving = hosts.within(Space::Receivers, || {
             let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
             socket.bind(&receiver(flow).into())?;
@@ -44,7 +44,7 @@ impl Datagrams {
         let sending = hosts.within(Space::Senders, || {
             let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
             socket.bind(&sender(flow, 0).into())?;
-            if flow.ecn {
+            if flow.app.datagrams_ecn() {
                 socket.set_tos_v4(Ecn::Ect0 as u32)?;
             }
             // Connected, so that the kernel numbers its packets.
@@ -54,36 +54,28 @@ impl Datagrams {
         receiving.set_nonblocking(true)?;
         sending.set_nonblocking(true)?;
         hosts.watch(&receiving, Key { end: End::Receiver, ..key })?;
-        let span = |seconds| Span::from_secs_f64(seconds);
-        let periods = periods_s.map(|(on, off)| Periods { on: span(on), off: span(off) });
-        let times = (Time::from_nanos(flow.start_ns), stop(flow));
         Ok(Datagrams {
             flow: key.flow,
-            pace: Pace::new(packet_bytes, Rate::from_bps(rate_bps), periods, times, rng),
+            source,
             sending: sending.into(),
             receiving: receiving.into(),
-            packet_bytes,
-            buffer: vec![0; LARGEST.max(flow.payload_bytes as usize)],
+            buffer: vec![0; LARGEST],
             sent: 0,
             received: 0,
+            received_bytes: 0,
         })
-    }
-
-    fn payload_bytes(&self) -> usize {
-        self.packet_bytes as usize - 28
     }
 }
 
 impl Program for Datagrams {
     fn next_timer(&self) -> Time {
-        self.pace.next_timer()
+        self.source.next_timer()
     }
 
     fn on_timer(&mut self, now: Time, _hosts: &Hosts) -> io::Result<()> {
-        if !self.pace.take(now) {
-            return Ok(());
-        }
-        let length = self.payload_bytes();
+        let Some(bytes) = self.source.take(now) else { return Ok(()) };
+        // The last one of a frame may be smaller than what it has to carry.
+        let length = (bytes.saturating_sub(UDP_HEADER) as usize).max(STAMP_BYTES);
         self.buffer[..4].copy_from_slice(&self.sent.to_le_bytes());
         self.buffer[4..STAMP_BYTES].copy_from_slice(&now.as_nanos().to_le_bytes());
         self.sent += 1;
@@ -94,7 +86,7 @@ impl Program for Datagrams {
     fn on_ready(
         &mut self,
         now: Time,
-        _end: End,
+        _key: Key,
         _hosts: &Hosts,
         diary: &mut Diary,
     ) -> io::Result<()> {
@@ -106,19 +98,20 @@ impl Program for Datagrams {
             let delay_ns = now.as_nanos().saturating_sub(u64::from_le_bytes(stamp));
             diary.one_way.push(OneWay { flow: self.flow, at_ns: now.as_nanos(), delay_ns });
             self.received += 1;
+            self.received_bytes += length as u64 + u64::from(UDP_HEADER);
         }
         Ok(())
     }
 
     fn count(&self) -> Count {
         Count {
-            delivered_bytes: self.received * u64::from(self.packet_bytes),
+            delivered_bytes: self.received_bytes,
             sent: u64::from(self.sent),
             received: self.received,
         }
     }
 
-    fn sample(&self) -> Option<(TcpInfo, u64, u64)> {
+    fn account(&self) -> Option<Account> {
         None
     }
 }

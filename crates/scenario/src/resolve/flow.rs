@@ -182,7 +182,10 @@ pub(super) fn check_packet_numbers(
 fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
     let best = |capacity: &Capacity| match capacity {
         Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
-        Capacity::Constant(_) | Capacity::Bucket(_) | Capacity::Trace(_) => capacity.initial_rate(),
+        Capacity::Constant(_)
+        | Capacity::Bucket(_)
+        | Capacity::Trace(_)
+        | Capacity::Wireless { .. } => capacity.initial_rate(),
     };
     let on_links = group.path.iter().map(|&link| best(&links[link].capacity));
     on_links.chain([group.access_rate]).min().expect("the access link at least")

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
 
-use super::{Checked, ReadTrace, refuse, wire};
+use super::{Checked, ReadTrace, refuse, wire, wlan};
 use crate::choice::Choice;
 use crate::document::{self, Varying};
 use crate::error::ScenarioError;
-use crate::resolved::{App, Capacity, FlowGroup, Link};
+use crate::resolved::{App, Capacity, Cell, FlowGroup, Link};
 use crate::text::{Buffer, SizeText};
 use crate::trace;
 use crate::tree::join;
@@ -20,6 +20,7 @@ const USUAL_PACKET_BYTES: u32 = 1500;
 pub(super) fn capacity(
     place: &str,
     written: &document::Capacity,
+    wlans: &[Cell],
     read: &ReadTrace<'_>,
 ) -> Checked<Capacity> {
     match written {
@@ -27,6 +28,9 @@ pub(super) fn capacity(
         document::Capacity::Varying(Varying::Schedule(schedule)) => schedule_of(place, schedule),
         document::Capacity::Varying(Varying::Bucket(bucket)) => wire::bucket(place, bucket),
         document::Capacity::Varying(Varying::Trace(trace)) => trace_of(place, trace, read),
+        document::Capacity::Varying(Varying::Wireless(wireless)) => {
+            wlan::transmitter(place, wireless, wlans)
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod sizes;
 mod tcp;
 mod warn;
 mod wire;
+mod wlan;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -38,9 +39,10 @@ type Checked<T> = Result<T, ScenarioError>;
 /// deliver.
 pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
     let mut capacities = Vec::new();
+    let wlans = wlan::all(document)?;
     for (name, link) in &document.links {
         check_word(&format!("links.{name}"), "a link's name", name)?;
-        capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, read)?);
+        capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, &wlans, read)?);
     }
     resolve_over(document, capacities, &app::recordings(document, read)?)
 }
@@ -68,6 +70,7 @@ pub(crate) fn resolve_over(
         warmup: document.warmup.0,
         record: record(document),
         links,
+        wlans: wlan::all(document)?,
         flows,
         linux: document.engine.linux,
         warnings: Vec::new(),

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Limit, Span, registry, units};
 
-use crate::resolved::{Link, Resolved};
+use crate::resolved::{Capacity, Link, Resolved};
 
 /// One sentence for each doubt.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
@@ -14,6 +14,13 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
         }
         warnings.extend(target_beyond_buffer(link));
         warnings.extend(buffer_below_packet(link));
+    }
+    for (index, wlan) in resolved.wlans.iter().enumerate() {
+        let is_on_it =
+            |link: &Link| matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == index);
+        if !resolved.links.iter().any(is_on_it) {
+            warnings.push(format!("wlans.{}: no link is a transmitter of it", wlan.name));
+        }
     }
     for (index, flow) in resolved.flows.iter().enumerate() {
         if flow.start.1 >= resolved.duration {

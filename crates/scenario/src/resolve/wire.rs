@@ -1,10 +1,11 @@
 //! What lies beside queue and rate of a link: token bucket, device, jitter, loss.
 
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Limit, Rate, Span};
 
 use super::{Checked, refuse};
 use crate::paths;
 use crate::resolved::{Bucket, Capacity, Device, Extra, Jitter, Loss};
+use crate::text::SizeText;
 
 /// The deepest bucket whose tokens the engines can count.
 const DEEPEST_BUCKET: u64 = 1_000_000_000;
@@ -49,11 +50,31 @@ pub(super) fn device(
         let message = "a recorded link already contains whatever lay below its queue; remove it";
         return refuse(place, message);
     }
-    if written.bytes.0 == 0 {
-        return refuse(&format!("{place}.bytes"), "must be positive; leave `device` out for none");
-    }
+    let limit = device_limit(place, &written)?;
     let overhead_bytes = super::link::framing(&format!("{place}.overhead"), written.overhead)?;
-    Ok(Some(Device { bytes: written.bytes.0, overhead_bytes }))
+    if overhead_bytes > 0 && matches!(capacity, Capacity::Wireless { .. }) {
+        let message = "a wireless LAN knows its own headers; leave the overhead out";
+        return refuse(&format!("{place}.overhead"), message);
+    }
+    Ok(Some(Device { limit, overhead_bytes }))
+}
+
+fn device_limit(place: &str, written: &paths::Device) -> Checked<Limit> {
+    let zero = |key: &str| {
+        refuse(&format!("{place}.{key}"), "must be positive; leave `device` out for none")
+    };
+    match (written.bytes, written.packets) {
+        (Some(SizeText(0)), None) => zero("bytes"),
+        (None, Some(0)) => zero("packets"),
+        (Some(bytes), None) => Ok(Limit::Bytes(bytes.0)),
+        (None, Some(packets)) => Ok(Limit::Packets(u64::from(packets))),
+        (Some(_), Some(_)) => {
+            refuse(place, "`bytes` and `packets` limit the same; remove one of the two")
+        }
+        (None, None) => {
+            refuse(place, "it has no limit; write for example bytes = \"1514B\", or packets = 50")
+        }
+    }
 }
 
 /// Extra delay on the wire.
@@ -86,13 +107,7 @@ pub(super) fn jitter(place: &str, written: Option<&paths::Jitter>) -> Checked<Op
 
 /// Random loss on the wire.
 pub(super) fn loss(place: &str, written: Option<&paths::Loss>) -> Checked<Option<Loss>> {
-    let probability = |key: &str, p: f64| match (0.0..=1.0).contains(&p) {
-        true => Ok(p),
-        false => {
-            let message = format!("{p} is no probability; write a number from 0 to 1");
-            refuse(&format!("{place}.{key}"), message)
-        }
-    };
+    let probability = |key: &str, p: f64| probability(&format!("{place}.{key}"), p);
     Ok(match written {
         None => None,
         Some(paths::Loss::Bernoulli(loss)) => {
@@ -105,6 +120,14 @@ pub(super) fn loss(place: &str, written: Option<&paths::Loss>) -> Checked<Option
             good: probability("good", loss.good)?,
         }),
     })
+}
+
+/// A number from 0 to 1.
+pub(super) fn probability(place: &str, p: f64) -> Checked<f64> {
+    match (0.0..=1.0).contains(&p) {
+        true => Ok(p),
+        false => refuse(place, format!("{p} is no probability; write a number from 0 to 1")),
+    }
 }
 
 /// The rate that senders' uplinks have where none is written: ten times the fastest initial rate on

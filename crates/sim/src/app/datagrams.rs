@@ -26,16 +26,74 @@ enum Pattern {
     Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
 }
 
-/// Source and sink of one flow of datagrams.
+/// When the datagrams of a flow leave, and how large they are. It sends nothing itself, so that real
+/// senders can ask it too.
 #[derive(Debug)]
-pub struct DatagramFlow {
-    flow: u32,
+pub struct Source {
     packet_bytes: u32,
-    ecn: Ecn,
     pattern: Pattern,
     rng: Rng,
     next: Time,
     stop: Time,
+}
+
+impl Source {
+    /// A source from `start` until before `stop`; nothing for an application over TCP.
+    pub fn new(app: &App, (start, stop): (Time, Time), mut rng: Rng) -> Option<Source> {
+        let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
+        let mut next = start;
+        let pattern = match app {
+            App::Cbr { datagrams, arrivals } => {
+                Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }
+            }
+            App::OnOff { datagrams, on, off } => {
+                let off_at = start + exponential(&mut rng, *on);
+                Pattern::OnOff { pacer: pacer(datagrams), on: *on, off: *off, off_at }
+            }
+            App::Bursts { datagrams, at, length } => {
+                let mut to_come: Vec<Time> = at.iter().rev().map(|&at| start + at).collect();
+                next = to_come.pop().unwrap_or(Time::NEVER);
+                let (pacer, ends) = (pacer(datagrams), next + *length);
+                Pattern::Bursts { pacer, ends, length: *length, to_come }
+            }
+            App::Video { frames, interval, .. } => {
+                let (sizes, left) = (frames.clone(), draw::size(&mut rng, frames));
+                Pattern::Frames { sizes, interval: *interval, began: start, left }
+            }
+            App::Replay { recording, .. } => {
+                next = recording.amounts.first().map_or(Time::NEVER, |&(at, _)| start + at);
+                Pattern::Replay { recording: Arc::clone(recording), start, place: 0, sent: 0 }
+            }
+            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
+                return None;
+            }
+        };
+        Some(Source { packet_bytes: app.packet_bytes(), pattern, rng, next, stop })
+    }
+
+    /// When the next one leaves.
+    pub fn next_timer(&self) -> Time {
+        if self.next < self.stop { self.next } else { Time::NEVER }
+    }
+
+    /// The bytes of the datagram that leaves now, headers included, if one does. The next leaves by when
+    /// this one was due, so that a late host keeps the rate.
+    pub fn take(&mut self, now: Time) -> Option<u32> {
+        if self.next_timer() > now {
+            return None;
+        }
+        let bytes = self.pattern.bytes(self.packet_bytes);
+        self.next = self.pattern.after(self.next, bytes, &mut self.rng);
+        Some(bytes)
+    }
+}
+
+/// Source and sink of one flow of datagrams.
+#[derive(Debug)]
+pub struct DatagramFlow {
+    flow: u32,
+    ecn: Ecn,
+    source: Source,
     /// Datagrams sent.
     pub sent: u32,
     /// Their bytes.
@@ -50,50 +108,11 @@ pub struct DatagramFlow {
 
 impl DatagramFlow {
     /// A flow that sends from `start` until before `stop`; nothing for an application over TCP.
-    pub fn new(
-        flow: u32,
-        app: &App,
-        (start, stop): (Time, Time),
-        mut rng: Rng,
-    ) -> Option<DatagramFlow> {
-        let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
-        let mut first = start;
-        let (pattern, ecn) = match app {
-            App::Cbr { datagrams, arrivals } => {
-                (Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }, datagrams.ecn)
-            }
-            App::OnOff { datagrams, on, off } => {
-                let off_at = start + exponential(&mut rng, *on);
-                let pacer = pacer(datagrams);
-                (Pattern::OnOff { pacer, on: *on, off: *off, off_at }, datagrams.ecn)
-            }
-            App::Bursts { datagrams, at, length } => {
-                let mut to_come: Vec<Time> = at.iter().rev().map(|&at| start + at).collect();
-                first = to_come.pop().unwrap_or(Time::NEVER);
-                let (pacer, ends) = (pacer(datagrams), first + *length);
-                (Pattern::Bursts { pacer, ends, length: *length, to_come }, datagrams.ecn)
-            }
-            App::Video { frames, interval, ecn, .. } => {
-                let (sizes, left) = (frames.clone(), draw::size(&mut rng, frames));
-                (Pattern::Frames { sizes, interval: *interval, began: start, left }, *ecn)
-            }
-            App::Replay { recording, ecn, .. } => {
-                first = recording.amounts.first().map_or(Time::NEVER, |&(at, _)| start + at);
-                let recording = Arc::clone(recording);
-                (Pattern::Replay { recording, start, place: 0, sent: 0 }, *ecn)
-            }
-            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
-                return None;
-            }
-        };
+    pub fn new(flow: u32, app: &App, times: (Time, Time), rng: Rng) -> Option<DatagramFlow> {
         Some(DatagramFlow {
             flow,
-            packet_bytes: app.packet_bytes(),
-            ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
-            pattern,
-            rng,
-            next: first,
-            stop,
+            ecn: if app.datagrams_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
+            source: Source::new(app, times, rng)?,
             sent: 0,
             sent_bytes: 0,
             received: 0,
@@ -104,21 +123,17 @@ impl DatagramFlow {
 
     /// When it sends next.
     pub fn next_timer(&self) -> Time {
-        if self.next < self.stop { self.next } else { Time::NEVER }
+        self.source.next_timer()
     }
 
     /// It is time to send.
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
-        if self.next > out.now || self.next >= self.stop {
-            return;
-        }
-        let bytes = self.pattern.bytes(self.packet_bytes);
+        let Some(bytes) = self.source.take(out.now) else { return };
         let mut packet = Packet::new(Kind::Datagram, self.flow, 0, self.sent, bytes, out.now);
         packet.ecn = self.ecn;
         out.send(packet);
         self.sent += 1;
         self.sent_bytes += u64::from(bytes);
-        self.next = self.pattern.after(out.now, bytes, &mut self.rng);
     }
 
     /// A datagram arrives; returns its one-way delay.

@@ -3,6 +3,7 @@
 pub mod datagrams;
 pub mod observer;
 pub mod page;
+pub mod reader;
 pub mod stream;
 
 use sojourn_aqm::{Span, Time};

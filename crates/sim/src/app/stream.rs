@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
-use sojourn_scenario::resolved::Sizes;
+use sojourn_scenario::resolved::{App, Sizes};
 
 use super::Outbox;
 use super::observer::Observer;
@@ -39,6 +39,47 @@ pub enum Plan {
     },
     /// Objects that others ask for, by [`Stream::serve`].
     OnDemand,
+}
+
+impl Plan {
+    /// The plan of an application over one connection at a time.
+    pub fn of(app: &App) -> Option<Plan> {
+        Some(match app {
+            App::Bulk { bytes, .. } => Plan::Bulk(*bytes),
+            App::Files { sizes, think, .. } => Plan::Files { sizes: sizes.clone(), think: *think },
+            App::Chunks { every, rates, .. } => {
+                Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The bytes that the next connection carries; none: without end.
+    pub fn ask(&self, rng: &mut Rng) -> Option<u64> {
+        match self {
+            Plan::Bulk(bytes) => *bytes,
+            Plan::Files { sizes, .. } => Some(draw::size(rng, sizes)),
+            Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
+            Plan::OnDemand => unreachable!("nothing starts by itself"),
+        }
+    }
+
+    /// When the next connection opens after a transfer that is finished now.
+    pub fn next_start(&mut self, finished: &Finished, now: Time, rng: &mut Rng) -> Time {
+        match self {
+            Plan::Bulk(_) | Plan::OnDemand => Time::NEVER,
+            Plan::Files { think, .. } => {
+                now + Span::from_secs_f64(rng.exponential(think.as_secs()))
+            }
+            Plan::Chunks { every, rates, rung } => {
+                let seconds = now.since(finished.start).as_secs();
+                let dared = DARING * finished.bytes as f64 * 8.0 / seconds;
+                let fit = rates.iter().take_while(|rate| rate.as_bps() as f64 <= dared).count();
+                *rung = fit.saturating_sub(1);
+                now.max(finished.start + *every)
+            }
+        }
+    }
 }
 
 /// The part of the last chunk's throughput that a player dares to ask for.
@@ -207,12 +248,7 @@ impl Stream {
     }
 
     fn open(&mut self, out: &mut Outbox<'_>) {
-        let bytes = match &self.plan {
-            Plan::Bulk(bytes) => *bytes,
-            Plan::Files { sizes, .. } => Some(draw::size(&mut self.rng, sizes)),
-            Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
-            Plan::OnDemand => unreachable!("nothing starts by itself"),
-        };
+        let bytes = self.plan.ask(&mut self.rng);
         self.connect(bytes, out);
     }
 
@@ -290,20 +326,7 @@ impl Stream {
 
     fn complete(&mut self, now: Time) -> Option<Finished> {
         let finished = self.transfer.take()?;
-        match &mut self.plan {
-            Plan::Bulk(_) | Plan::OnDemand => {}
-            Plan::Files { think, .. } => {
-                let think = Span::from_secs_f64(self.rng.exponential(think.as_secs()));
-                self.next_start = now + think;
-            }
-            Plan::Chunks { every, rates, rung } => {
-                let seconds = now.since(finished.start).as_secs();
-                let dared = DARING * finished.bytes as f64 * 8.0 / seconds;
-                let fit = rates.iter().take_while(|rate| rate.as_bps() as f64 <= dared).count();
-                *rung = fit.saturating_sub(1);
-                self.next_start = now.max(finished.start + *every);
-            }
-        }
+        self.next_start = self.plan.next_start(&finished, now, &mut self.rng);
         Some(finished)
     }
 

@@ -38,6 +38,8 @@ const C: u64 = 410;
 const CUBE_FACTOR: u64 = (1 << 40) / C;
 /// Growth where no maximum is known: at most one packet per 20, 5 % per round trip.
 const UNKNOWN_MAX_COUNT: u32 = 20;
+/// Round trips this soon after an epoch began say nothing (Linux `cubictcp_acked`).
+const UNSETTLED: Span = Span::from_secs(1);
 /// While the window stands still the curve is evaluated this often.
 const EVALUATE_EVERY: Span = Span::from_nanos(1_000_000_000 / 32);
 
@@ -167,6 +169,9 @@ impl CongestionControl for Cubic {
 
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
+        if self.epoch.is_some_and(|epoch| ack.now.since(epoch.start) < UNSETTLED) {
+            return;
+        }
         let delay_min = self.delay_min.map_or(rtt, |min| min.min(rtt));
         self.delay_min = Some(delay_min);
         if self.params.hystart_plus {
@@ -275,6 +280,28 @@ mod tests {
     }
 
     #[test]
+    fn round_trips_of_the_first_second_of_an_epoch_say_nothing() {
+        let mut cubic = cubic();
+        let mut window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let at = |ms: u64, rtt_ms: u64| Ack {
+            now: Time::ZERO + Span::from_millis(ms),
+            delivered: 1,
+            rtt: Some(Span::from_millis(rtt_ms)),
+            una: 1,
+            nxt: 70,
+            paced: false,
+        };
+        cubic.on_rtt(&at(0, 100), &mut window);
+        cubic.grow(&at(0, 100), &mut window);
+        let mut least = |ms| {
+            cubic.on_rtt(&at(ms, 50), &mut window);
+            cubic.delay_min
+        };
+        assert_eq!(least(999), Some(Span::from_millis(100)));
+        assert_eq!(least(1000), Some(Span::from_millis(50)));
+    }
+
+    #[test]
     fn t14_fast_convergence() {
         let mut cubic = cubic();
         cubic.last_max = 100;
@@ -313,7 +340,7 @@ mod tests {
         let mut cubic = cubic();
         cubic.last_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
-        let window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let window = Window::above(70, 70);
         let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
         cubic.update(&ack, &window);
         assert_eq!(cubic.count, 23);

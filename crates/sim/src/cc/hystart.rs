@@ -11,6 +11,9 @@ const LOW_WINDOW: u32 = 16;
 const MIN_SAMPLES: u32 = 8;
 /// Acknowledgements further apart than this break a train.
 const TRAIN_GAP: Span = Span::from_millis(2);
+/// Linux `hystart_ack_delay`: four of the largest bursts at the pacing rate, but at most this. With bursts
+/// of 64 kB, whether or not offloads make them, it is less only above 2 Gbit/s.
+const CUSHION: Span = Span::from_millis(1);
 const MIN_THRESHOLD: Span = Span::from_millis(4);
 const MAX_THRESHOLD: Span = Span::from_millis(16);
 
@@ -58,16 +61,16 @@ impl HyStart {
 }
 
 impl Round {
-    /// The acknowledgements of this round have come back to back for half the base round trip; for all
-    /// of it where sending is paced.
+    /// The acknowledgements of this round have come back to back for half the base round trip and its
+    /// cushion; for all of it where sending is paced.
     fn train_is_long(&mut self, ack: &Ack, delay_min: Span) -> bool {
         let now = ack.now;
         if now.since(self.last_of_train) > TRAIN_GAP {
             return false;
         }
         self.last_of_train = now;
-        // Linux adds up to 1 ms for offload bursts, which are not modelled; not paced: halved.
-        now.since(self.start) > if ack.paced { delay_min } else { delay_min.half() }
+        let threshold = delay_min + CUSHION;
+        now.since(self.start) > if ack.paced { threshold } else { threshold.half() }
     }
 
     /// After the first samples of this round, the smallest still lies clearly above the base round trip.
@@ -90,6 +93,21 @@ fn threshold(delay_min: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn t16_a_train_is_long_after_half_the_round_trip_and_a_cushion() {
+        let start = Time::ZERO + Span::from_secs(1);
+        let after = |us: u64, paced: bool| {
+            let now = start + Span::from_micros(us);
+            let mut round =
+                Round { start, last_of_train: now, end: 100, samples: 0, min_rtt: None };
+            let ack = Ack { now, delivered: 1, rtt: None, una: 1, nxt: 100, paced };
+            round.train_is_long(&ack, Span::from_millis(10))
+        };
+        // Linux: (10 ms + 1 ms) / 2, paced all of it.
+        assert_eq!([after(5_500, false), after(5_501, false)], [false, true]);
+        assert_eq!([after(11_000, true), after(11_001, true)], [false, true]);
+    }
 
     #[test]
     fn t16_thresholds() {

@@ -19,7 +19,7 @@ mod window;
 pub use contract::{
     Ack, CongestionControl, Feedback, Needs, Progress, RateSample, Stage, Start, Steers,
 };
-pub use window::Window;
+pub use window::{OldGrowth, Window};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

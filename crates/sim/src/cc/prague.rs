@@ -236,7 +236,7 @@ mod tests {
         fn start(cwnd: u32, rtt_ms: u64) -> Flow {
             let mut prague = Prague::new(&PragueParams::of_dialect("l4steam").unwrap());
             prague.round_end = cwnd;
-            let window = Window { cwnd, ssthresh: cwnd, credit: 0 };
+            let window = Window::above(cwnd, cwnd);
             Flow { prague, window, una: 0, now_ms: 0, rtt_ms }
         }
 

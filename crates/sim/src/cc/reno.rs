@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn t36_grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
         for delivered in [1, 2] {
-            let mut window = Window { cwnd: 10, ssthresh: 5, credit: 0 };
+            let mut window = Window::above(10, 5);
             let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10, paced: false };
             (0..10 / delivered).for_each(|_| reno().grow(&ack, &mut window));
             assert_eq!(window.cwnd, 11);

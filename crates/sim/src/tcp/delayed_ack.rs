@@ -27,6 +27,7 @@ pub struct DelayedAck {
     wait: Span,
     /// Segments still to be acknowledged one by one.
     quick: u32,
+    /// When the last segment in order arrived.
     last_data: Option<Time>,
     /// Of the handshake.
     rtt: Option<Span>,
@@ -75,7 +76,8 @@ impl DelayedAck {
         self.rtt
     }
 
-    /// A segment has arrived (Linux `tcp_event_data_recv`); `offered`: segments that the receiver offers.
+    /// A segment has arrived in order (Linux `tcp_event_data_recv`); `offered`: segments that the receiver
+    /// offers.
     pub fn on_data(&mut self, now: Time, offered: u32) {
         if !self.rule.adaptive {
             return;

@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn t25_twenty_acknowledgements_take_the_window_from_20_to_10() {
-        let mut window = Window { cwnd: 20, ssthresh: 10, credit: 0 };
+        let mut window = Window::above(20, 10);
         let mut halving = Halving::default();
         let windows: Vec<u32> = (0..20)
             .map(|_| {

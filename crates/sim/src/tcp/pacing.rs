@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn section_1_14_ratios_and_the_first_ten() {
         let rate = |cwnd, ssthresh| {
-            let window = Window { cwnd, ssthresh, credit: 0 };
+            let window = Window::above(cwnd, ssthresh);
             rate_of_window(&window, 0, Span::from_millis(100))
         };
         assert_eq!(rate(49, 100), Some(980.0));

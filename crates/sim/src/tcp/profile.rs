@@ -4,6 +4,8 @@
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
 
+use crate::cc::OldGrowth;
+
 /// How large the first window is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InitialWindow {
@@ -137,6 +139,8 @@ pub struct Profile {
     pub slow_start_per_ack: u32,
     /// Most packets that one acknowledgement counts for in congestion avoidance.
     pub avoidance_per_ack: u32,
+    /// What old kernels did otherwise when the window grows.
+    pub growth: OldGrowth,
     /// Whether reductions start from what is in flight instead of the window.
     pub reduce_in_flight: bool,
     /// Whether the window grows only as far as it is used (RFC 2861).
@@ -200,6 +204,7 @@ pub const LINUX: Profile = Profile {
     on_mark: Style::Proportional,
     slow_start_per_ack: EACH,
     avoidance_per_ack: EACH,
+    growth: OldGrowth { past_threshold: false, late: false },
     reduce_in_flight: false,
     validation: true,
     tail_probes: true,
@@ -225,6 +230,7 @@ pub const LINUX_2_6: Profile = Profile {
     on_mark: Style::Halving,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
+    growth: OldGrowth { past_threshold: true, late: true },
     tail_probes: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     ack: AckRule { compression: false, ..LINUX_ACK },
@@ -248,6 +254,7 @@ pub const NEWRENO: Profile = Profile {
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
+    growth: OldGrowth { past_threshold: false, late: false },
     reduce_in_flight: false,
     validation: false,
     tail_probes: false,
@@ -331,6 +338,7 @@ pub const PROFILES: [Profile; 10] = [
         recovery: Style::ProportionalEager,
         on_mark: Style::ProportionalEager,
         avoidance_per_ack: EACH,
+        growth: OldGrowth { past_threshold: true, late: false }, // ABC counts bytes
         rto: LINUX_RTO,
         ..LINUX_2_6
     },

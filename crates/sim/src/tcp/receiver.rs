@@ -132,7 +132,11 @@ impl Receiver {
             self.acks.on_established(now.since(opened));
         }
         let echoed = self.echo;
-        self.acks.on_data(now, self.offer.segments());
+        if packet.seq == self.next {
+            // Linux `tcp_data_queue`: what comes out of order is no sign of life, so that a hole that
+            // lasts longer than a timeout brings quick acknowledgements.
+            self.acks.on_data(now, self.offer.segments());
+        }
         let told = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
             None => {
@@ -245,6 +249,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::Span;
+
     use super::super::profile::LINUX;
     use super::*;
 
@@ -344,6 +350,33 @@ mod tests {
         }
         let before = |seq| receiver.must_answer_before(&data(seq));
         assert_eq!([8, 11, 15].map(before), [false, false, true]);
+    }
+
+    #[test]
+    fn a_hole_that_outlasts_a_timeout_brings_quick_acknowledgements_back() {
+        // Segments beyond the hole keep coming, but only those in order are a sign of life.
+        let acks_after = |hole_ms: u64| {
+            let mut receiver = linux(2);
+            receiver.on_syn(Time::ZERO);
+            let mut take = |ms: u64, seq: u32| {
+                let answer = receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
+                let now = answer == Answer::Now;
+                if now {
+                    receiver.acknowledge(0, 0, 52);
+                }
+                u32::from(now)
+            };
+            // The handshake takes 50 ms, so that the timeout is 250 ms; 16 quick ones are used up.
+            (0..18).for_each(|seq| assert_eq!(take(50, seq), u32::from(seq != 16)));
+            for i in 1..=hole_ms / 50 {
+                take(50 + 50 * i, 18 + i as u32);
+            }
+            assert_eq!(take(51 + hole_ms, 18), 1, "the hole is filled");
+            let first = 19 + (hole_ms / 50) as u32;
+            (first..first + 31).map(|seq| take(51 + hole_ms, seq)).sum::<u32>()
+        };
+        // Every second, or the rest of sixteen and then every second.
+        assert_eq!([acks_after(100), acks_after(400)], [15, 15 + 8]);
     }
 
     #[test]

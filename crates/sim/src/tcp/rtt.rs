@@ -3,12 +3,26 @@
 //! RFC 6298, or Linux with two differences: the floor of 200 ms is on the variance term, not on the
 //! timeout, and the variance follows the largest deviation of a round trip, not the mean.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Span, Time};
 
 use super::profile::{RtoFloor, RtoRule};
 
 /// Granularity of the clock (RFC 6298 §2.3).
 const GRANULARITY_NS: i64 = 1_000_000;
+
+/// Tick of timestamps: 1 ms in Linux (`TCP_TS_HZ`) and in ns-3.
+const TICK_NS: u64 = 1_000_000;
+
+/// Whether a timestamp was taken in an earlier tick than another.
+pub fn is_stamped_before(stamp: Time, other: Time) -> bool {
+    stamp.as_nanos() / TICK_NS < other.as_nanos() / TICK_NS
+}
+
+/// A round trip that a timestamp tells: whole ticks, at least one.
+pub fn stamped_rtt(now: Time, echo: Time) -> Span {
+    let ticks = now.as_nanos() / TICK_NS - echo.as_nanos() / TICK_NS;
+    Span::from_nanos(ticks.max(1) * TICK_NS)
+}
 
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
@@ -59,9 +73,13 @@ impl RttEstimator {
         }
     }
 
+    /// Takes the round trip of the newest arrival into the minimum.
+    pub fn observe_min(&mut self, rtt: Span) {
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+    }
+
     /// Takes a sample. `una` and `nxt` delimit what is outstanding, to tell round trips apart.
     pub fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         self.backoff = 0;
         let rtt = rtt.as_nanos().max(1) as i64;
         if self.srtt8 == 0 {

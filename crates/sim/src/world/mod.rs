@@ -4,7 +4,7 @@
 //! a link's queue, waits, is served, and travels over wires and further links to the receiver, which
 //! answers over its own wires and links; the answer lets the flow send again.
 //!
-//! Alarms of one instant ring in this order: servers, queue timers, wires, access links, flows, the
+//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
 pub mod bins;
@@ -24,6 +24,7 @@ use crate::link::Link;
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::wire::Wire;
+use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +59,16 @@ pub struct Group {
     pub back: usize,
 }
 
+/// A wireless LAN.
+pub struct Cell {
+    /// What its transmitters contend for.
+    pub medium: Medium,
+    /// They are the servers of these links; to the medium they are stations, in this order.
+    pub links: Vec<usize>,
+    /// Who sent in the exchange that has just ended.
+    pub sent: Vec<Sent>,
+}
+
 /// Both ends of a flow.
 pub enum Flow {
     /// TCP.
@@ -71,7 +82,9 @@ pub enum Flow {
 /// The number of the first slot of each kind of component.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
-    /// Queue timers; servers come before, from zero.
+    /// Wireless LANs; servers come before, from zero.
+    pub media: Slot,
+    /// Queue timers.
     pub timers: Slot,
     /// Wires.
     pub wires: Slot,
@@ -104,6 +117,8 @@ pub struct World {
     pub slots: Slots,
     /// The links.
     pub links: Vec<Link>,
+    /// The wireless LANs.
+    pub cells: Vec<Cell>,
     /// The wire from each link to the next link of a route.
     pub link_wires: Vec<usize>,
     /// What the wire behind each link does to packets.
@@ -232,8 +247,10 @@ impl World {
     #[inline]
     fn ring<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
         let slots = self.slots;
-        if slot < slots.timers {
+        if slot < slots.media {
             self.on_server::<NOTES>(now, slot);
+        } else if slot < slots.timers {
+            self.on_medium::<NOTES>(now, slot - slots.media);
         } else if slot < slots.wires {
             self.links[slot - slots.timers].on_timer(now, &mut self.agenda);
         } else if slot < slots.accesses {
@@ -269,21 +286,45 @@ impl World {
     /// A server has finished: the packet goes on the wire.
     #[inline]
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
-        let impairment = &mut self.impairments[link];
+        let (links, agenda, probe, mut onward) = self.behind(link);
         let mut ear = probe.ear::<NOTES>(now, link);
-        links[link].on_done(now, agenda, &mut ear, |mut packet, agenda| {
-            let group = &groups[group_of[packet.flow as usize] as usize];
-            let route = if packet.is_reverse() { &group.backward } else { &group.forward };
-            packet.hop += 1;
-            let last = usize::from(packet.hop) == route.links.len();
-            let wire = if last { route.exit } else { link_wires[link] };
-            let wire = &mut wires[wire].0;
-            match impairment {
-                None => wire.push(now, packet, agenda),
-                Some(impairment) => impairment.forward(now, packet, wire, agenda),
-            }
+        links[link].on_done(now, agenda, &mut ear, |packet, agenda| {
+            onward.forward(now, packet, agenda);
         });
+    }
+
+    /// An exchange on a wireless LAN has ended, or somebody wants to join.
+    fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
+        let mut sent = std::mem::take(&mut self.cells[place].sent);
+        self.cells[place].medium.end(now, &mut sent);
+        for Sent { station, attempt, airtime } in sent.drain(..) {
+            let link = self.cells[place].links[station];
+            let (links, agenda, probe, mut onward) = self.behind(link);
+            let mut ear = probe.ear::<NOTES>(now, link);
+            ear.transmitted(airtime, attempt);
+            if attempt != Attempt::Failed {
+                let packet = links[link].on_settled(now, agenda, &mut ear);
+                if attempt == Attempt::Received {
+                    onward.forward(now, packet, agenda);
+                }
+            }
+        }
+        let Cell { medium, links, sent: empty } = &mut self.cells[place];
+        *empty = sent;
+        for (station, &link) in links.iter().enumerate() {
+            if let Some(bytes) = self.links[link].wants_to_send() {
+                medium.offer(now, station, bytes);
+            }
+        }
+        self.agenda.set(self.slots.media + place, medium.next());
+    }
+
+    /// The links, and what lies behind one of them.
+    #[inline]
+    fn behind(&mut self, link: usize) -> (&mut [Link], &mut Agenda, &mut Probe, Onward<'_>) {
+        let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
+        let (wire, impairment) = (link_wires[link], &mut self.impairments[link]);
+        (links, agenda, probe, Onward { wire, wires, groups, group_of, impairment })
     }
 
     /// Lets a flow act with an outbox, and sets its alarm.
@@ -369,6 +410,32 @@ impl World {
                 }
             }
         });
+    }
+}
+
+/// What packets find behind a link.
+struct Onward<'a> {
+    /// The wire to the next link of a route.
+    wire: usize,
+    wires: &'a mut [(Wire, End)],
+    groups: &'a [Group],
+    group_of: &'a [u32],
+    impairment: &'a mut Option<Impairment>,
+}
+
+impl Onward<'_> {
+    /// A packet has left the link: it goes on the wire.
+    #[inline]
+    fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
+        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
+        packet.hop += 1;
+        let last = usize::from(packet.hop) == route.links.len();
+        let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
+        match self.impairment {
+            None => wire.push(now, packet, agenda),
+            Some(impairment) => impairment.forward(now, packet, wire, agenda),
+        }
     }
 }
 

@@ -94,6 +94,7 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
             latency: false,
         },
         links,
+        wlans: vec![],
         flows,
         linux: LinuxEngine::default(),
         warnings: vec![],

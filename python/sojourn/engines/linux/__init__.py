@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import platform
 import shutil
@@ -38,8 +39,8 @@ class Place(Protocol):
     virtual_time: bool
     version: str
 
-    def plan(self, scenario: _core.Scenario) -> str: ...  # noqa: D102
-    def carry_out(  # noqa: D102
+    def plan(self, scenario: _core.Scenario) -> str: ...
+    def carry_out(
         self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher
     ) -> None: ...
 
@@ -72,6 +73,17 @@ def run(
         )
 
 
+def describe(own_kernel: Path | None = None) -> str:
+    """The kernel that a scenario without wishes of its own runs on, in words."""
+    return f"kernel {_found(kernel.DEFAULT_HZ, own_kernel).version}, guest in virtual time"
+
+
+def digest(own_kernel: Path | None = None) -> str:
+    """The digest of that kernel's program."""
+    program = _found(kernel.DEFAULT_HZ, own_kernel).path
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
 def ways() -> list[Way]:
     """Where the real kernel can run on this machine, the best place first."""
     return [_guest(), host.way(), uml.way()]
@@ -90,9 +102,7 @@ class _Guest:
     def plan(self, scenario: _core.Scenario) -> str:
         return _core.linux_plan(scenario)
 
-    def carry_out(
-        self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher
-    ) -> None:
+    def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
         guest.run(self._kernel, folder, plan, seed, watcher)
 
 
@@ -105,14 +115,18 @@ def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
         return host.Host()
     if wish == uml.NAME:
         return uml.Uml(own.path if own else None)
-    found = own or kernel.find(hz)
-    if found is not None:
-        return _Guest(found)
-    if wish == "auto":
+    if wish == "auto" and own is None and kernel.find(hz) is None:
         if is_ours and host.missing() is None:
             return host.Host()
         if uml.way().works:
             return uml.Uml()
+    return _Guest(own or _found(hz))
+
+
+def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
+    found = kernel.find(hz) if own_kernel is None else kernel.own(own_kernel)
+    if found is not None:
+        return found
     option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"
     raise InputError(
         f"engine linux: there is no guest kernel of {hz} Hz yet; "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -29,6 +30,8 @@ from sojourn.errors import Cancelled, RunFailed
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
 BOOT = _HERE / "boot.py"
+# The importance that the kernel's log writes before a line.
+_LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
 # A guest whose clock does not move for so long hangs; in virtual time a step takes milliseconds.
 _PATIENCE_S = 180.0
@@ -36,6 +39,14 @@ _PATIENCE_S = 180.0
 _MEMORY = "512M"
 # The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
 _EPOCH_NS = 1_600_000_000_000_000_000
+# What a kernel says as it ends, and what helps.
+_REMEDIES = {
+    "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
+    "or a shorter duration",
+    "ptrace set fp regs failed": "it was built for processors with fewer registers: "
+    "`sojourn kernel build` makes one that copes",
+    "Kernel panic": "take the kernel that `sojourn kernel build` makes, or look at yours",
+}
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
 _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && exec /bin/sh /run/init"
 
@@ -84,9 +95,7 @@ def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) 
     carry_out(_command(kernel, seed), folder, plan, watcher, "guest")
 
 
-def carry_out(
-    command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str
-) -> None:
+def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str) -> None:
     """Run a program that carries out a plan; `what` names it in messages.
 
     Raises:
@@ -116,6 +125,7 @@ def write_script(folder: Folder, before: list[str]) -> None:
 def _command(kernel: Kernel, seed: int) -> list[str]:
     return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}", f"rngseed={seed}",
+        "console=stderr0",
     ])  # fmt: skip
 
 
@@ -123,8 +133,8 @@ def command(kernel: Path, options: list[str]) -> list[str]:
     """How a guest kernel is started."""
     return [
         str(kernel), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
-        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet", "init=/bin/sh",
-        "--", "-c", f'"{_INIT}"',
+        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet",
+        "init=/bin/sh", "--", "-c", f'"{_INIT}"',
     ]  # fmt: skip
 
 
@@ -156,9 +166,7 @@ def _group(
                 os.killpg(group.pid, signal.SIGKILL)
 
 
-def _wait(
-    group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str
-) -> None:
+def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str) -> None:
     """Until the program has ended; tells how far it is, and ends it when that does not change."""
     told, moved = 0, time.monotonic()
     while group.poll() is None:
@@ -169,8 +177,11 @@ def _wait(
             watcher.advance((now_ns - told) / 1e9)
             told, moved = now_ns, time.monotonic()
         elif time.monotonic() - moved > _PATIENCE_S:
-            raise RunFailed(f"the {what} made no progress for {_PATIENCE_S:.0f} s at "
-                            f"{told / 1e9:.3f} s; {_last_words(folder)}")  # fmt: skip
+            raise RunFailed(
+                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {told / 1e9:.3f} s "
+                "of the scenario; run fewer at a time (--jobs) or a smaller scenario; "
+                f"{_last_words(folder)}"
+            )
         try:
             group.wait(_LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
@@ -194,10 +205,10 @@ def _judge(folder: Folder, what: str) -> None:
 
 
 def _last_words(folder: Folder) -> str:
-    """Why a kernel ended, as far as its console tells."""
+    """Why a kernel ended, as far as its console tells, and what helps."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    signs = ("panic", "Out of memory", "failed, errno")
-    telling = [line for line in lines if any(sign in line for sign in signs)]
-    last = (telling or lines[-3:])[:3]
-    return f"its console says: {' | '.join(last)}" if last else "its console says nothing"
+    lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
+    for telling, remedy in _REMEDIES.items():
+        if said := [line for line in lines if telling in line]:
+            return f"its kernel says: {said[0]}; {remedy}"
+    return f"its console says: {' | '.join(lines[-3:])}" if lines else "its console says nothing"

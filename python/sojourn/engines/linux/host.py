@@ -61,7 +61,7 @@ def require() -> None:
 
 @cache
 def offers(kind: str) -> bool:
-    """Whether this kernel has a queueing discipline. Some refuse to be set up bare, which counts."""
+    """Whether this kernel has a queueing discipline. It may refuse to be bare."""
     said = _try("tc", "qdisc", "add", "dev", "lo", "root", *kind.split())
     return "Specified qdisc kind is unknown" not in said and "qdisc not found" not in said
 

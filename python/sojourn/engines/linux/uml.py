@@ -25,8 +25,7 @@ _DEBIAN_HZ = 100
 _MEMORY_MIB = 512
 _ALWAYS = ("tun", "veth")
 _PATIENCE_S = 20.0
-# Debian's kernel has no console of its own for panics.
-_OPTIONS = ["con0=null,fd:1"]
+_OPTIONS = ["console=stderr0"]
 
 
 def way() -> Way:

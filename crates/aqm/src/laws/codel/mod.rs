@@ -22,6 +22,10 @@
 //! alone; after a mark the next one is counted from `drop_next`, not from now; `ce_threshold` needs no
 //! `ecn`. `ns3` follows all of these.
 //!
+//! `linux` is that of the 6.1 series. Since March 2026 mainline clears `first_above` too where the queue is
+//! found empty (commit 815980fe6dbb), and since later that year `codel.h` caps the drops of one dequeue at 256;
+//! of that only the constant could be read, not the rule, so neither is followed.
+//!
 //! `draft` takes the place of the ns-2 code behind the draft as well; the small differences of the
 //! early ns-2 and Linux versions (spec aqm.md §8, count/resume rule) are not offered. `act` is ACT16
 //! Listing 2; whole counts are implied there, so 0.9844 count is rounded down. `act_pollere` drops the

@@ -474,15 +474,54 @@ fn docsis_forgives_a_burst_after_its_first_drop() {
     assert_eq!(pie.drop_prob(), 0.0, "and the probability forced to 0");
 }
 
-/// Spec aqm.md §13.5, row "turn-off condition": quiet for 1 s.
+/// Spec aqm.md §13.5, row "turn-off condition": quiet for 1 s. One quiet update leads from the active
+/// state to the quiescent one, 63 more (1008 ms) to rest.
 #[test]
 fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
     let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
     let quiet = |pie: &mut Docsis, updates| (0..updates).for_each(|_| pie.update(Backlog::EMPTY));
-    quiet(&mut pie, 62); // 992 ms
+    quiet(&mut pie, 1 + 62);
     assert!(!pie.is_at_rest());
     quiet(&mut pie, 1);
     assert!(pie.is_at_rest());
+}
+
+/// CableLabs docsis-ns3, `CalculateDropProb`: any quiet update makes the next drop forgive a burst again;
+/// one that is not quiet starts the second of quiet anew.
+#[test]
+fn docsis_forgives_another_burst_after_one_quiet_update() {
+    let busy = |pie: &mut Docsis| {
+        (0..200).for_each(|_| pie.update(full_packets(40)));
+        let mut judge = |_: &u32| {
+            let head = arrival(Time::ZERO, Ecn::NotEct);
+            pie.on_enqueue(head, full_packets(40), &mut Rng::scripted(0.0)) == DROP
+        };
+        (0..99).filter(|n| judge(n)).count()
+    };
+    let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
+    assert!(busy(&mut pie) > 1, "an active one forgives nothing");
+    pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
+    pie.update(Backlog::EMPTY);
+    assert_eq!(busy(&mut pie), 1, "a quiescent one forgives all after the first");
+    assert_eq!(pie.burst_allowance(), 0.142);
+    pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
+    (0..63).for_each(|_| pie.update(Backlog::EMPTY));
+    pie.update(full_packets(40));
+    (0..62).for_each(|_| pie.update(Backlog::EMPTY));
+    assert!(!pie.is_at_rest(), "a second without a break");
+}
+
+/// CableLabs docsis-ns3, `DropEarly`: the sum grows while the backlog is too small to drop from.
+#[test]
+fn docsis_counts_arrivals_that_it_spares() {
+    let mut pie = docsis(Limit::Packets(90)).started(0.5, 0.05);
+    let mut judge = |packets| {
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        pie.on_enqueue(head, full_packets(packets), &mut Rng::scripted(0.999))
+    };
+    // 0.5 x 1514/1024 = 0.74 each: at 8.5 from the 12th on.
+    assert!((0..12).all(|_| judge(1) == Verdict::Pass));
+    assert_eq!(judge(40), DROP);
 }
 
 /// What has no effect is refused, and gains that the kernel cannot hold.

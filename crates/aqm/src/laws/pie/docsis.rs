@@ -1,13 +1,14 @@
 //! DOCSIS-PIE (RFC 8034), for cable modems: PIE in states, with the delay from the modem's own rate.
 //!
-//! Source: spec aqm.md §13.1, §13.3 and §13.5, column R8034; the RFC's pseudo-code was not read for
-//! this. What the sheet leaves open is decided thus:
-//! - Inactive until a third of the limit waits; then quiescent, where the first drop forgives a burst
-//!   and makes PIE active; after more than a second of quiet updates inactive again.
-//! - The delay is the backlog over the link's rate, for the tokens of the modem's shaper; where the
-//!   rate is unknown, the sojourn time of the last packet that left.
-//! - The probability of a packet grows with its size and is at most 0.85; the sum of them decides as
-//!   in RFC 8033 §5.4.
+//! Source: RFC 8034 Appendix A, read through the model of its authors' house (CableLabs `docsis-ns3`,
+//! `dual-queue-coupled-aqm.cc`, classic queue, uncoupled) and spec aqm.md §13; the text of the RFC itself
+//! could not be had. Table, constants, order of the tests and states are those of the model.
+//!
+//! Deviations:
+//! - The delay is the backlog over the link's rate, for the two token buckets (sustained and peak rate) of
+//!   the modem's shaper; where the rate is unknown, the sojourn time of the last packet that left.
+//! - A number is drawn where chance decides; the model draws for every arrival that it counts.
+//! - Sizes are not rounded to the classes (64, 128, 256 bytes and so on) that the RFC allows a modem.
 
 use super::PieParams;
 use super::scaling::{Tune, capped};
@@ -30,17 +31,17 @@ const QUIET: Span = Span::from_secs(1);
 /// ```text
 ///            a third of the limit               a drop
 ///   Inactive --------------------> Quiescent --------------> Active
-///      ^                                                       |
-///      +------------------- quiet for a second ----------------+
+///      ^                            |  ^                       |
+///      +-- quiet for over a second -+  +--- a quiet update ----+
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Inactive,
-    Quiescent,
-    /// With the time for which it has been quiet.
-    Active {
+    /// With the time for which it has been quiet. The first drop forgives a burst.
+    Quiescent {
         quiet: Span,
     },
+    Active,
 }
 
 /// The controller and its decision.
@@ -88,18 +89,24 @@ impl Docsis {
     }
 
     pub(super) fn on_enqueue(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        if self.burst_allowance > Span::ZERO {
+            return Verdict::Pass;
+        }
+        if self.drop_prob == 0.0 {
+            self.accumulator.clear();
+        }
         if self.phase == Phase::Inactive {
             if !self.is_third_full(queue) {
                 return Verdict::Pass;
             }
-            self.phase = Phase::Quiescent;
+            self.phase = Phase::Quiescent { quiet: Span::ZERO };
         }
-        if self.is_protected(queue) || !self.selects(head, rng) {
+        if !self.selects(head, queue, rng) {
             return Verdict::Pass;
         }
         self.accumulator.clear();
-        if self.phase == Phase::Quiescent {
-            self.phase = Phase::Active { quiet: Span::ZERO };
+        if matches!(self.phase, Phase::Quiescent { .. }) {
+            self.phase = Phase::Active;
             self.burst_allowance = self.max_burst;
         }
         Verdict::Drop(Cause::Random)
@@ -112,21 +119,24 @@ impl Docsis {
         }
     }
 
-    fn selects(&mut self, head: Head, rng: &mut Rng) -> bool {
-        let calm = self.drop_prob < 0.2 && self.delay_old < self.gains.target / 2.0;
-        if self.drop_prob == 0.0 {
-            self.accumulator.clear();
-        }
+    /// Whether this arrival's turn has come. Those that nothing happens to are counted too.
+    fn selects(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> bool {
         let size = f64::from(head.bytes) / self.mean_packet_bytes as f64;
         let prob = (self.drop_prob * size).min(MAX_PACKET_PROB);
-        if calm || prob == 0.0 {
+        let standing = self.accumulator.add(ScaledProb::new(prob));
+        let calm = self.drop_prob < 0.2 && self.delay_old < self.gains.target / 2.0;
+        if calm || self.is_small(queue) {
             return false;
         }
-        match self.accumulator.add(ScaledProb::new(prob)) {
+        match standing {
             Standing::TooEarly => false,
             Standing::Open => rng.uniform() < prob,
             Standing::Overdue => true,
         }
+    }
+
+    fn is_small(&self, queue: Backlog) -> bool {
+        queue.bytes <= self.mean_packet_bytes.saturating_mul(2)
     }
 
     pub(super) fn on_overflow(&mut self, queue: Backlog) {
@@ -174,9 +184,14 @@ impl Docsis {
 
     fn next_phase(&self, is_quiet: bool) -> Phase {
         match self.phase {
-            Phase::Active { quiet } if is_quiet && quiet + self.tupdate > QUIET => Phase::Inactive,
-            Phase::Active { quiet } if is_quiet => Phase::Active { quiet: quiet + self.tupdate },
-            Phase::Active { .. } => Phase::Active { quiet: Span::ZERO },
+            Phase::Active if is_quiet => Phase::Quiescent { quiet: Span::ZERO },
+            Phase::Quiescent { quiet } if is_quiet && quiet + self.tupdate > QUIET => {
+                Phase::Inactive
+            }
+            Phase::Quiescent { quiet } if is_quiet => {
+                Phase::Quiescent { quiet: quiet + self.tupdate }
+            }
+            Phase::Quiescent { .. } => Phase::Quiescent { quiet: Span::ZERO },
             phase => phase,
         }
     }
@@ -187,14 +202,12 @@ impl Docsis {
             && self.delay == 0.0
             && self.delay_old == 0.0
             && self.burst_allowance == Span::ZERO
-            && !matches!(self.phase, Phase::Active { .. })
+            && self.phase == Phase::Inactive
     }
 
     /// Whether nothing at all may be dropped.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.phase == Phase::Inactive
-            || self.burst_allowance > Span::ZERO
-            || queue.bytes <= self.mean_packet_bytes.saturating_mul(2)
+        self.phase == Phase::Inactive || self.burst_allowance > Span::ZERO || self.is_small(queue)
     }
 
     /// The probability of a packet of mean size, which may exceed 1.
@@ -222,7 +235,7 @@ impl Docsis {
     pub(super) fn started(mut self, p: f64, delay: f64) -> Docsis {
         self.drop_prob = p;
         (self.delay, self.delay_old) = (delay, delay);
-        self.phase = Phase::Active { quiet: Span::ZERO };
+        self.phase = Phase::Active;
         self
     }
 }

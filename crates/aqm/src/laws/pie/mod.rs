@@ -39,7 +39,6 @@ pub(in crate::laws) use controller::Controller;
 use scaling::Tune;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
-use crate::laws::red::check_unused;
 use crate::packet::{Backlog, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff};
 use crate::parts::gains::Gains;
@@ -60,7 +59,7 @@ params! {
             "linux" = "Linux sch_pie.c in its integers",
             "ns2" = "the authors' ns-2 code of 2013-2014, without DOCSIS",
             "ns3" = "ns-3 PieQueueDisc of mid-2026",
-            "docsis" = "RFC 8034, as far as the fact sheet goes";
+            "docsis" = "RFC 8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3)";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15),
             "paper2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
@@ -151,7 +150,7 @@ params! {
             "linux": "by an update with p = 0 and both delays < target/2", "Linux sch_pie.c",
             "ns2": "by the first arrival, and again after 1.5 s of calm", "the ns-2 code",
             "ns3": "by the first arrival, and again after 1.5 s of calm", "ns-3 PieQueueDisc",
-            "docsis": "by the first drop after quiet", "RFC 8034";
+            "docsis": "by the first drop after a quiet update", "RFC 8034; CableLabs docsis-ns3";
         "p during a burst": "goes on", "RFC 8033 §4.4",
             "ns2" | "ns3": "is held at 0", "the ns-2 code; ns-3 PieQueueDisc",
             "docsis": "is held at 0", "RFC 8034";
@@ -162,7 +161,10 @@ params! {
             "ietf_draft": "while delay at the last update < target/2, or B <= 2 packets",
                 "Schwarzkopf et al. 2016",
             "linux": "while the last delay < target/2 and p < 0.2, or B < 2 packets",
-                "Linux sch_pie.c";
+                "Linux sch_pie.c",
+            "docsis": "as rfc8033; and all while inactive: from over a second of quiet to a third of \
+                       the limit",
+                "RFC 8034; CableLabs docsis-ns3";
         "limits of p": "0 to 1", "RFC 8033 §4.2",
             "linux": "0 and none: it may exceed 1 (a fault of the kernel's clamp)", "Linux sch_pie.c",
             "ns2": "0 and none", "the ns-2 code",
@@ -248,7 +250,6 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 
 fn check(params: &PieParams) -> Result<(), String> {
     let dialect = params.dialect;
-    check_unused(params, dialect)?;
     let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
     if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
         let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";

@@ -98,6 +98,30 @@ params! {
             "linux": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: mean packet size"
                 => OrAuto(Some(Bytes(500)));
+    } behaviour {
+        "after an idle time": "the average decays by the packets that could have passed, then takes a \
+            sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
+            "linux": "the average is shifted by a table of times; no sample is taken", "Linux red.h";
+        "random numbers": "one per arrival between the thresholds", "Floyd and Jacobson 1993 §4",
+            "linux": "one per signal", "Linux red.h",
+            "ns2" | "ns3": "one per arrival between the thresholds that is not spared",
+                "ns-2 red.cc; ns-3 RedQueueDisc";
+        "an early signal comes": "when u < p_a", "lab decision: never at p = 0, always at 1",
+            "linux": "when the count times avg - min_th reaches the number drawn", "Linux red.h",
+            "ns2" | "ns3": "when u <= p_a", "ns-2 red.cc; ns-3 RedQueueDisc";
+        "the first arrival above min_th": "may be signalled", "Floyd and Jacobson 1993 §4",
+            "linux" | "ns2" | "ns3": "is spared", "Linux red.h; ns-2 red.cc; ns-3 RedQueueDisc";
+        "never signalled": "nothing is exempt", "Floyd and Jacobson 1993 §4",
+            "ns2" | "ns3": "while no more than one packet (in bytes: one byte) waits",
+                "ns-2 red.cc; ns-3 RedQueueDisc";
+        "count after a forced signal": "0", "ns-2 red.cc",
+            "linux": "-1: the next draw is new", "Linux red.h",
+            "ns3": "as before", "ns-3 RedQueueDisc";
+        "the gentle slope starts": "at max_p as it is", "lab decision: the curve has no step",
+            "linux": "nowhere: there is none", "Linux red.h",
+            "ns2" | "ns3": "at the first max_p", "ns-2 red.cc; ns-3 RedQueueDisc";
+        "average and thresholds count": "what min_th says, else what the limit says", "ns-3 RedQueueDisc",
+            "linux": "bytes", "Linux sch_red.c";
     }
     check: |params| check(params);
     unused: |dialect| unused(dialect);
@@ -113,24 +137,11 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 
 fn check(params: &RedParams) -> Result<(), String> {
     check_thresholds(params, params.min_th, params.max_th)?;
-    check_unused(params, params.dialect)?;
     if params.dialect == "linux" {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         check_tc(params.min_th, params.max_th, params.burst.0, packet)?;
     }
     Ok(())
-}
-
-/// Parameters without effect in a dialect are refused.
-///
-/// # Errors
-/// A sentence that names the parameter.
-pub(in crate::laws) fn check_unused<P: Params>(params: &P, dialect: &str) -> Result<(), String> {
-    let defaults = P::of_dialect(dialect).expect("parameters have a dialect");
-    match P::unused(dialect).iter().find(|name| params.get(name) != defaults.get(name)) {
-        Some(name) => Err(format!("{name} has no effect in dialect {dialect}; leave it out")),
-        None => Ok(()),
-    }
 }
 
 /// What `tc red` refuses: thresholds that are not bytes, and a burst too short for them.

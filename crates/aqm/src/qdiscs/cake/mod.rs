@@ -8,6 +8,9 @@
 //! zero, Linux waits for `drop_next` too; a host counts as known while one of its queues is listed, in
 //! Linux while it has bulk flows; the fattest queue is found by looking, not in a heap; the fresh inverse
 //! root is 0 as in Linux (`linux_exact`).
+//!
+//! As in Linux the ninth flow of a set takes over the name of the queue it shares; the flow that had the name
+//! may be given another queue meanwhile, and overtake itself.
 
 mod lists;
 mod params;

@@ -48,6 +48,14 @@ params! {
         mpu: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
         /// Cells of the link below.
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
+    } behaviour {
+        "a flow's quantum": "1514 bytes (with a bandwidth a 4096th of its bytes per second, 300 at least) over \
+            the bulk flows of its busier host, rounded by chance", "Linux sch_cake.c";
+        "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval grows as much \
+            as the target", "Linux sch_cake.c";
+        "who pays where there is no room": "the head of the queue with most bytes", "Linux sch_cake.c";
+        "ECN": "COBALT marks whatever can be marked; BLUE drops", "Linux sch_cake.c";
+        "every queue's law": "cobalt@linux_exact", "Linux sch_cake.c";
     }
     check: |params| match (params.flows % 8, params.target < params.interval) {
         (0, true) => Ok(()),

@@ -41,7 +41,7 @@ impl Sink<Addressed> for Drops {
     fn dropped(&mut self, _: Addressed, _: Time, _: Stage, cause: Cause) {
         self.0.push(cause);
     }
-    fn marked(&mut self, _: &mut Addressed, _: Stage, _: Cause) {}
+    fn marked(&mut self, _: &mut Addressed, _: Time, _: Stage, _: Cause) {}
 }
 
 fn cake(settings: &[(&str, &str)]) -> CakeQueues<Addressed> {

@@ -183,7 +183,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
             let (left, low) = (self.total(), self.low.packets());
             match self.signals.judge(place, now, head, left, low, rng) {
                 Verdict::Pass => {}
-                Verdict::Mark(cause) => mark(&mut packet, Stage::Dequeue, cause, sink),
+                Verdict::Mark(cause) => mark(&mut packet, enqueued, Stage::Dequeue, cause, sink),
                 Verdict::Drop(cause) => {
                     sink.dropped(packet, enqueued, Stage::Dequeue, cause);
                     continue;

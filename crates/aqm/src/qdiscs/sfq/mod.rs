@@ -4,8 +4,9 @@
 //! Source: Linux `sch_sfq.c` (6.1 series) and tc's computation of RED thresholds.
 //!
 //! Deviations from Linux: the hash is changed when the first packet after `perturb` comes or goes, not
-//! by a timer; `limit` may be in bytes as well, then packets are taken from the longest queue until it
-//! holds; RED computes with reals.
+//! by a timer, and packets are sorted anew in the order of the round, not of the queues' numbers; bytes are
+//! charged one by one, not rounded up to eights; a `limit` below `flows` leaves as many queues; `limit` may
+//! be in bytes as well, then packets are taken from the longest queue until it holds; RED computes with reals.
 //! Deviations from classic SFQ (1990, read through Linux): rounds count bytes, not packets. ns-2's has 16
 //! buckets and 40 packets by default.
 
@@ -191,7 +192,7 @@ impl<P: Packet> Queues<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) {
-        if let Some(cause) = self.red_signals(index, &mut packet, rng, sink) {
+        if let Some(cause) = self.red_signals(index, now, &mut packet, rng, sink) {
             return self.refuse(index, now, packet, cause, sink);
         }
         if self.queue(index).line.packets() >= self.depth {
@@ -208,13 +209,14 @@ impl<P: Packet> Queues<P> {
         let (enqueued, head) = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
-        self.append(index, now, packet);
+        self.push(index, now, packet); // its length stays, and its place among the longest
     }
 
     /// RED's judgement of an arrival; marks are made here, a cause means drop.
     fn red_signals(
         &mut self,
         index: u32,
+        now: Time,
         packet: &mut P,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
@@ -239,9 +241,9 @@ impl<P: Packet> Queues<P> {
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
         let line = queue.line;
-        match self.pool.head_mut(&line).filter(|head| headdrop && can_mark(head)) {
-            Some(head) => mark(head, Stage::Queued, cause, sink),
-            None if can_mark(packet) => mark(packet, Stage::Enqueue, cause, sink),
+        match self.pool.head_mut(&line).filter(|(_, head)| headdrop && can_mark(head)) {
+            Some((enqueued, head)) => mark(head, enqueued, Stage::Queued, cause, sink),
+            None if can_mark(packet) => mark(packet, now, Stage::Enqueue, cause, sink),
             None => return Some(cause),
         }
         None
@@ -263,9 +265,13 @@ impl<P: Packet> Queues<P> {
     }
 
     fn append(&mut self, index: u32, enqueued: Time, packet: P) {
+        self.push(index, enqueued, packet);
+        self.touch(index);
+    }
+
+    fn push(&mut self, index: u32, enqueued: Time, packet: P) {
         self.total.add(packet.bytes());
         self.pool.push(&mut self.queues[index as usize].line, enqueued, packet);
-        self.touch(index);
     }
 
     /// The queue behind the tail has become empty: it leaves the ring.
@@ -335,6 +341,12 @@ impl<P: Packet> Queues<P> {
         });
         match index {
             Some(index) if self.queue(index).line.packets() < self.depth => {
+                if let Some(Red { curve, .. }) = self.red {
+                    // The averages start at 0 and learn from what is sorted in (`sfq_rehash`).
+                    let queue = self.queue(index);
+                    let backlog = queue.line.bytes() as f64;
+                    queue.red.sample(&curve, backlog);
+                }
                 self.append(index, enqueued, packet);
             }
             _ => sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow),

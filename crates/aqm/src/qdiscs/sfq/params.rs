@@ -31,6 +31,14 @@ params! {
         /// Whether a full queue loses its head, not its tail or the arrival.
         headdrop: bool, ANY, "Linux sch_sfq.c: off" => false;
     }
+    behaviour {
+        "a new queue": "is served last in the round", "Linux sch_sfq.c";
+        "a queue is charged": "the bytes it sends, unless it empties", "Linux sch_sfq.c";
+        "who pays where there is no room": "the longest queue in packets, of equals the one that changed \
+            last; where all hold one, the next of the round", "Linux sch_sfq.c";
+        "a new hash": "sorts anew what waits, in order; what finds no queue, or a full one, is dropped",
+            "Linux sch_sfq.c";
+    }
     check: |params| shape(params.limit, params.divisor, params.flows, params.depth);
 }
 
@@ -71,6 +79,13 @@ params! {
         ecn: bool, ANY, "tc q_sfq.c: off" => false;
         /// Whether an average above `max_th` drops what it could mark.
         hard_drop: bool, ANY, "tc q_sfq.c: off" => false;
+    }
+    behaviour {
+        "RED judges": "arrivals at a queue that is not empty", "Linux sch_sfq.c";
+        "after an idle time": "the average is 0: it does not outlive its queue", "Linux sch_sfq.c";
+        "a mark with headdrop": "goes to the head if that can be marked, else to the arrival",
+            "Linux sch_sfq.c";
+        "random numbers": "one per signal", "Linux red.h";
     }
     check: |params| {
         shape(params.limit, params.divisor, params.flows, params.depth)?;

@@ -166,10 +166,23 @@ fn only_the_queue_above_its_threshold_is_signalled() {
     let fat = fill(&mut queues, 1, 100, 1000);
     assert!(fat.dropped.len() > 50);
     queues.queues[queues.tail.unwrap() as usize].red.average = 6000.0;
-    let held = queues.backlog().packets;
-    fill(&mut queues, 1, 20, 1000);
-    assert!(queues.backlog().packets >= held);
+    assert_eq!(fill(&mut queues, 1, 1, 1000).dropped.len(), 1);
     assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
+}
+
+/// `sfq_rehash`: averages start anew and learn from the packets that are sorted in.
+#[test]
+fn after_a_new_hash_red_has_seen_what_waits() {
+    let mut queues = sfq_red(&[("max_p", "0.02")]);
+    (queues.perturb, queues.next_perturb) = (Some(Span::from_secs(10)), Time::from_nanos(1));
+    fill(&mut queues, 1, 40, 1000);
+    let index = queues.tail.unwrap() as usize;
+    queues.queues[index].red.average = 1e6;
+    queues.perturb_if_due(Time::from_nanos(2), &mut Log::default());
+    let weight = queues.red.unwrap().curve.weight;
+    let learnt = (0..40).fold(0.0, |average, n| average + weight * (1000.0 * n as f64 - average));
+    let average = queues.queues[queues.tail.unwrap() as usize].red.average;
+    assert!((average - learnt).abs() < 1e-6, "{average} {learnt}");
 }
 
 /// Fact 12.5: from `max_th` on every arrival.

@@ -15,6 +15,8 @@ pub struct Marked {
     pub segments: u32,
     /// Of these, retransmissions.
     pub again: u32,
+    /// Others are judged when the reordering timer rings.
+    pub waits: bool,
 }
 
 impl Scoreboard {
@@ -33,7 +35,8 @@ impl Scoreboard {
         }
         let last_due = self.last_waiting().map(|sent| sent.sent + patience);
         let (again, due) = self.detect_lost_again(now, window);
-        (Marked { segments: marked + again, again }, last_due.max(due))
+        let due = last_due.max(due);
+        (Marked { segments: marked + again, again, waits: due.is_some() }, due)
     }
 
     /// First transmissions that later ones have overtaken wait for their judgement, each once: a segment
@@ -56,7 +59,7 @@ impl Scoreboard {
 
     /// In the order of sending, which is that of the numbers but for retransmissions judged lost whose
     /// losses were forgotten.
-    fn wait(&mut self, transmission: Transmission) {
+    pub(super) fn wait(&mut self, transmission: Transmission) {
         let place = match self.waiting.back() {
             Some(&last) if last > transmission => {
                 self.waiting.partition_point(|&earlier| earlier < transmission)

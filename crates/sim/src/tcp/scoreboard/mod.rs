@@ -18,6 +18,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use sojourn_aqm::{Span, Time};
 
 use super::ranges::Ranges;
+use super::rtt::is_stamped_before;
 use crate::packet::Block;
 
 const SACKED: u8 = 1;
@@ -60,9 +61,10 @@ pub struct Delivery {
     /// The acknowledgement number advanced.
     pub advanced: bool,
     /// When the oldest newly acknowledged segment that was never retransmitted had been sent; of
-    /// newly SACKed ones only if none was acknowledged cumulatively.
+    /// newly SACKed ones only if none was acknowledged cumulatively. Karn's rule: none where a segment
+    /// that was sent again is acknowledged with them.
     pub oldest_sent: Option<Time>,
-    /// When the newest such segment had been sent.
+    /// When the newest such segment had been sent; of newly SACKed ones first.
     pub newest_sent: Option<Time>,
     /// A segment sent before the last timeout and never retransmitted has arrived.
     pub original: bool,
@@ -72,15 +74,17 @@ pub struct Delivery {
     pub newest: Option<Transmission>,
 }
 
-/// What does not change while one acknowledgement is taken in.
-#[derive(Clone, Copy)]
-struct Arrival {
-    now: Time,
+/// What the sender knows when an acknowledgement comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When it does.
+    pub now: Time,
     /// Transmissions of numbers below it precede the last timeout.
-    point: u32,
-    min_rtt: Option<Span>,
-    /// One past the highest segment known to have arrived before.
-    highest: u32,
+    pub point: u32,
+    /// The smallest round trip guards against acknowledgements of the original of a segment sent again.
+    pub min_rtt: Option<Span>,
+    /// The timestamp echoed, where segments carry one.
+    pub echo: Option<Time>,
 }
 
 /// The outstanding segments of one connection.
@@ -233,25 +237,42 @@ impl Scoreboard {
         self.retransmissions.push_back(Retransmission { transmission, nxt: self.nxt });
     }
 
-    /// Takes in one acknowledgement. `point`: transmissions of numbers below it precede the last
-    /// timeout; `min_rtt` guards against acknowledgements of the original of a retransmitted segment.
-    pub fn acknowledge(
-        &mut self,
-        now: Time,
-        ack: u32,
-        sack: &[Block],
-        point: u32,
-        min_rtt: Option<Span>,
-    ) -> Delivery {
+    /// Counts a tail loss probe that is a segment sent before. Linux does not take it for a
+    /// retransmission in flight (`tcp_send_loss_probe` leaves `retrans_out` alone).
+    pub fn send_probe(&mut self, now: Time, seq: u32) {
+        let record = self.record(seq);
+        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not sent again");
+        record.sent = now;
+        record.flags |= EVER_RETRANSMITTED;
+        if seq < self.judged {
+            self.wait(Transmission { sent: now, seq });
+        }
+    }
+
+    /// Whether something sent again is in flight or the head has been sent again (Linux
+    /// `tcp_any_retrans_done`).
+    pub fn has_sent_again(&mut self) -> bool {
+        let head_again =
+            self.outstanding() > 0 && self.record(self.una).flags & EVER_RETRANSMITTED != 0;
+        self.retransmitted > 0 || head_again
+    }
+
+    /// Takes in one acknowledgement.
+    pub fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
         let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
-        let arrival = Arrival { now, point, min_rtt, highest: self.highest() };
+        let highest = self.highest();
+        let mut again = false;
         for seq in self.una..ack.max(self.una) {
             let flags = self.record(seq).flags;
+            again |= flags & EVER_RETRANSMITTED != 0;
             if flags & SACKED == 0 {
-                self.deliver(seq, &arrival, &mut delivery);
+                self.deliver(seq, arrival, highest, &mut delivery);
             } else {
                 self.sacked -= 1;
             }
+        }
+        if again {
+            (delivery.oldest_sent, delivery.newest_sent) = (None, None);
         }
         if !self.sack && delivery.advanced {
             self.forget_duplicates(&mut delivery);
@@ -260,7 +281,7 @@ impl Scoreboard {
         self.judged = self.judged.max(self.una);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            self.take_sack(sack, &arrival, &mut delivery);
+            self.take_sack(sack, highest, arrival, &mut delivery);
         }
         // So far a number; now the distance, as Linux `tcp_check_sack_reordering` has it.
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
@@ -273,10 +294,18 @@ impl Scoreboard {
         self.ranges.end().map_or(self.una, |end| end.max(self.una))
     }
 
-    fn take_sack(&mut self, sack: &[Block], arrival: &Arrival, delivery: &mut Delivery) {
+    fn take_sack(
+        &mut self,
+        sack: &[Block],
+        highest: u32,
+        arrival: &Arrival,
+        delivery: &mut Delivery,
+    ) {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.forget_below(self.una);
-        let cumulative = (delivery.oldest_sent, delivery.newest_sent);
+        let cumulative = (delivery.oldest_sent.take(), delivery.newest_sent.take());
+        // Linux compares the echo with segments acknowledged cumulatively alone.
+        let arrival = &Arrival { echo: None, ..*arrival };
         let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
         for block in sack {
             let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
@@ -285,17 +314,17 @@ impl Scoreboard {
             }
             ranges.insert(block, |fresh| {
                 for seq in fresh.start..fresh.end {
-                    self.deliver(seq, arrival, delivery);
+                    self.deliver(seq, arrival, highest, delivery);
                     self.record(seq).flags |= SACKED;
                     self.sacked += 1;
                     delivery.sacked += 1;
                 }
             });
         }
-        // Linux takes the sample of a SACKed segment only where none was acknowledged cumulatively.
-        if cumulative.0.is_some() {
-            (delivery.oldest_sent, delivery.newest_sent) = cumulative;
-        }
+        // Linux `tcp_clean_rtx_queue`: the timeout follows what was acknowledged cumulatively, where
+        // that gives a sample, the congestion control what was SACKed.
+        delivery.oldest_sent = cumulative.0.or(delivery.oldest_sent);
+        delivery.newest_sent = delivery.newest_sent.or(cumulative.1);
         // It takes in SACKed segments first, and RACK's round trip is that of the last.
         self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
         self.ranges = ranges;
@@ -303,8 +332,8 @@ impl Scoreboard {
 
     /// Counts a segment as arrived, for the first time.
     #[inline]
-    fn deliver(&mut self, seq: u32, arrival: &Arrival, delivery: &mut Delivery) {
-        let Arrival { now, point, min_rtt, highest } = *arrival;
+    fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
+        let Arrival { now, point, min_rtt, echo } = *arrival;
         let Record { sent, flags } = *self.record(seq);
         delivery.packets += 1;
         if flags & EVER_RETRANSMITTED == 0 {
@@ -326,10 +355,12 @@ impl Scoreboard {
         }
         let transmission = Transmission { sent, seq };
         delivery.newest = delivery.newest.max(Some(transmission));
-        // RFC 8985 §6.2 step 2: too early for the retransmission, so it was the original.
-        let too_early =
-            flags & EVER_RETRANSMITTED != 0 && min_rtt.is_some_and(|min| now.since(sent) < min);
-        if !too_early {
+        // RFC 8985 §6.2 step 2: too early for the retransmission, or in answer to something before it,
+        // so it was the original.
+        let of_original = flags & EVER_RETRANSMITTED != 0
+            && (min_rtt.is_some_and(|min| now.since(sent) < min)
+                || echo.is_some_and(|echo| is_stamped_before(echo, sent)));
+        if !of_original {
             // Linux `tcp_rack_advance`: the round trip also of an arrival that is not the newest.
             self.last_rtt = now.since(sent);
             self.newest = self.newest.max(transmission);
@@ -380,6 +411,10 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
+    fn at(now: Time) -> Arrival {
+        Arrival { now, point: 0, min_rtt: None, echo: None }
+    }
+
     #[test]
     fn duplicates_never_outnumber_what_may_have_arrived() {
         let mut board = Scoreboard::new(false);
@@ -393,7 +428,7 @@ mod tests {
         assert_eq!(board.mark_below(1), 1);
         assert_eq!((board.sacked(), board.in_flight()), (9, 0));
         // A partial acknowledgement explains one duplicate less than it advances, and a hole follows it.
-        let _ = board.acknowledge(Time::ZERO, 1, &[], 0, None);
+        let _ = board.acknowledge(1, &[], &at(Time::ZERO));
         assert_eq!(board.mark_below(2), 1);
         assert_eq!((board.sacked(), board.lost(), board.in_flight()), (8, 1, 0));
     }
@@ -409,7 +444,7 @@ mod tests {
         board.mark_below(1);
         board.retransmit(Time::ZERO, 0);
         for una in 1..=5 {
-            board.acknowledge(Time::from_nanos(1), una, &[], 0, None);
+            board.acknowledge(una, &[], &at(Time::from_nanos(1)));
             board.mark_below(una + 1);
             assert!(board.in_flight() <= board.outstanding(), "{board:?}");
             if let Some(seq) = board.next_lost() {

@@ -1,6 +1,5 @@
 //! Episodes: when a reduction of the window begins and ends, and how the window comes down in between.
 
-use super::undo::Undo;
 use super::{Reason, Sender, State};
 use crate::cc::Steers;
 use crate::tcp::descent::{Descent, Step};
@@ -23,7 +22,6 @@ impl Sender {
             State::Loss if repaired => {
                 self.state = State::Open;
                 self.frto = false;
-                self.undo = None;
             }
             State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
@@ -54,14 +52,26 @@ impl Sender {
                 self.undo = None;
                 self.state = State::Cwr;
             }
-            State::Open if self.board.sacked() > 0 => self.state = State::Disorder,
-            State::Disorder if self.board.sacked() == 0 => self.state = State::Open,
             State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
     }
 
+    /// After an odd acknowledgement that began nothing: is something still odd? (Linux
+    /// `tcp_try_keep_open`.)
+    pub(super) fn keep_open(&mut self) {
+        if self.state > State::Cwr {
+            return;
+        }
+        self.forget_retransmissions();
+        if self.state < State::Cwr {
+            let odd = self.board.sacked() + self.board.lost() > 0 || self.board.has_sent_again();
+            self.state = if odd { State::Disorder } else { State::Open };
+        }
+    }
+
     pub(super) fn start_reduction(&mut self, style: Style, reason: Reason) {
-        self.undo = Some(Undo::of(&self.window, self.board.una()));
+        self.forget_retransmissions();
+        self.undo = Some(self.undo_of_now());
         self.window.ssthresh = self.reduced(reason);
         self.descent = match self.needs.steers {
             Steers::Everything => Descent::Steered,

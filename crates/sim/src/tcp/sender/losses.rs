@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Sender, State};
+use super::{Alarm, Sender, State};
 use crate::tcp::profile::{Detection, Style};
 use crate::tcp::reordering::DUPLICATES;
 use crate::tcp::scoreboard::{Delivery, Marked};
@@ -35,7 +35,11 @@ impl Sender {
             _ => Span::ZERO,
         };
         let (marked, due) = self.board.detect_lost(now, window);
-        self.reorder_timer = due.map_or(Time::NEVER, |due| due + REORDER_SLACK);
+        if let Some(due) = due {
+            // Linux gives the timeout as the longest wait.
+            let due = (due + REORDER_SLACK).min(now + self.rtt.timeout());
+            self.set_alarm(Alarm::Reordering, due);
+        }
         marked
     }
 
@@ -62,7 +66,8 @@ impl Sender {
         }
         let again = if *state == State::Recovery { board.mark_overtaken() } else { 0 };
         let marked = again + board.mark_below(limit);
-        Marked { segments: marked + self.detect_early(now), again }
+        let early = self.detect_early(now);
+        Marked { segments: marked + early, again, waits: self.alarm == Alarm::Reordering }
     }
 
     /// RFC 5827, delayed by a quarter of a round trip as in Linux 3.5 to 4.x: with fewer than four
@@ -76,17 +81,18 @@ impl Sender {
             && self.board.retransmitted() == 0
             && self.board.nxt() == self.segments.count.min(self.offered);
         if !due {
-            self.reorder_timer = Time::NEVER;
+            if self.alarm == Alarm::Reordering {
+                self.restart_timer(now);
+            }
             return 0;
         }
         let delay = Span::from_nanos(self.rtt.smoothed().as_nanos() / 4).max(REORDER_SLACK);
-        if self.reorder_timer == Time::NEVER {
-            self.reorder_timer = if self.timeout > now + delay { now + delay } else { now };
+        if self.alarm != Alarm::Reordering && self.due > now + delay {
+            self.set_alarm(Alarm::Reordering, now + delay);
         }
-        if self.reorder_timer > now {
+        if self.alarm == Alarm::Reordering && self.due > now {
             return 0;
         }
-        self.reorder_timer = Time::NEVER;
         self.board.mark_below(self.board.una() + 1)
     }
 
@@ -95,7 +101,7 @@ impl Sender {
         let holes = self.state == State::Recovery && self.profile.recovery == Style::Pipe;
         let above = if holes { 1 } else { DUPLICATES };
         let limit = self.board.sacked_from_top(above).unwrap_or(0);
-        Marked { segments: self.board.mark_below(limit), again: 0 }
+        Marked { segments: self.board.mark_below(limit), ..Marked::default() }
     }
 
     /// As many duplicates as the threshold, and in a recovery every acknowledgement that stops short of
@@ -110,7 +116,7 @@ impl Sender {
             State::Loss => false,
         };
         let segments = if lost { self.board.mark_below(una + 1) } else { 0 };
-        Marked { segments, again: 0 }
+        Marked { segments, ..Marked::default() }
     }
 
     /// A duplicate acknowledgement, where there is no SACK, says that one packet has arrived. More of

@@ -28,8 +28,8 @@ use super::descent::Descent;
 use super::pacing::Pacer;
 use super::profile::{Detection, Profile, Style};
 use super::reordering::{DUPLICATES, Reordering};
-use super::rtt::RttEstimator;
-use super::scoreboard::{Delivery, Marked, Scoreboard};
+use super::rtt::{RttEstimator, stamped_rtt};
+use super::scoreboard::{Arrival, Delivery, Marked, Scoreboard};
 use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
 use crate::packet::Packet;
 
@@ -53,6 +53,19 @@ pub enum State {
     Recovery,
     /// The retransmission timer has expired.
     Loss,
+}
+
+/// What the timer of a connection rings for: there is one, as in Linux (`icsk_pending`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Alarm {
+    /// Nothing.
+    Rest,
+    /// The retransmission timeout; of a closed window, the next probe of it.
+    Timeout,
+    /// A tail loss probe.
+    Probe,
+    /// Segments that something overtook, when that can no longer be reordering.
+    Reordering,
 }
 
 /// Why the window is reduced.
@@ -83,22 +96,23 @@ pub struct Sender {
     point: u32,
     descent: Descent,
     rtt: RttEstimator,
-    /// When the timer rings, for a probe or for a timeout.
-    timeout: Time,
-    probing: bool,
+    /// What the timer rings for, and when.
+    alarm: Alarm,
+    due: Time,
     probe: Option<Probe>,
     /// One past the highest segment that the receiver's window lets go.
     offered: u32,
     /// While that window is closed: how long the next probe waits.
     persist: Option<Span>,
-    reorder_timer: Time,
     reordering: Reordering,
     undo: Option<Undo>,
+    /// When the first retransmission of the present trouble left; never, before it has.
+    first_retransmission: Time,
     frto: bool,
     /// F-RTO sends new data on this acknowledgement instead of what was marked lost.
     only_new: bool,
-    /// The lowest outstanding segment when the timer last expired.
-    una_at_timeout: u32,
+    /// Timeouts since the acknowledgement number last advanced.
+    timeouts: u32,
     /// The next new segment tells the receiver that the window was reduced.
     tell_reduced: bool,
     usage: Usage,
@@ -122,7 +136,7 @@ impl Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
             board,
-            window: Window::new(segments.initial_window),
+            window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             needs,
             pacer: burst.map(Pacer::new),
             release: Time::NEVER,
@@ -134,17 +148,17 @@ impl Sender {
             descent: Descent::AtOnce { due: false },
             rtt: RttEstimator::new(&profile.rto),
             profile,
-            timeout: Time::NEVER,
-            probing: false,
+            alarm: Alarm::Rest,
+            due: Time::NEVER,
             probe: None,
             offered: u32::MAX,
             persist: None,
-            reorder_timer: Time::NEVER,
             reordering: Reordering::new(profile.max_reordering),
             undo: None,
+            first_retransmission: Time::NEVER,
             frto: false,
             only_new: false,
-            una_at_timeout: 0,
+            timeouts: 0,
             tell_reduced: false,
             usage: Usage::default(),
             last_sent: Time::ZERO,
@@ -155,6 +169,7 @@ impl Sender {
 
     /// Takes the sample of the handshake.
     pub fn on_established(&mut self, rtt: Span) {
+        self.rtt.observe_min(rtt);
         self.rtt.sample(rtt, 0, 0);
         self.set_pace();
     }
@@ -162,7 +177,7 @@ impl Sender {
     /// The next of its timers.
     #[inline]
     pub fn next_timer(&self) -> Time {
-        self.timeout.min(self.reorder_timer).min(self.release)
+        self.due.min(self.release)
     }
 
     /// The window.
@@ -210,19 +225,18 @@ impl Sender {
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
         let prior_in_flight = self.board.in_flight();
-        let mut delivery = self.board.acknowledge(now, ack.seq, sack, self.point, self.rtt.min());
+        let echo = self.profile.timestamps.then_some(ack.sent);
+        let arrival = Arrival { now, point: self.point, min_rtt: self.rtt.min(), echo };
+        let mut delivery = self.board.acknowledge(ack.seq, sack, &arrival);
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
         }
-        let news = Ack {
-            now,
-            delivered: delivery.packets,
-            rtt: delivery.newest_sent.map(|sent| now.since(sent)),
-            una: self.board.una(),
-            nxt: self.board.nxt(),
-            paced: self.pacer.is_some(),
-        };
-        self.take_sample(&delivery, &news, ack.sent);
+        let duplicated = blocks > 0 && undo::is_duplicate(ack);
+        delivery.packets += u32::from(duplicated); // Linux `tcp_dsack_seen`: the copy was delivered
+        if delivery.advanced {
+            self.timeouts = 0;
+        }
+        let news = self.take_sample(now, &delivery, echo);
         if !self.profile.sack && !delivery.advanced {
             self.take_duplicate(&mut delivery);
         }
@@ -230,21 +244,14 @@ impl Sender {
             self.cc.on_echo(&news, ack.signal);
         }
         let marks = self.read_marks(ack);
-        let duplicated = blocks > 0 && undo::is_duplicate(ack);
         let of_probe = duplicated && self.probe.is_some_and(|probe| probe.is_answered_by(sack[0]));
         if self.probe.is_some() {
-            self.judge_probe(ack.seq, &delivery, duplicated);
+            self.judge_probe(ack.seq, &delivery, of_probe);
         }
         if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && marks > 0) {
             undo.forbid(); // what reduced the window was congestion
         }
-        if delivery.advanced && self.state >= State::Recovery {
-            self.judge_echo(ack.sent, before);
-        }
-        self.leave_finished_episode();
-        if self.state == State::Loss {
-            self.judge_timeout(&delivery);
-        }
+        self.judge_episode(&delivery, ack.sent, before);
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
@@ -258,6 +265,7 @@ impl Sender {
         self.enter_episode(marks > 0 && self.needs.steers != Steers::Window, marked);
         if odd {
             self.moderate();
+            self.keep_open();
         }
         if self.is_steered() {
             let tally = Tally { prior_in_flight, lost: marked.segments, marks };
@@ -266,18 +274,48 @@ impl Sender {
             self.adjust_window(&delivery, &news, marked.segments);
         }
         self.set_pace();
-        let restart = delivery.advanced || self.confirms_head(&delivery);
+        // Linux `tcp_identify_packet_loss`: not while the timer waits for reordered segments.
+        let restart = !marked.waits && (delivery.advanced || self.confirms_head(&delivery));
         self.send_allowed(now, restart, emit);
+    }
+
+    /// What the acknowledgement tells of the present episode: that it was not called for, that it is
+    /// over, or that the timeout was spurious.
+    fn judge_episode(&mut self, delivery: &Delivery, echo: Time, before: u32) {
+        if self.state == State::Open {
+            self.first_retransmission = Time::NEVER;
+        }
+        if delivery.advanced && self.state >= State::Recovery {
+            self.judge_echo(echo, before);
+        }
+        if self.state == State::Loss {
+            self.judge_timeout(delivery);
+        }
+        self.leave_finished_episode();
     }
 
     /// Karn's rule: a segment that was sent more than once gives no sample, unless the timestamp that
     /// came back tells which transmission was acknowledged.
-    fn take_sample(&mut self, delivery: &Delivery, news: &Ack, echo: Time) {
-        let echo = (delivery.advanced && self.profile.timestamps).then_some(echo);
-        if let Some(sent) = delivery.oldest_sent.or(echo) {
-            self.rtt.sample(news.now.since(sent), news.una, news.nxt);
-            self.cc.on_rtt(news, &mut self.window);
+    fn take_sample(&mut self, now: Time, delivery: &Delivery, echo: Option<Time>) -> Ack {
+        let since = |sent: Time| now.since(sent);
+        let echoed = echo.filter(|_| delivery.advanced && delivery.oldest_sent.is_none());
+        let echoed = echoed.map(|echo| stamped_rtt(now, echo));
+        let news = Ack {
+            now,
+            delivered: delivery.packets,
+            rtt: delivery.newest_sent.map(since).or(echoed),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            paced: self.pacer.is_some(),
+        };
+        if let Some(newest) = news.rtt {
+            self.rtt.observe_min(newest);
         }
+        if let Some(rtt) = delivery.oldest_sent.map(since).or(echoed) {
+            self.rtt.sample(rtt, news.una, news.nxt);
+            self.cc.on_rtt(&news, &mut self.window);
+        }
+        news
     }
 
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {
@@ -313,26 +351,36 @@ impl Sender {
         if self.release <= now {
             self.send_allowed(now, false, emit);
         }
-        if self.reorder_timer <= now {
-            let recovering = self.state == State::Recovery;
-            let marked = self.detect_losses(now, false);
-            self.tell_losses(now);
-            self.enter_episode(false, marked);
-            if marked.segments > 0 && self.state == State::Recovery && !recovering {
-                self.descend(1, false, marked.segments);
-            }
-            self.send_allowed(now, false, emit);
-        }
-        if self.timeout <= now {
-            if self.persist.is_some() {
-                self.probe_window(now, emit);
-            } else if self.probing {
-                self.send_probe(now, emit);
-            } else {
-                self.on_timeout(now, emit);
+        if self.due <= now {
+            match self.alarm {
+                Alarm::Rest => unreachable!("what is at rest is never due"),
+                Alarm::Timeout if self.persist.is_some() => self.probe_window(now, emit),
+                Alarm::Timeout => self.on_timeout(now, emit),
+                Alarm::Probe => self.send_probe(now, emit),
+                Alarm::Reordering => self.on_patience_spent(now, emit),
             }
         }
         debug_assert!(self.next_timer() > now, "a timer that has rung is set anew or at rest");
+    }
+
+    /// What was overtaken has had its time (Linux `tcp_rack_reo_timeout`).
+    fn on_patience_spent(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        let recovering = self.state == State::Recovery;
+        let marked = self.detect_losses(now, false);
+        self.tell_losses(now);
+        // After a timeout too this is a loss of its own, whether or not of a retransmission.
+        self.enter_episode(false, Marked { again: marked.segments, ..marked });
+        if marked.segments > 0 && self.state == State::Recovery && !recovering {
+            self.descend(1, false, marked.segments);
+        }
+        self.send_allowed(now, false, emit);
+        if self.alarm == Alarm::Reordering {
+            self.restart_timer(now);
+        }
+    }
+
+    fn set_alarm(&mut self, alarm: Alarm, due: Time) {
+        (self.alarm, self.due) = (alarm, due);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::Sender;
+use super::{Alarm, Sender};
 use crate::packet::{Kind, Packet};
 
 /// Linux `tcp_probe0_base`: at least the floor of the timeout.
@@ -35,7 +35,7 @@ impl Sender {
     pub(super) fn end_persisting(&mut self) {
         if self.persist.is_some() && !self.is_closed() {
             self.persist = None;
-            self.timeout = Time::NEVER;
+            self.set_alarm(Alarm::Rest, Time::NEVER);
         }
     }
 
@@ -44,8 +44,7 @@ impl Sender {
         if self.persist.is_none() && self.is_closed() {
             let wait = self.rtt.timeout().max(SHORTEST);
             self.persist = Some(wait);
-            self.probing = false;
-            self.timeout = now + wait;
+            self.set_alarm(Alarm::Timeout, now + wait);
         }
     }
 
@@ -54,7 +53,7 @@ impl Sender {
         debug_assert!(self.is_closed(), "only a closed window is probed");
         let wait = self.persist.map_or(SHORTEST, |wait| (wait + wait).min(self.profile.rto.max));
         self.persist = Some(wait);
-        self.timeout = now + wait;
+        self.set_alarm(Alarm::Timeout, now + wait);
         let super::Segments { flow, connection, header_bytes, .. } = self.segments;
         let before = self.board.una().wrapping_sub(1); // a segment that has long arrived
         emit(Packet::new(Kind::WindowProbe, flow, connection, before, header_bytes, now));

@@ -7,13 +7,15 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Reason, Sender, State};
+use super::{Alarm, Reason, Sender, State};
 use crate::packet::{Block, Packet};
 use crate::tcp::scoreboard::Delivery;
 
 /// Beside two round trips: two jiffies, and the worst delayed acknowledgement for a lone packet.
 const SLACK: Span = Span::from_millis(2);
 const DELAYED_ACK: Span = Span::from_millis(200);
+/// The shortest time that a timer is set for.
+const JIFFY: Span = Span::from_millis(1);
 
 /// A probe that has not been explained yet.
 #[derive(Clone, Copy, Debug)]
@@ -36,27 +38,32 @@ impl Sender {
     /// probe where one is due before the timeout, otherwise for the timeout.
     #[inline]
     pub(super) fn set_timer(&mut self, now: Time, restart: bool, sent_new: bool) {
+        let runs = matches!(self.alarm, Alarm::Timeout | Alarm::Reordering);
         if sent_new && self.may_probe() {
             // A probe waits anew, but not beyond the timeout of the head.
-            let due = self.board.head_sent() + self.rtt.timeout();
-            self.timeout = due.min(now + self.probe_delay()).max(now);
-            self.probing = true;
-        } else if restart || sent_new && self.timeout == Time::NEVER {
+            let timeout = self.board.head_sent() + self.rtt.timeout();
+            let probe = now + self.probe_delay();
+            self.set_alarm(Alarm::Probe, if timeout > now { timeout.min(probe) } else { probe });
+        } else if restart || sent_new && !runs {
             self.restart_timer(now);
         }
     }
 
-    fn restart_timer(&mut self, now: Time) {
-        self.probing = false;
+    pub(super) fn restart_timer(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
-            self.timeout = Time::NEVER;
-            return;
+            return self.set_alarm(Alarm::Rest, Time::NEVER);
         }
-        self.timeout = now + self.rtt.timeout();
+        let timeout = self.rtt.timeout();
         if self.may_probe() {
-            self.probing = true;
-            self.timeout = self.timeout.min(now + self.probe_delay());
+            let wait = timeout.min(self.probe_delay());
+            return self.set_alarm(Alarm::Probe, now + wait);
         }
+        let due = match self.alarm {
+            Alarm::Rest | Alarm::Timeout => now + timeout,
+            // Linux `tcp_rearm_rto`: what has passed while the timer was set for these, counts.
+            Alarm::Probe | Alarm::Reordering => (self.board.head_sent() + timeout).max(now + JIFFY),
+        };
+        self.set_alarm(Alarm::Timeout, due);
     }
 
     fn may_probe(&self) -> bool {
@@ -76,29 +83,33 @@ impl Sender {
     /// probe at a time; after it the timeout has its full length.
     pub(super) fn send_probe(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         debug_assert!(self.board.outstanding() > 0, "only what is outstanding is probed for");
-        self.probing = false;
-        let full = now + self.rtt.timeout();
         let last = self.board.nxt() - 1;
         let again = self.board.nxt() == self.segments.count.min(self.offered);
         if self.probe.is_some() || again && self.board.is_sacked(last) {
-            self.timeout = (self.board.head_sent() + self.rtt.timeout()).max(now + SLACK);
-            return;
+            let due = self.board.head_sent() + self.rtt.timeout();
+            return self.set_alarm(Alarm::Timeout, due.max(now + JIFFY));
         }
         if again {
-            self.retransmit(now, last, emit);
+            self.board.send_probe(now, last);
+            self.send_again(now, last, emit);
         } else {
             self.transmit(now, emit);
             self.last_sent = now;
         }
         self.probe = Some(Probe { end: self.board.nxt(), again });
-        self.timeout = full;
+        self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
     }
 
-    /// Is the probe explained? An acknowledgement beyond it, with no duplicate before, says that the
-    /// probe repaired a loss: the window is reduced as for any other.
-    pub(super) fn judge_probe(&mut self, ack: u32, delivery: &Delivery, duplicated: bool) {
+    /// Whether a probe that is a segment sent before is in flight.
+    pub(super) fn is_probing_again(&self) -> bool {
+        self.probe.is_some_and(|probe| probe.again)
+    }
+
+    /// Is the probe explained? An acknowledgement beyond it, without one that tells of a second copy,
+    /// says that the probe repaired a loss: the window is reduced as for any other.
+    pub(super) fn judge_probe(&mut self, ack: u32, delivery: &Delivery, told_twice: bool) {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
-        if !probe.again || duplicated {
+        if !probe.again || told_twice {
             self.probe = None; // nothing was lost, or the SACKs tell what was
         } else if ack > probe.end {
             self.probe = None;

@@ -5,8 +5,7 @@ use sojourn_aqm::Time;
 use super::super::profile::{Detection, Idle};
 use super::super::reordering::DUPLICATES;
 use super::super::scoreboard::Delivery;
-use super::undo::Undo;
-use super::{Reason, Sender, State};
+use super::{Alarm, Reason, Sender, State};
 use crate::cc::Steers;
 use crate::packet::Packet;
 
@@ -20,7 +19,7 @@ impl Sender {
         self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
         self.tell_losses(now);
         let una = self.board.una();
-        let progressed = self.state == State::Loss && una > self.una_at_timeout;
+        let progressed = self.state == State::Loss && self.timeouts == 0;
         let fresh = self.state < State::Cwr || una >= self.point || progressed;
         let before_recovery = self.state < State::Recovery;
         let disordered = self.state <= State::Disorder && self.board.sacked() >= DUPLICATES;
@@ -28,22 +27,20 @@ impl Sender {
             self.reordering.time_out();
         }
         if fresh {
-            self.undo = Some(Undo::of(&self.window, una));
+            self.undo = Some(self.undo_of_now());
             self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
-        let tried = before_recovery || !fresh && self.state == State::Loss;
-        self.frto = self.profile.undo && tried;
+        self.frto = self.profile.undo && (before_recovery || self.timeouts > 0);
+        self.timeouts += 1;
         self.probe = None;
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
         self.state = State::Loss;
         self.point = self.board.nxt();
         self.tell_reduced = self.segments.ecn;
-        self.reorder_timer = Time::NEVER;
         self.rtt.back_off();
-        self.timeout = now + self.rtt.timeout();
-        self.una_at_timeout = una;
+        self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
         self.retransmit(now, una, emit);
     }
 
@@ -54,11 +51,12 @@ impl Sender {
         }
         if delivery.original {
             // What was sent before the timeout has arrived: nothing was lost.
+            self.board.forget_losses();
             self.withdraw_reduction();
         } else if self.board.nxt() > self.point {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;
-        } else if delivery.advanced {
+        } else if delivery.advanced && self.board.una() < self.point {
             self.point = self.board.nxt();
             self.frto = self.board.nxt() < self.segments.count.min(self.offered);
             self.only_new = self.frto;

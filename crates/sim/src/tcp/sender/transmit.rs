@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Ecn, Time};
 
-use super::{Segments, Sender, State};
+use super::{Alarm, Segments, Sender, State};
 use crate::packet::{Kind, Packet};
 
 impl Sender {
@@ -94,16 +94,20 @@ impl Sender {
 
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.board.retransmit(now, seq);
+        self.count_in_episode();
+        self.count_retransmission(now);
+        if seq == self.board.una() && self.alarm != Alarm::Reordering {
+            // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
+            self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
+        }
+        self.send_again(now, seq, emit);
+    }
+
+    /// Sends a segment that was sent before; the scoreboard has counted it.
+    pub(super) fn send_again(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.note_sent(now, seq);
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
-        self.count_in_episode();
-        self.count_retransmission(now);
-        if seq == self.board.una() {
-            // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
-            self.probing = false;
-            self.timeout = now + self.rtt.timeout();
-        }
         let packet = self.packet(now, seq);
         emit(packet);
     }

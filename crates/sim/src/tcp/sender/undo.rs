@@ -5,8 +5,9 @@
 use sojourn_aqm::Time;
 
 use super::{Sender, State};
-use crate::cc::{Steers, Window};
+use crate::cc::Steers;
 use crate::packet::{Block, Packet};
+use crate::tcp::rtt::is_stamped_before;
 
 /// What a reduction changed.
 #[derive(Clone, Copy, Debug)]
@@ -17,17 +18,9 @@ pub(super) struct Undo {
     una: u32,
     /// Retransmissions of the episode of which no copy is known to have been needless.
     retransmissions: u32,
-    /// When the first of them left; never, before it has.
-    first_sent: Time,
 }
 
 impl Undo {
-    /// Before a reduction.
-    pub(super) fn of(window: &Window, una: u32) -> Undo {
-        let Window { cwnd, ssthresh, .. } = *window;
-        Undo { cwnd, ssthresh, una, retransmissions: 0, first_sent: Time::NEVER }
-    }
-
     /// A mark was echoed: the reduction stands whatever the losses turn out to be.
     pub(super) fn forbid(&mut self) {
         (self.cwnd, self.ssthresh) = (0, 0);
@@ -43,11 +36,29 @@ pub(super) fn is_duplicate(ack: &Packet) -> bool {
 }
 
 impl Sender {
+    /// Before a reduction. What has been sent again and is still on its way, may be told of twice too
+    /// (Linux `tcp_init_undo`).
+    pub(super) fn undo_of_now(&self) -> Undo {
+        let ssthresh = match self.state {
+            State::Cwr | State::Recovery => self.window.ssthresh,
+            State::Open | State::Disorder | State::Loss => self.window.three_quarters(),
+        };
+        let retransmissions = self.board.retransmitted() + u32::from(self.is_probing_again());
+        Undo { cwnd: self.window.cwnd, ssthresh, una: self.board.una(), retransmissions }
+    }
+
     /// Counts a retransmission of the present episode.
     pub(super) fn count_retransmission(&mut self, now: Time) {
+        self.first_retransmission = self.first_retransmission.min(now);
         if let Some(undo) = &mut self.undo {
             undo.retransmissions += 1;
-            undo.first_sent = undo.first_sent.min(now);
+        }
+    }
+
+    /// Nothing that was sent again is in doubt any more (Linux `tcp_retrans_stamp_cleanup`).
+    pub(super) fn forget_retransmissions(&mut self) {
+        if !self.board.has_sent_again() {
+            self.first_retransmission = Time::NEVER;
         }
     }
 
@@ -55,9 +66,10 @@ impl Sender {
     /// anything was sent again, the hole was filled by an original that was only late (Linux
     /// `tcp_packet_delayed`). `before`: the number before it.
     pub(super) fn judge_echo(&mut self, echo: Time, before: u32) {
-        let late =
-            self.undo.is_some_and(|undo| undo.first_sent != Time::NEVER && echo < undo.first_sent);
-        if !late || !self.profile.timestamps || !self.profile.undo {
+        let first = self.first_retransmission;
+        let late = first != Time::NEVER && is_stamped_before(echo, first);
+        let judges = self.undo.is_some() && self.profile.timestamps && self.profile.undo;
+        if !late || !judges {
             return;
         }
         let partial = self.state == State::Recovery && self.board.una() < self.point;
@@ -66,6 +78,8 @@ impl Sender {
         }
         // In a recovery that still waits for a retransmission the rest is judged later.
         if !partial || self.board.retransmitted() == 0 {
+            self.forget_retransmissions();
+            self.board.forget_losses();
             self.withdraw_reduction();
         }
     }
@@ -83,7 +97,7 @@ impl Sender {
         }
     }
 
-    /// Window and threshold are again what they were, and nothing counts as lost.
+    /// Window and threshold are again what they were.
     pub(super) fn withdraw_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
             if self.needs.steers != Steers::Everything {
@@ -94,8 +108,8 @@ impl Sender {
                 self.cc.undo(&mut self.window);
             }
         }
-        self.board.forget_losses();
         self.state = State::Open;
+        self.timeouts = 0;
         self.frto = false;
     }
 }

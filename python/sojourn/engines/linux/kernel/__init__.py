@@ -23,7 +23,8 @@ from sojourn.errors import InputError
 DEFAULT_HZ = 1000
 _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
-_SEED = _HERE / "rngseed_user.c"
+# Ours, compiled into the kernel: seeded random numbers, and ptrace on the processors of today.
+_OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
 _SOURCES = Path("/usr/src")
 _PROGRAM = "linux"
 _ABOUT = "about.json"
@@ -41,6 +42,30 @@ _FIXED = {
     "KBUILD_BUILD_HOST": "sojourn",
     "KBUILD_BUILD_VERSION": "1",
 }
+# What is changed in the sources: file, text, what stands there afterwards.
+_CHANGES = (
+    (
+        "arch/um/os-Linux/Makefile",
+        "include arch/um/scripts/Makefile.rules",
+        "obj-y += rngseed_user.o ptrace_user.o\nCFLAGS_util.o += -Dos_getrandom=host_getrandom\n\n"
+        "include arch/um/scripts/Makefile.rules",
+    ),
+    (
+        "arch/x86/um/os-Linux/Makefile",
+        "USER_OBJS := $(obj-y)\n",
+        "CFLAGS_registers.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
+    ),
+    (
+        "arch/um/os-Linux/skas/Makefile",
+        "USER_OBJS := $(obj-y)\n",
+        "CFLAGS_process.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
+    ),
+    (
+        "arch/um/Kconfig",
+        "config HZ\n\tint\n\tdefault 100\n",
+        "config HZ\n\tint\n\tdefault {hz}\n",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +156,8 @@ def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
 
 def _configuration(hz: int) -> str:
     """A fingerprint of all that goes into a build beside the sources."""
-    parts = [_OPTIONS.read_bytes(), _SEED.read_bytes(), str(hz).encode()]
+    files_of_ours = [path.read_bytes() for path in (_OPTIONS, *_OURS)]
+    parts = [*files_of_ours, repr(_CHANGES).encode(), str(hz).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -172,14 +198,11 @@ def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
 
 
 def _adapt(source: Path, hz: int) -> None:
-    """Add the seeded random numbers and the timer frequency; both only once."""
-    folder = source / "arch/um/os-Linux"
-    shutil.copy(_SEED, folder / _SEED.name)
-    rules = "include arch/um/scripts/Makefile.rules"
-    ours = "obj-y += rngseed_user.o\nCFLAGS_util.o += -Dos_getrandom=host_getrandom\n\n"
-    _edit(folder / "Makefile", rules, ours + rules)
-    _edit(source / "arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n",
-          f"config HZ\n\tint\n\tdefault {hz}\n")  # fmt: skip
+    """Add our files and make the changes, each only once."""
+    for ours in _OURS:
+        shutil.copy(ours, source / "arch/um/os-Linux" / ours.name)
+    for name, old, new in _CHANGES:
+        _edit(source / name, old, new.replace("{hz}", str(hz)))
 
 
 def _edit(path: Path, old: str, new: str) -> None:

@@ -1,0 +1,95 @@
+//! Every parameter that a dialect takes does something there. One that does nothing is to be listed under
+//! `unused`, so that it is refused and `sojourn explain` shows it as such.
+
+use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::registry;
+use sojourn_aqm::{QdiscSpec, units};
+
+use super::{Host, LIMIT_PACKETS, Life, Limit, kinds};
+
+/// Settings in whose company a parameter may do what it does: a mark limit takes marks, a rate's weight a
+/// delay from the rate.
+const COMPANY: &[&str] = &[
+    "",
+    "ecn=true",
+    "delay=rate",
+    "tupdate=1ms",
+    "limit=400kB",
+    "ecn_mark_limit=1",
+    "ecn=true,hard_drop=false",
+    "ecn=true,scalable=ect1",
+    "min_th=20p,max_th=60p",
+    "min_th=auto,max_th=auto",
+    "bandwidth=8mbit",
+    "heuristics=linux2013",
+    "bin_max=20,increment=0.1,penalty_rate=1000hz",
+    "bin_max=20,increment=0.1,warmup=0s",
+    "bin_max=20,increment=0.1,rehash_interval=900ms",
+    "limit=1000000p,memory_limit=30kB",
+];
+
+/// Values that most parameters of a kind may have.
+fn values(param: &ParamSpec) -> Vec<&'static str> {
+    let usual: &[&str] = match param.kind {
+        Kind::Span => &["2ms", "60ms", "0s", "1us", "5s", "800ms"],
+        Kind::Hertz => &["1hz", "0.0625hz", "20hz"],
+        Kind::Number => &["0.5", "1", "0", "0.02", "0.001", "3"],
+        Kind::Whole => &["3", "24", "128", "1"],
+        Kind::Bytes => &["700B", "6kB", "20kB", "64B"],
+        Kind::Limit => &["7p", "30p", "9kB"],
+        Kind::Rate => &["3mbit"],
+        Kind::Bool => &["true", "false"],
+        Kind::Word => param.words,
+    };
+    usual.iter().copied().chain(param.absent).collect()
+}
+
+/// What becomes of every packet, or none if the settings are refused.
+fn digest(kind: &str, company: &str, setting: &str) -> Option<u64> {
+    let usual = Limit::Packets(LIMIT_PACKETS);
+    let own = company.split(',').find_map(|text| text.strip_prefix("limit="));
+    let limit = own.map_or(usual, |text| units::limit(text).expect("a limit"));
+    let of_limit = if own.is_some() { String::new() } else { format!("limit={limit}") };
+    let settings: Vec<&str> =
+        [&of_limit, company, setting].into_iter().filter(|text| !text.is_empty()).collect();
+    let spec = QdiscSpec::parse(&format!("{kind}:{}", settings.join(","))).ok()?;
+    let mut host = Host::new(&spec, limit, 9);
+    host.live(17_500);
+    Some(host.ledger.digest)
+}
+
+/// Whether any two values that the dialect takes, in the same company, make a difference.
+fn has_effect(kind: &str, param: &ParamSpec) -> bool {
+    COMPANY.iter().any(|company| {
+        let settings = values(param).into_iter().map(|value| format!("{}={value}", param.name));
+        let all = [String::new()].into_iter().chain(settings);
+        let mut digests = all.filter_map(|setting| digest(kind, company, &setting));
+        digests.next().is_some_and(|first| digests.any(|other| other != first))
+    })
+}
+
+#[test]
+fn every_parameter_has_an_effect_in_every_dialect_that_takes_it() {
+    let mut idle = Vec::new();
+    for (kind, name) in kinds() {
+        let entry = registry::entry(name).expect("an entry");
+        let discipline = QdiscSpec::parse(&kind).expect("an entry").discipline;
+        for dialect in entry.dialects {
+            let (of_queues, text) = (kind.contains('('), format!("{name}@{}", dialect.name));
+            let text = if of_queues { format!("fq({text})") } else { text };
+            // Presets are a law under flow queues, which come here by that name.
+            if !of_queues && kind != name {
+                continue;
+            }
+            let unused = (entry.unused)(dialect.name);
+            let own = (entry.params)().iter().filter(|param| !unused.contains(&param.name));
+            let of_law = own.filter(|_| !of_queues);
+            let of_discipline = registry::discipline_params(discipline).iter();
+            let of_discipline = of_discipline.filter(|_| ["codel", "taildrop"].contains(&name));
+            let params = of_law.chain(of_discipline).filter(|param| param.name != "limit");
+            let without = params.filter(|param| !has_effect(&text, param));
+            idle.extend(without.map(|param| format!("{text}.{}", param.name)));
+        }
+    }
+    assert!(idle.is_empty(), "without effect: {idle:#?}");
+}

@@ -1,0 +1,31 @@
+//! Classic ECN (endpoints sheet §1.15).
+
+use sojourn_aqm::Ecn;
+
+use super::*;
+
+#[test]
+fn script_26_a_mark_is_answered_once_per_window() {
+    let mut script = Script::start("cubic", 10, 4, 100);
+    assert_eq!(script.ack_with_echo(1, &[], true), NOTHING);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Cwr, 7));
+    // Three in flight, one delivered, and one more because the acknowledgement advanced (RFC 9937).
+    // The script itself, written for kernels that lacked the last rule, has 4.
+    assert_eq!(script.cwnd(), 5);
+    script.ack_with_echo(2, &[], true);
+    assert_eq!(script.sender.window.ssthresh, 7);
+}
+
+#[test]
+fn new_data_is_ect_and_retransmissions_are_not() {
+    let mut script = Script::start("reno", 4, u32::MAX, 100);
+    let mut codepoints = Vec::new();
+    let mut packet = Packet::new(Kind::Ack, 0, 1, 0, 52, Time::ZERO);
+    packet.sack[0] = Block { start: 1, end: 4 };
+    script.sender.on_ack(script.now, &packet, &mut |p: Packet| codepoints.push((p.seq, p.ecn)));
+    assert_eq!(codepoints[0], (0, Ecn::NotEct));
+    packet.seq = 4;
+    packet.sack[0] = Block::default();
+    script.sender.on_ack(script.now, &packet, &mut |p: Packet| codepoints.push((p.seq, p.ecn)));
+    assert_eq!(codepoints[1], (4, Ecn::Ect0));
+}

@@ -1,0 +1,98 @@
+//! Tests of the sender against the worked sequences of the endpoints sheet (§7.3, §7.4). Segments are
+//! numbered from 1 there and here; the sender counts from 0.
+
+mod growth;
+mod marks;
+mod old_stacks;
+mod probes;
+mod recovery;
+mod timeouts;
+mod undo;
+
+use sojourn_aqm::{Span, Time};
+
+use super::*;
+use crate::cc::choose;
+use crate::packet::{Block, Kind};
+use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
+
+/// A sender whose acknowledgements are written by hand.
+struct Script {
+    sender: Sender,
+    now: Time,
+    /// The timestamp that acknowledgements echo.
+    stamp: Time,
+    sent: Vec<u32>,
+}
+
+impl Script {
+    /// A connection of `count` segments with a window of `window`, which sends at time zero and hears
+    /// nothing before `rtt_ms`.
+    fn start(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        Script::with(LINUX, cc, window, count, rtt_ms)
+    }
+
+    /// The same without tail loss probes.
+    fn without_probes(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        let profile = Profile { tail_probes: false, ..LINUX };
+        Script::with(profile, cc, window, count, rtt_ms)
+    }
+
+    /// As packetdrill's scripts have it, without timestamps.
+    fn with(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        let profile = Profile { timestamps: false, ..profile };
+        Script::stamped(profile, cc, window, count, rtt_ms)
+    }
+
+    fn stamped(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+        let segments = Segments {
+            flow: 0,
+            connection: 1,
+            payload_bytes: 1000,
+            header_bytes: 52,
+            ecn: true,
+            count,
+            last_payload_bytes: 1000,
+            initial_window: window,
+        };
+        let mut sender = Sender::new(segments, profile, (choose(cc).unwrap().factory)());
+        sender.on_established(Span::from_millis(rtt_ms));
+        let mut script = Script { sender, now: Time::ZERO, stamp: Time::ZERO, sent: Vec::new() };
+        script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));
+        script.now = Time::ZERO + Span::from_millis(rtt_ms);
+        script
+    }
+
+    /// An acknowledgement of everything up to `ack`, with SACK for the ranges; returns what it makes
+    /// the sender send.
+    fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
+        self.ack_with_echo(ack, sack, false)
+    }
+
+    fn ack_with_echo(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool) -> Vec<u32> {
+        let mut packet = Packet::new(Kind::Ack, 0, 1, ack, 52, self.stamp);
+        for (block, &(from, to)) in packet.sack.iter_mut().zip(sack) {
+            *block = Block { start: from - 1, end: to };
+        }
+        packet.signal = echo;
+        let mut sent = Vec::new();
+        self.sender.on_ack(self.now, &packet, &mut |packet: Packet| sent.push(packet.seq + 1));
+        self.sent.extend(&sent);
+        sent
+    }
+
+    /// Lets the next timer ring; returns its time in milliseconds and what was sent.
+    fn ring(&mut self) -> (f64, Vec<u32>) {
+        self.now = self.sender.next_timer();
+        let mut sent = Vec::new();
+        self.sender.on_timer(self.now, &mut |packet: Packet| sent.push(packet.seq + 1));
+        self.sent.extend(&sent);
+        (self.now.as_secs() * 1e3, sent)
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.sender.window.cwnd
+    }
+}
+
+const NOTHING: [u32; 0] = [];

@@ -1,0 +1,133 @@
+//! What older stacks do otherwise: no SACK, a pipe count, FACK, rate halving.
+
+use super::*;
+
+/// ns-2's limited transmit is off in the sheet's T26 and T27.
+fn no_limited_transmit(profile: Profile) -> Profile {
+    Profile { limited_transmit: false, ..profile }
+}
+
+#[test]
+fn t26_newreno_inflates_the_window_by_its_duplicates() {
+    let mut script = Script::with(no_limited_transmit(NEWRENO), "reno", 20, u32::MAX, 100);
+    let sent: Vec<Vec<u32>> = (0..19).map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
+    assert_eq!(sent[3..].concat(), (21..30).collect::<Vec<u32>>());
+    assert!(sent[9].is_empty() && sent[10] == [21]);
+    // RFC 6582's window is ours and the duplicates.
+    assert_eq!(script.cwnd() + script.sender.board.sacked(), 29);
+    script.ack(20, &[]);
+    assert_eq!(script.cwnd(), 10);
+}
+
+#[test]
+fn t27_sack1_waits_until_the_pipe_has_room() {
+    let mut script = Script::with(no_limited_transmit(SACK), "reno", 20, u32::MAX, 100);
+    let sent: Vec<Vec<u32>> = (2..=20).map(|to| script.ack(0, &[(2, to)])).collect();
+    assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
+    assert!(sent[3..10].iter().all(Vec::is_empty));
+    assert_eq!(sent[10..].concat(), (21..30).collect::<Vec<u32>>());
+    assert_eq!(script.cwnd(), 10);
+}
+
+#[test]
+fn t30_newreno_repairs_one_loss_per_round_trip() {
+    let mut script = Script::with(NEWRENO, "reno", 20, 20, 100);
+    // Segments 1, 5 and 9 are lost.
+    for _ in 0..16 {
+        script.ack(0, &[]);
+    }
+    assert_eq!(script.ack(4, &[]), [5]);
+    assert_eq!(script.ack(8, &[]), [9]);
+    assert_eq!(script.ack(20, &[]), NOTHING);
+    let again = script.sent.iter().filter(|&&seq| matches!(seq, 1 | 5 | 9)).count();
+    assert_eq!((again, script.sent.len()), (6, 23));
+}
+
+#[test]
+fn late_duplicates_start_no_second_recovery_without_sack() {
+    let mut script = Script::with(NEWRENO, "reno", 20, u32::MAX, 100);
+    (0..19).for_each(|_| drop(script.ack(0, &[])));
+    script.ack(20, &[]);
+    let sent: Vec<u32> = (0..3).flat_map(|_| script.ack(20, &[])).collect();
+    assert!(!sent.contains(&21), "{sent:?}");
+    assert_eq!(script.sender.window.ssthresh, 10);
+}
+
+#[test]
+fn t25_rate_halving_sends_one_packet_for_every_second_acknowledgement() {
+    let mut script = Script::with(LINUX_2_6, "reno", 20, u32::MAX, 100);
+    let sent: Vec<usize> = (2..=20).map(|to| script.ack(0, &[(2, to)]).len()).collect();
+    assert_eq!(sent[..3], [1, 1, 1]);
+    assert_eq!(sent[3..].iter().sum::<usize>(), 8);
+    script.ack(22, &[]);
+    assert_eq!((script.cwnd(), script.sender.state()), (10, State::Open));
+}
+
+#[test]
+fn fack_takes_distance_for_loss() {
+    let mut script = Script::with(LINUX_2_6, "reno", 10, 10, 100);
+    assert_eq!(script.ack(0, &[(5, 5)]), [1]);
+    assert_eq!((script.sender.state(), script.sender.board.lost()), (State::Recovery, 2));
+}
+
+#[test]
+fn scripts_5_and_6_the_third_duplicate_retransmits() {
+    let mut script = Script::with(Profile { sack: false, ..LINUX }, "cubic", 10, 4, 100);
+    let sent: Vec<Vec<u32>> = (0..3).map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent, [vec![], vec![], vec![1]]);
+}
+
+#[test]
+fn without_fack_distance_no_longer_stands_for_a_loss() {
+    for (late, lost) in [(false, 8), (true, 4)] {
+        let profile = Profile { marks_new_data: true, ..LINUX_2_6 };
+        let mut script = Script::with(profile, "reno", 20, 20, 100);
+        script.ack(0, &[(8, 8)]);
+        assert_eq!(script.sender.board.lost(), 5);
+        if late {
+            // Never sent again, and five segments late: FACK is given up.
+            script.ack(0, &[(4, 4), (8, 8)]);
+            assert_eq!(script.sender.reordering.metric(), 5);
+        }
+        script.ack(0, &[(12, 12), (8, 8)]);
+        assert_eq!(script.sender.board.lost(), lost);
+    }
+}
+
+#[test]
+fn early_retransmit_waits_a_quarter_of_a_round_trip() {
+    let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
+    let mut script = Script::with(kids, "reno", 10, 3, 100);
+    assert_eq!(script.ack(0, &[(3, 3)]), NOTHING);
+    assert_eq!(script.ack(0, &[(2, 3)]), NOTHING);
+    assert_eq!(script.ring(), (125.0, vec![1]));
+    assert_eq!(script.sender.state(), State::Recovery);
+    let mut old = Script::with(LINUX_2_6, "reno", 10, 3, 100);
+    old.ack(0, &[(2, 3)]);
+    assert_eq!(old.ring(), (300.0, vec![1]), "without it there is only the timeout");
+}
+
+#[test]
+fn linux_2_6_finds_no_losses_of_what_a_recovery_sent() {
+    for (marks_new_data, lost) in [(false, 1), (true, 2)] {
+        let profile = Profile { marks_new_data, ..LINUX_2_6 };
+        let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
+        for sacked in 2..=20 {
+            script.ack(0, &[(2, sacked)]);
+        }
+        // 21 and 22 left before the recovery began, 23 in it; 23 is lost.
+        script.now += Span::from_millis(50);
+        script.ack(0, &[(2, 22), (24, 28)]);
+        let unrepaired = script.sender.board.lost();
+        assert_eq!(unrepaired, lost, "{marks_new_data}");
+    }
+}
+
+#[test]
+fn bursts_after_odd_acknowledgements_are_cut_in_linux_2_6() {
+    let mut script = Script::with(LINUX_2_6, "reno", 20, 8, 100);
+    script.ack(0, &[(2, 2)]);
+    // Seven in flight, and three more.
+    assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
+}

@@ -1,0 +1,101 @@
+//! Reductions that were not called for (endpoints sheet §1.11).
+
+use super::*;
+use crate::tcp::sender::undo::is_duplicate;
+
+#[test]
+fn a_duplicate_told_by_d_sack_withdraws_the_reduction() {
+    let mut script = Script::start("reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    // The original of segment 1 was only late: it arrives, and its retransmission after it.
+    script.ack(10, &[]);
+    script.now += Span::from_millis(100);
+    script.ack(10, &[(1, 1)]);
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (10, u32::MAX));
+}
+
+#[test]
+fn a_duplicate_within_the_second_block_is_one() {
+    let mut packet = Packet::new(Kind::Ack, 0, 1, 5, 52, Time::ZERO);
+    for (blocks, expected) in
+        [([(7, 8), (7, 9)], true), ([(7, 8), (9, 10)], false), ([(3, 4), (9, 10)], true)]
+    {
+        for (block, (start, end)) in packet.sack.iter_mut().zip(blocks) {
+            *block = Block { start, end };
+        }
+        assert_eq!(is_duplicate(&packet), expected, "{blocks:?}");
+    }
+}
+
+#[test]
+fn an_echo_older_than_the_first_retransmission_withdraws_the_reduction() {
+    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    // The original of segment 1, sent at time zero, was only late.
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
+    assert!(script.cwnd() >= 10);
+}
+
+#[test]
+fn a_mark_forbids_to_withdraw_a_reduction() {
+    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    script.ack_with_echo(0, &[(2, 5)], true);
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    assert_eq!(script.sender.window.ssthresh, 5);
+}
+
+#[test]
+fn a_duplicate_told_after_a_timeout_is_over_withdraws_its_reduction() {
+    let mut script = Script::without_probes("reno", 10, 1, 100);
+    assert_eq!(script.ring(), (300.0, vec![1]));
+    script.now += Span::from_millis(10);
+    script.ack(1, &[]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 5));
+    script.now += Span::from_millis(90);
+    script.ack(1, &[(1, 1)]);
+    assert_eq!((script.cwnd(), script.sender.window.ssthresh), (10, u32::MAX));
+}
+
+#[test]
+fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
+    let mut script =
+        Script::stamped(Profile { tail_probes: false, ..LINUX }, "reno", 16, u32::MAX, 100);
+    let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
+    assert_eq!(script.ring(), (300.0, vec![1]));
+    (script.now, script.stamp) = (in_ms(400), in_ms(300));
+    assert_eq!(script.ack(1, &[]), [17, 18]);
+    script.now = in_ms(500);
+    assert_eq!(script.ack(1, &[(17, 17)]), [2]);
+    // Silence: another timeout, after progress. Then the answer to what was sent again at 500 ms.
+    let (at_ms, sent) = script.ring();
+    assert!(at_ms > 600.0 && sent == [2], "{at_ms} ms, {sent:?}");
+    script.stamp = in_ms(500);
+    script.now += Span::from_millis(5);
+    script.ack(2, &[(17, 17)]);
+    assert_eq!(script.sender.state(), State::Loss);
+}
+
+#[test]
+fn a_withdrawn_reduction_leaves_a_threshold_that_remembers_the_window() {
+    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+    script.sender.window.ssthresh = 4;
+    for sacked in 2..=4 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    // Linux `tcp_current_ssthresh`: three quarters of the window, in two integer steps.
+    assert_eq!(script.sender.window.ssthresh, 7);
+}

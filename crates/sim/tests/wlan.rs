@@ -1,0 +1,135 @@
+//! Whole worlds on a wireless LAN of 802.11g (endpoints sheet §6), against arithmetic.
+
+mod common;
+
+use common::{bulk, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
+use sojourn_aqm::{Limit, Span};
+use sojourn_record::Run;
+use sojourn_record::rows::Scope;
+use sojourn_scenario::OfdmRate;
+use sojourn_scenario::resolved::{App, Capacity, Cell, Device, FlowGroup, Link, Resolved};
+
+fn cell() -> Cell {
+    Cell {
+        name: "cell".into(),
+        rate: OfdmRate::new(mbit(54)).unwrap(),
+        error_rate: 0.0,
+        attempts: 7,
+        slot: Span::from_micros(9),
+        difs: Span::from_micros(28),
+        eifs: Span::from_micros(88),
+    }
+}
+
+/// A transmitter with room for 1000 packets of 1500 B.
+fn transmitter(name: &str, aqm: &str) -> Link {
+    let capacity = Capacity::Wireless { wlan: 0, alone: cell().lone_rate() };
+    Link { capacity, delay: Span::ZERO, ..link(name, aqm, 1_500_000) }
+}
+
+fn lan(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolved {
+    let mut plan = Resolved { wlans: vec![cell()], ..scenario(seconds, links, flows) };
+    plan.warmup = Span::from_secs(2);
+    plan
+}
+
+/// One flow down from link 0, its acknowledgements up over `link`.
+fn answered_over(link: usize, group: FlowGroup) -> FlowGroup {
+    FlowGroup {
+        path: vec![0],
+        reverse: vec![link],
+        return_delay: ms(1),
+        return_egress_delay: ms(1),
+        rtt: ms(4),
+        ..group
+    }
+}
+
+fn goodput_mbit(run: &Run, class: &str) -> f64 {
+    metric(run, Scope::Class, class, "goodput") / 1e6
+}
+
+#[test]
+fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries_fact_t69() {
+    // 1472 B of payload in packets of 1500 B at 393.5 us: 29.93 Mbit/s; goodput counts all 1500 B.
+    let plan = lan(60, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(40), 1_500)]);
+    let found = run(&plan);
+    let payload = goodput_mbit(&found, "udp") * 1_472.0 / 1_500.0;
+    assert!((payload / 29.93 - 1.0).abs() < 0.002, "{payload}");
+    assert!(metric(&found, Scope::Queue, "ap", "drop_rate") > 0.2);
+    assert_eq!(metric(&found, Scope::Queue, "ap", "given_up"), 0.0);
+}
+
+#[test]
+fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements_fact_t69() {
+    // Without collisions and with a whole backoff each: 23.92 Mbit/s with delayed ACKs, 20.15 without.
+    // The two contend, so that backoffs are shorter and some frames collide: within 5 %.
+    for (every, expected) in [(2, 23.92), (1, 20.15)] {
+        let ack_every = tcp("reno");
+        let transport = sojourn_scenario::resolved::Tcp { ack_every: Some(every), ..ack_every };
+        let flow = answered_over(1, group("bulk", 1, App::Bulk { tcp: transport, bytes: None }));
+        let links = vec![transmitter("ap", "taildrop"), transmitter("station", "taildrop")];
+        let found = run(&lan(60, links, vec![flow]));
+        let goodput = goodput_mbit(&found, "bulk");
+        assert!((goodput / expected - 1.0).abs() < 0.05, "ACK every {every}: {goodput}");
+    }
+}
+
+#[test]
+fn saturated_stations_and_the_access_point_get_equal_shares_rule_6_3_5() {
+    let names = ["ap", "one", "two", "three"];
+    let links = names.map(|name| transmitter(name, "taildrop")).to_vec();
+    let on =
+        |place: usize| FlowGroup { path: vec![place], ..cbr(names[place], 1, mbit(30), 1_500) };
+    let found = run(&lan(60, links, (0..4).map(on).collect()));
+    let goodputs = names.map(|name| goodput_mbit(&found, name));
+    let sum: f64 = goodputs.iter().sum();
+    // Four saturated stations carry 30.12 Mbit/s with a DIFS after collisions, less with an EIFS.
+    assert!((28.5..30.1).contains(&sum), "{sum}");
+    assert!(goodputs.iter().all(|got| (got / sum - 0.25).abs() < 0.005), "{goodputs:?}");
+    let airtime: f64 =
+        names.iter().map(|name| metric(&found, Scope::Queue, name, "utilisation")).sum();
+    assert!((0.8..1.0).contains(&airtime), "{airtime}");
+}
+
+#[test]
+fn a_driver_hides_its_packets_from_the_queue_above() {
+    let delays = |packets: Option<u64>| {
+        let limit = packets.map(Limit::Packets);
+        let device = limit.map(|limit| Device { limit, overhead_bytes: 0 });
+        let ap = Link { device, ..transmitter("ap", "codel:target=5ms") };
+        let flows = vec![answered_over(1, bulk(4, "reno"))];
+        let mut plan = lan(30, vec![ap, transmitter("station", "taildrop")], flows);
+        plan.record.latency = true;
+        let found = run(&plan);
+        let queue = metric(&found, Scope::Queue, "ap", "delay_mean");
+        (metric(&found, Scope::Class, "bulk", "rtt_mean") - queue, queue)
+    };
+    let (beside, _) = delays(None);
+    let (with_driver, queue) = delays(Some(50));
+    // 49 frames more below the queue, each of one to two cycles of half a millisecond.
+    let hidden = with_driver - beside;
+    assert!((0.015..0.05).contains(&hidden), "{hidden}");
+    assert!(queue < 0.010, "CoDel holds what it sees: {queue}");
+}
+
+#[test]
+fn a_frame_is_given_up_after_its_attempts() {
+    let mut plan =
+        lan(20, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(1), 1_500)]);
+    (plan.wlans[0].error_rate, plan.wlans[0].attempts) = (0.5, 3);
+    let found = run(&plan);
+    let of = |name: &str| metric(&found, Scope::Queue, "ap", name);
+    // One in eight fails three times; 1500 packets, four standard errors 3.4 %.
+    assert!((of("given_up") / of("sent") - 0.125).abs() < 0.034, "{}", of("given_up"));
+    assert!((of("frame_failure_rate") - 0.5).abs() < 0.04, "{}", of("frame_failure_rate"));
+    let lost = metric(&found, Scope::Class, "udp", "loss_rate");
+    assert!((lost - of("given_up") / of("sent")).abs() < 0.01, "{lost}");
+}
+
+#[test]
+fn a_wireless_link_cannot_be_replayed_alone() {
+    let plan = lan(1 + 2, vec![transmitter("ap", "codel")], vec![cbr("udp", 1, mbit(1), 1_500)]);
+    let error = sojourn_sim::diff::diff([&plan, &plan], 0, &|_| true).unwrap_err();
+    assert!(error.to_string().contains("links.ap: when a wireless link sends"), "{error}");
+}
