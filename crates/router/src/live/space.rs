@@ -60,7 +60,8 @@ fn made(own: &File) -> io::Result<File> {
 }
 
 /// Enters a user name space in which this user is root, and with it `more`, unless this process is root
-/// already.
+/// already. It comes with a network name space of its own, because the machine's could not be entered
+/// again.
 ///
 /// # Errors
 /// A sentence, where the kernel does not permit it.
@@ -70,7 +71,7 @@ pub fn become_root(more: CloneFlags) -> Result<(), Failure> {
         return unshare(more).map_err(|e| format!("name spaces: {e}"));
     }
     let enter = || -> io::Result<()> {
-        unshare(CloneFlags::CLONE_NEWUSER | more)?;
+        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | more)?;
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
         fs::write("/proc/self/gid_map", format!("0 {gid} 1"))

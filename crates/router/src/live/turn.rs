@@ -10,13 +10,14 @@ use std::time::Instant;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll, ppoll};
 use nix::sched::CloneFlags;
 use nix::sys::time::TimeSpec;
+use nix::unistd::Uid;
 use sojourn_aqm::{Span, Time};
 use sojourn_record::Histogram;
 
 use super::account::{self, Flows, Told};
 use super::space::{Ends, become_root};
 use super::way::Way;
-use super::{ADDRESSES, Finished, Live, devices};
+use super::{ADDRESSES, Finished, Live, Place, devices};
 use crate::chronicle::Memory;
 use crate::tun;
 use sojourn_sim::probe::Probe;
@@ -37,6 +38,9 @@ pub fn run(
     told: &mut Told,
     control: &File,
 ) -> Result<(Finished, Option<i32>), Failure> {
+    if live.places.contains(&Place::Host) && !Uid::effective().is_root() {
+        return Err("host: only root may put an end into the machine's own name space".to_owned());
+    }
     become_root(CloneFlags::empty())?;
     let ends = Ends::open(&live.places)?;
     let devices = [devices::open(live, &ends, 0)?, devices::open(live, &ends, 1)?];
