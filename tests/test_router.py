@@ -198,7 +198,8 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
         os.close(control_in)
     finally:
         shutil.rmtree(shared)
-    assert "end" in lines[-1], (lines, done.stderr)
+    assert lines, done.stderr
+    assert "end" in lines[-1]
     assert done.stdout.strip() == "0", "root of its own user name space"
 
 

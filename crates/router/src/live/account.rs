@@ -22,10 +22,13 @@ use crate::street::Street;
 /// What happened at both queues since the last beat.
 pub type Intervals = [Option<Interval>; 2];
 
+/// Addresses, ports and protocol.
+type FlowKey = ([[u8; 4]; 2], [u16; 2], u8);
+
 /// Numbers the flows of packets, if packets are written down.
 pub struct Flows {
     wanted: bool,
-    numbers: BTreeMap<([[u8; 4]; 2], [u16; 2], u8), u32>,
+    numbers: BTreeMap<FlowKey, u32>,
     names: Vec<String>,
 }
 
