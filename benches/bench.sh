@@ -18,5 +18,6 @@ memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
     echo
     "$program"
     "${PYTHON:-python3}" benches/stability.py
+    "${PYTHON:-python3}" benches/linux.py
 } | tee benches/RESULTS.new
 mv benches/RESULTS.new benches/RESULTS.md

@@ -1,6 +1,7 @@
 """Who says what: the table of dialects, its sources, and what each does beside its parameters."""
 
 import json
+import re
 
 import pytest
 
@@ -46,6 +47,17 @@ def test_every_explanation_fits_eighty_columns(name):
     text = explain(name)
     too_wide = [line for line in text.splitlines() if len(line) > WIDTH]
     assert WIDTH == 80 and not too_wide
+
+
+@pytest.mark.parametrize("name", [*FIELD, "fq(pie)"])
+def test_every_dialect_is_named_apart_from_what_it_does(name):
+    known = {dialect["name"] for dialect in find(name)[0][0]["dialects"]}
+    assert set(re.findall(r"(?<!\w)@(\w+)", explain(name))) == known
+
+
+@pytest.mark.parametrize("name", [*FIELD])
+def test_every_entry_but_tail_drop_tells_its_rules(name):
+    assert bool(find(name)[0][0]["behaviours"]) == (name != "taildrop")
 
 
 def test_the_table_has_every_dialect_and_every_number_a_source():

@@ -162,21 +162,143 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-@needs_kernel
-def test_a_guest_whose_kernel_panics_is_told_of() -> None:
+def _fails(plan: str, says: str) -> None:
+    """The guest cannot carry out the plan, and the message says it with the remedy."""
     assert KERNEL is not None
-    with guest.scratch() as folder, pytest.raises(RunFailed, match=r"guest"):
-        guest.run(KERNEL, folder, "no plan", 1, _core.Cancel())
+    with guest.scratch() as folder, pytest.raises(RunFailed, match=says):
+        guest.run(KERNEL, folder, plan, 1, _core.Cancel())
 
 
 @needs_kernel
-def test_what_the_kernel_refuses_is_told_with_the_command() -> None:
-    given = scenario("codel@linux", duration="2s")
-    plan = json.loads(_core.linux_plan(given))
+def test_a_guest_whose_kernel_panics_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "_script", lambda: "exit 3\n")
+    _fails("{}", r"its kernel says: Kernel panic .* kill init.*; take the kernel that `sojourn")
+
+
+@needs_kernel
+def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(guest, "_script", lambda: "while :; do :; done\n")
+    before = _guests()
+    _fails("{}", r"made no progress for 2 s after 0.000 s .*; run fewer at a time")
+    assert _wait_for(lambda: not _guests() - before)
+
+
+@needs_kernel
+def test_a_plan_that_is_none_is_told_of() -> None:
+    _fails("no plan", r"in the guest: plan.json")
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("queue", "says"),
+    [
+        ("nonsuch limit 10", "`tc qdisc add .* nonsuch limit 10`: .*does not have that discipline"),
+        ("codel limit many", "`tc qdisc add .* codel limit many`: .*change the parameter"),
+    ],
+)
+def test_what_tc_refuses_is_told_with_the_command_and_the_remedy(queue: str, says: str) -> None:
+    plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
+    (arguments,) = (c["arguments"] for c in plan["commands"] if "parent" in c["arguments"])
+    arguments[arguments.index("codel") :] = queue.split()
+    _fails(json.dumps(plan), says)
+
+
+@needs_kernel
+def test_a_configuration_that_reads_back_otherwise_ends_the_run() -> None:
+    plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
+    (expected,) = (e for e in plan["expected"] if e["kind"] == "codel")
+    expected["options"] = [["limit", 999]]
+    _fails(json.dumps(plan), "qdisc codel at out: limit: asked for 999, the kernel has 1000")
+
+
+@needs_kernel
+def test_a_congestion_control_that_the_kernel_lacks_is_told_of() -> None:
+    plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
     plan["flows"][0]["cc"] = "nonsuch"
-    assert KERNEL is not None
-    with guest.scratch() as folder, pytest.raises(RunFailed, match="no congestion control"):
-        guest.run(KERNEL, folder, json.dumps(plan), 1, _core.Cancel())
+    _fails(json.dumps(plan), "no congestion control `nonsuch`")
+
+
+@needs_kernel
+def test_the_kernels_red_adapts() -> None:
+    queue = "ared@linux:limit=150kB,min_th=3kB,max_th=9kB"
+    run = in_guest(scenario(queue, duration="6s"))
+    assert run.invalid == []
+    facts = sojourn.Result(run).manifest["linux"]
+    before, after = (
+        next(row["options"]["probability"] for row in facts[when]["router"] if row["kind"] == "red")
+        for when in ("qdiscs_before", "qdiscs_after")
+    )
+    assert before == pytest.approx(0.02, rel=1e-3)
+    # Two flows need less than the 2 % that it begins with.
+    assert after < 0.9 * before
+
+
+TRAFFIC = """
+name = "every kind of traffic"
+duration = "8s"
+warmup = "1s"
+[links.bottleneck]
+rate = "20mbit"
+delay = "5ms"
+queue = "taildrop"
+[engine.linux]
+bottleneck = "{bottleneck}"
+{flows}
+"""
+KINDS = {
+    "voice": '{ kind = "cbr", rate = "87kbit", packet = "218B" }',
+    "poisson": '{ kind = "cbr", rate = "400kbit", packet = "500B", arrivals = "poisson" }',
+    "onoff": '{ kind = "onoff", rate = "1mbit", packet = "500B", on = "300ms", off = "300ms" }',
+    "bursts": '{ kind = "bursts", rate = "4mbit", packet = "1kB", at = ["2s", "4s"], '
+    'length = "500ms" }',
+    "files": '{ kind = "files", think = "200ms", sizes = { kind = "exponential", mean = "20kB", '
+    'min = "1kB", max = "90kB" } }',
+    "web": '{ kind = "web", reading = "500ms" }',
+    "chunks": '{ kind = "chunks", every = "1s", rates = ["300kbit", "1mbit"] }',
+    "video": '{ kind = "video", frames = ["3kB", "9kB"], interval = "40ms" }',
+    "replay": '{ kind = "replay", file = "recorded.csv" }',
+}
+
+
+@needs_kernel
+@pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
+def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
+    bottleneck: str, tmp_path: Path
+) -> None:
+    group = '[[flows]]\nname = "{}"\npath = ["bottleneck"]\nrtt = "20ms"\napp = {}\n'
+    flows = "".join(group.format(name, app) for name, app in KINDS.items())
+    file = tmp_path / "traffic.toml"
+    file.write_text(TRAFFIC.format(flows=flows, bottleneck=bottleneck))
+    rows = [f"{at / 100},{500 + 10 * at}" for at in range(700)]
+    (tmp_path / "recorded.csv").write_text("time,bytes\n" + "\n".join(rows) + "\n")
+    given = load(str(file))
+    run = in_guest(given)
+    assert run.invalid == []
+    real, simulated = numbers(run), numbers(_core.run(given))
+    for name in KINDS:
+        key = f"class/{name}/goodput"
+        # Uncongested: files, pages and frames are the same draws at both.
+        assert real[key] == pytest.approx(simulated[key], rel=0.05), key
+    assert real["class/voice/voice_mos"] == pytest.approx(
+        simulated["class/voice/voice_mos"], abs=0.05
+    )
+    for name in ("files", "web", "chunks"):
+        key = f"class/{name}/transfers"
+        assert real[key] == pytest.approx(simulated[key], abs=2), key
+
+
+@needs_kernel
+def test_the_variables_of_our_law_are_recorded_under_the_kernels_tcp() -> None:
+    sets = {"engine.linux.bottleneck": '"sojourn"', "record.states": "true"}
+    run = in_guest(scenario("pie", duration="3s", **sets))
+    table = sojourn.Result(run).states
+    found = dict.fromkeys(table["var"].to_pylist())
+    own = sojourn.Result(_core.run(scenario("pie", duration="3s", **sets))).states
+    assert list(found) == list(dict.fromkeys(own["var"].to_pylist()))
+    probs = [v for v, var in zip(table["value"].to_pylist(), table["var"].to_pylist(), strict=True)
+             if var == "drop_prob"]  # fmt: skip
+    assert max(probs) > 0
 
 
 def test_scratch_folders_are_private_and_removed() -> None:
@@ -206,6 +328,11 @@ def test_more_than_one_bottleneck_is_refused() -> None:
         _core.linux_plan(load("two-way"))
 
 
+def test_a_wireless_lan_is_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"wlans\.home: engine linux has no wireless LAN"):
+        _core.linux_plan(load("wlan"))
+
+
 def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
     with pytest.raises(ScenarioError, match="100, 250, 300 or 1000"):
         scenario(**{"engine.linux.hz": "123"})
@@ -225,12 +352,67 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
     assert kernel.missing().endswith(kernel.INSTALL)
 
 
+@pytest.mark.parametrize(
+    ("console", "says"),
+    [
+        ("<3>Out of memory: Killed process 1 (python3)\n<0>Kernel panic - x", "fewer flows"),
+        ("<3>userspace - ptrace set fp regs failed, errno = 14\n<0>Kernel panic", "one that copes"),
+        ("<0>Kernel panic - not syncing: x", "with --kernel look at yours"),
+        ("something else", "its console says: something else"),
+        ("", "says nothing"),
+    ],
+)
+def test_what_a_kernel_said_last_is_told_with_the_remedy(console: str, says: str) -> None:
+    with guest.scratch() as folder:
+        folder.console.write_text(console)
+        assert says in guest._last_words(folder)
+
+
+def test_a_build_without_room_says_how_much_it_needs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernel, "_DISK_BYTES", 1 << 60)
+    with pytest.raises(InputError, match=r"GB free and needs .* XDG_CACHE_HOME"):
+        kernel._check_disk(tmp_path)
+
+
+def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_path: Path) -> None:
+    for name, old, _new in kernel._CHANGES:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"before\n{old}\nafter\n")
+    kernel._adapt(tmp_path, 1000)
+    once = {name: (tmp_path / name).read_text() for name, _old, _new in kernel._CHANGES}
+    kernel._adapt(tmp_path, 1000)
+    assert once == {name: (tmp_path / name).read_text() for name in once}
+    assert "default 1000" in once["arch/um/Kconfig"]
+    (tmp_path / "arch/um/Kconfig").write_text("of another kernel")
+    with pytest.raises(InputError, match=r"not as in Debian's 6\.1"):
+        kernel._adapt(tmp_path, 1000)
+
+
 def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
     assert Cell("s", "delay_mean", (0.0019, 0.0010)).agrees
     assert not Cell("s", "delay_mean", (0.0140, 0.0120)).agrees
     assert Cell("s", "drop_rate", (0.021, 0.020)).agrees
     assert not Cell("s", "drop_rate", (0.023, 0.020)).agrees
     assert Cell("s", "drop_rate", (0.0, 0.0)).agrees
+
+
+def test_noise_does_not_make_cells_agree_but_is_told() -> None:
+    noisy = Cell("s", "drop_rate", (0.023, 0.020), noise=0.002)
+    assert not noisy.agrees
+    assert not noisy.is_apart
+    assert Cell("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
+    assert Cell("s", "drop_rate", (0.023, 0.020)).is_apart
+    assert not Cell("s", "drop_rate", (0.021, 0.020)).is_apart
+
+
+def _guests() -> set[int]:
+    """All processes of guests on this machine, orphans too."""
+    command = ["ps", "-eo", "pid=,args="]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {int(line.split()[0]) for line in listed.splitlines() if "umid=guest" in line}
 
 
 def _of(pid: int) -> list[int]:

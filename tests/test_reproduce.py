@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sojourn import _core
 from sojourn.errors import InputError, Interrupted
+from sojourn.library import load
 from sojourn.replicas import Silent
 from sojourn.reproduce import choose, dossier, outcome, work
 from sojourn.reproduce.cache import Cache
@@ -25,6 +27,7 @@ from sojourn.reproduce.paper import (
     number,
     order,
 )
+from sojourn.reproduce.testbed import kernel_queue, on_kernel
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
 pytestmark = pytest.mark.core
@@ -221,8 +224,15 @@ def test_what_is_not_covered_says_why_and_what_is_covered_has_claims_with_parts(
         missing = {item.id for item in paper.items if item.missing}
         for claim in paper.claims:
             assert bool(claim.parts) == (claim.where not in missing), claim.id
-    kids = {item.id: item.missing for item in choose.known()["kids"].items}
-    assert "wireless" in kids["F9"] and "wireless" in kids["F10"]
+    pie = {item.id: item.missing for item in choose.known()["pie"].items}
+    assert any(pie.values())
+
+
+def test_the_wireless_items_run_on_the_simulator_and_not_on_the_kernel():
+    kids = choose.known()["kids"]
+    assert not any(item.missing for item in kids.items if item.id in {"F1", "F9", "F10"})
+    on_linux = {item.id: item.missing for item in on_kernel(kids).items}
+    assert all("wireless" in on_linux[item] for item in ("F1", "F9", "F10"))
 
 
 SMALL = (
@@ -234,6 +244,7 @@ SMALL = (
     "pie:F15",
     "kids:T2",
     "kids:F5",
+    "kids:F9",
 )
 
 
@@ -248,3 +259,50 @@ def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_fact
     assert made.item.tables(made.values) or made.item.figures(
         work.pool(made.plan, found.cache), made.values
     )
+
+
+def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
+    chosen = choose.choose([], "linux")
+    assert [paper.key for paper, _items in chosen] == ["kids", "pie"]
+    of_pie = {item.id: item for item in chosen[1][1]}
+    assert of_pie["F10"].missing == ""
+    assert "testbed" in of_pie["F4"].missing
+    assert of_pie["F4"].cases("quick") == {}
+    with pytest.raises(
+        InputError, match="reproduce madpie: it was not measured on a Linux testbed"
+    ):
+        choose.choose(["madpie"], "linux")
+
+
+def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
+    (kids, _items), _pie = choose.choose([], "linux")
+    (own, _items) = choose.choose(["kids"])[0]
+    assert any(claim.differs for claim in own.claims)
+    assert kids.testbed is not None
+    differs = {"-".join(claim.id.split("-")[-2:]) for claim in kids.claims if claim.differs}
+    assert differs == set(kids.testbed.differs)
+
+
+@pytest.mark.parametrize("paper", ["kids", "pie"])
+def test_every_testbed_experiment_can_be_told_to_the_kernel(paper: str) -> None:
+    ((made, items),) = choose.choose([paper], "linux")
+    assert made.testbed is not None
+    assert set(made.testbed.items) <= {item.id for item in items}
+    cases = [case for item in items for case in item.cases("full").values()]
+    assert len(cases) >= 12
+    for case in cases:
+        _core.linux_plan(load(case.scenario, []))
+
+
+def test_queues_are_told_to_the_kernel_in_its_dialect() -> None:
+    theirs = "pie@paper2013:heuristics=linux2013,target=5ms,tupdate=30ms,limit=1000p,ecn=true"
+    assert kernel_queue(theirs) == "pie@linux:target=5ms,tupdate=30ms,limit=1000p,ecn=true"
+    ared = "ared@kids:min_th=3125B,max_th=9375B,target_delay=5ms,limit=1000p"
+    assert kernel_queue(ared) == "ared@linux:min_th=3125B,max_th=9375B,limit=1000p"
+    assert kernel_queue("codel@linux:target=1ms") == "codel@linux:target=1ms"
+
+
+def test_runs_on_a_kernel_have_files_of_their_own(tmp_path: Path) -> None:
+    cache, given = Cache(tmp_path), load(scenario("codel"), [])
+    own = cache.path(given, ())
+    assert len({own, cache.path(given, (), "a kernel"), cache.path(given, (), "another")}) == 3

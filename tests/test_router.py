@@ -186,6 +186,8 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
         plan = _core.router_plan(json.dumps(words))
         told_out, told_in = os.pipe()
         control_out, control_in = os.pipe()
+        for end in (told_in, control_out):
+            os.fchown(end, 65534, 65534)
         done = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-I", "-S",
              str(program), str(core), plan, str(told_in), str(control_out), ""],

@@ -1,9 +1,8 @@
-//! The dumbbell that every bench runs: bulk TCP over access links and one AQM.
+//! The dumbbell that every bench runs: `dumbbell-cubic` as it ships, with other numbers.
 
-use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
-use sojourn_scenario::resolved::{
-    App, Capacity, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
-};
+use sojourn_scenario::{Resolved, Scenario, Source};
+
+const TEXT: &str = include_str!("../../python/sojourn/scenarios/dumbbell-cubic.toml");
 
 /// What a bench runs.
 #[derive(Clone, Debug)]
@@ -29,75 +28,29 @@ impl Dumbbell {
         format!("{}, {} flow{plural}, {} Mbit/s", self.aqm, self.flows, self.mbit)
     }
 
-    /// Base RTT 100 ms, a buffer of two bandwidth-delay products, CUBIC with SACK and delayed ACKs.
+    /// The shipped scenario with a buffer of two bandwidth-delay products and these numbers.
     pub fn plan(&self) -> Resolved {
-        let ms = Span::from_millis;
-        let rate = Rate::from_bps(self.mbit * 1_000_000);
-        let buffer = 2 * rate.bytes_in(ms(100));
-        let mut queue = QdiscSpec::parse(&self.aqm).expect("the bench names an AQM that exists");
-        queue.set_default("limit", &format!("{buffer}B"));
-        Resolved {
-            name: self.name(),
-            seed: self.seed,
-            duration: Span::from_secs(self.seconds),
-            warmup: Span::ZERO,
-            record: Record {
-                packets: self.packets,
-                signals: false,
-                flows: false,
-                states: true,
-                sample: ms(self.seconds),
-                bins: None,
-                latency: false,
-            },
-            links: vec![Link {
-                name: "bottleneck".into(),
-                capacity: Capacity::Constant(rate),
-                delay: ms(48),
-                framing_bytes: 0,
-                queue,
-                limit: Limit::Bytes(buffer),
-                mtu_bytes: 1500,
-                device: None,
-                jitter: None,
-                loss: None,
-            }],
-            flows: vec![bulk(self.flows, Rate::from_bps(rate.as_bps() * 10))],
-            wlans: Vec::new(),
-            linux: LinuxEngine::default(),
-            warnings: Vec::new(),
-        }
+        self.plan_with(&[])
     }
-}
 
-fn bulk(count: u32, access_rate: Rate) -> FlowGroup {
-    let ms = Span::from_millis;
-    let tcp = Tcp {
-        profile: "linux".into(),
-        cc: Some("cubic".into()),
-        ecn: false,
-        payload_bytes: 1448,
-        header_bytes: 52,
-        initial_window: None,
-        ack_every: None,
-        receive_window: None,
-    };
-    FlowGroup {
-        name: "bulk".into(),
-        class: "bulk".into(),
-        count,
-        path: vec![0],
-        reverse: Vec::new(),
-        access_rate,
-        access_delay: ms(1),
-        egress_delay: ms(1),
-        return_delay: ms(50),
-        return_egress_delay: Span::ZERO,
-        sender_downlink: None,
-        receiver_rate: None,
-        rtt: ms(100),
-        start: (Span::ZERO, ms(1000)),
-        stop: None,
-        app: App::Bulk { tcp, bytes: None },
+    /// The same with further settings, as `--set` takes them.
+    pub fn plan_with(&self, more: &[(&str, &str)]) -> Resolved {
+        let numbers = [
+            ("links.bottleneck.buffer", "2bdp".to_owned()),
+            ("links.bottleneck.rate", format!("{}mbit", self.mbit)),
+            ("links.bottleneck.queue", self.aqm.clone()),
+            ("flows.bulk.count", self.flows.to_string()),
+            ("duration", format!("{}s", self.seconds)),
+            ("warmup", "0s".to_owned()),
+            ("record.packets", self.packets.to_string()),
+            ("seed", self.seed.to_string()),
+        ];
+        let more = more.iter().map(|&(key, value)| (key, value.to_owned()));
+        let sets = numbers.into_iter().chain(more).map(|(key, value)| (key.to_owned(), value));
+        let sets: Vec<(String, String)> = sets.collect();
+        let source = Source { sets: &sets, ..Source::default() };
+        let no_traces = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(TEXT, &source, &no_traces);
+        scenario.expect("the shipped scenario takes these").resolved().clone()
     }
 }

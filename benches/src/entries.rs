@@ -1,14 +1,18 @@
 //! What an enqueue and a dequeue cost together, for every entry of the registry, beside an empty FIFO.
 
+use std::fmt;
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use sojourn_aqm::registry::{self, PRESETS};
 use sojourn_aqm::{Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time};
 
-/// Pairs in a run; the fastest of several runs counts.
-const PAIRS: u64 = 200_000;
-const RUNS: usize = 7;
+use super::verdict;
+
+/// Pairs in a run, and runs; the fastest counts. Short ones, so that some are not disturbed.
+const PAIRS: u64 = 20_000;
+const RUNS: usize = 100;
 
 /// As large as the packet of the simulator.
 #[derive(Clone, Copy)]
@@ -51,10 +55,12 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(kind: &str, backlog: u32, flows: u64) -> Option<Bench> {
+    /// `settings` go to the AQM, such as `,flows=64`.
+    fn new(kind: &str, settings: &str, backlog: u32, flows: u64) -> Option<Bench> {
         let limit = 20_000;
-        let spec = QdiscSpec::parse(&format!("{kind}:limit={limit}p")).ok();
-        let spec = spec.or_else(|| QdiscSpec::parse(&format!("{kind}:limit=16000p")).ok())?;
+        let text = |limit| format!("{kind}:limit={limit}p{settings}");
+        let spec =
+            QdiscSpec::parse(&text(limit)).or_else(|_| QdiscSpec::parse(&text(16_000))).ok()?;
         let rate = Some(Rate::from_bps(1_000_000_000));
         let env = Env { limit: Limit::Packets(limit), mtu_bytes: 1514, rate, salt: 1 };
         let qdisc = registry::build(&spec, &env).ok()?;
@@ -95,42 +101,110 @@ impl Bench {
     }
 }
 
-/// The cost, how much more it is than that of an empty FIFO measured in turns with it, and where the
-/// discipline did not hold that many packets, how many it held.
-fn cell(kind: &str, backlog: u32, flows: u64) -> String {
-    let Some(mut bench) = Bench::new(kind, backlog, flows) else { return "-".to_owned() };
-    let mut empty = Bench::new("taildrop", 0, 1).expect("tail drop builds");
-    let (mut nanos, mut least) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..RUNS {
-        least = least.min(empty.nanos());
-        nanos = nanos.min(bench.nanos());
-    }
-    let held = match bench.qdisc.backlog().packets {
-        held if held * 10 >= backlog * 9 => String::new(),
-        held => format!(", holds {held}"),
-    };
-    format!("{nanos:.0} ({:+.0}{held})", nanos - least)
+/// What a pair costs.
+struct Cost {
+    nanos: f64,
+    /// How much more that is than for an empty FIFO, measured in turns with it.
+    excess: f64,
+    /// How many packets waited, where the discipline did not hold as many as asked.
+    held: Option<u32>,
 }
 
-/// The table.
-pub fn table() {
+impl Cost {
+    /// None where the AQM does not take the settings.
+    fn measure(kind: &str, settings: &str, backlog: u32, flows: u64) -> Option<Cost> {
+        let mut bench = Bench::new(kind, settings, backlog, flows)?;
+        let mut empty = Bench::new("taildrop", "", 0, 1).expect("tail drop builds");
+        let (mut nanos, mut least) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..RUNS {
+            least = least.min(empty.nanos());
+            nanos = nanos.min(bench.nanos());
+        }
+        let held = bench.qdisc.backlog().packets;
+        let held = (held * 10 < backlog * 9).then_some(held);
+        Some(Cost { nanos, excess: nanos - least, held })
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ({:+.0}", self.nanos, self.excess)?;
+        match self.held {
+            Some(held) => write!(f, ", holds {held})"),
+            None => f.write_str(")"),
+        }
+    }
+}
+
+/// At most so many ns more than an empty FIFO.
+const ONE_QUEUE: f64 = 15.0;
+const FLOW_QUEUES: f64 = 60.0;
+
+/// The goal of an entry, and which columns of the table it is about.
+fn goal(kind: &str) -> (f64, RangeInclusive<usize>) {
+    let is_law = registry::laws().iter().any(|law| law.name == kind);
+    match is_law || matches!(kind, "choke" | "sfb") {
+        true => (ONE_QUEUE, 0..=1),
+        false => (FLOW_QUEUES, 2..=2),
+    }
+}
+
+/// Runs one cell and nothing else, for profilers.
+pub fn once(kind: &str, backlog: u32, flows: u64, pairs: u64) {
+    let mut bench = Bench::new(kind, "", backlog, flows).expect("an AQM that can be built");
+    bench.pairs(pairs);
+}
+
+/// The table, of every entry or of those named.
+pub fn table(only: &[&str]) {
     println!("\n### Nanoseconds per enqueue and dequeue, every entry\n");
     println!(
         "At a held backlog, arrivals in turn from that many flows; laws that drop are offered two \
          packets for one until the backlog is back; where they never let it come back, the cell says \
          how many packets wait. In brackets: how much more than an empty FIFO, measured in turns with \
-         it. To reach: 15 for one queue, 60 under flow queues.\n"
+         it. The goal is {ONE_QUEUE} more at most for one queue, at both backlogs, and {FLOW_QUEUES} for \
+         several queues, with 1,000 flows.\n"
     );
     println!(
-        "| AQM | 100 packets, 10 flows | 10,000 packets, 10 flows | 10,000 packets, 1,000 flows |\n\
-         |---|---:|---:|---:|"
+        "| AQM | 100 packets, 10 flows | 10,000 packets, 10 flows | 10,000 packets, 1,000 flows | goal |\n\
+         |---|---:|---:|---:|---:|"
     );
     let laws = registry::laws().into_iter().map(|law| format!("fq({})", law.name));
     let names = registry::entries().into_iter().map(|entry| entry.name.to_owned());
     let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
-    for kind in names.chain(presets).chain(laws) {
+    let all = names.chain(presets).chain(laws);
+    for kind in all.filter(|kind| only.is_empty() || only.contains(&kind.as_str())) {
+        let cells = [(100, 10), (10_000, 10), (10_000, 1_000)]
+            .map(|(backlog, flows)| Cost::measure(&kind, "", backlog, flows));
+        let (most, columns) = goal(&kind);
+        let is_met = cells[columns].iter().flatten().all(|cost| cost.excess <= most);
         let [few, many, flows] =
-            [(100, 10), (10_000, 10), (10_000, 1_000)].map(|(b, f)| cell(&kind, b, f));
-        println!("| {kind} | {few} | {many} | {flows} |");
+            cells.map(|cost| cost.map_or("-".to_owned(), |cost| cost.to_string()));
+        println!("| {kind} | {few} | {many} | {flows} | {most}: {} |", verdict(is_met));
+    }
+}
+
+/// What queues cost in which nothing waits, for laws with a timer each.
+pub fn idle() {
+    const MOST: f64 = 1.2;
+    println!(
+        "\n### Idle flow queues: nanoseconds per enqueue and dequeue, 10 flows, 100 packets\n"
+    );
+    println!(
+        "A law is not ticked while its queue is empty, so queues without packets should cost nothing.\n"
+    );
+    println!(
+        "| AQM | 64 queues | 1,024 | 65,536 | goal: 65,536 against 64 |\n|---|---:|---:|---:|---:|"
+    );
+    for kind in ["fq(taildrop)", "fq(pie)", "fq(pi2)", "fq(madpie)", "fq(ared)"] {
+        let [few, usual, many] = [64, 1_024, 65_536].map(|queues| {
+            let cost = Cost::measure(kind, &format!(",flows={queues}"), 100, 10);
+            cost.expect("flow queues take their number").nanos
+        });
+        let ratio = many / few;
+        let goal = verdict(ratio <= MOST);
+        println!(
+            "| {kind} | {few:.0} | {usual:.0} | {many:.0} | {ratio:.2}, at most {MOST}: {goal} |"
+        );
     }
 }

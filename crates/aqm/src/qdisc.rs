@@ -56,7 +56,10 @@ pub trait Sink<P> {
 }
 
 /// A packet that leaves, with the time at which it had been accepted.
+// In the order of C: a packet keeps its distance from a boundary of 16 bytes. Else loads straddle stores, which
+// costs 1 to 2 ns where it leaves at once.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Departure<P> {
     /// The packet, marked or not.
     pub packet: P,

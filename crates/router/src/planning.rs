@@ -64,6 +64,11 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         let asked = scenario.linux.hz;
         warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
     }
+    let not_recorded =
+        [("bins", scenario.record.bins.is_some()), ("latency", scenario.record.latency)];
+    for (key, _) in not_recorded.iter().filter(|(_, is_wanted)| *is_wanted) {
+        warnings.push(format!("record.{key}: engine linux does not record it; use engine sim"));
+    }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(filled_up(index, &group.app));
         if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {

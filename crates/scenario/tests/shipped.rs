@@ -49,6 +49,21 @@ fn every_shipped_scenario_resolves_without_warnings() {
 }
 
 #[test]
+fn t46_a_buffer_of_one_bandwidth_delay_product() {
+    for (rtt_ms, bytes, packets) in [(100, 125_000, 120), (300, 375_000, 361), (500, 625_000, 601)]
+    {
+        let text = format!(
+            "name = \"t46\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\ndelay = \"10ms\"\n\
+             buffer = \"1bdp\"\nqueue = \"taildrop\"\n[[flows]]\npath = [\"b\"]\nrtt = \"{rtt_ms}ms\"\n\
+             cc = \"reno\"\napp = {{ kind = \"bulk\" }}\n"
+        );
+        let plan = load(&text, "t46").resolved().clone();
+        assert_eq!(plan.links[0].limit, Limit::Bytes(bytes));
+        assert_eq!((f64::from(bytes as u32) / 1040.0).round(), f64::from(packets));
+    }
+}
+
+#[test]
 fn the_traffic_mix_is_that_of_the_madpie_paper() {
     let mix = resolved("traffic-mix");
     assert_eq!(mix.links[0].limit, Limit::Bytes(375_000));

@@ -318,7 +318,9 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
         });
     }
 
-    fn write_signal(&mut self, packet: &Packet, enqueued: Time, signal: Signal) {
+    /// A mark or a drop: when the packet had been accepted, where, why.
+    fn write_signal(&mut self, packet: &Packet, is_mark: bool, made: (Time, Stage, Cause)) {
+        let (enqueued, stage, cause) = made;
         if !self.notes.wants_signals {
             return;
         }
@@ -331,20 +333,12 @@ impl<const NOTES: bool> Ear<'_, NOTES> {
             seq: packet.seq,
             bytes: packet.link_bytes,
             sojourn: self.now.since(enqueued),
-            is_mark: signal.is_mark,
-            stage: signal.stage,
-            cause: signal.cause,
+            is_mark,
+            stage,
+            cause,
             evidence: notes.evidence.len() - vars.len(),
         });
     }
-}
-
-/// A drop or a mark: where and why.
-#[derive(Clone, Copy, Debug)]
-struct Signal {
-    is_mark: bool,
-    stage: Stage,
-    cause: Cause,
 }
 
 impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
@@ -354,7 +348,7 @@ impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
         let code = 1 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
-            self.write_signal(&packet, enqueued, Signal { is_mark: false, stage, cause });
+            self.write_signal(&packet, false, (enqueued, stage, cause));
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
         }
     }
@@ -366,7 +360,7 @@ impl<const NOTES: bool> Sink<Packet> for Ear<'_, NOTES> {
         let code = 16 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, packet, code));
         if NOTES {
-            self.write_signal(packet, enqueued, Signal { is_mark: true, stage, cause });
+            self.write_signal(packet, true, (enqueued, stage, cause));
         }
     }
 

@@ -55,6 +55,21 @@ struct Path {
 
 impl Path {
     fn new(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, marks: bool) -> Path {
+        Path::starting(profile, cc, rtt_ms, chosen, marks, 10)
+    }
+
+    fn with_window(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, window: u32) -> Path {
+        Path::starting(profile, cc, rtt_ms, chosen, false, window)
+    }
+
+    fn starting(
+        profile: Profile,
+        cc: &str,
+        rtt_ms: u64,
+        chosen: Chosen,
+        marks: bool,
+        initial_window: u32,
+    ) -> Path {
         let control = (choose(cc).unwrap().factory)();
         let runs = control.needs().feedback == Feedback::Runs;
         let feedback = if marks && runs { Feedback::Runs } else { Feedback::Classic };
@@ -66,7 +81,7 @@ impl Path {
             ecn: marks,
             count: u32::MAX,
             last_payload_bytes: 1448,
-            initial_window: 10,
+            initial_window,
         };
         let rtt = Span::from_millis(rtt_ms);
         let mut sender = Sender::new(segments, profile, control);
@@ -150,15 +165,107 @@ impl Path {
     }
 
     /// Mean and half of the 99 % interval of the mean, from batches.
-    fn mean_with_interval(&mut self, batches: usize, seconds: u64) -> (f64, f64) {
+    fn mean_with_interval(&mut self, seconds: u64) -> (f64, f64) {
         self.run(seconds);
         let scale = self.rtt.as_secs() / seconds as f64;
-        let means: Vec<f64> = (0..batches).map(|_| self.run(seconds) * scale).collect();
-        let n = batches as f64;
-        let mean = means.iter().sum::<f64>() / n;
-        let variance = means.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        (mean, 2.75 * (variance / n).sqrt()) // Student's t with 30 degrees of freedom
+        interval([(); BATCHES].map(|()| self.run(seconds) * scale))
     }
+}
+
+const BATCHES: usize = 31;
+
+/// Mean and half of its 99 % interval.
+fn interval(values: [f64; BATCHES]) -> (f64, f64) {
+    let n = BATCHES as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, 2.75 * (variance / n).sqrt()) // Student's t with 30 degrees of freedom
+}
+
+/// A control in real numbers, round trip by round trip: the laws of §2.9 without their approximations. A loss
+/// is answered after a round trip; in the next one the reduced window leaves and nothing grows.
+trait Ideal {
+    fn window(&self) -> f64;
+    /// A round trip in which nothing was hit.
+    fn grow(&mut self);
+    /// One in which something was.
+    fn reduce(&mut self);
+}
+
+struct IdealReno {
+    window: f64,
+    growth: f64,
+}
+
+impl Ideal for IdealReno {
+    fn window(&self) -> f64 {
+        self.window
+    }
+    fn grow(&mut self) {
+        self.window += self.growth;
+    }
+    fn reduce(&mut self) {
+        self.window = (self.window / 2.0).max(2.0);
+    }
+}
+
+/// RFC 9438 with C = 0.4 and beta = 0.7, without fast convergence.
+struct IdealCubic {
+    rtt_s: f64,
+    window: f64,
+    max: f64,
+    floor: f64,
+    reno: f64,
+    since_s: f64,
+}
+
+impl Ideal for IdealCubic {
+    fn window(&self) -> f64 {
+        self.window
+    }
+    fn grow(&mut self) {
+        self.since_s += self.rtt_s;
+        self.reno += 8.0 / 15.0; // Linux; the RFC has 9/17
+        let k = ((self.max - self.floor) / 0.4).cbrt();
+        let curve = 0.4 * (self.since_s - k).powi(3) + self.max;
+        self.window = curve.clamp(self.window, 1.5 * self.window).max(self.reno);
+    }
+    fn reduce(&mut self) {
+        self.max = self.window;
+        self.window = (0.7 * self.window).max(2.0);
+        (self.floor, self.reno, self.since_s) = (self.window, self.window, 0.0);
+    }
+}
+
+/// Mean window under losses of this probability, with its interval.
+fn ideal(law: &mut impl Ideal, p: f64) -> (f64, f64) {
+    let mut rng = Rng::stream(2, "ideal", 0);
+    let mut batch = |rounds: u32| {
+        let (mut sent, mut round) = (0.0, 0);
+        while round < rounds {
+            sent += law.window();
+            round += 1;
+            let hit = rng.uniform() > (1.0 - p).powf(law.window());
+            law.grow();
+            if hit {
+                law.reduce();
+                sent += law.window();
+                round += 1;
+            }
+        }
+        sent / f64::from(round)
+    };
+    batch(20_000);
+    interval([(); BATCHES].map(|()| batch(20_000)))
+}
+
+/// Two means of which each has an interval: they differ by no more than chance and what whole packets make,
+/// half a packet where windows are rounded down and nothing else is known.
+fn agree(what: &str, found: (f64, f64), law: (f64, f64), packets: f64) {
+    let chance = found.1.hypot(law.1);
+    println!("{what}: {found:.2?} for {law:.2?}");
+    assert!(chance < 0.05 * law.0, "{what}: {chance} is too wide to tell anything");
+    assert!((found.0 - law.0).abs() < chance + packets, "{what}: {found:?} for {law:?}");
 }
 
 fn every_packet(profile: Profile) -> Profile {
@@ -215,14 +322,22 @@ fn t39_t40_reno_follows_it_under_periodic_losses() {
 }
 
 #[test]
-fn t40_reno_under_random_losses() {
-    // 1.31, which the sheet gives as unverified. Beside the interval of the sample 4 % for the round trip
-    // of each recovery, which the constant leaves out.
-    let mut path = Path::new(every_packet(LINUX), "reno", 100, Chosen::at_random(4e-3), false);
-    let (mean, half) = path.mean_with_interval(31, 150);
-    let law = 1.31 / 4e-3f64.sqrt();
-    assert!(half < 0.03 * law, "{half} is too wide to tell anything");
-    assert!((mean - law).abs() < half + 0.04 * law, "{mean} +- {half} for {law}");
+fn t40_reno_under_random_losses_with_and_without_delayed_acknowledgements() {
+    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet less.
+    let p = 4e-3;
+    for (profile, growth, constant, idle) in
+        [(every_packet(LINUX), 1.0, 1.31, 0.0), (delayed(LINUX), 0.5, 0.93, 0.5)]
+    {
+        let mut path = Path::new(profile, "reno", 100, Chosen::at_random(p), false);
+        let (mean, half) = path.mean_with_interval(200);
+        let found = (mean + idle, half);
+        let law = ideal(&mut IdealReno { window: 10.0, growth }, p);
+        agree(&format!("growth of {growth}"), found, law, 0.5);
+        // The constants leave out the round trip of each recovery, one of half a window among W a^-1 / 2.
+        let without_recovery = constant / p.sqrt();
+        let recovery = aimd_with_recovery(growth, p) / aimd(growth, 0.5, p);
+        agree(&format!("constant {constant}"), found, (without_recovery * recovery, law.1), 0.5);
+    }
 }
 
 #[test]
@@ -304,17 +419,24 @@ fn t15_cubic_follows_its_response_function() {
     let rounded = |p, rtt| cubic(p, rtt).round();
     assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.1)), [12.0, 39.0, 187.0, 1054.0]);
     assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.01)), [12.0, 39.0, 122.0, 387.0]);
-    // Reno's region, where the window grows by 8/15 and falls to 0.7.
-    let mut path = periodic_cubic(10_000, 10);
-    path.run(60);
-    let (mean, law) = (path.mean_window(30), cubic(1e-4, 0.01));
-    assert!((mean / law - 1.0).abs() < 0.05, "{mean} for {law}");
-    // The curve's. Around its plateau every window looks alike: in whole packets a loss up to 1.4 s early
-    // comes at the same window, the next cycle is no lower, and the flow stays above the law.
-    let mut path = periodic_cubic(10_000, 100);
-    path.run(400);
-    let (mean, law) = (path.mean_window(200), cubic(1e-4, 0.1));
-    assert!((0.95..1.25).contains(&(mean / law)), "{mean} for {law}");
+}
+
+#[test]
+fn t15_cubic_under_random_losses_in_renos_region_and_on_its_curve() {
+    // In whole packets Linux's estimate of Reno's window is half a packet low, the window follows it when it
+    // is one packet ahead and takes a round trip for each, and the estimate is asked for every 1/32 s: three
+    // packets at 8/15 per round trip of 10 ms, half a packet and one more at 200 ms.
+    for (p, rtt_ms, seconds, packets) in [(1e-3, 10, 30, 3.5), (1e-3, 200, 250, 1.5)] {
+        let cc = "cubic:fast_convergence=false";
+        let chosen = Chosen::at_random(p);
+        let mut path = Path::new(every_packet(LINUX), cc, rtt_ms, chosen, false);
+        let found = path.mean_with_interval(seconds);
+        let rtt_s = path.rtt.as_secs();
+        let (window, since_s) = (10.0, 0.0);
+        let mut law =
+            IdealCubic { rtt_s, window, max: window, floor: window, reno: window, since_s };
+        agree(&format!("{p} at {rtt_ms} ms"), found, ideal(&mut law, p), packets);
+    }
 }
 
 /// One loss in so many packets. The law knows no fast convergence.
@@ -350,17 +472,80 @@ fn t11_t13_the_window_is_back_near_its_maximum_when_the_curve_says() {
 }
 
 #[test]
-fn t32_dctcp_under_a_fixed_share_of_marks_holds_two_over_that_share() {
-    // §2.3: W = 2/p with random marks, where alpha is p and one cut of half of alpha answers one packet of
-    // growth in each round trip. Linux rounds alpha and cuts down, and does not grow while it comes down:
-    // 10 % beside the interval.
+fn t32_dctcp_under_a_fixed_share_of_marks() {
+    // §2.3: about 2/p, where alpha is p and one cut of half of alpha answers one packet of growth in each
+    // round trip.
     for p in [0.05, 0.1] {
         let mut path = Path::new(every_packet(LINUX), "dctcp", 10, Chosen::at_random(p), true);
-        let (mean, half) = path.mean_with_interval(31, 10);
-        let law = 2.0 / p;
-        assert!(half < 0.02 * law, "{half} is too wide to tell anything");
-        assert!((mean - law).abs() < half + 0.1 * law, "{mean} +- {half} for {law}");
+        let found = path.mean_with_interval(10);
+        agree(&format!("{p}"), found, ideal_dctcp(p), 0.5);
     }
+}
+
+/// RFC 8257 with a gain of 1/16, packet by packet: a mark is answered once per window, which comes down in a
+/// straight line and does not grow meanwhile. As in Linux alpha is in 1/1024 and the cut in whole packets, all
+/// rounded down, and what was acknowledged towards the next packet is lost: in real numbers the window would
+/// stay at two thirds of 2/p, for there is growth only until the next mark.
+fn ideal_dctcp(share: f64) -> (f64, f64) {
+    let mut rng = Rng::stream(3, "ideal", 0);
+    let (mut window, mut credit, mut descent) = (10.0f64, 0.0, None::<(f64, f64, f64)>);
+    let (mut alpha, mut observed, mut marks) = (1024u32, 0u32, 0u32);
+    let mut batch = || {
+        let (packets, mut round_trips) = (100_000, 0.0);
+        for _ in 0..packets {
+            let marked = rng.uniform() < share;
+            (observed, marks) = (observed + 1, marks + u32::from(marked));
+            if f64::from(observed) >= window {
+                alpha = alpha - (alpha >> 4) + (marks << 6) / observed;
+                (observed, marks) = (0, 0);
+            }
+            match &mut descent {
+                Some((from, to, passed)) => {
+                    *passed += 1.0;
+                    window = *from - (*from - *to) * *passed / *from;
+                    if *passed >= *from {
+                        descent = None;
+                    }
+                }
+                None if marked => {
+                    let cut = (window as u32 * alpha) >> 11;
+                    descent = Some((window, (window - f64::from(cut)).max(2.0), 0.0));
+                    credit = 0.0;
+                }
+                None => {
+                    credit += 1.0;
+                    if credit >= window {
+                        (window, credit) = (window + 1.0, 0.0);
+                    }
+                }
+            }
+            round_trips += 1.0 / window;
+        }
+        f64::from(packets) / round_trips
+    };
+    batch();
+    interval([(); BATCHES].map(|()| batch()))
+}
+
+#[test]
+fn t48_round_trips_of_slow_start() {
+    // 15, 44, 73 and 102 kB.
+    let rounds = |profile: Profile, window: u32, payload: u32| {
+        [15_000u32, 44_000, 73_000, 102_000].map(|bytes| {
+            let segments = bytes.div_ceil(payload);
+            let none = Chosen::at_random(0.0);
+            let mut path = Path::with_window(profile, "reno", 100, none, window);
+            while path.receiver.next() < segments {
+                path.step();
+            }
+            (path.now.as_secs() / 0.1) as u32 + 1
+        })
+    };
+    assert_eq!(rounds(every_packet(LINUX), 10, 1448), [2, 3, 3, 4]);
+    assert_eq!(rounds(every_packet(LINUX), 10, 1000), [2, 3, 4, 4]);
+    // Delayed acknowledgements, each counted once: half as much again per round trip.
+    let old = Profile { slow_start_per_ack: 1, ..delayed(LINUX) };
+    assert_eq!(rounds(old, 3, 1448), [3, 5, 6, 7]);
 }
 
 /// Utilisation of one flow that falls to half over a buffer of so many bandwidth-delay products.
@@ -379,10 +564,12 @@ fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
     for (buffer, expected) in table {
         assert!((utilisation(buffer) - expected).abs() < 6e-4, "{}", utilisation(buffer));
     }
-    // In whole packets of 1500 bytes; the round trip includes their serialisation.
+    // In whole packets of 1500 bytes; the round trip includes their serialisation. Windows and buffers are
+    // whole packets, so that one of them is the most that the law can be wrong.
     let bdp = (0.1 + 0.0012 + 0.000_12) * 1e7 / 12_000.0;
-    // Pairs of packets, as delayed acknowledgements call for them, need room for two and lose a little more.
-    for (every, least, tolerance) in [(1, 1, 0.006), (2, 2, 0.012)] {
+    let tolerance = 1.0 / bdp;
+    // Pairs of packets, as delayed acknowledgements call for them, need room for two.
+    for (every, least) in [(1, 1), (2, 2)] {
         for packets in [1u32, 2, 8, 20, 41, 62, 83].into_iter().filter(|&n| n >= least) {
             let limit = u64::from(packets) * 1500;
             let mut plan = scenario(600, vec![link("b", "taildrop", limit)], vec![bulk(1, "reno")]);

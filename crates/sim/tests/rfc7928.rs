@@ -7,6 +7,31 @@ use std::path::Path;
 use sojourn_aqm::Span;
 use sojourn_scenario::{Scenario, Source};
 
+/// N = 1.147 S sqrt(r) flows for a loss ratio r, with S packets of bandwidth-delay product.
+#[test]
+fn t49_the_levels_of_congestion_have_the_flows_of_the_formula() {
+    let packets = 1e7 * 0.1 / 8.0 / 1500.0;
+    for (level, ratio, exact) in
+        [("mild", 0.001, 3.0), ("medium", 0.005, 6.8), ("heavy", 0.01, 9.6)]
+    {
+        let flows = 1.147 * packets * f64::sqrt(ratio);
+        assert!((flows - exact).abs() < 0.05, "{flows} for {exact}");
+        let plan = shipped(&format!("{level}-congestion"));
+        let count: u32 = plan.flows.iter().map(|group| group.count).sum();
+        assert_eq!(f64::from(count), flows.round(), "{level}");
+        let bytes = plan.links[0].capacity.initial_rate().as_bps() / 80;
+        assert_eq!((bytes, plan.flows[0].rtt), (125_000, Span::from_millis(100)));
+    }
+}
+
+fn shipped(name: &str) -> sojourn_scenario::Resolved {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/sojourn/scenarios/rfc7928");
+    let text = fs::read_to_string(folder.join(format!("{name}.toml"))).expect("it ships");
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Scenario::load(&text, &Source::default(), &none).expect("it is valid").resolved().clone()
+}
+
 #[test]
 fn every_scenario_of_rfc_7928_cites_its_section_and_runs() {
     let folder =

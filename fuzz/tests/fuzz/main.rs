@@ -4,12 +4,18 @@ mod door;
 mod laws;
 mod life;
 mod parsers;
+mod records;
 mod settings;
 mod words;
 
 #[path = "../../../crates/aqm/tests/contract/host.rs"]
 #[allow(dead_code)] // the contract's tests also ask how often it signalled, and for a digest
 mod host;
+
+/// The reader of golden traces.
+#[path = "../../../crates/aqm/tests/golden/file.rs"]
+#[allow(dead_code)] // nobody lives through what is read here
+mod golden;
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -6,6 +6,7 @@ use bolero::TypeGenerator;
 use sojourn_aqm::{Env, Limit, Packet, QdiscSpec, registry, units};
 use sojourn_scenario::{Format, Scenario, Source};
 
+use crate::golden::Trace;
 use crate::target;
 use crate::words::Edited;
 
@@ -13,7 +14,7 @@ const AQMS: &[&str] = &[
     "pie",
     "codel@linux:target=5ms,interval=100ms,ecn=true",
     "fq_codel:limit=10240p,flows=1024,quantum=1514B",
-    "fq(madpie@ns2):det_threshold=25ms,tupdate=30ms",
+    "fq(madpie@ns2):deterministic_target=25ms,tupdate=30ms",
     "red@floyd:min_th=5p,max_th=15p,max_p=0.1,w_q=0.002",
     "cake:bandwidth=10mbit",
     "sfq_red:min_th=10kB,max_th=30kB",
@@ -31,7 +32,37 @@ const JSON: &str = r#"{"name": "x", "seed": 1, "duration": "10s",
     "links": {"b": {"rate": "10mbit", "delay": "10ms", "buffer": "1bdp",
         "queue": {"kind": "pie", "dialect": "linux", "target": "5ms"}}},
     "flows": [{"count": 2, "path": ["b"], "rtt": "50ms", "cc": {"kind": "cubic"},
-        "app": {"kind": "bulk", "start": "0s..1s"}}]}"#;
+        "start": "0s..1s", "app": {"kind": "bulk"}}]}"#;
+
+/// Traffic from a recording, which is a CSV file.
+const RECORDED: &str = r#"name = "x"
+duration = "10s"
+
+[links.b]
+rate = "10mbit"
+delay = "10ms"
+buffer = "1bdp"
+
+[[flows]]
+path = ["b"]
+rtt = "50ms"
+app = { kind = "replay", file = "amounts.csv" }
+"#;
+
+/// Opportunities of a recorded link, and amounts of recorded traffic.
+const RECORDINGS: &[&str] = &["1\n2\n2\n7\n", "0\n5\n", "time,bytes\n0.0,1200\n0.25,600\n"];
+
+const TOMLS: &[&str] = &[DUMBBELL, MIX, CELLULAR, STEPS, RECORDED];
+
+/// Golden traces with every kind of step.
+const TRACES: &[&str] = &[
+    include_str!("../../../testdata/golden/g2_codel_rfc8289.toml"),
+    include_str!("../../../testdata/golden/g3_pie_rfc8033.toml"),
+    include_str!("../../../testdata/golden/g5_pi2_classic.toml"),
+    include_str!("../../../testdata/golden/g6_pie_0_1.toml"),
+    include_str!("../../../testdata/golden/g7_dualpi2_0_3.toml"),
+    include_str!("../../../testdata/golden/fact_4_2_taildrop.toml"),
+];
 
 const OVERRIDES: &[&str] = &[
     "links.bottleneck.rate=\"5mbit\"",
@@ -67,7 +98,7 @@ struct Files {
 
 impl Files {
     fn load(&self, right: &[&str], format: Format) {
-        let (text, trace) = (self.scenario.of(right), self.trace.of(&["1\n2\n2\n7\n", "0\n5\n"]));
+        let (text, trace) = (self.scenario.of(right), self.trace.of(RECORDINGS));
         let sets = self.sets.iter().take(2).filter_map(|set| {
             let text = set.of(OVERRIDES);
             let (key, value) = text.split_once('=')?;
@@ -127,13 +158,35 @@ target! {
         let _ = units::whole(&text);
     }
 
+    /// A golden trace is refused with a sentence, or read.
+    fn golden_traces(text: Edited) {
+        if let Err(why) = Trace::read(&text.of(TRACES)) {
+            assert!(!why.trim().is_empty(), "an error says something");
+        }
+    }
+
     /// A scenario in TOML, with overrides and recorded traces.
     fn scenarios_in_toml(files: Files) {
-        files.load(&[DUMBBELL, MIX, CELLULAR, STEPS], Format::Toml);
+        files.load(TOMLS, Format::Toml);
     }
 
     /// The same in JSON.
     fn scenarios_in_json(files: Files) {
         files.load(&[JSON], Format::Json);
+    }
+}
+
+/// What is edited is right before: else the targets would see refusals only.
+#[test]
+fn the_texts_to_be_edited_are_right() {
+    AQMS.iter().for_each(|text| assert!(QdiscSpec::parse(text).is_ok(), "{text}"));
+    TRACES.iter().for_each(|text| drop(Trace::read(text).expect("a golden trace")));
+    for (texts, format) in [(TOMLS, Format::Toml), (&[JSON][..], Format::Json)] {
+        for text in texts {
+            let source = Source { format, origin: "fuzz", sets: &[] };
+            let recording = |name: &str| RECORDINGS[if name.ends_with(".csv") { 2 } else { 0 }];
+            let read = |name: &str| Ok(recording(name).to_owned());
+            Scenario::load(text, &source, &read).expect("a scenario");
+        }
     }
 }

@@ -1,12 +1,13 @@
 """How far two engines agree: the same scenarios on both, quantiles side by side, verdicts.
 
 A cell is one metric of one scenario, the mean over the seeds. Two values agree when they differ by
-at most a tenth of the second engine's value, or, for delays, by at most a millisecond.
+at most a tenth of the second engine's value, or, for delays, by at most a millisecond. Noise does
+not make them agree: of values that do not, it is said whether more seeds could bring them together.
 """
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from sojourn.errors import InputError, RunFailed
 from sojourn.plots import data
 from sojourn.replicas import Progress, Task, run_all
 from sojourn.result import Result
+from sojourn.statistics import estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,11 +38,13 @@ class Cell:
         scenario: its name.
         metric: its name in table ``summary``.
         values: on the first engine and on the second, which is the judge.
+        noise: half of the 95 % interval of their difference over the seeds; 0 for one seed.
     """
 
     scenario: str
     metric: str
     values: tuple[float, float]
+    noise: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -54,8 +58,18 @@ class Cell:
     def agrees(self) -> bool:
         """Within a tenth, or within a millisecond of delay."""
         first, second = self.values
-        within = abs(first - second) <= RELATIVE * abs(second)
-        return within or (self.metric.startswith("delay") and abs(first - second) <= DELAY_S)
+        return abs(first - second) <= self._allowed
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether they do not agree, and no value within the noise would."""
+        first, second = self.values
+        return abs(first - second) > self._allowed + self.noise
+
+    @property
+    def _allowed(self) -> float:
+        delay = DELAY_S if self.metric.startswith("delay") else 0.0
+        return max(RELATIVE * abs(self.values[1]), delay)
 
 
 @dataclass(frozen=True)
@@ -75,11 +89,16 @@ class Pair:
     @property
     def cells(self) -> list[Cell]:
         """One cell for each metric."""
-        first, second = self.results
-        return [
-            Cell(self.scenario.name, m, (_mean(first, self.link, m), _mean(second, self.link, m)))
-            for m in METRICS
-        ]
+        return [self._cell(metric) for metric in METRICS]
+
+    def _cell(self, metric: str) -> Cell:
+        first, second = (
+            estimate([_value(result, self.link, metric) for result in results])
+            for results in self.results
+        )
+        noise = math.hypot(first.half_width, second.half_width)
+        values = (first.mean, second.mean)
+        return Cell(self.scenario.name, metric, values, noise if math.isfinite(noise) else 0.0)
 
     @property
     def invalid(self) -> list[str]:
@@ -183,10 +202,6 @@ def qq_plot(pair: Pair, names: tuple[str, str]) -> Figure:
     return curves.curves("", [panel])
 
 
-def _mean(results: list[Result], link: str, metric: str) -> float:
-    return statistics.fmean(_value(result, link, metric) for result in results)
-
-
 def _value(result: Result, link: str, metric: str) -> float:
     if metric in _QUANTILES:
         found = data.distribution([result], "queue", link, "delay")
@@ -206,7 +221,8 @@ def table(agreement: Agreement) -> list[dict[str, Any]]:
     return [
         {
             "scenario": cell.scenario, "metric": cell.metric, first: cell.values[0],
-            second: cell.values[1], "gap": cell.gap, "agrees": cell.agrees,
+            second: cell.values[1], "noise": cell.noise, "gap": cell.gap, "agrees": cell.agrees,
+            "is_apart": cell.is_apart,
         }
         for cell in agreement.cells
     ]  # fmt: skip

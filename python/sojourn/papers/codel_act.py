@@ -196,9 +196,12 @@ def _f2_cases(_profile: Profile) -> dict[str, Case]:
 
 
 def _seen(packets: Packets) -> Floats:
-    """The queue that each sent packet met on arrival, in packets, those arrived after 10 s."""
-    here = packets.is_sent & (packets.left_s >= WARMUP_S)
-    arrived = packets.arrived_s[here]
+    """The queue that each accepted packet met on arrival, in packets; those gone after 10 s.
+
+    Packets that CoDel drops at the head have met a queue too, and a longer one than most.
+    """
+    accepted = packets.left_s != packets.arrived_s
+    arrived = packets.arrived_s[accepted & (packets.left_s >= WARMUP_S)]
     return measures.backlog_s(packets, arrived, RATE_BPS) / PACKET_S
 
 
@@ -738,92 +741,49 @@ def _x2_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
     return {"X2": curves("Utilisation, n = 16, RTT 10 ms", panels)}
 
 
+# fmt: off
 ITEMS = (
-    Item(
-        "F1",
-        "Queuing delay of consecutive packets from the start",
-        cases=_f1_cases,
-        seeds=Seeds(3, 10),
-        measure=_f1_measure,
-        figures=_f1_figures,
+    Item("F1", "Queuing delay of consecutive packets from the start", cases=_f1_cases,
+        seeds=Seeds(3, 10), published_runs="one run", measure=_f1_measure, figures=_f1_figures,
         note="The end of the initial phase is read as the time at which the delay, averaged over "
-        "0.25 s, is first down to half of its peak. Additional runs with an interval of 200 ms.",
-    ),
-    Item(
-        "F2",
-        "Distributions of queuing delay and queue length, n = 16",
-        cases=_f2_cases,
-        seeds=Seeds(3, 10),
-        measure=_f2_measure,
-        figures=_f2_figures,
-        note="Queue length: what a sent packet met on arrival, times 1.2056 ms per packet.",
-    ),
+        "0.25 s, is first down to half of its peak. Additional runs with an interval of 200 ms."),
+    Item("F2", "Distributions of queuing delay and queue length, n = 16", cases=_f2_cases,
+        seeds=Seeds(3, 10), measure=_f2_measure, figures=_f2_figures,
+        note="Queue length: what a packet met when it was accepted, times 1.2056 ms per packet; "
+        "packets dropped at the head count, since they were in the queue."),
     Item(
         "T1",
         "Mean and 99 % quantile of the packet delay",
         cases=_t1_cases,
         seeds=Seeds(3, 20),
+        published_runs="20 runs",
         measure=_t1_measure,
         tables=_t1_tables,
         note="The run length is not printed: 10 to 100 s is the primary window, 10 to 510 s (full "
         "profile) is printed beside it. For 100 ms all of the RTT lies on the bottleneck (chosen).",
     ),
-    Item(
-        "F3",
-        "Mean delay and utilisation against the delay threshold",
-        cases=_f3_cases,
-        seeds=Seeds(3, 20),
-        measure=_sweep_measure,
-        figures=_f3_figures,
-        note="The abscissa is not printed and chosen; PIE's threshold is its target.",
-    ),
-    Item(
-        "X1",
-        "Mean delay and utilisation against the time-scale parameter (prose)",
-        cases=_x1_cases,
-        seeds=Seeds(3, 20),
-        measure=_sweep_measure,
-        figures=_x1_figures,
-    ),
-    Item(
-        "F4",
-        "State variables over time",
-        cases=_f4_cases,
-        seeds=Seeds(3, 10),
-        measure=_f4_measure,
-        figures=_f4_figures,
-        note="The level is the mean from 20 s on; reached at 90 % of it.",
-    ),
-    Item(
-        "F5",
-        "Drop rate over time",
-        cases=_f4_cases,
-        seeds=Seeds(3, 10),
-        measure=_f5_measure,
-        figures=_f5_figures,
+    Item("F3", "Mean delay and utilisation against the delay threshold", cases=_f3_cases,
+        seeds=Seeds(3, 20), published_runs="20 runs", measure=_sweep_measure, figures=_f3_figures,
+        note="The abscissa is not printed and chosen; PIE's threshold is its target."),
+    Item("X1", "Mean delay and utilisation against the time-scale parameter (prose)",
+        cases=_x1_cases, seeds=Seeds(3, 20), published_runs="20 runs", measure=_sweep_measure,
+        figures=_x1_figures),
+    Item("F4", "State variables over time", cases=_f4_cases, seeds=Seeds(3, 10),
+        published_runs="one run", measure=_f4_measure, figures=_f4_figures,
+        note="The level is the mean from 20 s on; reached at 90 % of it."),
+    Item("F5", "Drop rate over time", cases=_f4_cases, seeds=Seeds(3, 10), published_runs="one run",
+        measure=_f5_measure, figures=_f5_figures,
         note="The level is the mean from 20 s on; it is reached when the mean over a second is "
-        "first at 90 % of it.",
-    ),
-    Item(
-        "F6",
-        "Queuing delay of consecutive packets with losses",
-        cases=_f6_cases,
-        seeds=Seeds(3, 5),
-        measure=_f6_measure,
-        figures=_f6_figures,
+        "first at 90 % of it."),
+    Item("F6", "Queuing delay of consecutive packets with losses", cases=_f6_cases,
+        seeds=Seeds(3, 5), published_runs="one run", measure=_f6_measure, figures=_f6_figures,
         note="A drop phase is a run of drops between which no packet left with less than 5 ms of "
         "delay. Numbers come from the stretches 4 to 6, 41 to 51 and 491 to 501 s, because a "
-        "window of one second holds too few phases.",
-    ),
-    Item(
-        "X2",
-        "Utilisation over time, and with a frozen count (prose)",
-        cases=_x2_cases,
-        seeds=Seeds(3, 5),
-        measure=_x2_measure,
-        figures=_x2_figures,
-    ),
+        "window of one second holds too few phases."),
+    Item("X2", "Utilisation over time, and with a frozen count (prose)", cases=_x2_cases,
+        seeds=Seeds(3, 5), measure=_x2_measure, figures=_x2_figures),
 )
+# fmt: on
 
 
 def _t1_numbers() -> list[Claim]:
@@ -879,71 +839,34 @@ _NAMES = [f"n{n}.{aqm}" for n in FLOWS for aqm in AQMS]
 _BUSY = (4, 16, 64)
 
 
+# fmt: off
 _CLAIMS_F1_F2: list[Claim] = [
-    several(
-        "codel-act-F1-1",
-        "approx",
+    several("codel-act-F1-1", "approx",
         "a large initial spike within the first 1 to 5 s, then low delay",
-        *each(
-            _NAMES,
-            lambda k: is_within(f"end of the spike, {k}", f"{k}.initial_end_s", None, 5, "s"),
-        ),
-    ),
-    order(
-        "codel-act-F1-2",
-        "PIE: duration of the initial delay almost independent of n",
-        *(
-            alike(f"n{n}.pie.initial_duration_s", "n1.pie.initial_duration_s", floor=0.25)
-            for n in _BUSY
-        ),
-    ),
-    order(
-        "codel-act-F1-3",
-        "CoDel: height of the initial spike grows with n",
-        *_over_flows("codel", "", "peak_ms"),
-    ),
-    order(
-        "codel-act-F1-4",
-        "CoDel: duration of the initial delay grows with n",
-        *growing(*(f"n{n}.codel.initial_duration_s" for n in _BUSY)),
-    ),
-    order(
-        "codel-act-F1-5",
-        "n = 64: the initial maximum of CoDel is about that of PIE",
-        alike("n64.codel.peak_ms", "n64.pie.peak_ms"),
-    ),
-    number(
-        "codel-act-F1-6",
-        "approx",
-        "n = 64: CoDel's large delays last almost 5 s",
-        "n64.codel.initial_end_s",
-        5,
-        "s",
-    ),
-    order(
-        "codel-act-F1-7",
-        "CoDel-ACT coincides with CoDel in the first few drop phases",
-        *(more(f"n{n}.same_drops", 2) for n in FLOWS),
-    ),
-    order(
-        "codel-act-F1-8",
-        "PIE ends the initial phase earlier than CoDel (n = 64)",
-        more("n64.codel.initial_end_s", "n64.pie.initial_end_s"),
-    ),
-    order(
-        "codel-act-F1-9",
-        "a larger interval lengthens the initial phase of CoDel and CoDel-ACT",
-        *(
-            more(f"n64.{a}.interval200ms.initial_end_s", f"n64.{a}.initial_end_s")
-            for a in ("codel", "codel_act")
-        ),
-    ),
-    order(
-        "codel-act-F2-1",
+        *each(_NAMES, lambda k: is_within(f"end of the spike, {k}", f"{k}.initial_end_s", None, 5,
+        "s"))),
+    order("codel-act-F1-2", "PIE: duration of the initial delay almost independent of n",
+        *(alike(f"n{n}.pie.initial_duration_s", "n1.pie.initial_duration_s", floor=0.25)
+        for n in _BUSY)),
+    order("codel-act-F1-3", "CoDel: height of the initial spike grows with n",
+        *_over_flows("codel", "", "peak_ms")),
+    order("codel-act-F1-4", "CoDel: duration of the initial delay grows with n",
+        *growing(*(f"n{n}.codel.initial_duration_s" for n in _BUSY))),
+    order("codel-act-F1-5", "n = 64: the initial maximum of CoDel is about that of PIE",
+        alike("n64.codel.peak_ms", "n64.pie.peak_ms")),
+    number("codel-act-F1-6", "approx", "n = 64: CoDel's large delays last almost 5 s",
+        "n64.codel.initial_end_s", 5, "s"),
+    order("codel-act-F1-7", "CoDel-ACT coincides with CoDel in the first few drop phases",
+        *(more(f"n{n}.same_drops", 2) for n in FLOWS)),
+    order("codel-act-F1-8", "PIE ends the initial phase earlier than CoDel (n = 64)",
+        more("n64.codel.initial_end_s", "n64.pie.initial_end_s")),
+    order("codel-act-F1-9", "a larger interval lengthens the initial phase of CoDel and CoDel-ACT",
+        *(more(f"n64.{a}.interval200ms.initial_end_s", f"n64.{a}.initial_end_s")
+        for a in ("codel", "codel_act"))),
+    order("codel-act-F2-1",
         "a visible share of packets has no delay with CoDel, a smaller one with CoDel-ACT",
         more("n16.codel.delay.zero_pct", 1.0),
-        more("n16.codel.delay.zero_pct", "n16.codel_act.delay.zero_pct"),
-    ),
+        more("n16.codel.delay.zero_pct", "n16.codel_act.delay.zero_pct")),
     several(
         "codel-act-F2-2",
         "approx",
@@ -958,384 +881,173 @@ _CLAIMS_F1_F2: list[Claim] = [
             "",
         ),
     ),
-    between(
-        "codel-act-F2-3",
-        "approx",
-        "CoDel-ACT: most packets below 10 ms",
-        "n16.codel_act.delay.below_10ms_pct",
-        50,
-        None,
-        "%",
-    ),
-    between(
-        "codel-act-F2-4",
-        "approx",
-        "CoDel-ACT: mass centred between 4 and 8 ms",
-        "n16.codel_act.delay.p50_ms",
-        4,
-        8,
-        "ms",
-    ),
-    order(
-        "codel-act-F2-5",
-        "PIE bell-shaped too, with a larger mean than CoDel-ACT",
-        more("n16.pie.delay.mean_ms", "n16.codel_act.delay.mean_ms"),
-    ),
-    order(
-        "codel-act-F2-6",
-        "PIE: larger variance than CoDel-ACT",
-        more("n16.pie.delay.sd_ms", "n16.codel_act.delay.sd_ms"),
-    ),
-    order(
-        "codel-act-F2-7",
-        "PIE's median above CoDel's, but CoDel's upper tail heavier",
+    between("codel-act-F2-3", "approx", "CoDel-ACT: most packets below 10 ms",
+        "n16.codel_act.delay.below_10ms_pct", 50, None, "%"),
+    between("codel-act-F2-4", "approx", "CoDel-ACT: mass centred between 4 and 8 ms",
+        "n16.codel_act.delay.p50_ms", 4, 8, "ms"),
+    order("codel-act-F2-5", "PIE bell-shaped too, with a larger mean than CoDel-ACT",
+        more("n16.pie.delay.mean_ms", "n16.codel_act.delay.mean_ms")),
+    order("codel-act-F2-6", "PIE: larger variance than CoDel-ACT",
+        more("n16.pie.delay.sd_ms", "n16.codel_act.delay.sd_ms")),
+    order("codel-act-F2-7", "PIE's median above CoDel's, but CoDel's upper tail heavier",
         more("n16.pie.delay.p50_ms", "n16.codel.delay.p50_ms"),
-        more("n16.codel.delay.p99_ms", "n16.pie.delay.p99_ms"),
-    ),
-    order(
-        "codel-act-F2-8",
+        more("n16.codel.delay.p99_ms", "n16.pie.delay.p99_ms")),
+    order("codel-act-F2-8",
         "queue length resembles the delay with PIE, is biased upwards with CoDel and CoDel-ACT",
         alike("n16.pie.queue_bias_packets", 0.0, floor=1.0),
         more("n16.codel.queue_bias_packets", "n16.pie.queue_bias_packets"),
-        more("n16.codel_act.queue_bias_packets", "n16.pie.queue_bias_packets"),
-    ),
-    several(
-        "codel-act-F2-9",
-        "approx",
-        "the bias is 2 to 3 packets",
-        *(
-            is_within(AQMS[a], f"n16.{a}.queue_bias_packets", 2, 3, "packets")
-            for a in ("codel", "codel_act")
-        ),
-    ),
+        more("n16.codel_act.queue_bias_packets", "n16.pie.queue_bias_packets")),
+    several("codel-act-F2-9", "approx", "the bias is 2 to 3 packets",
+        *(is_within(AQMS[a], f"n16.{a}.queue_bias_packets", 2, 3, "packets")
+        for a in ("codel", "codel_act"))),
 ]
+# fmt: on
 
 
 _FAMILY = ("codel", "codel_act")
 
 
+# fmt: off
 _CLAIMS_T1: list[Claim] = [
     *_t1_numbers(),
-    order(
-        "codel-act-T1-19",
-        "mean and p99 of CoDel and CoDel-ACT grow with n",
-        *(
-            part
-            for rtt in (10, 100)
-            for a in _FAMILY
-            for m in ("mean_ms", "p99_ms")
-            for part in _over_flows(a, f"rtt{rtt}.", m)
-        ),
-    ),
-    order(
-        "codel-act-T1-20",
-        "mean of PIE about 16 ms whatever n, RTT 10",
-        *(alike(f"rtt10.n{n}.pie.mean_ms", 16.0, within=0.1) for n in FLOWS),
-    ),
-    order(
-        "codel-act-T1-21",
-        "CoDel below PIE at small n, its p99 above PIE's from some n on",
+    order("codel-act-T1-19", "mean and p99 of CoDel and CoDel-ACT grow with n",
+        *(part for rtt in (10, 100) for a in _FAMILY for m in ("mean_ms", "p99_ms")
+        for part in _over_flows(a, f"rtt{rtt}.", m))),
+    order("codel-act-T1-20", "mean of PIE about 16 ms whatever n, RTT 10",
+        *(alike(f"rtt10.n{n}.pie.mean_ms", 16.0, within=0.1) for n in FLOWS)),
+    order("codel-act-T1-21", "CoDel below PIE at small n, its p99 above PIE's from some n on",
         more("rtt10.n1.pie.mean_ms", "rtt10.n1.codel.mean_ms"),
         more("rtt10.n1.pie.p99_ms", "rtt10.n1.codel.p99_ms"),
-        more("rtt10.n64.codel.p99_ms", "rtt10.n64.pie.p99_ms"),
-    ),
-    order(
-        "codel-act-T1-22",
-        "CoDel-ACT has the smallest mean delay of the three (RTT 10)",
+        more("rtt10.n64.codel.p99_ms", "rtt10.n64.pie.p99_ms")),
+    order("codel-act-T1-22", "CoDel-ACT has the smallest mean delay of the three (RTT 10)",
         *(not_more(f"rtt10.n{n}.codel_act.mean_ms", f"rtt10.n{n}.codel.mean_ms") for n in FLOWS),
-        *(more(f"rtt10.n{n}.pie.mean_ms", f"rtt10.n{n}.codel_act.mean_ms") for n in FLOWS),
-    ),
-    order(
-        "codel-act-T1-23",
-        "n = 1: CoDel and CoDel-ACT identical",
-        *(
-            alike(f"rtt10.n1.codel_act.{m}", f"rtt10.n1.codel.{m}", within=0.01, floor=0.05)
-            for m in ("mean_ms", "p99_ms")
-        ),
-    ),
+        *(more(f"rtt10.n{n}.pie.mean_ms", f"rtt10.n{n}.codel_act.mean_ms") for n in FLOWS)),
+    order("codel-act-T1-23", "n = 1: CoDel and CoDel-ACT identical",
+        *(alike(f"rtt10.n1.codel_act.{m}", f"rtt10.n1.codel.{m}", within=0.01, floor=0.05)
+        for m in ("mean_ms", "p99_ms"))),
 ]
+# fmt: on
 
 
 _STEPS, _FAMILY = (1, 5, 10, 16, 30), ("codel", "codel_act")
 _UTIL = "util_pct"
 
 
+# fmt: off
 _CLAIMS_F3_X1: list[Claim] = [
-    order(
-        "codel-act-F3-1",
-        "mean delay grows with the threshold for all three",
-        *(part for a in AQMS for n in FLOWS for part in growing(*(_f3(a, ms, n) for ms in _STEPS))),
-    ),
-    order(
-        "codel-act-F3-2",
-        "CoDel: mean delay grows with n and is mostly above target",
+    order("codel-act-F3-1", "mean delay grows with the threshold for all three",
+        *(part for a in AQMS for n in FLOWS
+        for part in growing(*(_f3(a, ms, n) for ms in _STEPS)))),
+    order("codel-act-F3-2", "CoDel: mean delay grows with n and is mostly above target",
         *(part for ms in (1, 5, 10, 16) for part in growing(*(_f3("codel", ms, n) for n in FLOWS))),
-        *(more(_f3("codel", 5, n), 5.0) for n in (4, 16, 64)),
-    ),
-    order(
-        "codel-act-F3-3",
-        "CoDel-ACT: the same, with a smaller spread over n than CoDel",
+        *(more(_f3("codel", 5, n), 5.0) for n in (4, 16, 64))),
+    order("codel-act-F3-3", "CoDel-ACT: the same, with a smaller spread over n than CoDel",
         more(_f3("codel_act", 5, 64), _f3("codel_act", 5, 1)),
-        *(
-            more(
-                _spread("codel", ms),
-                _spread("codel_act", ms),
-                label=f"spread over n at {ms} ms, CoDel > CoDel-ACT",
-            )
-            for ms in _STEPS
-        ),
-    ),
-    order(
-        "codel-act-F3-4",
-        "PIE: mean delay = qdelay_ref within a few percent, independent of n",
-        *(alike(_f3("pie", ms, n), ms, within=0.1) for ms in (5, 10, 16, 30) for n in FLOWS),
-    ),
-    order(
-        "codel-act-F3-5",
+        *(more(_spread("codel", ms), _spread("codel_act", ms),
+        label=f"spread over n at {ms} ms, CoDel > CoDel-ACT") for ms in _STEPS)),
+    order("codel-act-F3-4", "PIE: mean delay = qdelay_ref within a few percent, independent of n",
+        *(alike(_f3("pie", ms, n), ms, within=0.1) for ms in (5, 10, 16, 30) for n in FLOWS)),
+    order("codel-act-F3-5",
         "small thresholds, many flows: PIE's delay below that of CoDel and CoDel-ACT",
-        *(more(_f3(a, 5, 64), _f3("pie", 5, 64)) for a in _FAMILY),
-    ),
-    several(
-        "codel-act-F3-6",
-        "approx",
+        *(more(_f3(a, 5, 64), _f3("pie", 5, 64)) for a in _FAMILY)),
+    several("codel-act-F3-6", "approx",
         "n = 16: mean delay of CoDel with 5 ms over that of PIE with 16 ms",
-        is_number("ratio", lambda v: v[_f3("codel", 5, 16)] / v[_f3("pie", 16, 16)], 1.0, ""),
-    ),
-    order(
-        "codel-act-F3-7",
-        "utilisation of CoDel below 100 % for small targets",
-        *(more(99.9, _f3("codel", 1, n, _UTIL)) for n in (1, 4, 16)),
-    ),
-    several(
-        "codel-act-F3-8",
-        "approx",
+        is_number("ratio", lambda v: v[_f3("codel", 5, 16)] / v[_f3("pie", 16, 16)], 1.0, "")),
+    order("codel-act-F3-7", "utilisation of CoDel below 100 % for small targets",
+        *(more(99.9, _f3("codel", 1, n, _UTIL)) for n in (1, 4, 16))),
+    several("codel-act-F3-8", "approx",
         "CoDel, target 5 ms: utilisation between 95 and 100 % depending on n",
-        *(is_within(f"n = {n}", _f3("codel", 5, n, _UTIL), 95, 100, "%") for n in FLOWS),
-    ),
-    order(
-        "codel-act-F3-9",
-        "CoDel's utilisation is high for n = 1 and 64, low for 4, 8, 16",
-        *(
-            more(_f3("codel", 5, a, _UTIL), _f3("codel", 5, b, _UTIL))
-            for a in (1, 64)
-            for b in (4, 16)
-        ),
-    ),
-    order(
-        "codel-act-F3-10",
-        "utilisation of CoDel-ACT not below CoDel's, at a shorter mean delay",
-        *(
-            not_less(_f3("codel_act", 5, n, _UTIL), _f3("codel", 5, n, _UTIL), within=0.001)
-            for n in FLOWS
-        ),
-        *(not_more(_f3("codel_act", 5, n), _f3("codel", 5, n)) for n in FLOWS),
-    ),
-    several(
-        "codel-act-F3-11",
-        "approx",
-        "CoDel-ACT, target 5 ms: almost 100 % for most n",
-        *(is_number(f"n = {n}", _f3("codel_act", 5, n, _UTIL), 100, "%") for n in (4, 16, 64)),
-    ),
-    order(
-        "codel-act-F3-12",
-        "PIE loses utilisation at small qdelay_ref",
-        *(more(_f3("pie", 16, n, _UTIL), _f3("pie", 1, n, _UTIL)) for n in FLOWS),
-    ),
-    several(
-        "codel-act-F3-13",
-        "approx",
-        "PIE, 16 ms: utilisation 100 % for all n",
-        *(is_number(f"n = {n}", _f3("pie", 16, n, _UTIL), 100, "%") for n in FLOWS),
-    ),
-    order(
-        "codel-act-X1-1",
+        *(is_within(f"n = {n}", _f3("codel", 5, n, _UTIL), 95, 100, "%") for n in FLOWS)),
+    order("codel-act-F3-9", "CoDel's utilisation is high for n = 1 and 64, low for 4, 8, 16",
+        *(more(_f3("codel", 5, a, _UTIL), _f3("codel", 5, b, _UTIL)) for a in (1, 64)
+        for b in (4, 16))),
+    order("codel-act-F3-10", "utilisation of CoDel-ACT not below CoDel's, at a shorter mean delay",
+        *(not_less(_f3("codel_act", 5, n, _UTIL), _f3("codel", 5, n, _UTIL), within=0.001)
+        for n in FLOWS), *(not_more(_f3("codel_act", 5, n), _f3("codel", 5, n)) for n in FLOWS)),
+    several("codel-act-F3-11", "approx", "CoDel-ACT, target 5 ms: almost 100 % for most n",
+        *(is_number(f"n = {n}", _f3("codel_act", 5, n, _UTIL), 100, "%") for n in (4, 16, 64))),
+    order("codel-act-F3-12", "PIE loses utilisation at small qdelay_ref",
+        *(more(_f3("pie", 16, n, _UTIL), _f3("pie", 1, n, _UTIL)) for n in FLOWS)),
+    several("codel-act-F3-13", "approx", "PIE, 16 ms: utilisation 100 % for all n",
+        *(is_number(f"n = {n}", _f3("pie", 16, n, _UTIL), 100, "%") for n in FLOWS)),
+    order("codel-act-X1-1",
         "mean delay of CoDel and CoDel-ACT grows with interval and depends on n",
-        *(
-            part
-            for a in _FAMILY
-            for n in (4, 16, 64)
-            for part in growing(*(_x1(a, "interval", ms, n) for ms in (25, 100, 200)))
-        ),
-        *(more(_x1(a, "interval", 100, 64), _x1(a, "interval", 100, 1)) for a in _FAMILY),
-    ),
-    several(
-        "codel-act-X1-2",
-        "approx",
+        *(part for a in _FAMILY for n in (4, 16, 64)
+        for part in growing(*(_x1(a, "interval", ms, n) for ms in (25, 100, 200)))),
+        *(more(_x1(a, "interval", 100, 64), _x1(a, "interval", 100, 1)) for a in _FAMILY)),
+    several("codel-act-X1-2", "approx",
         "n >= 4: mean delay of CoDel-ACT half of CoDel's at equal interval",
-        *(
-            is_number(
-                f"ratio, n = {n}",
-                ratio(_x1("codel_act", "interval", 100, n), _x1("codel", "interval", 100, n)),
-                0.5,
-                "",
-            )
-            for n in (4, 16, 64)
-        ),
-    ),
-    several(
-        "codel-act-X1-3",
-        "approx",
-        "PIE: mean delay 16 ms at t_update 16 ms for all n",
-        *(is_number(f"n = {n}", _x1("pie", "tupdate", 16, n), 16, "ms") for n in FLOWS),
-    ),
-    order(
-        "codel-act-X1-4",
-        "PIE: smaller t_update gives lower mean delay",
-        *(more(_x1("pie", "tupdate", 16, n), _x1("pie", "tupdate", 2, n)) for n in FLOWS),
-    ),
-    order(
-        "codel-act-X1-5",
-        "PIE: larger t_update up to 150 ms raises the mean delay only slightly",
-        *(
-            part
-            for n in FLOWS
-            for part in (
-                not_less(_x1("pie", "tupdate", 150, n), _x1("pie", "tupdate", 16, n)),
-                alike(_x1("pie", "tupdate", 150, n), _x1("pie", "tupdate", 16, n)),
-            )
-        ),
-    ),
-    several(
-        "codel-act-X1-6",
-        "approx",
+        *(is_number(f"ratio, n = {n}",
+        ratio(_x1("codel_act", "interval", 100, n), _x1("codel", "interval", 100, n)), 0.5, "")
+        for n in (4, 16, 64))),
+    several("codel-act-X1-3", "approx", "PIE: mean delay 16 ms at t_update 16 ms for all n",
+        *(is_number(f"n = {n}", _x1("pie", "tupdate", 16, n), 16, "ms") for n in FLOWS)),
+    order("codel-act-X1-4", "PIE: smaller t_update gives lower mean delay",
+        *(more(_x1("pie", "tupdate", 16, n), _x1("pie", "tupdate", 2, n)) for n in FLOWS)),
+    order("codel-act-X1-5", "PIE: larger t_update up to 150 ms raises the mean delay only slightly",
+        *(part for n in FLOWS for part in (not_less(_x1("pie", "tupdate", 150, n),
+        _x1("pie", "tupdate", 16, n)),
+        alike(_x1("pie", "tupdate", 150, n), _x1("pie", "tupdate", 16, n))))),
+    several("codel-act-X1-6", "approx",
         "CoDel: minimum of the utilisation at interval 100 ms: 95 to 100 % over the n",
-        *(
-            is_within(f"n = {n}", _x1("codel", "interval", 100, n, _UTIL), 95, 100, "%")
-            for n in FLOWS
-        ),
-    ),
-    several(
-        "codel-act-X1-7",
-        "approx",
-        "CoDel, interval 25 ms: utilisation between 98.5 and 100 %",
-        *(
-            is_within(f"n = {n}", _x1("codel", "interval", 25, n, _UTIL), 98.5, 100, "%")
-            for n in FLOWS
-        ),
-    ),
-    order(
-        "codel-act-X1-8",
-        "n = 1 and 64: higher CoDel utilisation than 4, 8, 16, also here",
-        *(
-            more(_x1("codel", "interval", 100, a, _UTIL), _x1("codel", "interval", 100, b, _UTIL))
-            for a in (1, 64)
-            for b in (4, 16)
-        ),
-    ),
-    order(
-        "codel-act-X1-9",
-        "CoDel-ACT: utilisation grows with interval",
-        *(
-            not_less(
-                _x1("codel_act", "interval", 200, n, _UTIL),
-                _x1("codel_act", "interval", 25, n, _UTIL),
-                within=0.0,
-            )
-            for n in FLOWS
-        ),
-    ),
-    several(
-        "codel-act-X1-10",
-        "approx",
-        "PIE: 100 % for t_update >= 16 ms",
-        *(
-            is_number(f"{ms} ms, n = {n}", _x1("pie", "tupdate", ms, n, _UTIL), 100, "%")
-            for ms in (16, 150)
-            for n in FLOWS
-        ),
-    ),
+        *(is_within(f"n = {n}", _x1("codel", "interval", 100, n, _UTIL), 95, 100, "%")
+        for n in FLOWS)),
+    several("codel-act-X1-7", "approx", "CoDel, interval 25 ms: utilisation between 98.5 and 100 %",
+        *(is_within(f"n = {n}", _x1("codel", "interval", 25, n, _UTIL), 98.5, 100, "%")
+        for n in FLOWS)),
+    order("codel-act-X1-8", "n = 1 and 64: higher CoDel utilisation than 4, 8, 16, also here",
+        *(more(_x1("codel", "interval", 100, a, _UTIL), _x1("codel", "interval", 100, b, _UTIL))
+        for a in (1, 64) for b in (4, 16))),
+    order("codel-act-X1-9", "CoDel-ACT: utilisation grows with interval",
+        *(not_less(_x1("codel_act", "interval", 200, n, _UTIL),
+        _x1("codel_act", "interval", 25, n, _UTIL), within=0.0) for n in FLOWS)),
+    several("codel-act-X1-10", "approx", "PIE: 100 % for t_update >= 16 ms",
+        *(is_number(f"{ms} ms, n = {n}", _x1("pie", "tupdate", ms, n, _UTIL), 100, "%")
+        for ms in (16, 150) for n in FLOWS)),
 ]
+# fmt: on
 
 
 _RATE = "drop_rate.level_per_s"
 
 
+# fmt: off
 _CLAIMS_F4_F5: list[Claim] = [
-    order(
-        "codel-act-F4-1",
-        "CoDel: count grows linearly without bound for n = 4, 16, 64",
+    order("codel-act-F4-1", "CoDel: count grows linearly without bound for n = 4, 16, 64",
         *(more(f"n{n}.codel.count.straightness", 0.95) for n in _BUSY),
-        *(more(f"n{n}.codel.count.slope_per_s", 1.0) for n in _BUSY),
-    ),
-    order(
-        "codel-act-F4-2",
-        "the slope grows with n",
-        *growing(*(f"n{n}.codel.count.slope_per_s" for n in FLOWS)),
-    ),
-    order(
-        "codel-act-F4-3",
-        "n = 1: count stays very low for CoDel and CoDel-ACT",
-        *(more(10.0, f"n1.{a}.count.level") for a in ("codel", "codel_act")),
-    ),
-    *(
-        number(
-            f"codel-act-F4-{i}",
-            "approx",
-            f"CoDel-ACT: count around {level} for n = {n}",
-            f"n{n}.codel_act.count.level",
-            level,
-            "",
-        )
-        for i, n, level in ((4, 4, 50), (5, 16, 300), (6, 64, 1300))
-    ),
-    order(
-        "codel-act-F4-7",
+        *(more(f"n{n}.codel.count.slope_per_s", 1.0) for n in _BUSY)),
+    order("codel-act-F4-2", "the slope grows with n",
+        *growing(*(f"n{n}.codel.count.slope_per_s" for n in FLOWS))),
+    order("codel-act-F4-3", "n = 1: count stays very low for CoDel and CoDel-ACT",
+        *(more(10.0, f"n1.{a}.count.level") for a in ("codel", "codel_act"))),
+    *(number(f"codel-act-F4-{i}", "approx", f"CoDel-ACT: count around {level} for n = {n}",
+        f"n{n}.codel_act.count.level", level, "")
+        for i, n, level in ((4, 4, 50), (5, 16, 300), (6, 64, 1300))),
+    order("codel-act-F4-7",
         "PIE: p oscillates around a level that grows with n; almost 0 for n = 1",
         *growing(*(f"n{n}.pie.drop_prob.level" for n in FLOWS)),
-        more(0.01, "n1.pie.drop_prob.level"),
-    ),
-    order(
-        "codel-act-F4-8",
+        more(0.01, "n1.pie.drop_prob.level")),
+    order("codel-act-F4-8",
         "PIE: p reaches its level sooner than count does, with an overshoot at the start",
         *(more(f"n{n}.codel_act.count.reached_s", f"n{n}.pie.drop_prob.reached_s") for n in _BUSY),
-        *(more(f"n{n}.pie.drop_prob.overshoot", 1.1) for n in _BUSY),
-    ),
-    order(
-        "codel-act-F5-1",
-        "drop rates oscillate around levels that grow with n",
-        *(part for a in AQMS for part in growing(*(f"n{n}.{a}.{_RATE}" for n in FLOWS))),
-    ),
-    number(
-        "codel-act-F5-2",
-        "approx",
-        "n = 64: CoDel-ACT reaches its level after 6 s",
-        "n64.codel_act.drop_rate.reached_s",
-        6,
-        "s",
-    ),
-    between(
-        "codel-act-F5-3",
-        "approx",
-        "n = 64: PIE reaches its level within 2 s",
-        "n64.pie.drop_rate.reached_s",
-        None,
-        2,
-        "s",
-    ),
-    order(
-        "codel-act-F5-4",
+        *(more(f"n{n}.pie.drop_prob.overshoot", 1.1) for n in _BUSY)),
+    order("codel-act-F5-1", "drop rates oscillate around levels that grow with n",
+        *(part for a in AQMS for part in growing(*(f"n{n}.{a}.{_RATE}" for n in FLOWS)))),
+    number("codel-act-F5-2", "approx", "n = 64: CoDel-ACT reaches its level after 6 s",
+        "n64.codel_act.drop_rate.reached_s", 6, "s"),
+    between("codel-act-F5-3", "approx", "n = 64: PIE reaches its level within 2 s",
+        "n64.pie.drop_rate.reached_s", None, 2, "s"),
+    order("codel-act-F5-4",
         "n = 64: CoDel takes longer than CoDel-ACT, which takes longer than PIE",
-        *growing(*(f"n64.{a}.drop_rate.reached_s" for a in ("pie", "codel_act", "codel"))),
-    ),
-    order(
-        "codel-act-F5-5",
-        "level: PIE < CoDel-ACT < CoDel",
-        *(
-            part
-            for n in _BUSY
-            for part in growing(*(f"n{n}.{a}.{_RATE}" for a in ("pie", "codel_act", "codel")))
-        ),
-    ),
-    order(
-        "codel-act-F5-6",
-        "amplitude: CoDel larger than CoDel-ACT and PIE",
-        *(
-            more(f"n{n}.codel.drop_rate.sd_per_s", f"n{n}.{a}.drop_rate.sd_per_s")
-            for n in _BUSY
-            for a in ("codel_act", "pie")
-        ),
-    ),
+        *growing(*(f"n64.{a}.drop_rate.reached_s" for a in ("pie", "codel_act", "codel")))),
+    order("codel-act-F5-5", "level: PIE < CoDel-ACT < CoDel",
+        *(part for n in _BUSY for part in growing(*(f"n{n}.{a}.{_RATE}"
+        for a in ("pie", "codel_act", "codel"))))),
+    order("codel-act-F5-6", "amplitude: CoDel larger than CoDel-ACT and PIE",
+        *(more(f"n{n}.codel.drop_rate.sd_per_s", f"n{n}.{a}.drop_rate.sd_per_s") for n in _BUSY
+        for a in ("codel_act", "pie"))),
 ]
+# fmt: on
 
 
 def _at(n: int, aqm: str, window: int, metric: str) -> str:
@@ -1356,208 +1068,103 @@ def _dip(v: Values) -> float:
     return first - min(v[key] for key in _AFTER[3:8])
 
 
+# fmt: off
 _CLAIMS_F6: list[Claim] = [
-    order(
-        "codel-act-F6-1",
-        "n = 1, 50 s: each drops a single packet per congestion event",
-        *(more(_at(1, a, 50, "single_drops_pct"), 95.0) for a in AQMS),
-    ),
-    order(
-        "codel-act-F6-2",
+    order("codel-act-F6-1", "n = 1, 50 s: each drops a single packet per congestion event",
+        *(more(_at(1, a, 50, "single_drops_pct"), 95.0) for a in AQMS)),
+    order("codel-act-F6-2",
         "n = 1: time between losses equal for CoDel and CoDel-ACT, longer for PIE",
         alike(f"n1.codel_act.{_GAP}", f"n1.codel.{_GAP}", within=0.05),
-        more(f"n1.pie.{_GAP}", f"n1.codel.{_GAP}"),
-    ),
-    order(
-        "codel-act-F6-3",
+        more(f"n1.pie.{_GAP}", f"n1.codel.{_GAP}")),
+    order("codel-act-F6-3",
         "n = 1: the delay falls later after the loss with PIE than with the CoDel family",
-        *(
-            more("n1.pie.fall_after_loss_ms", f"n1.{a}.fall_after_loss_ms")
-            for a in ("codel", "codel_act")
-        ),
-    ),
-    order(
-        "codel-act-F6-4",
+        *(more("n1.pie.fall_after_loss_ms", f"n1.{a}.fall_after_loss_ms")
+        for a in ("codel", "codel_act"))),
+    order("codel-act-F6-4",
         "n >= 4: CoDel alternates short drop phases of very high drop rate with drop-free phases",
-        *(
-            more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel", 50, "phase_mean_ms"))
-            for n in _BUSY
-        ),
-        *(
-            more(
-                _at(n, "codel", 50, "rate_within_phases_per_s"),
-                _at(n, "codel", 50, "drops_per_s"),
-                2,
-            )
-            for n in _BUSY
-        ),
-    ),
-    several(
-        "codel-act-F6-5",
-        "approx",
-        "n >= 4, 50 s: CoDel drains the queue within 10 to 60 ms",
-        *(
-            is_within(
-                f"length of a drop phase, n = {n}",
-                _at(n, "codel", 50, "phase_mean_ms"),
-                10,
-                60,
-                "ms",
-            )
-            for n in _BUSY
-        ),
-    ),
-    several(
-        "codel-act-F6-6",
-        "exact",
-        "n >= 4: drop-free phases of CoDel last at least 100 ms",
-        *(
-            is_within(f"least, n = {n}", _at(n, "codel", 50, "free_min_ms"), 100, None, "ms")
-            for n in _BUSY
-        ),
-    ),
-    order(
-        "codel-act-F6-7",
-        "drop-free phases of CoDel longer for few flows than for many",
-        *growing(*(_at(n, "codel", 50, "free_mean_ms") for n in (64, 16, 4))),
-    ),
-    order(
-        "codel-act-F6-8",
+        *(more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel", 50, "phase_mean_ms"))
+        for n in _BUSY),
+        *(more(_at(n, "codel", 50, "rate_within_phases_per_s"), _at(n, "codel", 50, "drops_per_s"),
+        2) for n in _BUSY)),
+    several("codel-act-F6-5", "approx", "n >= 4, 50 s: CoDel drains the queue within 10 to 60 ms",
+        *(is_within(f"length of a drop phase, n = {n}", _at(n, "codel", 50, "phase_mean_ms"), 10,
+        60, "ms") for n in _BUSY)),
+    several("codel-act-F6-6", "exact", "n >= 4: drop-free phases of CoDel last at least 100 ms",
+        *(is_within(f"least, n = {n}", _at(n, "codel", 50, "free_min_ms"), 100, None, "ms")
+        for n in _BUSY)),
+    order("codel-act-F6-7", "drop-free phases of CoDel longer for few flows than for many",
+        *growing(*(_at(n, "codel", 50, "free_mean_ms") for n in (64, 16, 4)))),
+    order("codel-act-F6-8",
         "CoDel-ACT against CoDel: lower drop rate in phases, longer phases, shorter drop-free ones",
-        *(
-            more(
-                _at(n, "codel", 50, "rate_within_phases_per_s"),
-                _at(n, "codel_act", 50, "rate_within_phases_per_s"),
-            )
-            for n in _BUSY
-        ),
-        *(
-            more(_at(n, "codel_act", 50, "phase_mean_ms"), _at(n, "codel", 50, "phase_mean_ms"))
-            for n in _BUSY
-        ),
-        *(
-            more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel_act", 50, "free_mean_ms"))
-            for n in _BUSY
-        ),
-    ),
-    several(
-        "codel-act-F6-9",
-        "approx",
-        "CoDel-ACT: least time between drops",
-        *(
-            is_number(f"n = {n}", _at(n, "codel_act", 50, "spacing_p10_ms"), ms, "ms")
-            for n, ms in ((4, 14.1), (16, 5.8), (64, 2.8))
-        ),
-    ),
-    several(
-        "codel-act-F6-10",
-        "approx",
-        "CoDel-ACT: drop-free phases",
+        *(more(_at(n, "codel", 50, "rate_within_phases_per_s"),
+        _at(n, "codel_act", 50, "rate_within_phases_per_s")) for n in _BUSY),
+        *(more(_at(n, "codel_act", 50, "phase_mean_ms"), _at(n, "codel", 50, "phase_mean_ms"))
+        for n in _BUSY),
+        *(more(_at(n, "codel", 50, "free_mean_ms"), _at(n, "codel_act", 50, "free_mean_ms"))
+        for n in _BUSY)),
+    several("codel-act-F6-9", "approx", "CoDel-ACT: least time between drops",
+        *(is_number(f"n = {n}", _at(n, "codel_act", 50, "spacing_p10_ms"), ms, "ms")
+        for n, ms in ((4, 14.1), (16, 5.8), (64, 2.8)))),
+    several("codel-act-F6-10", "approx", "CoDel-ACT: drop-free phases",
         is_within("n = 4", _at(4, "codel_act", 50, "free_min_ms"), 14, 19, "ms"),
-        *(
-            is_number(f"n = {n}", _at(n, "codel_act", 50, "free_min_ms"), ms, "ms")
-            for n, ms in ((16, 5.8), (64, 2.8))
-        ),
-    ),
-    order(
-        "codel-act-F6-11",
-        "PIE drops continuously; its drops correlate weakly with the delay",
-        *(more(0.5, f"n{n}.pie.at50s.drop_delay_correlation") for n in _BUSY),
-    ),
-    order(
-        "codel-act-F6-12",
+        *(is_number(f"n = {n}", _at(n, "codel_act", 50, "free_min_ms"), ms, "ms")
+        for n, ms in ((16, 5.8), (64, 2.8)))),
+    order("codel-act-F6-11", "PIE drops continuously; its drops correlate weakly with the delay",
+        *(more(0.5, f"n{n}.pie.at50s.drop_delay_correlation") for n in _BUSY)),
+    order("codel-act-F6-12",
         "oscillation: CoDel-ACT around a short delay, PIE around a longer one, CoDel large",
-        *(
-            more(_at(n, "codel", 50, "sd_ms"), _at(n, a, 50, "sd_ms"))
-            for n in (16, 64)
-            for a in ("codel_act", "pie")
-        ),
-        *(more(_at(n, "pie", 50, "mean_ms"), _at(n, "codel_act", 50, "mean_ms")) for n in _BUSY),
-    ),
-    order(
-        "codel-act-F6-13",
+        *(more(_at(n, "codel", 50, "sd_ms"), _at(n, a, 50, "sd_ms")) for n in (16, 64)
+        for a in ("codel_act", "pie")),
+        *(more(_at(n, "pie", 50, "mean_ms"), _at(n, "codel_act", 50, "mean_ms")) for n in _BUSY)),
+    order("codel-act-F6-13",
         "50 s: zero delays with CoDel for n = 4 and 16; never for n = 1; mostly none for n = 64",
         *(more(_at(n, "codel", 50, "zero_pct"), 0.1) for n in (4, 16)),
-        more(0.1, _at(1, "codel", 50, "zero_pct")),
-        more(1.0, _at(64, "codel", 50, "zero_pct")),
-    ),
-    order(
-        "codel-act-F6-14",
-        "CoDel drop phases: long at 5 s, shorter at 50 s, very short at 500 s",
-        *(
-            part
-            for n in (4, 16)
-            for part in growing(*(_at(n, "codel", w, "phase_mean_ms") for w in (500, 50, 5)))
-        ),
-    ),
-    order(
-        "codel-act-F6-15",
+        more(0.1, _at(1, "codel", 50, "zero_pct")), more(1.0, _at(64, "codel", 50, "zero_pct"))),
+    order("codel-act-F6-14", "CoDel drop phases: long at 5 s, shorter at 50 s, very short at 500 s",
+        *(part for n in (4, 16)
+        for part in growing(*(_at(n, "codel", w, "phase_mean_ms") for w in (500, 50, 5))))),
+    order("codel-act-F6-15",
         "n = 16 at 5 s: delay gets short at the end of a phase but stays above zero",
         more(_at(16, "codel", 5, "min_ms"), 0.0),
-        more(10.0, _at(16, "codel", 5, "phase_end_delay_ms")),
-    ),
-    order(
-        "codel-act-F6-16",
-        "n = 16 at 50 s: delay sometimes falls to zero",
-        more(_at(16, "codel", 50, "zero_pct"), 0.0),
-    ),
-    order(
-        "codel-act-F6-17",
+        more(10.0, _at(16, "codel", 5, "phase_end_delay_ms"))),
+    order("codel-act-F6-16", "n = 16 at 50 s: delay sometimes falls to zero",
+        more(_at(16, "codel", 50, "zero_pct"), 0.0)),
+    order("codel-act-F6-17",
         "n = 16 at 500 s: phases stop at larger delays than at 50 s, zero delays mostly avoided, "
         "several packets dropped at one instant",
-        more(
-            _at(16, "codel", 500, "phase_end_delay_ms"), _at(16, "codel", 50, "phase_end_delay_ms")
-        ),
+        more(_at(16, "codel", 500, "phase_end_delay_ms"),
+        _at(16, "codel", 50, "phase_end_delay_ms")),
         more(_at(16, "codel", 50, "zero_pct"), _at(16, "codel", 500, "zero_pct")),
-        more(_at(16, "codel", 500, "same_instant_pct"), 10.0),
-    ),
-    order(
-        "codel-act-F6-18",
+        more(_at(16, "codel", 500, "same_instant_pct"), 10.0)),
+    order("codel-act-F6-18",
         "n = 16 at 500 s: after a phase the delay rises a little, then falls, then rises again",
         Part("a rise within 15 ms", lambda v: max(v[key] for key in _AFTER[1:5]) - v[_AFTER[0]]),
         Part("a fall within 40 ms", _dip),
-        Part("a rise until 100 ms", lambda v: v[_AFTER[-1]] - min(v[key] for key in _AFTER[3:8])),
-    ),
+        Part("a rise until 100 ms", lambda v: v[_AFTER[-1]] - min(v[key] for key in _AFTER[3:8]))),
 ]
+# fmt: on
 
 
 _FROZEN = [f"codel_count{n}.util_10to500s_pct" for n in (600, 6000, 60000)]
 
 
+# fmt: off
 _CLAIMS_X2: list[Claim] = [
-    several(
-        "codel-act-X2-1",
-        "approx",
-        "PIE and CoDel-ACT: about 100 % throughout",
-        *(is_number(AQMS[a], f"{a}.util_10to500s_pct", 100, "%") for a in ("pie", "codel_act")),
-    ),
-    number(
-        "codel-act-X2-2", "approx", "CoDel: 100 % at the start", "codel.util_1to5s_pct", 100, "%"
-    ),
+    several("codel-act-X2-1", "approx", "PIE and CoDel-ACT: about 100 % throughout",
+        *(is_number(AQMS[a], f"{a}.util_10to500s_pct", 100, "%") for a in ("pie", "codel_act"))),
+    number("codel-act-X2-2", "approx", "CoDel: 100 % at the start", "codel.util_1to5s_pct", 100,
+        "%"),
     number("codel-act-X2-3", "approx", "CoDel: 95 % after 30 s", "codel.util_25to35s_pct", 95, "%"),
-    order(
-        "codel-act-X2-4",
-        "CoDel: slow recovery afterwards up to 500 s",
+    order("codel-act-X2-4", "CoDel: slow recovery afterwards up to 500 s",
         more("codel.util_slope_60to500s_pct_per_100s", 0.0),
-        more("codel.util_450to500s_pct", "codel.util_25to35s_pct"),
-    ),
-    number(
-        "codel-act-X2-5",
-        "approx",
-        "CoDel with count 600: almost 100 %",
-        "codel_count600.util_10to500s_pct",
-        100,
-        "%",
-    ),
-    order(
-        "codel-act-X2-6",
-        "utilisation is not monotone in the frozen count",
-        Part(
-            "the middle one is the least or the largest",
-            lambda v: (v[_FROZEN[0]] - v[_FROZEN[1]]) * (v[_FROZEN[2]] - v[_FROZEN[1]]),
-        ),
-    ),
+        more("codel.util_450to500s_pct", "codel.util_25to35s_pct")),
+    number("codel-act-X2-5", "approx", "CoDel with count 600: almost 100 %",
+        "codel_count600.util_10to500s_pct", 100, "%"),
+    order("codel-act-X2-6", "utilisation is not monotone in the frozen count",
+        Part("the middle one is the least or the largest",
+        lambda v: (v[_FROZEN[0]] - v[_FROZEN[1]]) * (v[_FROZEN[2]] - v[_FROZEN[1]]))),
 ]
+# fmt: on
 
 
 CLAIMS = (*_CLAIMS_F1_F2, *_CLAIMS_T1, *_CLAIMS_F3_X1, *_CLAIMS_F4_F5, *_CLAIMS_F6, *_CLAIMS_X2)
@@ -1565,16 +1172,23 @@ CLAIMS = (*_CLAIMS_F1_F2, *_CLAIMS_T1, *_CLAIMS_F3_X1, *_CLAIMS_F4_F5, *_CLAIMS_
 # How often a receiver acknowledges is not printed; it decides how fast windows grow.
 _ACKS = (
     "how often the receiver acknowledges decides it, which the paper does not say. All else equal, "
-    "an acknowledgement for every packet gives CoDel at n = 16 a mean of 16.0 ms, a p99 of 39.6 ms "
-    "and 95.2 % of utilisation; delayed ones, the reading chosen, 11.6 ms, 28.0 ms and 98.4 %. The "
-    "paper's 14.2 ms, 35.8 ms and 95 % lie between. At n = 1 delayed ones meet the paper within "
-    "2 %, the others do not (mean 6.1 ms)."
+    "an acknowledgement for every packet gives CoDel at n = 4 a mean of 10.4 ms, a p99 of 22.3 ms "
+    "and 95.9 % of utilisation; delayed ones with the quick ones of Linux, the reading chosen, 7.1 "
+    "ms, 15.1 ms and 97.5 %. The paper's 8.8 and 17.7 ms lie between. At n = 1 delayed ones meet "
+    "the paper within 7 %, the others do not (mean 6.1 ms)."
 )
 _COUNT = (
-    "CoDel-ACT's count at n = 4 follows the losses that the sources ask for: 12 with delayed "
-    "acknowledgements, the reading chosen, 97 with the stack of Linux 3.8, 192 with an "
-    "acknowledgement for every packet; the paper's 50 lies between. Spacing (100 ms / sqrt(count)) "
-    "and mean delay (7.6, 6.2, 4.6 ms; the paper has 6.60) follow. At n = 16 and 64 count agrees."
+    "CoDel-ACT's count at n = 4 follows the losses that the sources ask for: 15 with delayed "
+    "acknowledgements, the reading chosen, 120 with an acknowledgement for every packet; the "
+    "paper's 50 lies between. Spacing (100 ms / sqrt(count)) and mean delay (7.2 and 5.0 ms; the "
+    "paper has 6.60) follow."
+)
+_TIMEOUTS = (
+    "most of 64 flows wait for a timeout, and what a sender does after one decides. Linux 2.6.29 "
+    "lets three packets go when F-RTO finds the timeout right and takes all that is out for lost "
+    "(tcp_enter_frto_loss): count is 1800 and the level is reached after 7.8 s, with PIE after 3.4 "
+    "s. Without this rule, and with the growth of kernels since 4.3, they were 1120, 6.1 and 0.9 "
+    "s; the paper has 1300, 6 and 2 s."
 )
 _PERIOD = (
     "PIE's gains are per update and are not scaled with t_update here, as in the draft's formula. "
@@ -1590,41 +1204,37 @@ DIFFERS = {
     "fall into the first second.",
     "F1-6": "the delay is down to half of its peak after 3.6 s and below 50 ms after 5 s: it falls "
     "slowly, and the paper does not say which delay it calls large.",
-    "F2-9": "the queue that a sent packet met on arrival is 0.6 packets above its delay, 1.1 above "
-    "the same difference of PIE, which is -0.5 because the packet in service delays but does not "
-    "queue. Where the paper samples the queue it does not say.",
+    "F2-9": "for CoDel the queue that packets met is 2.0 packets above the delay of those sent, "
+    "for CoDel-ACT 0.7; for PIE it is -0.5, because the packet in service delays but does not "
+    "queue. Counting the arriving packet too the three are 3.0, 1.7 and 0.5. Where the paper samples the "
+    "queue it does not say.",
     "T1-7": _ACKS,
-    "T1-9": _COUNT,
-    "T1-10": _COUNT,
-    "T1-13": _ACKS,
-    "T1-14": _ACKS,
-    "T1-19": _COUNT,
-    "T1-22": _COUNT,
-    "F3-6": _ACKS,
-    "F3-9": _ACKS,
-    "F3-10": _COUNT,
+    "F3-9": "at n = 16 utilisation is 98.6 %, at n = 1 98.0 %. The paper's CoDel has 95 % at n = "
+    f"16 after 30 s. {_ACKS}",
     "X1-1": "linear but for CoDel-ACT at n = 4, where 100 and 200 ms give the same mean within "
     "their interval.",
-    "X1-2": _COUNT,
+    "X1-2": f"about half at n = 16 and 64. At n = 4 {_COUNT}",
     "X1-4": _PERIOD,
     "X1-5": _PERIOD,
-    "X1-8": _ACKS,
+    "X1-8": "as F3-9: utilisation at n = 1 is half a percent below that at n = 16.",
     "F4-4": _COUNT,
+    "F4-6": _TIMEOUTS,
+    "F5-2": _TIMEOUTS,
+    "F5-3": _TIMEOUTS,
     "F5-4": "CoDel and CoDel-ACT are the same until the first phase ends, which at n = 64 is after "
-    "all 10 s of F1; 90 % of two nearly equal levels are reached within 0.3 s of one another.",
+    "5 s; 90 % of two nearly equal levels are reached within 0.4 s of one another.",
     "F5-5": "at n = 16 and 64 the levels of CoDel and CoDel-ACT differ by less than 5 %: the load "
     "decides how many packets have to go. At n = 4 the order is the paper's.",
-    "F6-8": "at n = 16 CoDel-ACT's phases are 4 ms shorter: with delayed acknowledgements its "
-    "count is lower (252; 361 with an acknowledgement for every packet) and the delay falls "
-    "below 5 ms after fewer drops.",
+    "F6-8": "at n = 16 CoDel-ACT's phases are 3 ms shorter: the delay falls below 5 ms after fewer "
+    "drops. At n = 4 and 64 all three orders hold.",
     "F6-9": _COUNT,
-    "F6-10": f"the time from the last drop of a phase to the first of the next is read here, "
+    "F6-10": "the time from the last drop of a phase to the first of the next is read here, "
     f"quantised by packets of 1.2 ms. For n = 4 {_COUNT}",
     "F6-13": "at n = 1 the window halves below the bandwidth-delay product, the queue empties "
     "after each loss and 8 % of packets do not wait. The paper's p99 at n = 1 lies 0.14 ms above "
     "ours, on the same grid of packet times: what does not wait here has a small delay there.",
     "F6-17": "zero delays are rarer and several packets are dropped at once, as in the paper. The "
-    "delay at the end of a phase is 0.4 ms lower than at 50 s, a third of a packet time.",
+    "delay at the end of a phase is 0.3 ms lower than at 50 s, a quarter of a packet time.",
 }
 
 PAPER = Paper(

@@ -309,112 +309,45 @@ _LIGHT, _HEAVY, _MIX = "scenario 1: 5 TCP", "scenario 2: 50 TCP", "scenario 3: 5
 _SEEDS = Seeds(3, 20)
 _TWO_UDP = "UDP sources send 10 Mbit/s each; a variant with 6 Mbit/s each is measured beside it."
 
+# fmt: off
 ITEMS = (
-    Item(
-        "F1",
-        "Class diagram of the ns-3 model",
-        "structure",
-        note="Nothing to measure. Here PI2 is one law beside PIE; any queue can stand around it.",
-    ),
-    Item(
-        "F2",
-        "Interaction of enqueue, early drop, update and dequeue",
-        "structure",
-        note="Nothing to measure. The same hooks: on_enqueue, on_timer, on_dequeue.",
-    ),
-    Item(
-        "T1",
-        "Variables of the probability update",
-        "parameters",
-        measure=_t1_measure,
-        tables=_own("Table I", _T1_ROWS),
-    ),
-    Item(
-        "T2",
-        "Variables of the rate estimate",
-        "parameters",
-        measure=_t2_measure,
-        tables=_own("Table II", _T2_ROWS),
-    ),
+    Item("F1", "Class diagram of the ns-3 model", "structure",
+        note="Nothing to measure. Here PI2 is one law beside PIE; any queue can stand around it."),
+    Item("F2", "Interaction of enqueue, early drop, update and dequeue", "structure",
+        note="Nothing to measure. The same hooks: on_enqueue, on_timer, on_dequeue."),
+    Item("T1", "Variables of the probability update", "parameters", measure=_t1_measure,
+        tables=_own("Table I", _T1_ROWS)),
+    Item("T2", "Variables of the rate estimate", "parameters", measure=_t2_measure,
+        tables=_own("Table II", _T2_ROWS)),
     Item("T3", "Simulation setup", "parameters", measure=_t3_measure, tables=_t3_tables),
-    Item(
-        "F3",
-        f"Queuing delay over time, {_LIGHT}",
-        cases=_mixes(5, 0),
-        seeds=_SEEDS,
-        measure=_delay_measure,
-        figures=_delay_figures("F3", _LIGHT),
-        note="Twenty seeds instead of one run show the spread.",
-    ),
-    Item(
-        "F4",
-        f"Link throughput over time, {_LIGHT}",
-        cases=_mixes(5, 0),
-        seeds=_SEEDS,
-        measure=_throughput_measure,
+    Item("F3", f"Queuing delay over time, {_LIGHT}", cases=_mixes(5, 0), seeds=_SEEDS,
+        published_runs="one run", measure=_delay_measure, figures=_delay_figures("F3", _LIGHT)),
+    Item("F4", f"Link throughput over time, {_LIGHT}", cases=_mixes(5, 0), seeds=_SEEDS,
+        published_runs="one run", measure=_throughput_measure,
         figures=_throughput_figures("F4", _LIGHT),
-        note="Bins of 1 s; the paper does not print its own.",
-    ),
-    Item(
-        "F5",
-        f"Queuing delay over time, {_HEAVY}",
-        cases=_mixes(50, 0),
-        seeds=_SEEDS,
-        measure=_delay_measure,
-        figures=_delay_figures("F5", _HEAVY),
-    ),
-    Item(
-        "F6",
-        f"Link throughput over time, {_HEAVY}",
-        cases=_mixes(50, 0),
-        seeds=_SEEDS,
-        measure=_throughput_measure,
-        figures=_throughput_figures("F6", _HEAVY),
-    ),
-    Item(
-        "F7",
-        f"Queuing delay over time, {_MIX}",
-        cases=_mixes(5, 2),
-        seeds=_SEEDS,
-        measure=_delay_measure,
-        figures=_delay_figures("F7", _MIX),
-        note=_TWO_UDP,
-    ),
-    Item(
-        "F8",
-        f"Link throughput over time, {_MIX}",
-        cases=_mixes(5, 2),
-        seeds=_SEEDS,
-        measure=_throughput_measure,
-        figures=_throughput_figures("F8", _MIX),
-        note=_TWO_UDP,
-    ),
-    Item(
-        "F9",
-        "CDF of the queuing delay, 20 TCP",
-        cases=_cdf_cases(20, 0),
-        seeds=_SEEDS,
-        measure=_cdf_measure,
+        note="Bins of 1 s; the paper does not print its own."),
+    Item("F5", f"Queuing delay over time, {_HEAVY}", cases=_mixes(50, 0), seeds=_SEEDS,
+        published_runs="one run", measure=_delay_measure, figures=_delay_figures("F5", _HEAVY)),
+    Item("F6", f"Link throughput over time, {_HEAVY}", cases=_mixes(50, 0), seeds=_SEEDS,
+        published_runs="one run", measure=_throughput_measure,
+        figures=_throughput_figures("F6", _HEAVY)),
+    Item("F7", f"Queuing delay over time, {_MIX}", cases=_mixes(5, 2), seeds=_SEEDS,
+        published_runs="one run", measure=_delay_measure, figures=_delay_figures("F7", _MIX),
+        note=_TWO_UDP),
+    Item("F8", f"Link throughput over time, {_MIX}", cases=_mixes(5, 2), seeds=_SEEDS,
+        published_runs="one run", measure=_throughput_measure,
+        figures=_throughput_figures("F8", _MIX), note=_TWO_UDP),
+    Item("F9", "CDF of the queuing delay, 20 TCP", cases=_cdf_cases(20, 0), seeds=_SEEDS,
+        published_runs="one run", measure=_cdf_measure,
         figures=_cdf_figures("F9", "scenario 4a: 20 TCP"),
-        note="Better is read as: a larger share at or below the target, and a smaller p90.",
-    ),
-    Item(
-        "F10",
-        "CDF of the queuing delay, 5 TCP and 2 UDP",
-        cases=_cdf_cases(5, 2),
-        seeds=_SEEDS,
-        measure=_cdf_measure,
-        figures=_cdf_figures("F10", "scenario 4b: 5 TCP and 2 UDP"),
-        note=_TWO_UDP,
-    ),
-    Item(
-        "G",
-        "Across figures: mean delays after the first seconds",
-        cases=_g_cases,
-        seeds=_SEEDS,
-        measure=_delay_measure,
-    ),
+        note="Better is read as: a larger share at or below the target, and a smaller p90."),
+    Item("F10", "CDF of the queuing delay, 5 TCP and 2 UDP", cases=_cdf_cases(5, 2), seeds=_SEEDS,
+        published_runs="one run", measure=_cdf_measure,
+        figures=_cdf_figures("F10", "scenario 4b: 5 TCP and 2 UDP"), note=_TWO_UDP),
+    Item("G", "Across figures: mean delays after the first seconds", cases=_g_cases, seeds=_SEEDS,
+        published_runs="one run", measure=_delay_measure),
 )
+# fmt: on
 
 
 _LATE = "after10s.mean_ms"
@@ -433,121 +366,63 @@ _SETUP = (
 )
 
 
+# fmt: off
 _CLAIMS: list[Claim] = [
     number("pi2-T2-1", "exact", "averaging weight", "pi2.rate_weight", 0.5, ""),
-    several(
-        "pi2-T3-1",
-        "exact",
-        "all values of Table III",
-        *(is_number(k, k, v, u) for k, v, u in _SETUP),
-    ),
-    number(
-        "pi2-F3-1",
-        "approx",
-        "initial peak of PIE: the full buffer",
-        "pie.initial_peak_ms",
-        _BUFFER_MS,
-        "ms",
-    ),
-    order(
-        "pi2-F3-2",
-        "initial peak of PI2 below PIE's by a good margin",
-        more("pie.initial_peak_ms", "pi2.initial_peak_ms", 1.1),
-    ),
-    order(
-        "pi2-F3-3",
-        "both bring the delay down quickly",
-        *(more(5.0, f"{a}.settled_below_40ms_s") for a in AQMS),
-    ),
-    several(
-        "pi2-F3-4",
-        "approx",
-        "afterwards both stay around 20 ms",
-        *(is_number(AQMS[a], f"{a}.{_LATE}", 20, "ms") for a in AQMS),
-    ),
-    order(
-        "pi2-F4-1",
-        "both show a dip of throughput after the start",
-        *(more(f"{a}.after20s.mean_mbps", f"{a}.dip_1to15s_mbps", 1.1) for a in AQMS),
-    ),
-    order(
-        "pi2-F4-2",
-        "later on alike, close to 10 Mbit/s",
+    several("pi2-T3-1", "exact", "all values of Table III",
+        *(is_number(k, k, v, u) for k, v, u in _SETUP)),
+    number("pi2-F3-1", "approx", "initial peak of PIE: the full buffer", "pie.initial_peak_ms",
+        _BUFFER_MS, "ms"),
+    order("pi2-F3-2", "initial peak of PI2 below PIE's by a good margin",
+        more("pie.initial_peak_ms", "pi2.initial_peak_ms", 1.1)),
+    order("pi2-F3-3", "both bring the delay down quickly",
+        *(more(5.0, f"{a}.settled_below_40ms_s") for a in AQMS)),
+    several("pi2-F3-4", "approx", "afterwards both stay around 20 ms",
+        *(is_number(AQMS[a], f"{a}.{_LATE}", 20, "ms") for a in AQMS)),
+    order("pi2-F4-1", "both show a dip of throughput after the start",
+        *(more(f"{a}.after20s.mean_mbps", f"{a}.dip_1to15s_mbps", 1.1) for a in AQMS)),
+    order("pi2-F4-2", "later on alike, close to 10 Mbit/s",
         alike("pi2.after20s.mean_mbps", "pie.after20s.mean_mbps", within=0.05, floor=0.05),
-        *(more(f"{a}.after20s.mean_mbps", 9.5) for a in AQMS),
-    ),
-    several(
-        "pi2-F5-1",
-        "approx",
-        "both are brought down quickly and stay around 20 ms",
+        *(more(f"{a}.after20s.mean_mbps", 9.5) for a in AQMS)),
+    several("pi2-F5-1", "approx", "both are brought down quickly and stay around 20 ms",
         *(is_number(AQMS[a], f"{a}.{_LATE}", 20, "ms") for a in AQMS),
-        *(is_within(f"{AQMS[a]} settled", f"{a}.settled_below_40ms_s", None, 5, "s") for a in AQMS),
-    ),
-    order(
-        "pi2-F5-2",
-        "resembles scenario 1, although the initial burst is larger",
-        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS),
-    ),
-    order(
-        "pi2-F6-1",
-        "no initial dip for either AQM",
-        *(not_less(f"{a}.dip_1to15s_mbps", f"{a}.after20s.mean_mbps", 0.1) for a in AQMS),
-    ),
-    several(
-        "pi2-F6-2",
-        "approx",
-        "throughput at link capacity",
-        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS),
-    ),
-    order(
-        "pi2-F7-1",
-        "both keep the delay around the target; results alike",
-        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS),
-        alike(f"pi2.{_LATE}", f"pie.{_LATE}"),
-    ),
-    several(
-        "pi2-F8-1",
-        "approx",
-        "bottleneck completely used",
-        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS),
-    ),
-    *(
-        order(
-            f"pi2-F9-{i}",
-            f"target {ms} ms: PI2 better than PIE",
-            more(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct"),
-            more(f"target{ms}ms.pie.p90_ms", f"target{ms}ms.pi2.p90_ms"),
-        )
-        for i, ms in ((1, 5), (2, 20))
-    ),
-    order(
-        "pi2-F10-1",
-        "PI2 no worse than PIE",
-        *(
-            not_less(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct")
-            for ms in _TARGETS_MS
-        ),
-        *(not_more(f"target{ms}ms.pi2.p90_ms", f"target{ms}ms.pie.p90_ms") for ms in _TARGETS_MS),
-    ),
-    order(
-        "pi2-G-1",
-        "mean delays after the first seconds close to each other and to the target",
+        *(is_within(f"{AQMS[a]} settled", f"{a}.settled_below_40ms_s", None, 5, "s")
+        for a in AQMS)),
+    order("pi2-F5-2", "resembles scenario 1, although the initial burst is larger",
+        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS)),
+    order("pi2-F6-1", "no initial dip for either AQM",
+        *(not_less(f"{a}.dip_1to15s_mbps", f"{a}.after20s.mean_mbps", 0.1) for a in AQMS)),
+    several("pi2-F6-2", "approx", "throughput at link capacity",
+        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS)),
+    order("pi2-F7-1", "both keep the delay around the target; results alike",
+        *(alike(f"{a}.{_LATE}", 20.0) for a in AQMS), alike(f"pi2.{_LATE}", f"pie.{_LATE}")),
+    several("pi2-F8-1", "approx", "bottleneck completely used",
+        *(is_number(AQMS[a], f"{a}.after20s.mean_mbps", 10, "Mbit/s") for a in AQMS)),
+    *(order(f"pi2-F9-{i}", f"target {ms} ms: PI2 better than PIE",
+        more(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct"),
+        more(f"target{ms}ms.pie.p90_ms", f"target{ms}ms.pi2.p90_ms"))
+        for i, ms in ((1, 5), (2, 20))),
+    order("pi2-F10-1", "PI2 no worse than PIE",
+        *(not_less(f"target{ms}ms.pi2.below_{ms}ms_pct", f"target{ms}ms.pie.below_{ms}ms_pct")
+        for ms in _TARGETS_MS),
+        *(not_more(f"target{ms}ms.pi2.p90_ms", f"target{ms}ms.pie.p90_ms") for ms in _TARGETS_MS)),
+    order("pi2-G-1", "mean delays after the first seconds close to each other and to the target",
         *(alike(f"{mix}.pi2.{_LATE}", f"{mix}.pie.{_LATE}") for mix in ("light", "heavy", "mix")),
-        *(alike(f"{mix}.{a}.{_LATE}", 20.0) for mix in ("light", "heavy", "mix") for a in AQMS),
-    ),
-    order(
-        "pi2-G-2",
-        "PI2 never clearly worse than PIE in delay",
-        *(
-            not_more(f"{mix}.pi2.{_LATE}", f"{mix}.pie.{_LATE}", within=0.25)
-            for mix in ("light", "heavy", "mix")
-        ),
-    ),
+        *(alike(f"{mix}.{a}.{_LATE}", 20.0) for mix in ("light", "heavy", "mix") for a in AQMS)),
+    order("pi2-G-2", "PI2 never clearly worse than PIE in delay",
+        *(not_more(f"{mix}.pi2.{_LATE}", f"{mix}.pie.{_LATE}", within=0.25)
+        for mix in ("light", "heavy", "mix"))),
 ]
+# fmt: on
 
 
 # Why claims do not hold here, with the experiment that shows it.
-DIFFERS: dict[str, str] = {}
+DIFFERS = {
+    "F4-2": "alike, but 9.4 and 9.3 Mbit/s over the whole run: without SACK and with a timeout of "
+    "1 s or more a flow that loses several packets of a window stands still. With the SACK of "
+    "ns-2 five flows have 9.79 and 9.76 Mbit/s, with Linux 6 9.88 and 9.86; an acknowledgement "
+    "for every packet does not help (9.2 and 9.3).",
+}
 
 PAPER = Paper(
     key="pi2",

@@ -36,9 +36,7 @@ class Cache:
         self._folder = (folder or default_folder()) / "runs"
         self._say = say
 
-    def path(
-        self, scenario: _core.Scenario, keep: tuple[str, ...], kernel: str = ""
-    ) -> Path:
+    def path(self, scenario: _core.Scenario, keep: tuple[str, ...], kernel: str = "") -> Path:
         """The file of a run: its name is the digest of all that the content depends on.
 
         Args:

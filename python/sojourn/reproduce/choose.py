@@ -36,9 +36,10 @@ def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[It
     """
     chosen: dict[str, dict[str, None]] = {}
     for word in words or [key for key, paper in known().items() if engine == SIM or paper.testbed]:
-        paper = _paper(word.partition(":")[0])
+        name, colon, item = word.partition(":")
+        paper = _paper(name)
         items = chosen.setdefault(paper.key, {})
-        items |= dict.fromkeys(_items(paper, word.partition(":")[2]))
+        items |= dict.fromkeys([_item(paper, item)] if colon else [i.id for i in paper.items])
     of_engine = {key: known()[key] if engine == SIM else on_kernel(known()[key]) for key in chosen}
     return [
         (of_engine[key], [item for item in of_engine[key].items if item.id in items])
@@ -53,12 +54,10 @@ def _paper(name: str) -> Paper:
     raise InputError(f"reproduce {name}: there is no such paper{_nearest(name, found)}")
 
 
-def _items(paper: Paper, name: str) -> list[str]:
-    if not name:
-        return [item.id for item in paper.items]
+def _item(paper: Paper, name: str) -> str:
     ids = {item.id.lower(): item.id for item in paper.items}
     if name.lower() in ids:
-        return [ids[name.lower()]]
+        return ids[name.lower()]
     near = _nearest(name, ids.values())
     raise InputError(f"reproduce {paper.key}:{name}: {paper.key} has no such item{near}")
 

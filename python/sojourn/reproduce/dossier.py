@@ -75,6 +75,7 @@ def _section(made: ItemMade, drawings: Mapping[str, str]) -> dict[str, Any]:
         "drawings": drawings,
         "tables": [] if made.item.missing else made.item.tables(made.values),
         "claims": show.claim_rows(made.claims),
+        "seeds": show.seeds(made),
         "parts": made.claims,
         "differs": [j for j in made.claims if j.claim.differs and j.verdict not in show.GOOD],
         "measured": show.value_table(made),

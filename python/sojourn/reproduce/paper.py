@@ -172,6 +172,7 @@ class Item:
         kind: whether it is simulated, computed, or only shown.
         cases: the scenarios by key, for a profile; keys become parts of the measured keys.
         seeds: under how many seeds each case is run.
+        published_runs: how often the paper ran each case, in words; empty if it does not say.
         measure: from pooled replicas to values.
         figures: from pooled replicas and values to figures by name.
         tables: from values to tables.
@@ -184,6 +185,7 @@ class Item:
     kind: Kind = "data"
     cases: Callable[[Profile], dict[str, Case]] = no_cases
     seeds: Seeds = Seeds()
+    published_runs: str = ""
     measure: Callable[[Pools], dict[str, float]] = no_values
     figures: Callable[[Pools, Values], Mapping[str, Figure]] = no_figures
     tables: Callable[[Values], Sequence[Table]] = no_tables

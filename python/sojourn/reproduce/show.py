@@ -77,6 +77,15 @@ def _good(judged: Sequence[Judged], verdicts: tuple[str, ...]) -> int:
     return sum(each.verdict in verdicts for each in judged)
 
 
+def seeds(made: ItemMade) -> str:
+    """How often each case was run here and in the paper; empty where nothing is run."""
+    count = made.plan.seeds
+    if not count:
+        return ""
+    here = f"{count} {'seed' if count == 1 else 'seeds'} here"
+    return f"Each case: {here}, {made.item.published_runs or 'not stated'} in the paper."
+
+
 def value_table(made: ItemMade) -> Table:
     """Every measured value of an item with mean over the seeds and half of its interval."""
     rows = []

@@ -84,29 +84,16 @@ params! {
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     } behaviour {
         "max_p is adapted": "at the end of every adapt_interval", "Floyd et al. 2001; Linux red.h",
-            "ns3": "by the first arrival later than adapt_interval after its last change",
-                "ns-3 RedQueueDisc";
-        "max_p stays": "while the average is in the middle fifth between the thresholds",
-            "Floyd et al. 2001";
-        "max_p at its bound": "takes one more step", "Linux red.h",
-            "ns3": "stays", "ns-3 RedQueueDisc";
+            "ns3": "by the first arrival that long after its last change", "ns-3 RedQueueDisc";
+        "max_p at its bound": "takes one more step", "Linux red.h", "ns3": "stays", "ns-3 RedQueueDisc";
         "automatic thresholds": "half and three halves of target_delay, at least 5 and 15 packets",
             "Floyd et al. 2001; ns-2 red.cc",
             "linux": "a twelfth and a quarter of the limit", "tc red",
-            "kids": "half and three halves of target_delay; one and two packets for 1 ms, and where tc \
-                finds no weight", "Khademi et al. 2013 §2.3; the second: lab decision";
-        "after an idle time": "the average decays by the packets that could have passed, then takes a \
-            sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
-            "linux" | "kids": "the average is shifted by a table of times; no sample is taken",
-                "Linux red.h";
-        "random numbers": "one per arrival between the thresholds", "Floyd and Jacobson 1993 §4",
-            "linux" | "kids": "one per signal", "Linux red.h",
-            "ns3": "one per arrival between the thresholds that is not spared", "ns-3 RedQueueDisc";
-        "the first arrival above min_th": "may be signalled", "Floyd and Jacobson 1993 §4",
-            "linux" | "kids" | "ns3": "is spared", "Linux red.h; ns-3 RedQueueDisc";
-        "the gentle slope starts": "at max_p as it is", "lab decision: the curve has no step",
-            "linux" | "kids": "nowhere: there is none", "Linux red.h",
-            "ns3": "at the first max_p", "ns-3 RedQueueDisc";
+            "kids": "half and three halves of target_delay; 1 and 2 packets for 1 ms or no weight",
+                "Khademi et al. 2013 §2.3; no weight in tc: lab decision";
+        "signals at a given max_p": "as in red@floyd", "Floyd et al. 2001",
+            "linux" | "kids": "as in red@linux", "Linux red.h",
+            "ns3": "as in red@ns3", "ns-3 RedQueueDisc";
     }
     check: |params| check(params);
     unused: |dialect| unused(dialect);

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::law::{Aqm, Env, Law, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdiscs::line::{Line, Waiting};
 use crate::qdiscs::queue::LawQueue;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
@@ -40,7 +41,8 @@ words! {
 /// One queue under one law.
 #[derive(Debug)]
 pub struct Fifo<P, L> {
-    queue: LawQueue<P, L>,
+    law: L,
+    line: Line<P>,
     limit: Limit,
     overflow: Overflow,
 }
@@ -48,7 +50,7 @@ pub struct Fifo<P, L> {
 impl<P: Packet, L: Aqm> Fifo<P, L> {
     /// An empty queue; arrivals that find no room are dropped.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { queue: LawQueue::new(law), limit, overflow: Overflow::Arrival }
+        Fifo { law, line: Line::default(), limit, overflow: Overflow::Arrival }
     }
 
     /// The same, with somebody who pays where there is no room.
@@ -58,33 +60,38 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
 
     /// The law, for tests.
     pub fn law(&self) -> &L {
-        &self.queue.law
+        &self.law
+    }
+
+    fn queue(&mut self) -> LawQueue<'_, L, &mut Line<P>> {
+        LawQueue { law: &mut self.law, waiting: &mut self.line, elsewhere: 0 }
     }
 
     /// There is no room: the arrival is refused, or packets at the head go until it fits. One that would
     /// not fit alone evicts nobody.
+    #[cold]
     fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();
         let hopeless = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
         let refused = self.overflow == Overflow::Arrival || hopeless;
-        if self.queue.offer(now, packet, refused, 0, rng, sink) {
+        if self.queue().offer(now, packet, refused, rng, sink) {
             while self.is_over_limit() {
-                self.queue.evict(now, 0, sink);
+                self.queue().evict(now, sink);
             }
         }
     }
 
     fn is_over_limit(&self) -> bool {
         match self.limit {
-            Limit::Packets(n) => u64::from(self.queue.packets()) > n,
-            Limit::Bytes(n) => self.queue.bytes() > n,
+            Limit::Packets(n) => u64::from(self.line.packets()) > n,
+            Limit::Bytes(n) => self.line.bytes() > n,
         }
     }
 
     fn is_full_for(&self, bytes: u32) -> bool {
         match self.limit {
-            Limit::Packets(n) => u64::from(self.queue.packets()) >= n,
-            Limit::Bytes(n) => self.queue.bytes() + u64::from(bytes) > n,
+            Limit::Packets(n) => u64::from(self.line.packets()) >= n,
+            Limit::Bytes(n) => self.line.bytes() + u64::from(bytes) > n,
         }
     }
 }
@@ -94,7 +101,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         if self.is_full_for(packet.bytes()) {
             self.offer_when_full(now, packet, rng, sink);
         } else {
-            self.queue.offer(now, packet, false, 0, rng, sink);
+            self.queue().offer(now, packet, false, rng, sink);
         }
     }
 
@@ -104,23 +111,25 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        self.queue.take(now, 0, rng, sink)
+        self.queue().judge(now, rng, sink)?;
+        self.line.pop()
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.queue.law.next_timer()
+        self.law.next_timer()
     }
 
     fn on_timer(&mut self, now: Time) {
-        self.queue.on_timer(now, 0);
+        self.queue().on_timer(now);
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
-        self.queue.law.on_rate(now, rate);
+        self.law.on_rate(now, rate);
     }
 
     fn backlog(&self) -> Backlog {
-        self.queue.backlog(0)
+        let bytes = self.line.bytes();
+        Backlog { packets: self.line.packets(), bytes, link_bytes: bytes }
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -128,7 +137,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        self.queue.law.observe(out);
+        self.law.observe(out);
     }
 }
 

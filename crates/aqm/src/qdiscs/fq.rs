@@ -16,14 +16,15 @@
 //! With a law's dialect `linux` or `ns3` go the flow queues of that name: `fq(codel@linux)`.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::law::{Env, Law, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdiscs::flows::Flows;
 use crate::qdiscs::line::Total;
-use crate::qdiscs::queue::LawQueue;
 use crate::qdiscs::rota::{Rota, Turn};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Rate, Time};
@@ -88,7 +89,9 @@ pub const VARS: &[Var] = &[
 /// Flow queues, each under its own law.
 #[derive(Debug)]
 pub struct Fq<P, L> {
-    queues: Vec<FlowQueue<P, L>>,
+    flows: Flows<P, L>,
+    /// Bytes that each queue may still send in this round.
+    credits: Vec<i64>,
     rota: Rota,
     limit: Limit,
     memory_limit: u64,
@@ -97,27 +100,20 @@ pub struct Fq<P, L> {
     quantum: i64,
     drop_batch: u64,
     salt: u64,
-    total: Total,
     /// The earliest timer of the queues that hold packets. It may outlast them until it rings.
     alarm: Option<Time>,
 }
 
-#[derive(Debug)]
-struct FlowQueue<P, L> {
-    queue: LawQueue<P, L>,
-    /// Bytes it may still send in this round.
-    credits: i64,
-}
-
 impl<P: Packet, L: Law> Fq<P, L> {
     /// Empty queues, each under a law of its own made by `law`.
-    pub fn new(params: &FqParams, env: &Env, mut law: impl FnMut() -> L) -> Self {
+    pub fn new(params: &FqParams, env: &Env, law: impl FnMut() -> L) -> Self {
         let quantum = params.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         assert!(quantum > 0, "a round without bytes would never end");
-        let queue = |_| FlowQueue { queue: LawQueue::new(law()), credits: 0 };
+        let count = params.flows as usize;
         Fq {
-            queues: (0..params.flows).map(queue).collect(),
-            rota: Rota::new(params.flows as usize),
+            flows: Flows::new(count, law),
+            credits: vec![0; count],
+            rota: Rota::new(count),
             limit: params.limit,
             memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
             overflow: params.overflow,
@@ -125,7 +121,6 @@ impl<P: Packet, L: Law> Fq<P, L> {
             quantum: quantum as i64,
             drop_batch: params.drop_batch,
             salt: env.salt,
-            total: Total::default(),
             alarm: None,
         }
     }
@@ -133,31 +128,28 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// The number of the queue of a flow (RFC 8290 §4.1; multiply and shift, as in Linux).
     fn queue_of(&self, flow: u64) -> u32 {
         let hash = splitmix(flow ^ self.salt);
-        ((u128::from(hash) * self.queues.len() as u128) >> 64) as u32
-    }
-
-    fn queue(&mut self, index: u32) -> &mut LawQueue<P, L> {
-        &mut self.queues[index as usize].queue
+        ((u128::from(hash) * self.flows.count() as u128) >> 64) as u32
     }
 
     /// A law is not ticked while its queue is empty, so that a thousand idle queues cost nothing;
     /// it catches up before its next hook.
     fn wake(&mut self, index: u32, now: Time) {
-        let queue = self.queue(index);
-        if queue.is_empty() && queue.law.next_timer().is_some_and(|due| due <= now) {
-            queue.law.on_idle_timers(now);
+        let due = self.flows.law(index).next_timer().is_some_and(|due| due <= now);
+        if due && self.flows.is_empty(index) {
+            self.flows.law_mut(index).on_idle_timers(now);
         }
     }
 
     fn is_over_limit(&self) -> bool {
-        self.total.is_over(self.limit) || self.total.bytes > self.memory_limit
+        let total = self.flows.total();
+        total.is_over(self.limit) || total.bytes > self.memory_limit
     }
 
     /// Whether a packet is dropped because there is no room for it. Where the fattest queue pays, only one
     /// that would not fit even alone: it must not evict all others first.
     fn refuses(&self, bytes: u32) -> bool {
         let present = match self.overflow {
-            Overflow::Arrival => self.total,
+            Overflow::Arrival => self.flows.total(),
             Overflow::Fattest => Total::default(),
         };
         present.is_full_for(bytes, self.limit)
@@ -167,18 +159,18 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// The fattest queue loses half of its packets (RFC 8290 §4.1) or of its bytes (Linux
     /// `fq_codel_drop`) from its head, at most `drop_batch` packets.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        let fattest = self.fattest();
-        let (packets, bytes) = (self.queue(fattest).packets(), self.queue(fattest).bytes());
-        let half = bytes.div_ceil(2);
+        let listed = self.rota.listed();
+        let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
+        let half = self.flows.bytes(fattest).div_ceil(2);
         let most = match self.shed {
-            Shed::Packets => u64::from(packets.div_ceil(2)).min(self.drop_batch),
+            Shed::Packets => {
+                u64::from(self.flows.packets(fattest).div_ceil(2)).min(self.drop_batch)
+            }
             Shed::Bytes => self.drop_batch,
         };
         let mut shed = 0;
         for _ in 0..most {
-            let elsewhere = self.total.bytes - self.queue(fattest).bytes();
-            let Some(bytes) = self.queue(fattest).evict(now, elsewhere, sink) else { break };
-            self.total.remove(bytes);
+            let Some(bytes) = self.flows.evict(fattest, now, sink) else { break };
             shed += u64::from(bytes);
             if self.shed == Shed::Bytes && shed >= half {
                 break;
@@ -186,75 +178,24 @@ impl<P: Packet, L: Law> Fq<P, L> {
         }
     }
 
-    /// The queue with most bytes, the first of them on ties.
-    fn fattest(&self) -> u32 {
-        let fatness = |&index: &u32| (self.queues[index as usize].queue.bytes(), !index);
-        self.rota.listed().max_by_key(fatness).expect("what is over its limit holds packets")
-    }
-
-    /// One step of the round: a packet from the queue at the head of the rota, or none if that
-    /// queue had to step back.
-    fn serve(
-        &mut self,
-        turn: Turn,
-        index: u32,
-        now: Time,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        let quantum = self.quantum;
-        let credits = &mut self.queues[index as usize].credits;
-        if *credits <= 0 {
-            *credits += quantum;
-            self.rota.remove_head(turn);
-            self.rota.append(Turn::Old, index);
-            return None;
-        }
-        let departure = self.take(index, now, rng, sink);
-        match &departure {
-            Some(Departure { packet, .. }) => {
-                self.queues[index as usize].credits -= i64::from(packet.bytes());
-            }
-            None => self.retire(turn, index),
-        }
-        departure
-    }
-
-    fn take(
-        &mut self,
-        index: u32,
-        now: Time,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        self.wake(index, now);
-        let queue = &mut self.queues[index as usize].queue;
-        let (packets, bytes) = (queue.packets(), queue.bytes());
-        let departure = queue.take(now, self.total.bytes - bytes, rng, sink);
-        self.total.packets -= packets - queue.packets();
-        self.total.bytes -= bytes - queue.bytes();
-        departure
-    }
-
     /// A queue was found empty. A new one stays for one more round among the old, so that it cannot
     /// come back as new at once (RFC 8290 §4.2).
     fn retire(&mut self, turn: Turn, index: u32) {
         self.rota.remove_head(turn);
-        if turn == Turn::New && !self.rota.is_empty(Turn::Old) {
+        if turn == Turn::New && self.rota.length(Turn::Old) > 0 {
             self.rota.append(Turn::Old, index);
         }
     }
 
-    /// A packet was appended to a queue: count it and see that the queue is served.
-    fn admit(&mut self, index: u32, bytes: u32) {
-        let due = self.queue(index).law.next_timer();
-        if self.total.packets == 0 {
+    /// A packet was appended to a queue: see that the queue is served.
+    fn admit(&mut self, index: u32) {
+        let due = self.flows.law(index).next_timer();
+        if self.flows.total().packets == 1 {
             self.alarm = due;
         }
         debug_assert!(due >= self.alarm, "the laws of one discipline share one grid of timers");
-        self.total.add(bytes);
         if !self.rota.contains(index) {
-            self.queues[index as usize].credits = self.quantum;
+            self.credits[index as usize] = self.quantum;
             self.rota.append(Turn::New, index);
         }
     }
@@ -262,19 +203,17 @@ impl<P: Packet, L: Law> Fq<P, L> {
 
 impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let bytes = packet.bytes();
-        let full = self.refuses(bytes);
+        let full = self.refuses(packet.bytes());
         let index = self.queue_of(packet.flow());
         self.wake(index, now);
-        let elsewhere = self.total.bytes - self.queue(index).bytes();
-        if self.queue(index).offer(now, packet, full, elsewhere, rng, sink) {
-            self.admit(index, bytes);
+        if self.flows.offer(index, now, packet, full, rng, sink) {
+            self.admit(index);
             while self.is_over_limit() {
                 self.shed(now, sink);
             }
-        } else if self.queue(index).is_empty() && !self.rota.contains(index) {
+        } else if self.flows.is_empty(index) && !self.rota.contains(index) {
             // The link will not ask this queue, so its law must hear now that it is empty.
-            self.queue(index).law.on_empty(now);
+            self.flows.law_mut(index).on_empty(now);
         }
     }
 
@@ -286,9 +225,20 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     ) -> Option<Departure<P>> {
         loop {
             let (turn, index) = self.rota.head()?;
-            let departure = self.serve(turn, index, now, rng, sink);
-            if departure.is_some() {
-                return departure;
+            let credits = &mut self.credits[index as usize];
+            if *credits <= 0 {
+                *credits += self.quantum;
+                self.rota.remove_head(turn);
+                self.rota.append(Turn::Old, index);
+                continue;
+            }
+            self.wake(index, now);
+            match self.flows.judge(index, now, rng, sink) {
+                Some(bytes) => {
+                    self.credits[index as usize] -= i64::from(bytes);
+                    return self.flows.pop(index);
+                }
+                None => self.retire(turn, index),
             }
         }
     }
@@ -300,27 +250,26 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     fn on_timer(&mut self, now: Time) {
         let mut alarm: Option<Time> = None;
         for index in self.rota.listed() {
-            let queue = &mut self.queues[index as usize].queue;
-            if queue.is_empty() {
+            if self.flows.is_empty(index) {
                 continue;
             }
-            if queue.law.next_timer().is_some_and(|due| due <= now) {
-                queue.on_timer(now, self.total.bytes - queue.bytes());
+            if self.flows.law(index).next_timer().is_some_and(|due| due <= now) {
+                self.flows.on_timer(index, now);
             }
-            alarm = [alarm, queue.law.next_timer()].into_iter().flatten().min();
+            alarm = [alarm, self.flows.law(index).next_timer()].into_iter().flatten().min();
         }
         self.alarm = alarm;
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
-        for index in 0..self.queues.len() as u32 {
+        for index in 0..self.flows.count() as u32 {
             self.wake(index, now);
-            self.queue(index).law.on_rate(now, rate);
+            self.flows.law_mut(index).on_rate(now, rate);
         }
     }
 
     fn backlog(&self) -> Backlog {
-        self.total.backlog()
+        self.flows.total().backlog()
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -328,10 +277,10 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let waits = |&index: &u32| !self.queues[index as usize].queue.is_empty();
+        let waits = |&index: &u32| !self.flows.is_empty(index);
         out[0] = self.rota.listed().filter(waits).count() as f64;
-        out[1] = self.rota.walk(Turn::New).count() as f64;
-        out[2] = self.rota.walk(Turn::Old).count() as f64;
+        out[1] = f64::from(self.rota.length(Turn::New));
+        out[2] = f64::from(self.rota.length(Turn::Old));
     }
 }
 

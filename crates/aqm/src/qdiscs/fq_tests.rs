@@ -146,7 +146,7 @@ fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
             });
         fill(&mut fq, 1, 101, 1500);
         let queue = fq.queue_of(1);
-        crate::testing::var(&fq.queue(queue).law, "count")
+        crate::testing::var(fq.flows.law(queue), "count")
     };
     assert_eq!(count("linux"), 51.0);
     assert_eq!((count("rfc8289"), count("ns3")), (0.0, 0.0));
@@ -272,7 +272,7 @@ fn an_empty_discipline_lists_nobody() {
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
 }
 
-/// Fact 10.5 and fact 14.1: one queue is the law alone, timers or not.
+/// One queue is the law alone, timers or not.
 fn assert_one_queue_is_a_fifo<L: Law>() {
     let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
     let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));
@@ -306,11 +306,13 @@ fn trace(qdisc: &mut dyn Qdisc<Numbered>) -> (Vec<u64>, Log) {
     (left, log)
 }
 
+/// Fact 10.5.
 #[test]
 fn codel_in_one_flow_queue_is_codel() {
     assert_one_queue_is_a_fifo::<CoDel>();
 }
 
+/// Fact 14.1.
 #[test]
 fn pie_in_one_flow_queue_is_pie() {
     assert_one_queue_is_a_fifo::<Pie>();
@@ -386,7 +388,7 @@ impl Law for Counter {
 }
 
 fn counter(fq: &Fq<Numbered, Counter>, flow: u64) -> &Counter {
-    &fq.queues[fq.queue_of(flow) as usize].queue.law
+    fq.flows.law(fq.queue_of(flow))
 }
 
 fn ticks(fq: &Fq<Numbered, Counter>, flow: u64) -> u64 {
@@ -517,7 +519,7 @@ fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
     fill(&mut fq, 1, 200, 1514);
     fill(&mut fq, 2, 200, 1514);
     let prob = |fq: &Fq<Numbered, Pie>, flow| {
-        crate::testing::var(&fq.queues[fq.queue_of(flow) as usize].queue.law, "drop_prob")
+        crate::testing::var(fq.flows.law(fq.queue_of(flow)), "drop_prob")
     };
     for i in 1..200 {
         // Flow 2 drains within a moment; flow 1 has new packets behind each that leaves late.
@@ -548,9 +550,9 @@ fn every_queue_of_thousands_is_updated_when_the_timer_rings() {
         let mut log = Log::default();
         (0..flows).for_each(|flow| offer(&mut fq, Numbered::new(flow, flow, 1514), &mut log));
         fq.on_timer(ms(10));
-        let waiting = fq.queues.iter().filter(|queue| !queue.queue.is_empty());
+        let waiting = (0..65536).filter(|&index| !fq.flows.is_empty(index));
         assert!(waiting.clone().count() > flows as usize / 2);
-        assert!(waiting.clone().all(|queue| queue.queue.law.ticks == 1));
+        assert!(waiting.clone().all(|index| fq.flows.law(index).ticks == 1));
     }
 }
 

@@ -1,17 +1,63 @@
-//! Packets in the order of their arrival, with their sizes added up: a queue without a law.
+//! Packets in the order of their arrival, with their sizes added up: queues without a law.
 
 use alloc::collections::VecDeque;
 
 use crate::law::{Cause, Stage};
 use crate::packet::{Backlog, Packet};
-use crate::qdisc::Sink;
+use crate::qdisc::{Departure, Sink};
 use crate::time::Time;
 use crate::units::Limit;
 
-/// The packets, each with the time at which it was accepted.
+/// Packets in the order of their arrival, wherever they are kept.
+pub(crate) trait Waiting {
+    type Packet: Packet;
+
+    fn packets(&self) -> u32;
+
+    fn bytes(&self) -> u64;
+
+    fn is_empty(&self) -> bool {
+        self.packets() == 0
+    }
+
+    /// The packet at the head.
+    fn head(&mut self) -> Option<&mut Departure<Self::Packet>>;
+
+    /// Appends a packet.
+    fn push(&mut self, enqueued: Time, packet: Self::Packet);
+
+    /// Takes the head.
+    fn pop(&mut self) -> Option<Departure<Self::Packet>>;
+}
+
+impl<W: Waiting> Waiting for &mut W {
+    type Packet = W::Packet;
+
+    fn packets(&self) -> u32 {
+        (**self).packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+
+    fn head(&mut self) -> Option<&mut Departure<W::Packet>> {
+        (**self).head()
+    }
+
+    fn push(&mut self, enqueued: Time, packet: W::Packet) {
+        (**self).push(enqueued, packet);
+    }
+
+    fn pop(&mut self) -> Option<Departure<W::Packet>> {
+        (**self).pop()
+    }
+}
+
+/// A queue of its own: the packets, each with the time at which it was accepted.
 #[derive(Debug)]
 pub(crate) struct Line<P> {
-    waiting: VecDeque<(Time, P)>,
+    waiting: VecDeque<Departure<P>>,
     bytes: u64,
 }
 
@@ -21,33 +67,32 @@ impl<P> Default for Line<P> {
     }
 }
 
-impl<P: Packet> Line<P> {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
+impl<P: Packet> Waiting for Line<P> {
+    type Packet = P;
 
-    pub(crate) fn packets(&self) -> u32 {
+    fn packets(&self) -> u32 {
         self.waiting.len() as u32
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// When the packet at the head was accepted.
-    pub(crate) fn head_enqueued(&self) -> Option<Time> {
-        self.waiting.front().map(|&(enqueued, _)| enqueued)
+    fn head(&mut self) -> Option<&mut Departure<P>> {
+        self.waiting.front_mut()
     }
 
-    pub(crate) fn push(&mut self, enqueued: Time, packet: P) {
+    fn push(&mut self, enqueued: Time, packet: P) {
         self.bytes += u64::from(packet.bytes());
-        self.waiting.push_back((enqueued, packet));
+        self.waiting.push_back(Departure { packet, enqueued });
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(Time, P)> {
-        let (enqueued, packet) = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.bytes());
-        Some((enqueued, packet))
+    fn pop(&mut self) -> Option<Departure<P>> {
+        let departure = self.waiting.pop_front();
+        if let Some(Departure { packet, .. }) = &departure {
+            self.bytes -= u64::from(packet.bytes());
+        }
+        departure
     }
 }
 

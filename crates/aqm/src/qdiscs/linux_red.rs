@@ -4,7 +4,6 @@
 //! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10 and
 //! never 11 by rounding.
 
-pub(crate) use crate::parts::tc_weight::weight_log;
 use crate::rng::Rng;
 
 /// Thresholds in bytes or packets, whichever the owner counts.
@@ -68,6 +67,7 @@ pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::tc_weight::weight_log;
 
     #[test]
     fn automatic_thresholds_of_a_tiny_limit_have_a_weight() {

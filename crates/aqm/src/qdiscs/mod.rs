@@ -4,6 +4,7 @@ pub mod cake;
 pub mod choke;
 pub mod dualpi2;
 pub mod fifo;
+mod flows;
 pub mod fq;
 mod line;
 mod linux_red;

@@ -1,31 +1,42 @@
-//! Packets of many short queues in one place, so that nothing is allocated however the queues change,
-//! once as much has waited as ever will.
+//! Packets of many queues in one place, so that nothing is allocated however the queues change, once as
+//! much has waited as ever will.
+//!
+//! The place that was freed last is taken first, because it is still in the cache. The links lie apart
+//! from the packets, so that linking a packet behind another does not fetch the other.
 
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
+use crate::qdisc::Departure;
+use crate::qdiscs::line::Waiting;
 use crate::time::Time;
 
 /// The packets of all queues.
 #[derive(Debug)]
 pub(crate) struct Pool<P> {
-    nodes: Vec<Node<P>>,
-    free: Option<u32>,
+    /// None while the place is free.
+    packets: Vec<Option<Departure<P>>>,
+    links: Vec<Link>,
+    taken: usize,
+    /// The place to take next, unless all are taken. The free ones are linked.
+    free: u32,
 }
 
-#[derive(Debug)]
-struct Node<P> {
-    /// None while the node is free.
-    packet: Option<(Time, P)>,
-    /// The one behind it, or the next free one.
-    next: Option<u32>,
-    previous: Option<u32>,
+/// The neighbours of a packet. At the ends of a chain they mean nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    /// The one behind it.
+    next: u32,
+    /// The one before it.
+    previous: u32,
 }
 
 /// One queue of the pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chain {
-    ends: Option<(u32, u32)>,
+    /// Places of the ends; they mean nothing while the chain is empty.
+    first: u32,
+    last: u32,
     packets: u32,
     bytes: u64,
 }
@@ -46,68 +57,114 @@ impl Chain {
 
 impl<P: Packet> Pool<P> {
     pub(crate) fn new() -> Self {
-        Pool { nodes: Vec::new(), free: None }
+        Pool { packets: Vec::new(), links: Vec::new(), taken: 0, free: 0 }
     }
 
     /// Appends a packet.
+    #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, enqueued: Time, packet: P) {
-        chain.packets += 1;
-        chain.bytes += u64::from(packet.bytes());
-        let previous = chain.ends.map(|(_, last)| last);
-        let index = self.place(Node { packet: Some((enqueued, packet)), next: None, previous });
-        if let Some(last) = previous {
-            self.nodes[last as usize].next = Some(index);
+        let bytes = u64::from(packet.bytes());
+        let place = self.place(enqueued, packet);
+        if chain.is_empty() {
+            chain.first = place;
+        } else {
+            self.links[chain.last as usize].next = place;
+            self.links[place as usize].previous = chain.last;
         }
-        chain.ends = Some((chain.ends.map_or(index, |(first, _)| first), index));
+        chain.last = place;
+        chain.packets += 1;
+        chain.bytes += bytes;
     }
 
     /// Takes the head.
-    pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<(Time, P)> {
-        let (first, last) = chain.ends?;
-        let next = self.nodes[first as usize].next;
-        if let Some(next) = next {
-            self.nodes[next as usize].previous = None;
+    #[inline]
+    pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<Departure<P>> {
+        if chain.is_empty() {
+            return None;
         }
-        chain.ends = next.map(|next| (next, last));
-        Some(self.release(chain, first))
+        let place = chain.first;
+        chain.first = self.links[place as usize].next;
+        self.release(chain, place)
     }
 
     /// Takes the tail.
-    pub(crate) fn pop_tail(&mut self, chain: &mut Chain) -> Option<(Time, P)> {
-        let (first, last) = chain.ends?;
-        let previous = self.nodes[last as usize].previous;
-        if let Some(previous) = previous {
-            self.nodes[previous as usize].next = None;
+    pub(crate) fn pop_tail(&mut self, chain: &mut Chain) -> Option<Departure<P>> {
+        if chain.is_empty() {
+            return None;
         }
-        chain.ends = previous.map(|previous| (first, previous));
-        Some(self.release(chain, last))
+        let place = chain.last;
+        chain.last = self.links[place as usize].previous;
+        self.release(chain, place)
     }
 
-    pub(crate) fn head_mut(&mut self, chain: &Chain) -> Option<(Time, &mut P)> {
-        let (first, _) = chain.ends?;
-        self.nodes[first as usize].packet.as_mut().map(|(enqueued, packet)| (*enqueued, packet))
-    }
-
-    fn place(&mut self, node: Node<P>) -> u32 {
-        match self.free {
-            Some(index) => {
-                self.free = self.nodes[index as usize].next;
-                self.nodes[index as usize] = node;
-                index
-            }
-            None => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
-            }
+    #[inline]
+    pub(crate) fn head(&mut self, chain: &Chain) -> Option<&mut Departure<P>> {
+        if chain.is_empty() {
+            return None;
         }
+        self.packets[chain.first as usize].as_mut()
     }
 
-    fn release(&mut self, chain: &mut Chain, index: u32) -> (Time, P) {
-        let node = &mut self.nodes[index as usize];
-        let (enqueued, packet) = node.packet.take().expect("a listed node holds a packet");
-        node.next = self.free.replace(index);
+    #[inline]
+    fn place(&mut self, enqueued: Time, packet: P) -> u32 {
+        let is_full = self.taken == self.packets.len();
+        self.taken += 1;
+        if is_full {
+            self.packets.push(Some(Departure { packet, enqueued }));
+            self.links.push(Link::default());
+            return self.packets.len() as u32 - 1;
+        }
+        let place = self.free;
+        self.free = self.links[place as usize].next;
+        debug_assert!(self.packets[place as usize].is_none(), "a free place is empty");
+        self.packets[place as usize] = Some(Departure { packet, enqueued });
+        place
+    }
+
+    #[inline]
+    fn release(&mut self, chain: &mut Chain, place: u32) -> Option<Departure<P>> {
+        let departure = self.packets[place as usize].take();
+        debug_assert!(departure.is_some(), "a place in a chain holds a packet");
+        if let Some(Departure { packet, .. }) = &departure {
+            chain.bytes -= u64::from(packet.bytes());
+        }
         chain.packets -= 1;
-        chain.bytes -= u64::from(packet.bytes());
-        (enqueued, packet)
+        self.links[place as usize].next = self.free;
+        self.free = place;
+        self.taken -= 1;
+        departure
+    }
+}
+
+/// A chain together with the pool that holds its packets.
+pub(crate) struct Chained<'a, P> {
+    pub(crate) pool: &'a mut Pool<P>,
+    pub(crate) chain: &'a mut Chain,
+}
+
+impl<P: Packet> Waiting for Chained<'_, P> {
+    type Packet = P;
+
+    fn packets(&self) -> u32 {
+        self.chain.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.chain.bytes
+    }
+
+    #[inline]
+    fn head(&mut self) -> Option<&mut Departure<P>> {
+        self.pool.head(self.chain)
+    }
+
+    #[inline]
+    fn push(&mut self, enqueued: Time, packet: P) {
+        self.pool.push(self.chain, enqueued, packet);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Departure<P>> {
+        self.pool.pop(self.chain)
     }
 }

@@ -3,63 +3,48 @@
 use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::{Backlog, Head, Packet};
 use crate::qdisc::{Departure, Sink};
-use crate::qdiscs::line::{Line, mark};
+use crate::qdiscs::line::{Waiting, mark};
 use crate::rng::Rng;
 use crate::time::Time;
 
 /// Packets in the order of their arrival, and the law that watches them.
-#[derive(Debug)]
-pub(crate) struct LawQueue<P, L> {
-    pub(crate) law: L,
-    line: Line<P>,
+pub(crate) struct LawQueue<'a, L, W> {
+    pub(crate) law: &'a mut L,
+    pub(crate) waiting: W,
+    /// Bytes that wait for the same link in other queues.
+    pub(crate) elsewhere: u64,
 }
 
-impl<P: Packet, L: Aqm> LawQueue<P, L> {
-    pub(crate) fn new(law: L) -> Self {
-        LawQueue { law, line: Line::default() }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.line.bytes()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.line.is_empty()
-    }
-
-    pub(crate) fn packets(&self) -> u32 {
-        self.line.packets()
-    }
-
-    /// What waits here, while `elsewhere` bytes wait for the same link in other queues.
-    pub(crate) fn backlog(&self, elsewhere: u64) -> Backlog {
-        let bytes = self.bytes();
-        Backlog { packets: self.packets(), bytes, link_bytes: bytes + elsewhere }
+impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
+    /// What waits here.
+    pub(crate) fn backlog(&self) -> Backlog {
+        let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
+        Backlog { packets, bytes, link_bytes: bytes + self.elsewhere }
     }
 
     /// Offers a packet to the law and, unless it is dropped, appends it. Returns whether it stays.
     /// `full`: the discipline has no room for it.
+    #[inline]
     pub(crate) fn offer(
         &mut self,
         now: Time,
         mut packet: P,
         full: bool,
-        elsewhere: u64,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
-        let queue = self.backlog(elsewhere);
+        let queue = self.backlog();
         if !(full && self.law.is_limit_first()) {
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
                 Verdict::Mark(cause) => {
-                    self.testify(sink);
+                    testify(self.law, sink);
                     mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 }
                 Verdict::Drop(cause) => {
-                    self.testify(sink);
+                    testify(self.law, sink);
                     sink.dropped(packet, now, Stage::Enqueue, cause);
                     return false;
                 }
@@ -67,67 +52,68 @@ impl<P: Packet, L: Aqm> LawQueue<P, L> {
         }
         if full {
             self.law.on_overflow(now, queue);
-            self.testify(sink);
+            testify(self.law, sink);
             sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
             return false;
         }
-        self.line.push(now, packet);
+        self.waiting.push(now, packet);
         true
     }
 
-    /// Takes the next packet that the law lets pass, or none.
-    pub(crate) fn take(
+    /// Asks the law about the head, and drops heads until it lets one pass, which it may have marked.
+    /// Returns its size, or none if none is left. It is judged where it waits, not handed from function to
+    /// function: the copies cost 3 of 25 ns under CoDel.
+    #[inline]
+    pub(crate) fn judge(
         &mut self,
         now: Time,
-        elsewhere: u64,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        while let Some((enqueued, mut packet)) = self.line.pop() {
-            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
-            match self.law.on_dequeue(now, head, self.backlog(elsewhere), rng) {
-                Verdict::Pass => {}
+    ) -> Option<u32> {
+        let elsewhere = self.elsewhere;
+        let (mut packets, mut bytes) = (self.waiting.packets(), self.waiting.bytes());
+        while let Some(Departure { packet, enqueued }) = self.waiting.head() {
+            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: *enqueued };
+            (packets, bytes) = (packets - 1, bytes - u64::from(head.bytes));
+            let behind = Backlog { packets, bytes, link_bytes: bytes + elsewhere };
+            match self.law.on_dequeue(now, head, behind, rng) {
+                Verdict::Pass => return Some(head.bytes),
                 Verdict::Mark(cause) => {
-                    self.testify(sink);
-                    mark(&mut packet, enqueued, Stage::Dequeue, cause, sink);
+                    testify(self.law, sink);
+                    mark(packet, *enqueued, Stage::Dequeue, cause, sink);
+                    return Some(head.bytes);
                 }
                 Verdict::Drop(cause) => {
-                    self.testify(sink);
-                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
-                    continue;
+                    testify(self.law, sink);
+                    let dropped = self.waiting.pop().expect("it was judged");
+                    sink.dropped(dropped.packet, dropped.enqueued, Stage::Dequeue, cause);
                 }
             }
-            return Some(Departure { packet, enqueued });
         }
         self.law.on_empty(now);
         None
     }
 
     /// The timer of the law is due.
-    pub(crate) fn on_timer(&mut self, now: Time, elsewhere: u64) {
-        self.law.on_head(self.line.head_enqueued());
-        self.law.on_timer(now, self.backlog(elsewhere));
-    }
-
-    /// Tells how a watched law stood when it decided; of others there is nothing to tell.
-    fn testify(&self, sink: &mut dyn Sink<P>) {
-        if let Some(evidence) = self.law.evidence() {
-            sink.evidence(evidence);
-        }
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        self.law.on_head(self.waiting.head().map(|head| head.enqueued));
+        self.law.on_timer(now, self.backlog());
     }
 
     /// Drops the head to make room. Returns its size, or none if nothing waits.
-    pub(crate) fn evict(
-        &mut self,
-        now: Time,
-        elsewhere: u64,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<u32> {
-        let (enqueued, packet) = self.line.pop()?;
+    pub(crate) fn evict(&mut self, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
+        let Departure { packet, enqueued } = self.waiting.pop()?;
         let bytes = packet.bytes();
-        self.law.on_eviction(now, self.backlog(elsewhere));
-        self.testify(sink);
+        self.law.on_eviction(now, self.backlog());
+        testify(self.law, sink);
         sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
         Some(bytes)
+    }
+}
+
+/// Tells how a watched law stood when it decided; of others there is nothing to tell.
+fn testify<P>(law: &impl Aqm, sink: &mut dyn Sink<P>) {
+    if let Some(evidence) = law.evidence() {
+        sink.evidence(evidence);
     }
 }

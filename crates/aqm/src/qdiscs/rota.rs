@@ -15,62 +15,72 @@ pub(crate) enum Turn {
 /// The lists, linked by number so that nothing is allocated when queues come and go.
 #[derive(Clone, Debug)]
 pub(crate) struct Rota {
-    new: List,
-    old: List,
+    /// By turn.
+    lists: [List; 2],
     places: Vec<Place>,
 }
 
+/// The ends mean nothing while the list is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
-    ends: Option<(u32, u32)>,
+    first: u32,
+    last: u32,
+    length: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     is_listed: bool,
-    behind: Option<u32>,
+    /// The next queue of the list, unless this is the last.
+    behind: u32,
 }
 
 impl Rota {
     /// Empty lists for queues numbered `0..count`.
     pub(crate) fn new(count: usize) -> Rota {
-        let (new, old) = (List::default(), List::default());
-        Rota { new, old, places: vec![Place::default(); count] }
+        Rota { lists: [List::default(); 2], places: vec![Place::default(); count] }
     }
 
     pub(crate) fn contains(&self, index: u32) -> bool {
         self.places[index as usize].is_listed
     }
 
-    pub(crate) fn is_empty(&self, turn: Turn) -> bool {
-        self.list(turn).ends.is_none()
+    pub(crate) fn length(&self, turn: Turn) -> u32 {
+        self.lists[turn as usize].length
     }
 
     /// The queue to serve.
+    #[inline]
     pub(crate) fn head(&self) -> Option<(Turn, u32)> {
-        match (self.new.ends, self.old.ends) {
-            (Some((first, _)), _) => Some((Turn::New, first)),
-            (None, Some((first, _))) => Some((Turn::Old, first)),
-            (None, None) => None,
-        }
+        let turn = if self.length(Turn::New) > 0 { Turn::New } else { Turn::Old };
+        let list = &self.lists[turn as usize];
+        (list.length > 0).then_some((turn, list.first))
     }
 
     /// Puts a queue that is in neither list at the end of one.
+    #[inline]
     pub(crate) fn append(&mut self, turn: Turn, index: u32) {
         debug_assert!(!self.contains(index), "a queue is listed once");
-        self.places[index as usize] = Place { is_listed: true, behind: None };
-        let (first, last) = self.list(turn).ends.unwrap_or((index, index));
-        if last != index {
-            self.places[last as usize].behind = Some(index);
+        let list = &mut self.lists[turn as usize];
+        if list.length == 0 {
+            list.first = index;
+        } else {
+            self.places[list.last as usize].behind = index;
         }
-        self.list_mut(turn).ends = Some((first, index));
+        list.last = index;
+        list.length += 1;
+        self.places[index as usize].is_listed = true;
     }
 
     /// Takes the head out of its list.
+    #[inline]
     pub(crate) fn remove_head(&mut self, turn: Turn) {
-        let (first, last) = self.list(turn).ends.expect("only a list with a head loses it");
-        let behind = core::mem::take(&mut self.places[first as usize]).behind;
-        self.list_mut(turn).ends = behind.map(|next| (next, last));
+        let list = &mut self.lists[turn as usize];
+        debug_assert!(list.length > 0, "only a list with a head loses it");
+        let place = &mut self.places[list.first as usize];
+        place.is_listed = false;
+        list.first = place.behind;
+        list.length -= 1;
     }
 
     /// All listed queues, in the order of service.
@@ -78,24 +88,10 @@ impl Rota {
         self.walk(Turn::New).chain(self.walk(Turn::Old))
     }
 
-    /// The queues of one list.
-    pub(crate) fn walk(&self, turn: Turn) -> impl Iterator<Item = u32> {
-        let first = self.list(turn).ends.map(|(first, _)| first);
-        core::iter::successors(first, |&index| self.places[index as usize].behind)
-    }
-
-    fn list(&self, turn: Turn) -> &List {
-        match turn {
-            Turn::New => &self.new,
-            Turn::Old => &self.old,
-        }
-    }
-
-    fn list_mut(&mut self, turn: Turn) -> &mut List {
-        match turn {
-            Turn::New => &mut self.new,
-            Turn::Old => &mut self.old,
-        }
+    fn walk(&self, turn: Turn) -> impl Iterator<Item = u32> {
+        let List { first, length, .. } = self.lists[turn as usize];
+        let next = |&index: &u32| Some(self.places[index as usize].behind);
+        core::iter::successors(Some(first), next).take(length as usize)
     }
 }
 

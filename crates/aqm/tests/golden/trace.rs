@@ -2,12 +2,15 @@
 //! answers is not said here: the tests of this crate show the Rust API, those of `crates/capi` the
 //! door to C.
 
+#[path = "file.rs"]
+mod file;
+
 use std::path::{Path, PathBuf};
 
-use sojourn_aqm::{Backlog, Ecn, Head, Limit, Rng, Span, Time, Verdict, units};
-use toml::{Table, Value};
+use file::{Call, Inputs, LawStep, QueueStep, State, Story, Tolerance, Trace};
+use sojourn_aqm::{Backlog, Ecn, Head, Rng, Span, Time, Verdict};
 
-pub const MTU: u32 = 1514;
+pub use file::MTU;
 
 /// Rate of the link in bits per second.
 pub const RATE_BPS: u64 = 10_000_000;
@@ -68,10 +71,15 @@ pub fn run_all<L: Law, D: Discipline>() -> (usize, usize) {
     for path in &paths {
         let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).expect("readable");
-        let file: Table = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let values = match file.contains_key("law") {
-            true => LawTrace::<L>::run(&name, &file),
-            false => DisciplineTrace::<D>::run(&name, &file),
+        let trace = Trace::read(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let values = match trace.story {
+            Story::Law { idle_until, steps } => {
+                let law = LawTrace::<L>::new(&name, &trace.aqm, trace.tolerance);
+                law.run(idle_until, &steps)
+            }
+            Story::Discipline { steps } => {
+                DisciplineTrace::<D>::new(&name, &trace.aqm, trace.tolerance).run(&steps)
+            }
         };
         assert!(values > 0, "{name} compares nothing");
         compared += values;
@@ -88,34 +96,36 @@ struct LawTrace<L> {
 }
 
 impl<L: Law> LawTrace<L> {
-    fn run(name: &str, file: &Table) -> usize {
-        let params = file["params"].as_table().expect("a table of parameters");
-        let param =
-            |(name, value): (&String, &Value)| format!("{name}={}", value.as_str().expect("text"));
-        let params = params.iter().map(param).collect::<Vec<_>>().join(",");
-        let colon = if params.is_empty() { "" } else { ":" };
-        let aqm = format!("{}@{}{colon}{params}", text(file, "law"), text(file, "dialect"));
-        let mut trace = LawTrace {
-            name: name.to_owned(),
-            law: L::new(&aqm),
-            now: Time::ZERO,
-            tolerance: Tolerance::new(file),
-        };
-        if let Some(until) = file.get("idle_until") {
-            trace.now = time(until.as_str().expect("a time"));
-            trace.law.on_idle_timers(trace.now);
-        }
-        steps(file).map(|step| trace.step(step)).sum()
+    fn new(name: &str, aqm: &str, tolerance: Tolerance) -> Self {
+        LawTrace { name: name.to_owned(), law: L::new(aqm), now: Time::ZERO, tolerance }
     }
 
     /// Returns how many values were compared.
-    fn step(&mut self, step: &Table) -> usize {
-        match text(step, "call") {
-            "dequeue" => self.dequeue(step),
-            "learn_rate" => self.learn_rate(step),
-            "update" => self.update(step),
-            "enqueue" => self.enqueue(step),
-            other => panic!("{}: there is no call {other}", self.name),
+    fn run(mut self, idle_until: Option<Time>, steps: &[LawStep]) -> usize {
+        if let Some(until) = idle_until {
+            self.now = until;
+            self.law.on_idle_timers(until);
+        }
+        steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    fn step(&mut self, step: &LawStep) -> usize {
+        match step {
+            LawStep::Dequeue { instants, sojourn, queue, dropped_at, state } => {
+                self.dequeue(instants, *sojourn, *queue, dropped_at) + self.check_state(state)
+            }
+            LawStep::LearnRate { leaving, queue } => {
+                let start = self.now;
+                for &(bytes, at) in leaving {
+                    self.now = start + at;
+                    self.take(bytes, Span::ZERO, *queue);
+                }
+                0
+            }
+            LawStep::Update { inputs, expected } => self.update(inputs, expected.as_ref()),
+            LawStep::Enqueue { count, u, queue, dropped } => {
+                self.enqueue(*count, seed_drawing(*u), *queue, dropped)
+            }
         }
     }
 
@@ -125,73 +135,67 @@ impl<L: Law> LawTrace<L> {
         self.law.on_dequeue(self.now, head, queue)
     }
 
-    fn dequeue(&mut self, step: &Table) -> usize {
-        let (sojourn, every) = (span(step, "sojourn"), span(step, "every"));
-        let queue = backlog(text(step, "backlog"));
-        let until = time(text(step, "until"));
+    fn dequeue(
+        &mut self,
+        instants: &[Time],
+        sojourn: Span,
+        queue: Backlog,
+        expected: &[Time],
+    ) -> usize {
         let mut drops = Vec::new();
-        self.now = time(text(step, "from"));
-        while self.now < until {
+        for &now in instants {
+            self.now = now;
             while self.take(MTU, sojourn, queue) != Verdict::Pass {
-                drops.push(self.now);
+                drops.push(now);
             }
-            self.now += every;
         }
-        let expected: Vec<Time> = texts(step, "dropped_at").into_iter().map(time).collect();
         assert_eq!(drops, expected, "{}", self.name);
-        let law = &mut self.law;
-        expected.len() + self.tolerance.check_state(&self.name, step, |var| law.var(var))
+        expected.len()
     }
 
-    fn learn_rate(&mut self, step: &Table) -> usize {
-        let start = self.now;
-        let queue = backlog(text(step, "backlog"));
-        for (bytes, at) in numbers(step, "sizes").into_iter().zip(texts(step, "at")) {
-            self.now = start + units::span(at).expect("a time");
-            self.take(bytes as u32, Span::ZERO, queue);
-        }
-        0
-    }
-
-    fn update(&mut self, step: &Table) -> usize {
-        let by_stamps = step.contains_key("sojourns");
-        let inputs = texts(step, if by_stamps { "sojourns" } else { "backlogs" });
-        let values = step.get("values").map(|_| numbers(step, "values")).unwrap_or_default();
-        for (index, input) in inputs.iter().enumerate() {
+    fn update(&mut self, inputs: &Inputs, expected: Option<&(String, Vec<f64>)>) -> usize {
+        let count = match inputs {
+            Inputs::Sojourns(list) => list.len(),
+            Inputs::Backlogs(list) => list.len(),
+        };
+        for index in 0..count {
             let due = self.law.next_timer().expect("a law with a timer");
             self.now = due.max(self.now);
-            let mut queue = backlog("50p");
-            if by_stamps {
-                let sojourn = units::span(input).expect("a time");
-                queue = if sojourn == Span::ZERO { Backlog::EMPTY } else { queue };
-                self.take(MTU, sojourn, queue);
-            } else {
-                queue = backlog(input);
-            }
+            let queue = match inputs {
+                Inputs::Sojourns(list) => {
+                    let queue = if list[index] == Span::ZERO { Backlog::EMPTY } else { FIFTY };
+                    self.take(MTU, list[index], queue);
+                    queue
+                }
+                Inputs::Backlogs(list) => list[index],
+            };
             self.law.on_timer(due, queue);
-            if let Some(&value) = values.get(index) {
-                let var = text(step, "var");
-                self.tolerance.check(&self.name, var, self.law.var(var), value);
+            if let Some((var, values)) = expected {
+                self.tolerance.check(&self.name, var, self.law.var(var), values[index]);
             }
         }
-        values.len()
+        expected.map_or(0, |(_, values)| values.len())
     }
 
-    fn enqueue(&mut self, step: &Table) -> usize {
-        let u = numbers(step, "u");
-        let seed = seed_drawing(u[0], u[1]);
-        let queue = backlog(text(step, "backlog"));
+    fn enqueue(&mut self, count: u64, seed: u64, queue: Backlog, expected: &[u64]) -> usize {
         let head = Head { bytes: MTU, ecn: Ecn::NotEct, enqueued: self.now };
-        let count = number(&step["count"]) as u64;
         let is_dropped = |_: &u64| {
             self.law.seed(seed);
             self.law.on_enqueue(self.now, head, queue) != Verdict::Pass
         };
-        let dropped: Vec<f64> = (1..=count).filter(is_dropped).map(|n| n as f64).collect();
-        assert_eq!(dropped, numbers(step, "dropped"), "{}", self.name);
+        let dropped: Vec<u64> = (1..=count).filter(is_dropped).collect();
+        assert_eq!(dropped, expected, "{}", self.name);
         count as usize
     }
+
+    fn check_state(&mut self, state: &State) -> usize {
+        let law = &mut self.law;
+        self.tolerance.check_state(&self.name, state, |var| law.var(var))
+    }
 }
+
+/// What waits at an update by sojourn times.
+const FIFTY: Backlog = Backlog { packets: 50, bytes: 50 * MTU as u64, link_bytes: 50 * MTU as u64 };
 
 /// A discipline on its way through a trace.
 struct DisciplineTrace<D> {
@@ -203,31 +207,31 @@ struct DisciplineTrace<D> {
 }
 
 impl<D: Discipline> DisciplineTrace<D> {
-    fn run(name: &str, file: &Table) -> usize {
-        let mut trace = DisciplineTrace {
-            name: name.to_owned(),
-            discipline: D::new(text(file, "aqm")),
-            now: Time::ZERO,
-            last_id: 0,
-            tolerance: Tolerance::new(file),
-        };
-        steps(file).map(|step| trace.step(step)).sum()
+    fn new(name: &str, aqm: &str, tolerance: Tolerance) -> Self {
+        let (name, discipline) = (name.to_owned(), D::new(aqm));
+        DisciplineTrace { name, discipline, now: Time::ZERO, last_id: 0, tolerance }
     }
 
     /// Returns how many values were compared.
-    fn step(&mut self, step: &Table) -> usize {
-        let count = step.get("count").map_or(1.0, number) as u64;
-        let every = step.get("every").map_or(Span::ZERO, |_| span(step, "every"));
+    fn run(mut self, steps: &[QueueStep]) -> usize {
+        steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    fn step(&mut self, step: &QueueStep) -> usize {
         let mut left = Vec::new();
-        self.pass(time(text(step, "at")));
-        for index in 0..count {
+        self.pass(step.at);
+        for index in 0..step.count {
             if index > 0 {
-                self.pass(self.now + every);
+                self.pass(self.now + step.every);
             }
-            match text(step, "call") {
-                "offer" => self.offer(step, index),
-                "take" => left.extend(self.discipline.dequeue(self.now)),
-                other => panic!("{}: there is no call {other}", self.name),
+            match &step.call {
+                Call::Offer { flows, bytes, ecn } => {
+                    let flow = flows[index as usize % flows.len()];
+                    self.last_id += 1;
+                    let parcel = Parcel { id: self.last_id, flow, bytes: *bytes, ecn: *ecn };
+                    self.discipline.enqueue(self.now, parcel);
+                }
+                Call::Take => left.extend(self.discipline.dequeue(self.now)),
             }
         }
         self.check(step, &left)
@@ -235,131 +239,56 @@ impl<D: Discipline> DisciplineTrace<D> {
 
     /// Timers ring when they are due, before whatever else happens then.
     fn pass(&mut self, then: Time) {
-        assert!(then >= self.now, "{}: time does not run backwards", self.name);
         while let Some(due) = self.discipline.next_timer().filter(|&due| due <= then) {
             self.discipline.on_timer(due);
         }
         self.now = then;
     }
 
-    fn offer(&mut self, step: &Table, index: u64) {
-        let flows = step.get("flows").map_or(vec![0.0], |_| numbers(step, "flows"));
-        let ecn = match step.get("ecn").map_or("not-ect", |ecn| ecn.as_str().expect("text")) {
-            "not-ect" => Ecn::NotEct,
-            "ect0" => Ecn::Ect0,
-            "ect1" => Ecn::Ect1,
-            "ce" => Ecn::Ce,
-            other => panic!("{}: there is no ECN field {other}", self.name),
-        };
-        self.last_id += 1;
-        let parcel = Parcel {
-            id: self.last_id,
-            flow: flows[index as usize % flows.len()] as u64,
-            bytes: step.get("bytes").map_or(MTU, |bytes| number(bytes) as u32),
-            ecn,
-        };
-        self.discipline.enqueue(self.now, parcel);
-    }
-
-    fn check(&mut self, step: &Table, left: &[(u64, Time)]) -> usize {
+    fn check(&mut self, step: &QueueStep, left: &[(u64, Time)]) -> usize {
+        let (name, at, now) = (&self.name, step.at, self.now);
         let fates = self.discipline.fates();
-        let ids = |what| fates.iter().filter(move |fate| fate.what == what).map(|fate| fate.id);
-        let waits = left.iter().map(|&(_, enqueued)| self.now.since(enqueued).to_string());
-        let mut compared = 0;
-        let mut same = |key: &str, measured: Vec<Value>| {
-            let expected = step.get(key).map(|list| list.as_array().expect("a list").clone());
-            let is_silent = ["dropped", "marked"].contains(&key);
-            let expected = expected.or_else(|| is_silent.then(Vec::new));
-            if let Some(expected) = expected {
-                assert_eq!(measured, expected, "{}: {key} by {}", self.name, text(step, "at"));
-                compared += expected.len().max(1);
-            }
+        let ids = |what| -> Vec<u64> {
+            fates.iter().filter(|fate| fate.what == what).map(|fate| fate.id).collect()
         };
-        let list =
-            |ids: &mut dyn Iterator<Item = u64>| ids.map(|id| Value::from(id as i64)).collect();
-        same("dropped", list(&mut ids("dropped")));
-        same("marked", list(&mut ids("marked")));
-        same("left", list(&mut left.iter().map(|&(id, _)| id)));
-        same("waited", waits.map(Value::from).collect());
-        if let Some(why) = step.get("why").and_then(Value::as_str) {
+        assert_eq!(ids("dropped"), step.dropped, "{name}: dropped by {at:?}");
+        assert_eq!(ids("marked"), step.marked, "{name}: marked by {at:?}");
+        let mut compared = step.dropped.len().max(1) + step.marked.len().max(1);
+        if let Some(expected) = &step.left {
+            let left: Vec<u64> = left.iter().map(|&(id, _)| id).collect();
+            assert_eq!(&left, expected, "{name}: left by {at:?}");
+            compared += expected.len().max(1);
+        }
+        if let Some(expected) = &step.waited {
+            let waited: Vec<Span> = left.iter().map(|&(_, then)| now.since(then)).collect();
+            assert_eq!(&waited, expected, "{name}: waited by {at:?}");
+            compared += expected.len().max(1);
+        }
+        if let Some(why) = &step.why {
             let words = |fate: &Fate| format!("{}, {}", fate.stage, fate.cause);
-            assert!(fates.iter().all(|fate| words(fate) == why), "{}: {fates:?}", self.name);
+            assert!(fates.iter().all(|fate| &words(fate) == why), "{name}: {fates:?}");
         }
         let discipline = &mut self.discipline;
-        compared + self.tolerance.check_state(&self.name, step, |var| discipline.var(var))
+        compared + self.tolerance.check_state(name, &step.state, |var| discipline.var(var))
     }
-}
-
-/// How far a value may be from what is expected.
-struct Tolerance {
-    absolute: f64,
-    relative: f64,
 }
 
 impl Tolerance {
-    fn new(file: &Table) -> Tolerance {
-        let of = |key: &str| file.get(key).map_or(0.0, number);
-        Tolerance { absolute: of("tolerance"), relative: of("relative_tolerance") }
-    }
-
     fn check(&self, name: &str, var: &str, measured: f64, expected: f64) {
         let allowed = self.absolute + self.relative * expected.abs();
         let off = (measured - expected).abs();
         assert!(off <= allowed, "{name}: {var} is {measured}, not {expected}");
     }
 
-    /// Returns how many variables the step names.
-    fn check_state(&self, name: &str, step: &Table, mut var: impl FnMut(&str) -> f64) -> usize {
-        let state = step.get("state").and_then(Value::as_table);
-        for (key, value) in state.into_iter().flatten() {
-            self.check(name, key, var(key), number(value));
-        }
-        state.map_or(0, Table::len)
+    /// Returns how many variables there are.
+    fn check_state(&self, name: &str, state: &State, mut var: impl FnMut(&str) -> f64) -> usize {
+        state.iter().for_each(|(key, value)| self.check(name, key, var(key), *value));
+        state.len()
     }
 }
 
 /// A seed whose stream begins in that range.
-fn seed_drawing(from: f64, to: f64) -> u64 {
+fn seed_drawing((from, to): (f64, f64)) -> u64 {
     let begins = |&seed: &u64| (from..=to).contains(&Rng::stream(seed, "queue", 0).uniform());
     (0..1_000_000).find(begins).expect("one of many")
-}
-
-fn steps(file: &Table) -> impl Iterator<Item = &Table> {
-    let steps = file["step"].as_array().expect("a list of steps");
-    steps.iter().map(|step| step.as_table().expect("a table"))
-}
-
-fn text<'a>(table: &'a Table, key: &str) -> &'a str {
-    table[key].as_str().unwrap_or_else(|| panic!("{key} is text"))
-}
-
-fn time(text: &str) -> Time {
-    Time::ZERO + units::span(text).expect("a time")
-}
-
-fn span(table: &Table, key: &str) -> Span {
-    units::span(text(table, key)).expect("a time")
-}
-
-fn texts<'a>(table: &'a Table, key: &str) -> Vec<&'a str> {
-    let array = table[key].as_array().unwrap_or_else(|| panic!("{key} is a list"));
-    array.iter().map(|value| value.as_str().expect("a list of texts")).collect()
-}
-
-fn numbers(table: &Table, key: &str) -> Vec<f64> {
-    let array = table[key].as_array().unwrap_or_else(|| panic!("{key} is a list"));
-    array.iter().map(number).collect()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_float().or(value.as_integer().map(|n| n as f64)).expect("a number")
-}
-
-fn backlog(text: &str) -> Backlog {
-    let mtu = u64::from(MTU);
-    let (packets, bytes) = match units::limit(text).expect("a backlog") {
-        Limit::Packets(n) => (n, n * mtu),
-        Limit::Bytes(n) => (n.div_ceil(mtu), n),
-    };
-    Backlog { packets: packets as u32, bytes, link_bytes: bytes }
 }

@@ -14,6 +14,9 @@ use crate::plan::{Bottleneck, Command, Expected, Plan, Space};
 use crate::sys::{self, OFFLOADS};
 use crate::tc::READ_BACK_SLACK;
 
+/// Options that the kernel counts in units of its own.
+const TIMES: [&str; 4] = ["target", "interval", "tupdate", "ce_threshold"];
+
 /// Carries out settings and commands. Neighbouring commands of one program in one name space go to it
 /// in one batch, one per line.
 pub fn set_up(plan: &Plan, spaces: &Spaces) -> Result<(), Failure> {
@@ -60,7 +63,20 @@ fn batch(commands: &[Command], spaces: &Spaces) -> Result<(), Failure> {
     }
     let complaint = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
     let line = failed_line(&complaint).and_then(|line| lines.get(line - 1));
-    Err(format!("`{program} {}`: {}", line.map_or("", |l| l.trim()), complaint.trim()))
+    let (line, complaint) = (line.map_or("", |l| l.trim()), complaint.trim());
+    Err(format!("`{program} {line}`: {complaint}; {}", remedy(complaint)))
+}
+
+/// What helps when `ip` or `tc` complains.
+fn remedy(complaint: &str) -> &'static str {
+    let unknown = ["Unknown qdisc", "qdisc kind is unknown", "qdisc not found"];
+    if unknown.iter().any(|words| complaint.contains(words)) {
+        "this kernel or its tc does not have that discipline: take another queue, give a kernel that \
+         has it with --kernel, or run ours with engine.linux.bottleneck = \"sojourn\""
+    } else {
+        "the kernel refuses it: change the parameter, or run our AQM with engine.linux.bottleneck = \
+         \"sojourn\""
+    }
 }
 
 /// The number of the line that `ip` or `tc` complains of: `Command failed -:3`.
@@ -133,7 +149,8 @@ fn compare(expected: &Expected, shown: &Value) -> Result<(), Failure> {
     for (name, asked) in &expected.options {
         // What tc does not print at all cannot be compared.
         let Some(found) = number(&row["options"][name]) else { continue };
-        if found.abs_diff(*asked) > READ_BACK_SLACK {
+        let slack = if TIMES.contains(&name.as_str()) { READ_BACK_SLACK } else { 0 };
+        if found.abs_diff(*asked) > slack {
             return Err(format!("{place}: {name}: asked for {asked}, the kernel has {found}"));
         }
     }
@@ -168,7 +185,14 @@ mod tests {
             compare(&expected, &shown(1000)).unwrap_err(),
             "qdisc codel at out: limit: asked for 100, the kernel has 1000"
         );
+        assert!(compare(&expected, &shown(101)).is_err(), "a number has no slack, a time has");
         assert!(compare(&expected, &json!([])).unwrap_err().contains("not there"));
+    }
+
+    #[test]
+    fn a_discipline_that_is_not_there_has_another_remedy_than_a_value() {
+        assert!(remedy("Error: Specified qdisc kind is unknown.").contains("--kernel"));
+        assert!(remedy("What is \"nonsense\"?").contains("change the parameter"));
     }
 
     #[test]

@@ -21,6 +21,9 @@ params! {
         fast_convergence: bool, ANY, "RFC 9438 §4.7" => true;
         /// Whether growth is at least that of Reno (RFC 9438 §4.3).
         reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
+        /// Whether that Reno counts acknowledgements instead of packets.
+        friendly_counts_acks: bool, ANY, "Linux before 4.0: ca->ack_cnt, where cnt alone is divided by \
+            the packets per acknowledgement" => false;
         /// Whether a mark leaves 0.85 of the window instead of `beta` (ABE).
         abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
         /// Whether slow start ends early, by delay or by the length of ACK trains.
@@ -72,7 +75,7 @@ struct Epoch {
 impl Cubic {
     fn update(&mut self, ack: &Ack, window: &Window) {
         let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, window, self.last_max));
-        epoch.reno_credit += ack.delivered;
+        epoch.reno_credit += if self.params.friendly_counts_acks { 1 } else { ack.delivered };
         let stands = epoch
             .evaluated
             .is_some_and(|(at, cwnd)| cwnd == window.cwnd && ack.now.since(at) <= EVALUATE_EVERY);
@@ -282,7 +285,7 @@ mod tests {
     #[test]
     fn round_trips_of_the_first_second_of_an_epoch_say_nothing() {
         let mut cubic = cubic();
-        let mut window = Window { cwnd: 70, ssthresh: 70, credit: 0 };
+        let mut window = Window::above(70, 70);
         let at = |ms: u64, rtt_ms: u64| Ack {
             now: Time::ZERO + Span::from_millis(ms),
             delivered: 1,
@@ -333,6 +336,19 @@ mod tests {
             epoch.reno_count(cwnd, 717);
             assert_eq!((epoch.reno_window, epoch.reno_credit), (cwnd + 1, 1));
         }
+    }
+
+    #[test]
+    fn before_linux_4_0_the_friendly_estimate_counts_acknowledgements() {
+        let credit = |friendly_counts_acks| {
+            let linux = CubicParams::of_dialect("linux").unwrap();
+            let mut cubic = super::Cubic::new(&CubicParams { friendly_counts_acks, ..linux });
+            let ack =
+                Ack { now: Time::ZERO, delivered: 2, rtt: None, una: 2, nxt: 70, paced: false };
+            cubic.update(&ack, &Window::above(70, 70));
+            cubic.epoch.unwrap().reno_credit
+        };
+        assert_eq!([credit(true), credit(false)], [1, 2]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The window that a congestion control steers, and the growth that several of them share.
 
-/// What Linux did otherwise when a window grows, before 4.3.
+/// What old kernels did otherwise when a window grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldGrowth {
-    /// Slow start goes one packet beyond the threshold: it grew where `cwnd <= ssthresh`.
+    /// Slow start goes one packet beyond the threshold: before 4.3 it grew where `cwnd <= ssthresh`.
     pub past_threshold: bool,
     /// An increment comes with the acknowledgement after those that make it due (`tcp_cong_avoid_ai`
     /// before 4.0: it looked before it counted, and the rest was forgotten).
     pub late: bool,
+    /// The acknowledgement that ends a reduction does not grow the window (`tcp_ack` before 4.6 looked
+    /// at the state that it found).
+    pub not_at_end: bool,
 }
 
 /// The window that a congestion control steers, in packets.
@@ -125,7 +128,7 @@ mod tests {
 
     #[test]
     fn old_kernels_start_slowly_one_packet_further_and_increase_one_acknowledgement_later() {
-        let old = OldGrowth { past_threshold: true, late: true };
+        let old = OldGrowth { past_threshold: true, late: true, ..OldGrowth::default() };
         let new = Window::above(2, 2);
         assert_eq!(grown(new, 6), [2, 3, 3, 3, 4, 4]);
         // tcp_reno_cong_avoid of 2.6.29: slow start at cwnd <= ssthresh, then w + 1 acknowledgements.

@@ -2,7 +2,10 @@
 //!
 //! Linux adapts how long it waits to the gaps between segments, acknowledges the first segments of a
 //! connection and those after a pause one by one, and thins duplicates. Other stacks count and wait.
-//! Deviation from Linux: timers ring on time, not within the slack of a jiffy or of 100 us.
+//! Deviations from Linux: timers ring on time, not within the slack of a jiffy or of 100 us. And a receiver
+//! whose offered window has still to grow to its buffer (`tcp_grow_window`) goes on acknowledging every segment;
+//! here windows have grown. With Linux's default buffer of 128 kB that ends at once, with one of 4 MB after 700
+//! segments.
 
 use sojourn_aqm::{Span, Time};
 

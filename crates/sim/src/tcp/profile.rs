@@ -149,6 +149,9 @@ pub struct Profile {
     pub tail_probes: bool,
     /// F-RTO (RFC 5682), and undo of reductions that were not called for.
     pub undo: bool,
+    /// F-RTO is tried after every timeout; where it was right, all that is not SACKed counts as lost, what
+    /// was sent since too, and three packets may leave (Linux 2.6.26 to 3.9, `tcp_enter_frto_loss`).
+    pub frto_starts_over: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
     /// Idle time.
@@ -204,11 +207,12 @@ pub const LINUX: Profile = Profile {
     on_mark: Style::Proportional,
     slow_start_per_ack: EACH,
     avoidance_per_ack: EACH,
-    growth: OldGrowth { past_threshold: false, late: false },
+    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
     validation: true,
     tail_probes: true,
     undo: true,
+    frto_starts_over: false,
     limited_transmit: true,
     idle: Idle::Halve,
     pacing: false,
@@ -230,8 +234,9 @@ pub const LINUX_2_6: Profile = Profile {
     on_mark: Style::Halving,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: true, late: true },
+    growth: OldGrowth { past_threshold: true, late: true, not_at_end: true },
     tail_probes: false,
+    frto_starts_over: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     ack: AckRule { compression: false, ..LINUX_ACK },
     ..LINUX
@@ -254,11 +259,12 @@ pub const NEWRENO: Profile = Profile {
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: false, late: false },
+    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
     validation: false,
     tail_probes: false,
     undo: false,
+    frto_starts_over: false,
     limited_transmit: true,
     idle: Idle::Restart,
     pacing: false,
@@ -300,7 +306,12 @@ pub const PROFILES: [Profile; 10] = [
         timestamps: false,
         marks_new_data: true,
         moderation: Moderation::Never,
+        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how many
+        // packets an acknowledgement covers, which comes to counting packets too.
+        slow_start_per_ack: EACH,
+        avoidance_per_ack: EACH,
         undo: false,
+        frto_starts_over: false,
         rto: NEWRENO.rto,
         ack: EVERY_PACKET,
         ..LINUX_2_6
@@ -338,7 +349,8 @@ pub const PROFILES: [Profile; 10] = [
         recovery: Style::ProportionalEager,
         on_mark: Style::ProportionalEager,
         avoidance_per_ack: EACH,
-        growth: OldGrowth { past_threshold: true, late: false }, // ABC counts bytes
+        // ABC counts bytes.
+        growth: OldGrowth { past_threshold: true, late: false, not_at_end: true },
         rto: LINUX_RTO,
         ..LINUX_2_6
     },

@@ -43,12 +43,13 @@ _EPOCH_NS = 1_600_000_000_000_000_000
 _REMEDIES = {
     "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
     "or a shorter duration",
-    "ptrace set fp regs failed": "it was built for processors with fewer registers: "
-    "`sojourn kernel build` makes one that copes",
-    "Kernel panic": "take the kernel that `sojourn kernel build` makes, or look at yours",
+    "ptrace set fp regs failed": "it was built for processors with fewer registers: `sojourn "
+    "kernel build` makes one that copes",
+    "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at "
+    "yours",
 }
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
-_INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && exec /bin/sh /run/init"
+_INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 
 class Watcher(Protocol):

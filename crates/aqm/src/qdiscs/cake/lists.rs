@@ -17,58 +17,82 @@ pub(super) enum List {
 /// The lists of all queues.
 #[derive(Clone, Debug)]
 pub(super) struct Lists {
-    ends: [Option<(u32, u32)>; 3],
+    /// By list.
+    ends: [Ends; 3],
     places: Vec<Place>,
 }
 
+/// They mean nothing while the list is empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    first: u32,
+    last: u32,
+    length: u32,
+}
+
+/// The neighbours mean nothing at the ends of a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
+    before: u32,
+    behind: u32,
     list: Option<List>,
-    before: Option<u32>,
-    behind: Option<u32>,
 }
 
 impl Lists {
     /// Empty lists for queues numbered `0..count`.
     pub(super) fn new(count: usize) -> Lists {
-        Lists { ends: [None; 3], places: vec![Place::default(); count] }
+        Lists { ends: [Ends::default(); 3], places: vec![Place::default(); count] }
+    }
+
+    pub(super) fn length(&self, list: List) -> u32 {
+        self.ends[list as usize].length
     }
 
     pub(super) fn head(&self, list: List) -> Option<u32> {
-        self.ends[list as usize].map(|(first, _)| first)
+        let ends = &self.ends[list as usize];
+        (ends.length > 0).then_some(ends.first)
     }
 
     /// Takes a queue out of the list it is in, if any, and puts it at the end of another.
     pub(super) fn move_to(&mut self, list: List, index: u32) {
         self.remove(index);
         let ends = &mut self.ends[list as usize];
-        let last = ends.map(|(_, last)| last);
-        *ends = Some((ends.map_or(index, |(first, _)| first), index));
-        self.places[index as usize] = Place { list: Some(list), before: last, behind: None };
-        if let Some(last) = last {
-            self.places[last as usize].behind = Some(index);
+        if ends.length == 0 {
+            ends.first = index;
+        } else {
+            self.places[ends.last as usize].behind = index;
         }
+        let place = &mut self.places[index as usize];
+        (place.list, place.before) = (Some(list), ends.last);
+        ends.last = index;
+        ends.length += 1;
     }
 
     /// Takes a queue out of the list it is in, if any.
     pub(super) fn remove(&mut self, index: u32) {
-        let Place { list, before, behind } = core::mem::take(&mut self.places[index as usize]);
-        let Some(list) = list else { return };
-        if let Some(before) = before {
+        let place = &mut self.places[index as usize];
+        let Some(list) = place.list.take() else { return };
+        let Place { before, behind, .. } = *place;
+        let ends = &mut self.ends[list as usize];
+        ends.length -= 1;
+        // At an end that is left, a neighbour that means nothing becomes an end of an empty list.
+        if ends.first == index {
+            ends.first = behind;
+        } else {
             self.places[before as usize].behind = behind;
         }
-        if let Some(behind) = behind {
+        if ends.last == index {
+            ends.last = before;
+        } else {
             self.places[behind as usize].before = before;
         }
-        let (first, last) = self.ends[list as usize].expect("it is in the list");
-        let first = if first == index { behind } else { Some(first) };
-        let last = if last == index { before } else { Some(last) };
-        self.ends[list as usize] = first.zip(last);
     }
 
     /// The queues of a list, in order.
     pub(super) fn walk(&self, list: List) -> impl Iterator<Item = u32> {
-        core::iter::successors(self.head(list), |&index| self.places[index as usize].behind)
+        let Ends { first, length, .. } = self.ends[list as usize];
+        let next = |&index: &u32| Some(self.places[index as usize].behind);
+        core::iter::successors(Some(first), next).take(length as usize)
     }
 }
 

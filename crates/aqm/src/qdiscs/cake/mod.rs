@@ -27,8 +27,7 @@ use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::line::Total;
-use crate::qdiscs::queue::LawQueue;
+use crate::qdiscs::flows::Flows;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
@@ -68,23 +67,24 @@ impl Scheme for Cake {
 /// The discipline.
 #[derive(Debug)]
 struct CakeQueues<P> {
-    queues: Vec<Flow<P>>,
+    flows: Flows<P, Cobalt>,
+    standings: Vec<Standing>,
     lists: Lists,
     flow_ways: Ways,
     sources: Hosts,
     destinations: Hosts,
     shaper: Shaper,
-    total: Total,
     limit: Limit,
     most_bytes: u64,
     quantum: u64,
-    salt: u64,
+    /// For the names of flows, sources and destinations.
+    salts: [u64; 3],
     held: Option<Time>,
 }
 
-#[derive(Debug)]
-struct Flow<P> {
-    queue: LawQueue<P, Cobalt>,
+/// Where a queue stands in the rounds, and the places of its hosts.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
     state: State,
     credits: i64,
     source: usize,
@@ -134,60 +134,57 @@ impl<P: Packet> CakeQueues<P> {
     fn new(params: &CakeParams, env: &Env) -> Self {
         let places = params.flows as usize;
         let (cobalt, env) = (params.cobalt(), Env { rate: params.bandwidth.0, ..*env });
-        let flow = |_| Flow {
-            queue: LawQueue::new(Cobalt::with(cobalt.clone(), &env)),
-            state: State::Idle,
-            credits: 0,
-            source: 0,
-            destination: 0,
-        };
+        let rest = Standing { state: State::Idle, credits: 0, source: 0, destination: 0 };
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         let framing =
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
         let (limit, most_bytes) = params.room();
         CakeQueues {
-            queues: (0..places).map(flow).collect(),
+            flows: Flows::new(places, || Cobalt::with(cobalt.clone(), &env)),
+            standings: vec![rest; places],
             lists: Lists::new(places),
             flow_ways: Ways::new(places),
             sources: Hosts::new(places, is(Isolation::Src)),
             destinations: Hosts::new(places, is(Isolation::Dst)),
             shaper: Shaper::new(params.bandwidth.0, framing),
-            total: Total::default(),
             limit,
             most_bytes,
             quantum: params.quantum(),
-            salt: env.salt,
+            salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
         }
     }
 
     /// The queue of a packet; one that nobody uses is given to its hosts as well.
     fn place(&mut self, packet: &P) -> u32 {
-        let hash = |name: u64, side: u64| splitmix(name ^ splitmix(self.salt ^ side));
-        let (flow, from, to) =
-            (hash(packet.flow(), 0), hash(packet.src_host(), 1), hash(packet.dst_host(), 2));
-        let is_free = |place: usize| self.queues[place].state == State::Idle;
-        let index = self.flow_ways.place(flow, is_free);
-        if self.queues[index].state == State::Idle {
-            let (source, destination) = (self.sources.place(from), self.destinations.place(to));
-            self.sources.counts[source].0 += 1;
-            self.destinations.counts[destination].0 += 1;
-            (self.queues[index].source, self.queues[index].destination) = (source, destination);
+        let [flow_salt, source_salt, destination_salt] = self.salts;
+        let is_free = |place: usize| self.standings[place].state == State::Idle;
+        let index = self.flow_ways.place(splitmix(packet.flow() ^ flow_salt), is_free);
+        let standing = &mut self.standings[index];
+        if standing.state == State::Idle {
+            standing.source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
+            standing.destination =
+                self.destinations.place(splitmix(packet.dst_host() ^ destination_salt));
+            self.sources.counts[standing.source].0 += 1;
+            self.destinations.counts[standing.destination].0 += 1;
         }
         index as u32
     }
 
     /// A flow's share of the quantum, rounded by chance so that it is right on average.
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
-        let Flow { source, destination, .. } = self.queues[index as usize];
+        let Standing { source, destination, .. } = self.standings[index as usize];
         let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
-        libm::floor(self.quantum as f64 / f64::from(load) + rng.uniform()) as i64
+        (self.quantum as f64 / f64::from(load) + rng.uniform()) as i64 // rounded down
     }
 
     fn set_state(&mut self, index: u32, state: State) {
-        let flow = &mut self.queues[index as usize];
-        let was = core::mem::replace(&mut flow.state, state);
-        let (source, destination) = (flow.source, flow.destination);
+        let standing = &mut self.standings[index as usize];
+        let was = core::mem::replace(&mut standing.state, state);
+        if (was == State::Bulk) == (state == State::Bulk) {
+            return;
+        }
+        let Standing { source, destination, .. } = *standing;
         for (_, bulk) in
             [&mut self.sources.counts[source], &mut self.destinations.counts[destination]]
         {
@@ -198,10 +195,10 @@ impl<P: Packet> CakeQueues<P> {
 
     /// A packet was appended to a queue.
     fn activate(&mut self, index: u32, rng: &mut Rng) {
-        match self.queues[index as usize].state {
+        match self.standings[index as usize].state {
             State::Idle | State::Decaying => {
                 self.set_state(index, State::Sparse);
-                self.queues[index as usize].credits = self.share(index, rng);
+                self.standings[index as usize].credits = self.share(index, rng);
                 self.lists.move_to(List::New, index);
             }
             State::SparseWait => self.set_state(index, State::Bulk),
@@ -218,82 +215,40 @@ impl<P: Packet> CakeQueues<P> {
         order.into_iter().find_map(|list| Some((list, self.lists.head(list)?)))
     }
 
-    /// A packet of that queue, or none if it had to step back.
-    fn serve(
-        &mut self,
-        index: u32,
-        now: Time,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        let flow = &self.queues[index as usize];
-        if flow.credits <= 0 && flow.state != State::Decaying {
-            self.step_back(index, rng);
-            return None;
-        }
-        let departure = self.take(index, now, rng, sink);
-        match &departure {
-            Some(departure) => {
-                self.queues[index as usize].credits -= i64::from(departure.packet.bytes());
-            }
-            None => self.retire(index),
-        }
-        departure
-    }
-
-    fn take(
-        &mut self,
-        index: u32,
-        now: Time,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        let queue = &mut self.queues[index as usize].queue;
-        let (packets, bytes) = (queue.packets(), queue.bytes());
-        let departure = queue.take(now, self.total.bytes - bytes, rng, sink);
-        self.total.packets -= packets - queue.packets();
-        self.total.bytes -= bytes - queue.bytes();
-        departure
-    }
-
     /// Credits are used up: to the end of the old queues with a new share.
     fn step_back(&mut self, index: u32, rng: &mut Rng) {
-        let flow = &self.queues[index as usize];
-        if flow.state == State::Sparse {
-            let waits = !flow.queue.is_empty();
-            self.set_state(index, if waits { State::Bulk } else { State::SparseWait });
+        if self.standings[index as usize].state == State::Sparse {
+            let is_empty = self.flows.is_empty(index);
+            self.set_state(index, if is_empty { State::SparseWait } else { State::Bulk });
         }
         let share = self.share(index, rng);
-        self.queues[index as usize].credits += share;
+        self.standings[index as usize].credits += share;
         self.lists.move_to(List::Old, index);
     }
 
     /// A queue was found empty.
     fn retire(&mut self, index: u32) {
-        if !self.queues[index as usize].queue.law.is_at_rest() {
+        if !self.flows.law(index).is_at_rest() {
             self.set_state(index, State::Decaying);
             return self.lists.move_to(List::Decaying, index);
         }
         self.set_state(index, State::Idle);
         self.lists.remove(index);
-        let Flow { source, destination, .. } = self.queues[index as usize];
+        let Standing { source, destination, .. } = self.standings[index as usize];
         self.sources.counts[source].0 -= 1;
         self.destinations.counts[destination].0 -= 1;
     }
 
     fn is_over_limit(&self) -> bool {
-        self.total.is_over(self.limit) || self.total.bytes > self.most_bytes
+        let total = self.flows.total();
+        total.is_over(self.limit) || total.bytes > self.most_bytes
     }
 
     /// The fattest queue loses its head.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        let fatness = |&index: &u32| (self.queues[index as usize].queue.bytes(), !index);
         let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
-        let fattest = listed.max_by_key(fatness).expect("what is over its limit holds packets");
-        let queue = &mut self.queues[fattest as usize].queue;
-        let elsewhere = self.total.bytes - queue.bytes();
-        let bytes = queue.evict(now, elsewhere, sink).expect("the fattest queue holds packets");
-        self.total.remove(bytes);
+        let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
+        self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
     }
 }
 
@@ -304,15 +259,12 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         if matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        if self.total.packets == 0 {
+        if self.flows.total().packets == 0 {
             self.shaper.wake(now);
         }
         let index = self.place(&packet);
-        let queue = &mut self.queues[index as usize].queue;
-        let elsewhere = self.total.bytes - queue.bytes();
-        let stays = queue.offer(now, packet, false, elsewhere, rng, sink);
+        let stays = self.flows.offer(index, now, packet, false, rng, sink);
         debug_assert!(stays, "COBALT does not judge arrivals");
-        self.total.add(bytes);
         self.activate(index, rng);
         while self.is_over_limit() {
             self.shed(now, sink);
@@ -325,15 +277,21 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        self.held = self.shaper.held_until(now).filter(|_| self.total.packets > 0);
+        self.held = self.shaper.held_until(now).filter(|_| self.flows.total().packets > 0);
         if self.held.is_some() {
             return None;
         }
         let mut next = self.next(true);
         while let Some((list, index)) = next {
-            if let Some(departure) = self.serve(index, now, rng, sink) {
-                self.shaper.charge(departure.packet.bytes());
-                return Some(departure);
+            let standing = &self.standings[index as usize];
+            if standing.credits <= 0 && standing.state != State::Decaying {
+                self.step_back(index, rng);
+            } else if let Some(bytes) = self.flows.judge(index, now, rng, sink) {
+                self.standings[index as usize].credits -= i64::from(bytes);
+                self.shaper.charge(bytes);
+                return self.flows.pop(index);
+            } else {
+                self.retire(index);
             }
             // Nothing but empty queues that are not at rest yet: they wait for the next call.
             next = self
@@ -348,7 +306,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.total.backlog()
+        self.flows.total().backlog()
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -356,11 +314,11 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let active = || self.lists.walk(List::New).chain(self.lists.walk(List::Old));
-        let is_bulk = |&index: &u32| self.queues[index as usize].state == State::Bulk;
-        out[1] = active().filter(is_bulk).count() as f64;
-        out[0] = active().count() as f64 - out[1];
-        out[2] = self.lists.walk(List::Decaying).count() as f64;
+        let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
+        let is_bulk = |&index: &u32| self.standings[index as usize].state == State::Bulk;
+        out[1] = listed.filter(is_bulk).count() as f64;
+        out[0] = f64::from(self.lists.length(List::New) + self.lists.length(List::Old)) - out[1];
+        out[2] = f64::from(self.lists.length(List::Decaying));
     }
 }
 

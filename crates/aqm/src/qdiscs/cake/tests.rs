@@ -87,7 +87,7 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
     }
     assert_eq!(from_a, 50, "half of the link is more than enough for all of host A");
     let busy = (0..1024).find(|&index| {
-        cake.queues[index as usize].state == State::Bulk && cake.share(index, &mut rng) < 1000
+        cake.standings[index as usize].state == State::Bulk && cake.share(index, &mut rng) < 1000
     });
     let shares = (0..10_000).map(|_| cake.share(busy.unwrap(), &mut rng) as f64);
     assert_near(shares.sum::<f64>() / 1e4, 1514.0 / 9.0, 0.1);
@@ -112,7 +112,7 @@ fn an_empty_queue_forgets_a_step_at_each_visit() {
         cake.lists.head(List::Decaying).is_none()
     });
     assert!(visits.unwrap() > 1, "one step at a time");
-    assert!(cake.queues.iter().all(|flow| flow.state == State::Idle));
+    assert!(cake.standings.iter().all(|standing| standing.state == State::Idle));
     assert!(cake.sources.counts.iter().all(|&count| count == (0, 0)));
 }
 
@@ -145,5 +145,5 @@ fn the_fattest_queue_pays_and_hears_of_it() {
         cake.enqueue(ms(0), Addressed { flow: 1, source: 1 }, &mut rng, &mut log);
     });
     assert_eq!(log.0, [Cause::Overflow; 5]);
-    assert!(cake.queues.iter().any(|flow| !flow.queue.law.is_at_rest()));
+    assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest()));
 }

@@ -10,28 +10,30 @@ pub(super) const WAYS: usize = 8;
 /// Which name holds which place.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
-    names: Vec<u64>,
+    sets: Vec<[u64; WAYS]>,
 }
 
 impl Ways {
     /// `places` is a multiple of [`WAYS`].
     pub(super) fn new(places: usize) -> Ways {
         debug_assert!(places > 0 && places.is_multiple_of(WAYS), "sets are whole");
-        Ways { names: vec![0; places] }
+        Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
     /// The place of a name given by its hash: its own, a free one of its set, or, where all eight are in
     /// use, the one the hash falls on.
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
-        let direct = ((u128::from(hash) * self.names.len() as u128) >> 64) as usize;
+        let places = self.sets.len() * WAYS;
+        let direct = ((u128::from(hash) * places as u128) >> 64) as usize;
         let (first, start) = (direct - direct % WAYS, direct % WAYS);
-        let ways = || (0..WAYS).map(|way| first + (start + way) % WAYS);
-        if let Some(own) = ways().find(|&place| self.names[place] == hash && !is_free(place)) {
-            return own;
+        let names = &mut self.sets[direct / WAYS];
+        let mut ways = (start..start + WAYS).map(|way| way % WAYS);
+        if let Some(own) = ways.clone().find(|&way| names[way] == hash && !is_free(first + way)) {
+            return first + own;
         }
-        let place = ways().find(|&place| is_free(place)).unwrap_or(direct);
-        self.names[place] = hash;
-        place
+        let way = ways.find(|&way| is_free(first + way)).unwrap_or(start);
+        names[way] = hash;
+        first + way
     }
 }
 

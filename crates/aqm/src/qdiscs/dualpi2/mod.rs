@@ -27,7 +27,7 @@ use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Ecn, Head, Packet};
 use crate::parts::periodic::Periodic;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::line::{Line, mark};
+use crate::qdiscs::line::{Line, Waiting, mark};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -154,7 +154,7 @@ impl<P: Packet> DualQueue<P> {
             Place::Low => (&mut self.low, classic_waits),
             Place::Classic => (&mut self.classic, low_waits),
         };
-        let (enqueued, packet) = line.pop().expect("it waits");
+        let Departure { packet, enqueued } = line.pop().expect("it waits");
         self.turns.served(place, packet.bytes(), other_waits);
         Some((place, enqueued, packet))
     }
@@ -199,8 +199,8 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
     }
 
     fn on_timer(&mut self, now: Time) {
-        let age = |line: &Line<P>| line.head_enqueued().map_or(Span::ZERO, |at| now.since(at));
-        self.signals.update(age(&self.classic).max(age(&self.low)));
+        let age = |line: &mut Line<P>| line.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
+        self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
         self.timer.advance(now);
     }
 

@@ -58,19 +58,9 @@ impl Scheme for SfqRed {
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(p: &SfqRedParams, env: &Env) -> Box<dyn Qdisc<P>> {
-        let shape = SfqParams {
-            dialect: p.dialect,
-            limit: p.limit,
-            divisor: p.divisor,
-            flows: p.flows,
-            depth: p.depth,
-            quantum: p.quantum,
-            perturb: p.perturb,
-            headdrop: p.headdrop,
-        };
         let curve = p.curve().expect("the parameters have been checked");
         let red = Red { curve, ecn: p.ecn, hard_drop: p.hard_drop };
-        Box::new(Queues::<P>::new(&shape, Some(red), env))
+        Box::new(Queues::<P>::new(&p.shape(), Some(red), env))
     }
 }
 
@@ -158,7 +148,7 @@ impl<P: Packet> Queues<P> {
     }
 
     /// Takes the head of a queue that holds packets.
-    fn pop(&mut self, index: u32) -> (Time, P) {
+    fn pop(&mut self, index: u32) -> Departure<P> {
         let line = &mut self.queues[index as usize].line;
         self.pool.pop(line).expect("a listed queue holds packets")
     }
@@ -206,7 +196,7 @@ impl<P: Packet> Queues<P> {
         if !self.headdrop {
             return sink.dropped(packet, now, Stage::Enqueue, cause);
         }
-        let (enqueued, head) = self.pop(index);
+        let Departure { packet: head, enqueued } = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
         self.push(index, now, packet); // its length stays, and its place among the longest
@@ -241,8 +231,8 @@ impl<P: Packet> Queues<P> {
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
         let line = queue.line;
-        match self.pool.head_mut(&line).filter(|(_, head)| headdrop && can_mark(head)) {
-            Some((enqueued, head)) => mark(head, enqueued, Stage::Queued, cause, sink),
+        match self.pool.head(&line).filter(|head| headdrop && can_mark(&head.packet)) {
+            Some(head) => mark(&mut head.packet, head.enqueued, Stage::Queued, cause, sink),
             None if can_mark(packet) => mark(packet, now, Stage::Enqueue, cause, sink),
             None => return Some(cause),
         }
@@ -297,7 +287,7 @@ impl<P: Packet> Queues<P> {
         let victim = if is_single { self.queue(tail).next } else { longest };
         let line = &mut self.queues[victim as usize].line;
         let taken = if self.headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
-        let (enqueued, packet) = taken.expect("a listed queue holds packets");
+        let Departure { packet, enqueued } = taken.expect("a listed queue holds packets");
         self.total.remove(packet.bytes());
         self.touch(victim);
         if is_single {
@@ -327,7 +317,7 @@ impl<P: Packet> Queues<P> {
             self.retire_next(index);
         }
         self.total = Total::default();
-        for (enqueued, packet) in waiting {
+        for Departure { packet, enqueued } in waiting {
             self.sort_in(enqueued, packet, sink);
         }
     }
@@ -341,11 +331,9 @@ impl<P: Packet> Queues<P> {
         });
         match index {
             Some(index) if self.queue(index).line.packets() < self.depth => {
-                if let Some(Red { curve, .. }) = self.red {
+                if let (Some(red), queue) = (self.red, self.queue(index)) {
                     // The averages start at 0 and learn from what is sorted in (`sfq_rehash`).
-                    let queue = self.queue(index);
-                    let backlog = queue.line.bytes() as f64;
-                    queue.red.sample(&curve, backlog);
+                    queue.red.sample(&red.curve, queue.line.bytes() as f64);
                 }
                 self.append(index, enqueued, packet);
             }
@@ -380,16 +368,17 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
             self.tail = Some(index);
             index = self.queue(index).next;
         }
-        let (enqueued, packet) = self.pop(index);
+        let departure = self.pop(index);
+        let bytes = departure.packet.bytes();
         let queue = self.queue(index);
-        queue.allot -= i64::from(packet.bytes());
+        queue.allot -= i64::from(bytes);
         let is_empty = queue.line.is_empty();
-        self.total.remove(packet.bytes());
+        self.total.remove(bytes);
         self.touch(index);
         if is_empty {
             self.retire_next(index);
         }
-        Some(Departure { packet, enqueued })
+        Some(departure)
     }
 
     fn backlog(&self) -> Backlog {

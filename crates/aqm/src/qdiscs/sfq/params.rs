@@ -5,7 +5,8 @@ use alloc::string::String;
 
 use crate::params;
 use crate::params::{Bytes, OrAuto, OrOff};
-use crate::qdiscs::linux_red::{Curve, usual_burst, weight_log};
+use crate::parts::tc_weight::weight_log;
+use crate::qdiscs::linux_red::{Curve, usual_burst};
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -115,6 +116,20 @@ fn shape(limit: Limit, divisor: u64, flows: u64, depth: u64) -> Result<(), Strin
 }
 
 impl SfqRedParams {
+    /// What it has in common with SFQ alone.
+    pub(super) fn shape(&self) -> SfqParams {
+        SfqParams {
+            dialect: self.dialect,
+            limit: self.limit,
+            divisor: self.divisor,
+            flows: self.flows,
+            depth: self.depth,
+            quantum: self.quantum,
+            perturb: self.perturb,
+            headdrop: self.headdrop,
+        }
+    }
+
     /// The thresholds in bytes and the weight.
     pub(super) fn curve(&self) -> Result<Curve, String> {
         let mean = self.mean_packet_bytes.0 as f64;

@@ -151,3 +151,51 @@ fn section_2_8_every_five_seconds_half_a_product_for_200_ms() {
     assert_eq!(lasted, 3, "one round to begin, then more than 200 ms");
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
 }
+
+/// A loss while cruising that cuts the short-term bounds, in recovery.
+fn cut_while_cruising() -> Rounds {
+    let mut rounds = Rounds::cruising();
+    let mut lossy = rounds.next(200.0, 40);
+    (lossy.lost, lossy.stage) = (1, Stage::Recovery);
+    let lost = RateSample { in_flight: 60, lost: 1, ..RateSample::default() };
+    rounds.bbr.on_lost(lossy.ack.now, &lost, &mut rounds.window);
+    rounds.bbr.latest = Latest::default();
+    rounds.bbr.on_progress(&lossy, &mut rounds.window);
+    assert_eq!(rounds.bbr.bounds.bw_lo, Some(350.0));
+    rounds
+}
+
+#[test]
+fn a_withdrawn_reduction_takes_the_short_term_bounds_back() {
+    let mut rounds = cut_while_cruising();
+    let kept = rounds.bbr.prior_cwnd;
+    rounds.window.cwnd = 4;
+    rounds.bbr.undo(&mut rounds.window);
+    assert_eq!((rounds.bbr.bounds.bw_lo, rounds.bbr.bounds.inflight_lo), (None, u32::MAX));
+    assert!(kept > 4 && rounds.window.cwnd == kept, "{kept}");
+    // Nothing is left to withdraw a second time.
+    rounds.bbr.bounds.bw_lo = Some(100.0);
+    rounds.bbr.undo(&mut rounds.window);
+    assert_eq!(rounds.bbr.bounds.bw_lo, Some(100.0));
+}
+
+#[test]
+fn a_timeout_bounds_what_is_in_flight_and_its_end_gives_the_window_back() {
+    let mut rounds = Rounds::cruising();
+    let before = rounds.window.cwnd;
+    let lost = RateSample { in_flight: 60, lost: 1, ..RateSample::default() };
+    let now = rounds.next(500.0, 40).ack.now;
+    rounds.bbr.on_lost(now, &lost, &mut rounds.window);
+    assert_eq!(rounds.bbr.reduce_on_timeout(&rounds.window), rounds.window.ssthresh);
+    rounds.bbr.on_timeout();
+    assert_eq!(rounds.bbr.bounds.inflight_lo, before);
+    // The sender starts again with one packet; when all is repaired the model takes over.
+    rounds.window.cwnd = 1;
+    let mut repairing = rounds.next(500.0, 1);
+    repairing.stage = Stage::Loss;
+    rounds.bbr.on_progress(&repairing, &mut rounds.window);
+    let during = rounds.window.cwnd;
+    assert!(during < before, "{during} of {before}");
+    rounds.round(500.0, 40);
+    assert!(rounds.window.cwnd >= before, "{} of {before}", rounds.window.cwnd);
+}

@@ -4,8 +4,8 @@
 //! Without SACK, each duplicate acknowledgement counts as one anonymous segment SACKed, as in Linux; that
 //! is RFC 6582's inflated window in other words.
 //!
-//! Constant work per segment, whatever the window: a ring of records by segment number, SACKed ranges
-//! so that a repeated block costs nothing, and two cursors in the order of sending, one over first
+//! Constant work per segment, whatever the window: a ring of records by segment number, a tree of SACKed
+//! ranges so that a repeated block costs one look-up, and two cursors in the order of sending, one over first
 //! transmissions and one over retransmissions, which only move forward.
 
 mod losses;

@@ -224,6 +224,7 @@ impl Sender {
         let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
+        let reducing = matches!(self.state, State::Recovery | State::Cwr);
         let prior_in_flight = self.board.in_flight();
         let echo = self.profile.timestamps.then_some(ack.sent);
         let arrival = Arrival { now, point: self.point, min_rtt: self.rtt.min(), echo };
@@ -251,7 +252,7 @@ impl Sender {
         if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && marks > 0) {
             undo.forbid(); // what reduced the window was congestion
         }
-        self.judge_episode(&delivery, ack.sent, before);
+        self.judge_episode(now, &delivery, ack.sent, before);
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
@@ -271,7 +272,7 @@ impl Sender {
             let tally = Tally { prior_in_flight, lost: marked.segments, marks };
             self.steer(&delivery, &news, tally);
         } else {
-            self.adjust_window(&delivery, &news, marked.segments);
+            self.adjust_window(&delivery, &news, marked.segments, reducing);
         }
         self.set_pace();
         // Linux `tcp_identify_packet_loss`: not while the timer waits for reordered segments.
@@ -281,7 +282,7 @@ impl Sender {
 
     /// What the acknowledgement tells of the present episode: that it was not called for, that it is
     /// over, or that the timeout was spurious.
-    fn judge_episode(&mut self, delivery: &Delivery, echo: Time, before: u32) {
+    fn judge_episode(&mut self, now: Time, delivery: &Delivery, echo: Time, before: u32) {
         if self.state == State::Open {
             self.first_retransmission = Time::NEVER;
         }
@@ -289,7 +290,7 @@ impl Sender {
             self.judge_echo(echo, before);
         }
         if self.state == State::Loss {
-            self.judge_timeout(delivery);
+            self.judge_timeout(now, delivery);
         }
         self.leave_finished_episode();
     }
@@ -318,10 +319,12 @@ impl Sender {
         news
     }
 
-    fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32) {
+    /// `reducing`: before the acknowledgement.
+    fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32, reducing: bool) {
+        let ends = reducing && self.profile.growth.not_at_end;
         if matches!(self.state, State::Recovery | State::Cwr) {
             self.descend(delivery.packets, delivery.advanced, marked);
-        } else if self.may_grow(delivery) && self.is_window_limited() {
+        } else if !ends && self.may_grow(delivery) && self.is_window_limited() {
             let starting = self.window.in_slow_start();
             let Profile { slow_start_per_ack, avoidance_per_ack, .. } = self.profile;
             let most = if starting { slow_start_per_ack } else { avoidance_per_ack };

@@ -9,6 +9,9 @@ use super::{Alarm, Reason, Sender, State};
 use crate::cc::Steers;
 use crate::packet::Packet;
 
+/// Packets that may leave where F-RTO found that the timeout was right (Linux `tcp_process_frto`).
+const FRTO_RESTART: u32 = 3;
+
 impl Sender {
     /// The retransmission timer has expired (endpoints sheet §1.11).
     pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
@@ -31,7 +34,8 @@ impl Sender {
             self.window.ssthresh = self.reduced(Reason::Timeout);
         }
         self.cc.on_timeout();
-        self.frto = self.profile.undo && (before_recovery || self.timeouts > 0);
+        let tried = before_recovery || self.timeouts > 0 || self.profile.frto_starts_over;
+        self.frto = self.profile.undo && tried;
         self.timeouts += 1;
         self.probe = None;
         self.window.cwnd = self.board.in_flight() + 1;
@@ -45,7 +49,7 @@ impl Sender {
     }
 
     /// F-RTO (RFC 5682 with SACK): was the timeout spurious?
-    pub(super) fn judge_timeout(&mut self, delivery: &Delivery) {
+    pub(super) fn judge_timeout(&mut self, now: Time, delivery: &Delivery) {
         if !self.frto {
             return;
         }
@@ -56,6 +60,12 @@ impl Sender {
         } else if self.board.nxt() > self.point {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;
+            if !self.frto && self.profile.frto_starts_over {
+                self.board.mark_all_lost(now, false);
+                self.window.cwnd = self.board.in_flight() + FRTO_RESTART;
+                self.window.credit = 0;
+                self.point = self.board.nxt();
+            }
         } else if delivery.advanced && self.board.una() < self.point {
             self.point = self.board.nxt();
             self.frto = self.board.nxt() < self.segments.count.min(self.offered);

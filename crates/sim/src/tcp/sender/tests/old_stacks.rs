@@ -96,6 +96,18 @@ fn without_fack_distance_no_longer_stands_for_a_loss() {
 }
 
 #[test]
+fn old_kernels_take_all_for_lost_when_a_timeout_was_right() {
+    let mut script = Script::with(LINUX_2_6, "reno", 4, u32::MAX, 100);
+    assert_eq!(script.ring(), (300.0, vec![1]));
+    script.now = Time::ZERO + Span::from_millis(400);
+    assert_eq!(script.ack(1, &[]), [5, 6]); // F-RTO tries new data
+    // Three packets may leave, and 6 counts as lost although it is on its way.
+    assert_eq!(script.ack(1, &[(5, 5)]), [2, 3, 4]);
+    assert_eq!(script.cwnd(), 3);
+    assert_eq!(script.ack(2, &[(5, 5)]), [6]);
+}
+
+#[test]
 fn early_retransmit_waits_a_quarter_of_a_round_trip() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     let mut script = Script::with(kids, "reno", 10, 3, 100);

@@ -1,0 +1,138 @@
+//! Flow queues: many queues under a law each, with one pool for their packets and one count of all of
+//! them. Which of them is served, [`super::fq`] and [`super::cake`] decide.
+
+use alloc::vec::Vec;
+
+use crate::law::Aqm;
+use crate::packet::Packet;
+use crate::qdisc::{Departure, Sink};
+use crate::qdiscs::line::{Total, Waiting};
+use crate::qdiscs::pool::{Chain, Chained, Pool};
+use crate::qdiscs::queue::LawQueue;
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// The queues, numbered from zero.
+#[derive(Debug)]
+pub(crate) struct Flows<P, L> {
+    flows: Vec<Flow<L>>,
+    pool: Pool<P>,
+    total: Total,
+}
+
+/// A queue starts a cache line, and what every packet touches comes first: 1,000 flows of `fq(codel)` miss the
+/// first cache 5.7 times per packet, in the order of the compiler 8.1 times.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Flow<L> {
+    chain: Chain,
+    law: L,
+}
+
+impl<P: Packet, L: Aqm> Flows<P, L> {
+    /// Empty queues, each under a law of its own made by `law`.
+    pub(crate) fn new(count: usize, mut law: impl FnMut() -> L) -> Self {
+        let flow = |_| Flow { chain: Chain::default(), law: law() };
+        Flows { flows: (0..count).map(flow).collect(), pool: Pool::new(), total: Total::default() }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// What waits in all of them.
+    pub(crate) fn total(&self) -> Total {
+        self.total
+    }
+
+    pub(crate) fn is_empty(&self, index: u32) -> bool {
+        self.flows[index as usize].chain.is_empty()
+    }
+
+    pub(crate) fn packets(&self, index: u32) -> u32 {
+        self.flows[index as usize].chain.packets()
+    }
+
+    pub(crate) fn bytes(&self, index: u32) -> u64 {
+        self.flows[index as usize].chain.bytes()
+    }
+
+    pub(crate) fn law(&self, index: u32) -> &L {
+        &self.flows[index as usize].law
+    }
+
+    pub(crate) fn law_mut(&mut self, index: u32) -> &mut L {
+        &mut self.flows[index as usize].law
+    }
+
+    /// Of some queues the one with most bytes, the lowest number on ties.
+    pub(crate) fn fattest(&self, some: impl Iterator<Item = u32>) -> Option<u32> {
+        some.max_by_key(|&index| (self.bytes(index), !index))
+    }
+
+    fn queue(&mut self, index: u32) -> LawQueue<'_, L, Chained<'_, P>> {
+        let Flow { chain, law } = &mut self.flows[index as usize];
+        let elsewhere = self.total.bytes - chain.bytes();
+        LawQueue { law, waiting: Chained { pool: &mut self.pool, chain }, elsewhere }
+    }
+
+    /// Offers a packet to the law of a queue and, unless it is dropped, appends it. Returns whether it
+    /// stays. `full`: the discipline has no room for it.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        index: u32,
+        now: Time,
+        packet: P,
+        full: bool,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> bool {
+        let bytes = packet.bytes();
+        let stays = self.queue(index).offer(now, packet, full, rng, sink);
+        if stays {
+            self.total.add(bytes);
+        }
+        stays
+    }
+
+    /// Drops heads of a queue until its law lets one pass. Returns the size of that, or none if none is
+    /// left.
+    #[inline]
+    pub(crate) fn judge(
+        &mut self,
+        index: u32,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<u32> {
+        let before = self.packets(index);
+        let mut queue = self.queue(index);
+        let passes = queue.judge(now, rng, sink);
+        let (left, bytes) = (queue.waiting.packets(), queue.waiting.bytes() + queue.elsewhere);
+        self.total = Total { packets: self.total.packets - (before - left), bytes };
+        passes
+    }
+
+    /// Takes the head of a queue.
+    #[inline]
+    pub(crate) fn pop(&mut self, index: u32) -> Option<Departure<P>> {
+        let departure = self.pool.pop(&mut self.flows[index as usize].chain);
+        if let Some(Departure { packet, .. }) = &departure {
+            self.total.remove(packet.bytes());
+        }
+        departure
+    }
+
+    /// Drops the head of a queue to make room. Returns its size, or none if nothing waits.
+    pub(crate) fn evict(&mut self, index: u32, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
+        let bytes = self.queue(index).evict(now, sink)?;
+        self.total.remove(bytes);
+        Some(bytes)
+    }
+
+    /// The timer of the law of a queue is due.
+    pub(crate) fn on_timer(&mut self, index: u32, now: Time) {
+        self.queue(index).on_timer(now);
+    }
+}

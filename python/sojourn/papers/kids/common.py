@@ -1,0 +1,159 @@
+"""What the parts of the report share: AQMs, the wired dumbbell, measures and boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sojourn.plots import style
+from sojourn.plots.boxes import BoxPanel, Five
+from sojourn.reproduce import measures
+from sojourn.reproduce.paper import (
+    Pools,
+    Seeds,
+    Values,
+)
+from sojourn.reproduce.pool import Pool
+from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
+
+NAMES = {"codel": "CoDel", "pie": "PIE", "ared": "ARED", "fq_codel": "FQ_CoDel"}
+AQMS = ("codel", "pie", "ared")
+COLOURS = {name: style.colour_of(aqm) for aqm, name in NAMES.items()}
+TARGETS_MS = (1, 5, 10, 20, 30)
+# Flows in all: 1, 4 and 16 per sender, 4 senders.
+LEVELS = {"light": 4, "moderate": 16, "heavy": 64}
+# What a packet's path RTT has beside base RTT and queuing delay: its transmission at the bottleneck
+# and on the access link, and that of its acknowledgement.
+TRANSMISSION_S = 1500 * 8 / 10e6 + 1500 * 8 / 100e6 + 40 * 8 / 100e6
+BIN_S = 5
+# Flows in all where flow queues are compared (chosen).
+FLOWS = (4, 16, 32, 64)
+
+
+def _ared(target_ms: int) -> str:
+    """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode."""
+    low, high = (1500, 3000) if target_ms == 1 else (target_ms * 625, target_ms * 1875)
+    return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms"
+
+
+def queue(
+    aqm: str, target_ms: int = 5, *, interval_ms: int = 100, tupdate_ms: int = 30, ecn: str = ""
+) -> str:
+    """The AQM with 1000 packets of room.
+
+    The PIE of the report is a kernel module that was not published; its heuristics are those of the
+    first mainline version (chosen).
+    """
+    text = {
+        "codel": f"codel@linux:target={target_ms}ms,interval={interval_ms}ms",
+        "fq_codel": f"fq_codel@linux:target={target_ms}ms,interval={interval_ms}ms,quantum=1514B",
+        "pie": f"pie@paper2013:heuristics=linux2013,target={target_ms}ms,tupdate={tupdate_ms}ms,"
+        "alpha=0.125hz,beta=1.25hz",
+        "ared": _ared(target_ms),
+    }[aqm]
+    return f"{text},limit=1000p{ecn}"
+
+
+def scenario(aqm_text: str, flows: int, *, rtt_ms: int = 100, ecn: bool = False) -> Scenario:
+    """The wired dumbbell: 10 Mbit/s counting 1500 B per full packet, 60 s (300 s at 500 ms)."""
+    return Scenario(
+        name=f"kids-{flows}-flows-rtt{rtt_ms}",
+        duration="300s" if rtt_ms == 500 else "60s",
+        record=Record(sample=f"{BIN_S}s"),
+        links={"bottleneck": Link(rate="10mbit", delay=f"{rtt_ms * 500}us", queue=aqm_text)},
+        flows=[
+            FlowGroup(
+                name="bulk",
+                count=flows,
+                path=["bottleneck"],
+                rtt=f"{rtt_ms}ms",
+                access_rate="100mbit",
+                tcp="kids-3.8",
+                packet="1500B",
+                header="40B",
+                ecn=ecn or None,
+                start="0s..1s",
+                app=Bulk(),
+            )
+        ],
+    )
+
+
+KEEP = ("delays", "goodput")
+
+
+def measure_pool(pool: Pool, rtt_ms: int = 100) -> dict[str, float]:
+    """Path RTT, queuing delay (RTT less base RTT) and goodput in bins of 5 s."""
+    delay = pool.distribution()
+    values = measures.under("rtt", measures.delays(delay, rtt_ms * 1e-3 + TRANSMISSION_S))
+    values |= measures.under("qd", measures.delays(delay, TRANSMISSION_S))
+    goodput = np.concatenate([rates.ravel() for rates in pool.goodput_bps("bulk", BIN_S, "class")])
+    values |= measures.under("goodput5s", measures.samples(goodput, "mbps", 1e-6))
+    values["goodput_total_mbps"] = 1e-6 * pool.number("class/bulk/goodput")
+    values["util_pct"] = 100 * pool.number("queue/bottleneck/utilisation")
+    values["drop_rate_pct"] = 100 * pool.number("queue/bottleneck/drop_rate")
+    values["mark_rate_pct"] = 100 * pool.number("queue/bottleneck/mark_rate")
+    return values
+
+
+def measure(pools: Pools) -> dict[str, float]:
+    """The same of every case."""
+    values: dict[str, float] = {}
+    for key, pool in pools.items():
+        values |= measures.under(key, measure_pool(pool))
+    return values
+
+
+TEN = ("p10", "p25", "p50", "p75", "p90")
+
+
+def five(values: Values, prefix: str, unit: str) -> Five:
+    """What a box of the report shows."""
+    a, b, c, d, e = (values[f"{prefix}.{q}_{unit}"] for q in TEN)
+    return a, b, c, d, e
+
+
+def panel(
+    values: Values,
+    title: str,
+    metric: str,
+    groups: Mapping[str, str],
+    x_label: str,
+    series: Sequence[str] = AQMS,
+    top_mbps: float | None = 10.0,
+) -> BoxPanel:
+    """One panel of boxes.
+
+    Args:
+        values: of the item.
+        title: above the panel.
+        metric: ``rtt``, ``qd`` or ``goodput5s``.
+        groups: labels by the part of the key that names the group.
+        x_label: what the groups are.
+        series: AQMs.
+        top_mbps: upper end of the goodput's axis; None to fit the data.
+    """
+    unit = "mbps" if metric == "goodput5s" else "ms"
+    words = {"rtt": "RTT [ms]", "qd": "queuing delay [ms]", "goodput5s": "goodput per 5 s [Mbit/s]"}
+    found = {
+        NAMES[aqm]: {
+            label: five(values, f"{group}.{aqm}.{metric}", unit) for group, label in groups.items()
+        }
+        for aqm in series
+    }
+    y_lim = (None, top_mbps) if unit == "mbps" else None
+    return BoxPanel(title, list(groups.values()), found, x_label, words[metric], y_lim)
+
+
+BOXES = "whiskers 10 and 90 %, box 25 and 75 %"
+TARGET_GROUPS = {f"target{ms}ms": f"{ms}" for ms in TARGETS_MS}
+SEEDS = Seeds(3, 10)
+# The AQMs that Adaptive RED is held against.
+PAIR = ("codel", "pie")
+GOODPUT = "goodput5s.p50_mbps"
+
+
+def change_pct(values: Values, before: str, after: str) -> float:
+    """By how many percent a value falls."""
+    return 100.0 * (1.0 - values[after] / values[before])
