@@ -195,17 +195,24 @@ def run(
         Cancelled: `cancel` was used.
     """
 
-def linux_plan(scenario: Scenario) -> str:
+def linux_wish(scenario: Scenario) -> tuple[str, bool, int]:
+    """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
+
+def linux_plan(scenario: Scenario, hz: int | None = None, delays_in_router: bool = False) -> str:
     """What the engine ``linux`` will do for a scenario, as JSON.
+
+    `hz` are the timer interrupts of the kernel, by default as the scenario asks for them; with
+    `delays_in_router` a router of ours delays packets itself, and no delay element is needed.
 
     Raises:
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
     """
 
-def linux_host(folder: str, power_off: bool) -> None:
-    """Carry out ``plan.json`` in `folder`, mounted at ``/run``; the first process of a guest.
+def linux_host(folder: str, private: bool) -> None:
+    """Carry out ``plan.json`` in `folder`, ``/run`` in a guest, whose first process this is.
 
-    Results and ``status.json`` are in the folder afterwards. With `power_off` the guest ends then.
+    Results and ``status.json`` are in the folder afterwards, and the guest ends. With `private`
+    this is the host: the folder is mounted at ``/run`` for this process and its children alone.
     """
 
 def linux_collect(
@@ -215,6 +222,15 @@ def linux_collect(
 
     Raises:
         ValueError: a file is missing or not whole.
+    """
+
+def router_plan(words: str) -> str:
+    """What options of the router mean; both as JSON. Raises ScenarioError with the option."""
+
+def router_run(plan: str, told: str, control: str, out: str) -> None:
+    """Route until the other end of the pipe `control` is closed; JSON lines go to the pipe `told`.
+
+    Results go to the folder `out` unless it is empty.
     """
 
 @final

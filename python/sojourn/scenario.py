@@ -47,6 +47,7 @@ __all__ = [
     "Link",
     "LinuxBottleneck",
     "LinuxEngine",
+    "LinuxPlace",
     "LogNormalJitter",
     "LogNormalSizes",
     "Loss",
@@ -2002,6 +2003,10 @@ class FlowGroup(_Part):
 LinuxBottleneck: TypeAlias = Literal["kernel"] | Literal["sojourn"]
 
 
+# Where the kernel runs: `auto`, `guest`, `uml` or `host`.
+LinuxPlace: TypeAlias = Literal["auto"] | Literal["guest"] | Literal["uml"] | Literal["host"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinuxEngine(_Part):
     """The real Linux kernel: ``sojourn run FILE --engine linux``.
@@ -2010,11 +2015,15 @@ class LinuxEngine(_Part):
         bottleneck: Where the bottleneck runs: ``kernel`` is the kernel's own queueing discipline,
             ``sojourn`` any AQM of ours in a router in user space, under the kernel's TCP. Default:
             ``"kernel"``.
+        where: Where the kernel runs: ``guest`` in virtual time, ``uml`` in a guest of Debian's
+            package user-mode-linux in real time, ``host`` in network name spaces of this machine in
+            real time, ``auto`` the first of these that works here. Default: ``"auto"``.
         hz: Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
-            PIE's update have this grain. Default: ``1000``.
+            PIE's update have this grain. In real time the kernel has its own. Default: ``1000``.
     """
 
     bottleneck: LinuxBottleneck | None = None
+    where: LinuxPlace | None = None
     hz: int | None = None
 
 

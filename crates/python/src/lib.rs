@@ -7,6 +7,8 @@ mod diff;
 mod engine;
 mod errors;
 mod linux;
+#[cfg(target_os = "linux")]
+mod router;
 mod run;
 mod scenario;
 mod table;
@@ -29,8 +31,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<diff::Diff>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_wish, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add_function(wrap_pyfunction!(router::router_plan, module)?)?;
+        module.add_function(wrap_pyfunction!(router::router_run, module)?)?;
+    }
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;

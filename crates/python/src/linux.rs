@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
 use sojourn_router::{planning, replay};
+use sojourn_scenario::resolved::LinuxBottleneck;
 use sojourn_sim::cc::Brought;
 
 use crate::engine::transports_json;
@@ -14,26 +15,42 @@ use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// What a guest has to do for a scenario, as JSON.
+/// Where a scenario asks the kernel to run, the bottleneck's place, and the timer frequency it asks for.
 #[pyfunction]
-pub fn linux_plan(scenario: &Scenario) -> Result<String, Refusal> {
+pub fn linux_wish(scenario: &Scenario) -> (&'static str, bool, u32) {
+    let wish = scenario.loaded.scenario.resolved().linux;
+    (wish.place.word(), wish.bottleneck == LinuxBottleneck::Sojourn, wish.hz)
+}
+
+/// What is done for a scenario on real hosts, as JSON: on a kernel of `hz`, by default that of the
+/// scenario; with `delays_in_router` a router of ours delays packets itself.
+#[pyfunction]
+#[pyo3(signature = (scenario, hz=None, delays_in_router=false))]
+pub fn linux_plan(
+    scenario: &Scenario,
+    hz: Option<u32>,
+    delays_in_router: bool,
+) -> Result<String, Refusal> {
     let loaded = &scenario.loaded;
-    let plan = planning::plan(loaded.scenario.resolved())
-        .map_err(|error| error.in_file(&loaded.source.origin))?;
+    let resolved = loaded.scenario.resolved();
+    let kernel = planning::Kernel { hz: hz.unwrap_or(resolved.linux.hz), delays_in_router };
+    let plan =
+        planning::plan(resolved, kernel).map_err(|error| error.in_file(&loaded.source.origin))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// Carries out the plan in `folder`, in a guest or in name spaces of its own; then powers the guest off.
+/// Carries out the plan in `folder`. In a guest that is `/run`, and the guest is powered off then; on the
+/// host (`private`) it is made to look like that first, for this process alone.
 #[pyfunction]
-pub fn linux_host(py: Python<'_>, folder: &str, power_off: bool) -> PyResult<()> {
+pub fn linux_host(py: Python<'_>, folder: &str, private: bool) -> PyResult<()> {
     #[cfg(target_os = "linux")]
     {
-        py.detach(|| sojourn_router::host::run(Path::new(folder), power_off));
+        py.detach(|| sojourn_router::host::run(Path::new(folder), private));
         Ok(())
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (py, folder, power_off);
+        let _ = (py, folder, private);
         Err(pyo3::exceptions::PyOSError::new_err("the engine linux needs Linux"))
     }
 }

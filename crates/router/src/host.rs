@@ -18,6 +18,7 @@ use std::path::Path;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use sojourn_aqm::Time;
 
+use crate::live::enter_private;
 use crate::plan::{Bottleneck, Plan, Space};
 use crate::record_files::{Count, Diary, PLAN, PROGRESS, RunResult, STATUS, Status};
 use crate::traffic::{self, End, Program};
@@ -94,17 +95,23 @@ impl Hosts {
     }
 }
 
-/// Carries out the plan in `folder` and writes results there, the status last. `power_off`: this is a
-/// guest, and it ends then.
-pub fn run(folder: &Path, power_off: bool) {
-    let status = match carry_out(folder) {
+/// Where the folder of a run is mounted.
+const MOUNTED: &str = "/run";
+
+/// Carries out the plan in `folder` and writes results there, the status last. A guest has it at `/run`,
+/// and is powered off then; on a host it is mounted there, for this process and its children alone
+/// (`private`).
+pub fn run(folder: &Path, private: bool) {
+    let entered = if private { enter_private(folder) } else { Ok(()) };
+    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED)));
+    let status = match ended {
         Ok(()) => Status { ok: true, failure: String::new() },
         Err(failure) => Status { ok: false, failure },
     };
     let text = serde_json::to_string(&status).expect("a status is plain");
     // Where not even this can be written, the missing file says it.
     let _ = fs::write(folder.join(STATUS), text);
-    if power_off {
+    if !private {
         // It does not return unless this is no guest; then the caller ends.
         let _ = nix::sys::reboot::reboot(nix::sys::reboot::RebootMode::RB_POWER_OFF);
     }

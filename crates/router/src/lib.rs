@@ -6,7 +6,9 @@
 //! scenario, [`tc`] translates AQMs, [`host`] carries it out, [`replay`] turns what was recorded into the
 //! tables of results.
 
+pub mod chronicle;
 pub mod header;
+pub mod line;
 pub mod plan;
 pub mod planning;
 pub mod record_files;
@@ -18,8 +20,12 @@ pub mod tc;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+pub mod live;
+#[cfg(target_os = "linux")]
 mod netlink;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod traffic;
+#[cfg(target_os = "linux")]
+mod tun;

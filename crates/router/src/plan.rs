@@ -100,6 +100,20 @@ pub struct Street {
     /// The same for packets that are marked on arrival.
     #[serde(default)]
     pub mark_list: Vec<u64>,
+    /// What it delays itself, by group of flows; empty where the kernel's delay elements do it.
+    #[serde(default)]
+    pub lines: Vec<GroupLines>,
+}
+
+/// The delays of a group of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GroupLines {
+    /// Before the queue, nanoseconds.
+    pub forward_ns: u64,
+    /// Rate of the access link before that, bit/s, which the group's flows share.
+    pub access_bps: u64,
+    /// On the way back, nanoseconds.
+    pub return_ns: u64,
 }
 
 /// One flow.

@@ -15,7 +15,7 @@ use sojourn_scenario::resolved::{
 use sojourn_sim::build::draw_start;
 use sojourn_sim::tcp::profile::profile;
 
-use crate::plan::{Bottleneck, FIRST_PORT, Flow, Plan, Setting, Space, Street};
+use crate::plan::{Bottleneck, FIRST_PORT, Flow, GroupLines, Plan, Setting, Space, Street};
 use crate::tc::{self, Around, Words};
 use topology::{Commands, VETH_BPS, few_batches, shaper};
 
@@ -40,16 +40,30 @@ fn refuse<T>(place: impl Into<String>, message: impl Into<String>) -> Planned<T>
     Err(ScenarioError::new(place, message))
 }
 
+/// The kernel that a run is planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// Its timer interrupts per second.
+    pub hz: u32,
+    /// Whether a router of ours delays packets itself, so that the kernel needs no delay element.
+    pub delays_in_router: bool,
+}
+
 /// Plans a run.
 ///
 /// # Errors
 /// The first thing in the scenario that real hosts cannot do, or that this engine does not build.
-pub fn plan(scenario: &Resolved) -> Planned<Plan> {
+pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let link = the_link(scenario)?;
     let mut warnings = Vec::new();
     let flows = flows(scenario)?;
     let stamps = stamps(scenario)?;
-    let (bottleneck, words) = bottleneck(scenario, link, &mut warnings)?;
+    let (bottleneck, words) = bottleneck(scenario, link, kernel, &mut warnings)?;
+    let hz = kernel.hz;
+    if hz != scenario.linux.hz {
+        let asked = scenario.linux.hz;
+        warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
+    }
     let not_recorded =
         [("bins", scenario.record.bins.is_some()), ("latency", scenario.record.latency)];
     for (key, _) in not_recorded.iter().filter(|(_, is_wanted)| *is_wanted) {
@@ -65,8 +79,8 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
         }
     }
     let mut out = Commands::default();
-    let kernel = matches!(bottleneck, Bottleneck::Kernel { .. });
-    out.routers(scenario, link, kernel);
+    out.routers(scenario, link, &bottleneck);
+    let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     if let (Some(words), Capacity::Constant(_) | Capacity::Schedule(_)) = (&words, &link.capacity) {
         out.bottleneck(link, words);
     }
@@ -76,8 +90,8 @@ pub fn plan(scenario: &Resolved) -> Planned<Plan> {
         warmup_ns: scenario.warmup.as_nanos(),
         sample_ns: scenario.record.sample.as_nanos(),
         sample_flows: scenario.record.flows,
-        sample_law: scenario.record.states && !kernel,
-        hz: scenario.linux.hz,
+        sample_law: scenario.record.states && is_ours,
+        hz,
         settings: settings(stamps),
         commands: few_batches(out.commands),
         expected: out.expected,
@@ -263,6 +277,7 @@ fn filled_up(index: usize, app: &App) -> Option<String> {
 fn bottleneck(
     scenario: &Resolved,
     link: &Link,
+    kernel: Kernel,
     warnings: &mut Vec<String>,
 ) -> Planned<(Bottleneck, Option<Words>)> {
     let rates: Vec<(u64, u64)> = match &link.capacity {
@@ -285,10 +300,11 @@ fn bottleneck(
             rates,
             drop_list: Vec::new(),
             mark_list: Vec::new(),
+            lines: if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() },
         };
         return Ok((Bottleneck::Sojourn(street), None));
     }
-    let around = Around { mtu_bytes: link.mtu_bytes, rate_bps: rates[0].1, hz: scenario.linux.hz };
+    let around = Around { mtu_bytes: link.mtu_bytes, rate_bps: rates[0].1, hz: kernel.hz };
     for &(_, bps) in &rates {
         if bps % 1000 != 0 || bps >= VETH_BPS {
             let place = format!("links.{}.rate", link.name);
@@ -306,6 +322,16 @@ fn bottleneck(
     warnings.extend(words.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
     let changes = rates[1..].iter().map(|&(at, bps)| (at, shaper("change", link, bps))).collect();
     Ok((Bottleneck::Kernel { changes }, Some(words)))
+}
+
+/// What the delay elements of each group would do.
+fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
+    let groups = scenario.flows.iter().map(|group| GroupLines {
+        forward_ns: topology::forward_delay(group, link).as_nanos(),
+        access_bps: topology::access_bps(group),
+        return_ns: group.return_delay.as_nanos(),
+    });
+    groups.collect()
 }
 
 /// Settings of name spaces that TCP reads; what is left alone is the kernel's default.

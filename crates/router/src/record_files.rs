@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::street::Counts;
+use crate::chronicle::Counts;
 
 /// The file with the plan, which is there before.
 pub const PLAN: &str = "plan.json";

@@ -21,6 +21,7 @@ use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
 use sojourn_sim::transmitter::Transmitter;
 use sojourn_sim::world::FlowCount;
 
+use crate::chronicle::Memory;
 use crate::plan::{Bottleneck, Plan};
 use crate::record_files::{RESULT, RunResult, Sample};
 use crate::seen::{Kind, Story};
@@ -330,7 +331,7 @@ fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
 /// The variables of our router's law; the kernel does not tell its own.
 fn law_vars(plan: &Plan) -> &'static [Var] {
     let Bottleneck::Sojourn(street) = &plan.bottleneck else { return &[] };
-    Street::new(street, plan.seed, false).map_or(&[], |street| street.vars())
+    Street::new(street, plan.seed, Memory::Nothing).map_or(&[], |street| street.vars())
 }
 
 /// Whether any flow sends without end.

@@ -2,23 +2,30 @@
 //! clock and opens nothing; a host feeds it and takes what leaves.
 
 use sojourn_aqm::{
-    Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, Var,
-    registry, units,
+    Backlog, Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Span, Stage,
+    Time, Var, registry, units,
 };
-use sojourn_record::rows::Fate;
+use sojourn_sim::probe::Interval;
 use sojourn_sim::transmitter::Transmitter;
 
+use crate::chronicle::{Chronicle, Counts, Memory};
 use crate::header::{self, Header};
 use crate::plan;
-use crate::seen::{Kind, Story};
+use crate::seen::Story;
 
 /// A packet with its bytes.
 pub struct Parcel {
     bytes: Vec<u8>,
-    header: Header,
-    link_bytes: u32,
+    /// As it came.
+    pub(crate) header: Header,
+    /// Bytes that the link accounts it with.
+    pub(crate) link_bytes: u32,
+    /// Its flow, as the host numbers it.
+    pub(crate) flow: u32,
+    /// Where and why it was marked here.
+    pub(crate) marked: Option<(Stage, Cause)>,
     /// Its story, by place; none where stories are not kept.
-    story: Option<usize>,
+    pub(crate) story: Option<usize>,
 }
 
 impl Packet for Parcel {
@@ -55,27 +62,6 @@ impl Packet for Parcel {
     }
 }
 
-/// What the router counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Counts {
-    /// Packets that came.
-    pub arrived: u64,
-    /// Packets that left.
-    pub sent: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Packets marked.
-    pub marked: u64,
-}
-
-/// The stories of packets, and the counts; the ear of the discipline.
-#[derive(Default)]
-struct Chronicle {
-    counts: Counts,
-    /// None: they are not kept.
-    stories: Option<Vec<Story>>,
-}
-
 /// The router.
 pub struct Street {
     queue: Box<dyn Qdisc<Parcel>>,
@@ -99,7 +85,7 @@ impl Street {
     ///
     /// # Errors
     /// A sentence, where the queue cannot be made.
-    pub fn new(plan: &plan::Street, seed: u64, keeps_stories: bool) -> Result<Street, String> {
+    pub fn new(plan: &plan::Street, seed: u64, memory: Memory) -> Result<Street, String> {
         let spec = QdiscSpec::parse(&plan.queue).map_err(|error| error.message)?;
         let (_, first) = *plan.rates.first().ok_or("there is no rate")?;
         let rate = Rate::from_bps(first);
@@ -118,7 +104,7 @@ impl Street {
             framing_bytes: plan.framing_bytes,
             in_service: None,
             held_until: None,
-            chronicle: Chronicle { stories: keeps_stories.then(Vec::new), ..Chronicle::default() },
+            chronicle: Chronicle::new(memory),
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),
@@ -129,8 +115,8 @@ impl Street {
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         let Some(header) = Header::read(&bytes) else { return };
         let link_bytes = u32::from(header.bytes) + self.framing_bytes;
-        let story = self.chronicle.arrived(now, &header, flow);
-        let mut parcel = Parcel { bytes, header, link_bytes, story };
+        let mut parcel = Parcel { bytes, header, link_bytes, flow, marked: None, story: None };
+        parcel.story = self.chronicle.arrived(now, &parcel);
         if header.payload_bytes > 0 {
             self.data_packets += 1;
         }
@@ -157,8 +143,9 @@ impl Street {
         times.into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// Does all that is due by `now`, at the times when it was due; `out` gets the packets that leave.
-    pub fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(&[u8])) {
+    /// Does all that is due by `now`, at the times when it was due; `out` gets the packets
+    /// that leave, with that time.
+    pub fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(Time, Vec<u8>)) {
         loop {
             let due = self.next_timer();
             if due > now {
@@ -172,8 +159,8 @@ impl Street {
             if self.queue.next_timer().is_some_and(|at| at <= due) {
                 self.queue.on_timer(due);
             }
-            if let Some((_, parcel)) = self.in_service.take_if(|(at, _)| *at <= due) {
-                out(&parcel.bytes);
+            if let Some((at, parcel)) = self.in_service.take_if(|(at, _)| *at <= due) {
+                out(at, parcel.bytes);
                 self.serve(due);
             }
             if self.held_until.take_if(|at| *at <= due).is_some() {
@@ -186,9 +173,9 @@ impl Street {
     fn serve(&mut self, now: Time) {
         let mut ear = self.chronicle.ear(now);
         match self.queue.dequeue(now, &mut self.rng, &mut ear) {
-            Some(Departure { packet, .. }) => {
-                self.chronicle.sent(now, &packet);
+            Some(Departure { packet, enqueued }) => {
                 let span = self.transmitter.next(packet.link_bytes);
+                self.chronicle.sent(now, &packet, enqueued, span);
                 self.in_service = Some((now + span, packet));
             }
             None => self.held_until = self.queue.held_until(),
@@ -214,66 +201,39 @@ impl Street {
 
     /// The stories of all packets, if they are kept.
     pub fn stories(&self) -> &[Story] {
-        self.chronicle.stories.as_deref().unwrap_or_default()
-    }
-}
-
-impl Chronicle {
-    fn arrived(&mut self, now: Time, header: &Header, flow: u32) -> Option<usize> {
-        self.counts.arrived += 1;
-        let stories = self.stories.as_mut()?;
-        stories.push(Story {
-            flow,
-            seq: header.seq,
-            bytes: header.bytes,
-            kind: Kind::of(header),
-            ecn_in: header.ecn,
-            arrived: now,
-            left: None,
-            fate: Fate::Waiting,
-            marked: None,
-        });
-        Some(stories.len() - 1)
-    }
-
-    fn sent(&mut self, now: Time, parcel: &Parcel) {
-        self.counts.sent += 1;
-        self.end(now, parcel, Fate::Sent);
-    }
-
-    fn end(&mut self, now: Time, parcel: &Parcel, fate: Fate) {
-        if let (Some(stories), Some(place)) = (&mut self.stories, parcel.story) {
-            (stories[place].left, stories[place].fate) = (Some(now), fate);
+        match &self.chronicle.memory {
+            Memory::Stories(stories) => stories,
+            Memory::Nothing | Memory::Probe(..) => &[],
         }
     }
 
-    fn ear(&mut self, now: Time) -> Ear<'_> {
-        Ear { now, chronicle: self }
-    }
-}
-
-struct Ear<'a> {
-    now: Time,
-    chronicle: &'a mut Chronicle,
-}
-
-impl Sink<Parcel> for Ear<'_> {
-    fn dropped(&mut self, packet: Parcel, _enqueued: Time, stage: Stage, cause: Cause) {
-        self.chronicle.counts.dropped += 1;
-        self.chronicle.end(self.now, &packet, Fate::Dropped(stage, cause));
+    /// Writes down the state of its queue, where a probe listens; returns what happened since the last
+    /// time.
+    pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
+        let own = self.law();
+        self.chronicle.sample(now, every, self.queue.backlog(), &own)
     }
 
-    fn marked(&mut self, packet: &mut Parcel, _enqueued: Time, stage: Stage, cause: Cause) {
-        self.chronicle.counts.marked += 1;
-        if let (Some(stories), Some(place)) = (&mut self.chronicle.stories, packet.story) {
-            stories[place].marked = Some((stage, cause));
-        }
+    /// Packets that wait, and their bytes.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    /// Ends it; what was kept goes to the caller.
+    pub fn into_memory(self) -> Memory {
+        self.chronicle.memory
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sojourn_record::rows::Fate;
+
     use super::*;
+
+    fn stories() -> Memory {
+        Memory::Stories(Vec::new())
+    }
 
     fn plan(queue: &str, limit: &str) -> plan::Street {
         plan::Street {
@@ -284,6 +244,7 @@ mod tests {
             rates: vec![(0, 10_000_000)],
             drop_list: Vec::new(),
             mark_list: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -297,12 +258,12 @@ mod tests {
 
     #[test]
     fn packets_leave_in_order_one_serialisation_time_apart() {
-        let mut street = Street::new(&plan("taildrop", "100p"), 1, true).unwrap();
+        let mut street = Street::new(&plan("taildrop", "100p"), 1, stories()).unwrap();
         (0..3).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
         let mut leaving = Vec::new();
         while street.next_timer() < Time::NEVER {
             let now = street.next_timer();
-            street.on_timer(now, &mut |_| leaving.push(now.as_nanos()));
+            street.on_timer(now, &mut |at, _| leaving.push(at.as_nanos()));
         }
         assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
         let delays =
@@ -312,10 +273,10 @@ mod tests {
 
     #[test]
     fn a_late_host_keeps_the_rate() {
-        let mut street = Street::new(&plan("taildrop", "100p"), 1, true).unwrap();
+        let mut street = Street::new(&plan("taildrop", "100p"), 1, stories()).unwrap();
         (0..10).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
         let mut left = 0;
-        street.on_timer(Time::from_nanos(6_100_000), &mut |_| left += 1);
+        street.on_timer(Time::from_nanos(6_100_000), &mut |_, _| left += 1);
         assert_eq!(left, 5);
     }
 
@@ -323,7 +284,7 @@ mod tests {
     fn listed_packets_are_dropped_and_marked_whatever_the_queue_says() {
         let lists =
             plan::Street { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
-        let mut street = Street::new(&lists, 1, true).unwrap();
+        let mut street = Street::new(&lists, 1, stories()).unwrap();
         (0..4).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
         assert_eq!(street.counts(), Counts { arrived: 4, sent: 1, dropped: 1, marked: 1 });
         let stories = street.stories();
@@ -333,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_is_no_ipv4_is_ignored() {
-        let mut street = Street::new(&plan("codel", "100p"), 1, true).unwrap();
+        let mut street = Street::new(&plan("codel", "100p"), 1, stories()).unwrap();
         street.arrive(Time::ZERO, vec![0x60; 40], 0);
         assert_eq!(street.counts().arrived, 0);
     }

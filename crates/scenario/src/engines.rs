@@ -25,15 +25,20 @@ pub struct LinuxEngine {
     /// Where the bottleneck runs: `kernel` is the kernel's own queueing discipline, `sojourn` any AQM
     /// of ours in a router in user space, under the kernel's TCP.
     pub bottleneck: LinuxBottleneck,
+    /// Where the kernel runs: `guest` in virtual time, `uml` in a guest of Debian's package
+    /// user-mode-linux in real time, `host` in network name spaces of this machine in real time, `auto`
+    /// the first of these that works here.
+    #[serde(rename = "where")]
+    pub place: LinuxPlace,
     /// Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and PIE's
-    /// update have this grain.
+    /// update have this grain. In real time the kernel has its own.
     #[schemars(extend("enum" = [100, 250, 300, 1000]))]
     pub hz: u32,
 }
 
 impl Default for LinuxEngine {
     fn default() -> LinuxEngine {
-        LinuxEngine { bottleneck: LinuxBottleneck::Kernel, hz: 1000 }
+        LinuxEngine { bottleneck: LinuxBottleneck::Kernel, place: LinuxPlace::Auto, hz: 1000 }
     }
 }
 
@@ -45,4 +50,30 @@ pub enum LinuxBottleneck {
     Kernel,
     /// An AQM of ours in a router in user space.
     Sojourn,
+}
+
+/// Where the kernel runs: `auto`, `guest`, `uml` or `host`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LinuxPlace {
+    /// The first of the others that works on this machine.
+    Auto,
+    /// A guest kernel of ours, in virtual time.
+    Guest,
+    /// A guest kernel of Debian's, in real time.
+    Uml,
+    /// This machine's kernel, in real time.
+    Host,
+}
+
+impl LinuxPlace {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            LinuxPlace::Auto => "auto",
+            LinuxPlace::Guest => "guest",
+            LinuxPlace::Uml => "uml",
+            LinuxPlace::Host => "host",
+        }
+    }
 }

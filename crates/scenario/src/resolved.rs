@@ -7,7 +7,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 
 pub use crate::apps::Arrivals;
 pub use crate::carried::{App, Datagrams, Recording, Shape, Sizes, Web};
-pub use crate::engines::{LinuxBottleneck, LinuxEngine};
+pub use crate::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
 pub use crate::wlan::Cell;
 
 /// A whole run.

@@ -139,30 +139,54 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     }
 }
 
-/// The same of a link that was played a tape, from start to end.
-pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolved) -> Run {
-    let stats = &probe.links[0];
-    let window = (Time::ZERO, Time::ZERO + plan.duration);
-    let utilisation = utilisation(link.server(), stats, window);
+/// A queue that was watched without a world around it.
+pub struct QueueSeen {
+    /// Its name.
+    pub name: String,
+    /// Part of its link's capacity that was used; none: packets passed without a queue, and there is
+    /// nothing to say of it.
+    pub utilisation: Option<f64>,
+    /// The state variables of its discipline, behind those of every queue.
+    pub vars: Vec<Var>,
+}
+
+/// The tables of queues alone, one for each link of the probe, over so many seconds.
+pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
     let (mut summary, mut histograms) = (Vec::new(), Vec::new());
-    summarise_queue(&mut summary, name, stats, utilisation, plan.duration.as_secs());
-    push_histogram(&mut histograms, Scope::Queue, name, "delay", &stats.delays);
-    let (flows, classes) = flow_names(plan);
+    for (stats, queue) in probe.links.iter().zip(&queues) {
+        if let Some(utilisation) = queue.utilisation {
+            summarise_queue(&mut summary, &queue.name, stats, utilisation, seconds);
+            push_histogram(&mut histograms, Scope::Queue, &queue.name, "delay", &stats.delays);
+        }
+    }
+    let (queues, vars) = queues.into_iter().map(|queue| (queue.name, queue.vars)).unzip();
     Run {
-        queues: vec![name.to_owned()],
-        vars: vec![link.vars().to_vec()],
-        flows,
-        classes,
-        packets_handled: stats.total.arrived,
+        queues,
+        vars,
+        packets_handled: probe.links.iter().map(|link| link.total.arrived).sum(),
         packets: probe.notes.packets,
         signals: probe.notes.signals,
         evidence: probe.notes.evidence,
         evidence_vars: probe.notes.evidence_vars,
+        states: probe.states,
         summary,
         histograms,
         digest: probe.digest.value(),
         ..Run::default()
     }
+}
+
+/// The same of a link that was played a tape, from start to end.
+pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolved) -> Run {
+    let window = (Time::ZERO, Time::ZERO + plan.duration);
+    let utilisation = utilisation(link.server(), &probe.links[0], window);
+    let queue = QueueSeen {
+        name: name.to_owned(),
+        utilisation: Some(utilisation),
+        vars: link.vars().to_vec(),
+    };
+    let (flows, classes) = flow_names(plan);
+    Run { flows, classes, ..collect_queues(probe, vec![queue], plan.duration.as_secs()) }
 }
 
 fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {

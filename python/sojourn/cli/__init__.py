@@ -19,6 +19,7 @@ from sojourn.cli.agree import agree
 from sojourn.cli.diff import diff
 from sojourn.cli.kernel import kernel
 from sojourn.cli.reproduce import reproduce
+from sojourn.cli.router import router
 from sojourn.cli.stability import stability
 from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
 
@@ -47,8 +48,8 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, agree, ask.show_list,
-              ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
+for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
+              ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_verb)
 
 

@@ -1,8 +1,9 @@
 //! Interfaces, addresses, routes, delays and queues, as commands of `ip` and `tc`.
 
+use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
-use crate::plan::{Command, Expected, Space, receiver_address, sender_address};
+use crate::plan::{Bottleneck, Command, Expected, Space, receiver_address, sender_address};
 use crate::tc::Words;
 
 /// What Linux counts of an Ethernet frame beside the IP packet.
@@ -28,9 +29,13 @@ impl Commands {
         self.commands.push(command(space, "ip", line));
     }
 
-    /// All interfaces, addresses, routes, delays. `veth`: whether router and receivers are joined by a
-    /// pair of interfaces; else our router joins them by TUN devices, which the host makes.
-    pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, veth: bool) {
+    /// All interfaces, addresses, routes, delays. Router and receivers are joined by a pair of interfaces,
+    /// or by our router's TUN devices, which the host makes; then that may be what delays.
+    pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, bottleneck: &Bottleneck) {
+        let (veth, delays) = match bottleneck {
+            Bottleneck::Kernel { .. } => (true, true),
+            Bottleneck::Sojourn(street) => (false, street.lines.is_empty()),
+        };
         for space in Space::ALL {
             self.ip(space, "link set lo up");
         }
@@ -61,7 +66,7 @@ impl Commands {
         for (index, group) in scenario.flows.iter().enumerate() {
             self.receivers(index, group, veth);
         }
-        for (index, group) in scenario.flows.iter().enumerate() {
+        for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
             self.delays(index, group, link);
         }
     }
@@ -127,9 +132,8 @@ impl Commands {
 
     /// The delay elements of a group. The access rate is shared by its flows, so it is theirs together.
     fn delays(&mut self, index: usize, group: &FlowGroup, link: &Link) {
-        let forward = group.access_delay + link.delay + group.egress_delay;
-        let bps = group.access_rate.as_bps().saturating_mul(u64::from(group.count));
-        let rate = format!(" rate {bps}bit");
+        let forward = forward_delay(group, link);
+        let rate = format!(" rate {}bit", access_bps(group));
         for (space, device, delay, rate) in [
             (Space::Senders, format!("s{index}"), forward, rate.as_str()),
             (Space::Router, format!("r{index}"), group.return_delay, ""),
@@ -156,6 +160,16 @@ impl Commands {
             options: words.expected.clone(),
         });
     }
+}
+
+/// All propagation on the way to the receiver.
+pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
+    group.access_delay + link.delay + group.egress_delay
+}
+
+/// The access rate of a group's flows together.
+pub(super) fn access_bps(group: &FlowGroup) -> u64 {
+    group.access_rate.as_bps().saturating_mul(u64::from(group.count))
 }
 
 /// The same commands in an order that needs few processes: those of one program in one name space

@@ -102,7 +102,8 @@ app = { kind = "bulk" }
     fn plan() -> Plan {
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
-        planning::plan(scenario.resolved()).unwrap()
+        let kernel = planning::Kernel { hz: 1000, delays_in_router: false };
+        planning::plan(scenario.resolved(), kernel).unwrap()
     }
 
     /// A run of which nothing bad is to be said: the kernel counted as many drops as were seen.

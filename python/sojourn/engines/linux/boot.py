@@ -1,6 +1,6 @@
-"""The first program of the guest, run as ``python -I -S boot.py PATH-OF-CORE FOLDER``.
+"""The first program of a guest, or of a run on the host; nothing but the compiled core is imported.
 
-Nothing but the compiled core is imported, so that the guest is at work soon.
+Run as ``python -I -S boot.py PATH-OF-CORE FOLDER [private]``, so that it is at work soon.
 """
 
 from importlib.machinery import ExtensionFileLoader
@@ -12,4 +12,4 @@ spec = spec_from_loader(loader.name, loader)
 assert spec is not None
 core = module_from_spec(spec)
 loader.exec_module(core)
-core.linux_host(argv[2], True)
+core.linux_host(argv[2], argv[3:] == ["private"])

@@ -29,6 +29,7 @@ from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
+BOOT = _HERE / "boot.py"
 # The importance that the kernel's log writes before a line.
 _LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
@@ -85,44 +86,68 @@ def scratch() -> Iterator[Folder]:
 
 
 def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
-    """Carry out a plan; its results are in the folder afterwards.
+    """Carry out a plan in virtual time; its results are in the folder afterwards.
 
     Raises:
         Cancelled: the watcher said so.
         RunFailed: the guest did not come to its end; the message says why.
     """
+    write_script(folder, [])
+    carry_out(_command(kernel, seed), folder, plan, watcher, "guest")
+
+
+def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str) -> None:
+    """Run a program that carries out a plan; `what` names it in messages.
+
+    Raises:
+        Cancelled: the watcher said so.
+        RunFailed: it did not come to its end; the message says why.
+    """
     (folder.shared / PLAN).write_text(plan)
-    (folder.shared / "init").write_text(_script())
-    with (
-        folder.console.open("wb") as console,
-        _group(_command(kernel, seed), folder, console) as group,
-    ):
-        _wait(group, folder, watcher)
-    _judge(folder)
+    with folder.console.open("wb") as console, _group(command, folder, console) as group:
+        _wait(group, folder, watcher, what)
+    _judge(folder, what)
 
 
-def _script() -> str:
-    """What the guest's first shell does; it becomes our program."""
+def write_script(folder: Folder, before: list[str]) -> None:
+    """Write what the guest's first shell does, `before` first; it becomes our program."""
     words = [
-        os.path.realpath(sys.executable),
-        "-I",
-        "-S",
-        str(_HERE / "boot.py"),
-        str(_core.__file__),
-        "/run",
+        os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
+    ]  # fmt: skip
+    lines = [
+        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+        "mount -t proc proc /proc && mount -t sysfs sysfs /sys",
+        *before,
+        f"exec {' '.join(map(shlex.quote, words))}",
     ]
-    program = " ".join(map(shlex.quote, words))
-    path = "export PATH=/usr/sbin:/usr/bin:/sbin:/bin"
-    return f"{path}\nmount -t proc proc /proc && mount -t sysfs sysfs /sys && exec {program}\n"
+    (folder.shared / "init").write_text("\n".join(lines) + "\n")
 
 
 def _command(kernel: Kernel, seed: int) -> list[str]:
-    return [
-        str(kernel.path), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
+    return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}", f"rngseed={seed}",
-        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", "console=stderr0", "quiet",
+        "console=stderr0",
+    ])  # fmt: skip
+
+
+def command(kernel: Path, options: list[str]) -> list[str]:
+    """How a guest kernel is started."""
+    return [
+        str(kernel), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
+        "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet",
         "init=/bin/sh", "--", "-c", f'"{_INIT}"',
     ]  # fmt: skip
+
+
+def trial(command: list[str], seconds: float) -> str:
+    """Start a guest that ends at once; returns why it did not, or nothing."""
+    with scratch() as folder:
+        (folder.shared / "init").write_text("echo yes > /run/started\n")
+        with folder.console.open("wb") as console, _group(command, folder, console) as group:
+            with suppress(subprocess.TimeoutExpired):
+                group.wait(seconds)
+            started = (folder.shared / "started").exists()
+        return "" if started else _last_words(folder)
 
 
 @contextmanager
@@ -142,8 +167,8 @@ def _group(
                 os.killpg(group.pid, signal.SIGKILL)
 
 
-def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher) -> None:
-    """Until the guest has ended; tells how far it is, and ends it when that does not change."""
+def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str) -> None:
+    """Until the program has ended; tells how far it is, and ends it when that does not change."""
     told, moved = 0, time.monotonic()
     while group.poll() is None:
         if watcher.cancelled:
@@ -154,9 +179,9 @@ def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher) -> N
             told, moved = now_ns, time.monotonic()
         elif time.monotonic() - moved > _PATIENCE_S:
             raise RunFailed(
-                f"the guest made no progress for {_PATIENCE_S:.0f} s after {told / 1e9:.3f} s of "
-                "the scenario; run fewer at a time (--jobs) or a smaller scenario; "
-                + _last_words(folder)
+                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {told / 1e9:.3f} s "
+                "of the scenario; run fewer at a time (--jobs) or a smaller scenario; "
+                f"{_last_words(folder)}"
             )
         try:
             group.wait(_LOOK_EVERY_S)
@@ -171,13 +196,13 @@ def _progress(folder: Folder) -> int:
         return 0
 
 
-def _judge(folder: Folder) -> None:
+def _judge(folder: Folder, what: str) -> None:
     try:
         status = json.loads((folder.shared / STATUS).read_text())
     except (FileNotFoundError, ValueError):
-        raise RunFailed(f"the guest ended before its plan; {_last_words(folder)}") from None
+        raise RunFailed(f"the {what} ended before its plan; {_last_words(folder)}") from None
     if not status["ok"]:
-        raise RunFailed(f"in the guest: {status['failure']}")
+        raise RunFailed(f"in the {what}: {status['failure']}")
 
 
 def _last_words(folder: Folder) -> str:

@@ -1,0 +1,216 @@
+"""The verb ``router``: our AQMs under the packets of any program."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+
+from sojourn import router as product
+from sojourn.cli import console, options
+from sojourn.metrics import SummaryRow
+
+_INTERRUPTED = 130
+_SAY_EVERY = 10
+_METRICS = (
+    ("throughput", 1e-6, "Mbit/s"), ("utilisation", 100, "%"), ("delay_mean", 1e3, "ms"),
+    ("delay_p50", 1e3, "ms"), ("delay_p95", 1e3, "ms"), ("delay_p99", 1e3, "ms"),
+    ("delay_max", 1e3, "ms"), ("arrived", 1, "packets"), ("drop_rate", 100, "%"),
+    ("mark_rate", 100, "%"),
+)  # fmt: skip
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\
+      --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
+  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- curl http://100.64.0.2:8000/
+  sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
+
+\b
+The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR of commands).
+"""
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
+              help="AQM from the near to the far end; taildrop by default.")  # fmt: skip
+@click.option("--rate", metavar="RATE", help="Its rate, such as 100mbit; none: nothing waits.")
+@click.option("--delay", metavar="TIME", help="Delay, such as 20ms, of both ways.")
+@click.option("--limit", metavar="LIMIT", help="How much may wait, such as 500p or 125kB.")
+@click.option("--framing", metavar="SIZE", help="Bytes that the link adds, such as 38B.")
+@click.option("--reverse-aqm", metavar="AQM", shell_complete=options.complete_aqm,
+              help="The same for the way back, which by default has no queue.")  # fmt: skip
+@click.option("--reverse-rate", metavar="RATE")
+@click.option("--reverse-delay", metavar="TIME")
+@click.option("--reverse-limit", metavar="LIMIT")
+@click.option("--reverse-framing", metavar="SIZE")
+@click.option("--near", metavar="SPACE",
+              help="Where COMMAND is: new (default), host, or a name of `ip netns`.")  # fmt: skip
+@click.option("--far", metavar="SPACE", help="Where the other end is; the same words.")
+@click.option("--far-run", metavar="COMMAND", default="",
+              help="Run this at the far end first; split into words, no shell.")  # fmt: skip
+@click.option("--duration", metavar="TIME", help="End after this time.")
+@click.option("--spin", metavar="TIME",
+              help="Stay awake this long before a packet is due; keeps a core busy.")  # fmt: skip
+@click.option("--realtime", is_flag=True, help="Run at a real-time priority; needs root.")
+@click.option("--stall", metavar="TIME", help="So late makes a run invalid; 5ms by default.")
+@click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+              help="Seed of the AQMs' random numbers.")  # fmt: skip
+@click.option("--record", type=click.Choice(("packets",)), help="Record every packet.")
+@options.out_option("Save the result tables in DIR.")
+@options.json_option
+def router(**given: Any) -> int:
+    """Put an AQM of ours between two network name spaces, in real time.
+
+    COMMAND runs at the near end, its arguments as they are; the router ends with it. Without one
+    it runs for --duration, or until Ctrl-C. Root is not needed where users may make name spaces.
+    """
+    wanted = _options(given)
+    with _Screen(live=sys.stderr.isatty() and not wanted.command) as screen:
+        ended = product.route(
+            wanted, out=given["out"], realtime=given["realtime"], listener=screen.hear
+        )
+    if given["as_json"]:
+        console.show_json(ended)
+    else:
+        _show(ended, given["out"])
+    for reason in ended["invalid"]:
+        console.say(f"sojourn: not a valid experiment: {reason}")
+    if ended["command"]:
+        console.say(f"sojourn: the command ended with exit code {ended['command']}")
+    return _INTERRUPTED if ended["interrupted"] else int(bool(ended["invalid"] or ended["command"]))
+
+
+def _options(given: dict[str, Any]) -> product.Options:
+    way = ("aqm", "rate", "delay", "limit", "framing")
+    forward = product.Way(**{key: given[key] for key in way})
+    back = {key: given[f"reverse_{key}"] for key in way}
+    back["delay"] = back["delay"] or forward.delay
+    same = ("near", "far", "duration", "spin", "stall", "mtu", "seed")
+    return product.Options(
+        forward, product.Way(**back), command=given["command"],
+        far_command=_split(given["far_run"]), packets=given["record"] == "packets",
+        **{key: given[key] for key in same},
+    )  # fmt: skip
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: {text}", param_hint="--far-run") from None
+
+
+class _Screen:
+    """What the router tells while it runs: a table on a terminal, else a line now and then."""
+
+    def __init__(self, live: bool) -> None:
+        self._heard = 0
+        self._live: Any = None
+        if live:
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(file=sys.stderr), transient=True)
+
+    def __enter__(self) -> _Screen:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _value: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if self._live is not None:
+            self._live.stop()
+
+    def hear(self, said: dict[str, Any]) -> None:
+        """Show what the router tells."""
+        if "begun" in said:
+            _show_ends(said["begun"])
+            return
+        self._heard += 1
+        if self._live is not None:
+            self._live.update(_counters(said))
+        elif self._heard % _SAY_EVERY == 0:
+            ways = "; ".join(_line(way) for way in said["ways"])
+            console.say(f"{said['t_s']:.0f} s: {ways}")
+
+
+def _show_ends(begun: dict[str, Any]) -> None:
+    near, far = begun["ends"]
+    console.say(
+        f"router: near {near['address']} ({near['interface']}), far {far['address']} "
+        f"({far['interface']}), MTU {near['mtu']} B"
+    )
+
+
+def _line(way: dict[str, Any]) -> str:
+    text = f"{way['name']} {way['throughput_bps'] / 1e6:.2f} Mbit/s"
+    queue = way.get("queue")
+    if queue:
+        mean = queue["delay_mean_s"]
+        waited = "-" if mean is None else f"{mean * 1e3:.2f} ms"
+        text += f", delay {waited}, dropped {queue['dropped']}, marked {queue['marked']}"
+    return text
+
+
+def _counters(said: dict[str, Any]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    title = f"{said['t_s']:.1f} s"
+    if said["late_max_s"] is not None:
+        title += f", latest packet {said['late_max_s'] * 1e3:.2f} ms late"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    heads = ("way", "Mbit/s", "delay ms", "max ms", "waiting", "dropped", "marked")
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="left" if i == 0 else "right")
+    for way in said["ways"]:
+        queue = way.get("queue") or {}
+        cells = [
+            _ms(queue.get("delay_mean_s")), _ms(queue.get("delay_max_s")),
+            *(str(queue.get(key, "-")) for key in ("backlog_packets", "dropped", "marked")),
+        ]  # fmt: skip
+        table.add_row(way["name"], f"{way['throughput_bps'] / 1e6:.2f}", *cells)
+    return table
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:.2f}"
+
+
+def _show(ended: dict[str, Any], out: Path | None) -> None:
+    from rich import box
+    from rich.table import Table
+
+    rows: list[SummaryRow] = ended["summary"]
+    values = {(scope, name, metric): value for scope, name, metric, value, _unit in rows}
+    names = [name for name in ("forward", "reverse") if ("queue", name, "throughput") in values]
+    to = console.stdout_console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for name in names:
+        table.add_column(name, justify="right")
+    for metric, factor, unit in _METRICS:
+        found = [values.get(("queue", name, metric)) for name in names]
+        if any(value is not None for value in found):
+            cells = ["-" if value is None else f"{value * factor:.4g}" for value in found]
+            table.add_row(f"{metric}, {unit}", *cells)
+    if names:
+        to.print(table)
+    for way, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):
+        to.print(f"{way}: {passed['packets']} packets, {passed['bytes']} B passed", markup=False)
+    late = [values.get(("run", "", f"late_{q}")) for q in ("p50", "p99", "max")]
+    pairs = zip(("p50", "p99", "max"), late, strict=True)
+    shown = ", ".join(f"{q} {value * 1e3:.3f} ms" for q, value in pairs if value is not None)
+    to.print(f"{ended['wall_s']:.1f} s; packets left later than due: {shown}", markup=False)
+    if out is not None:
+        console.say(f"results: {out}")

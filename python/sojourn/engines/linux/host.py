@@ -1,0 +1,160 @@
+"""Network name spaces on this machine, as root or in a user name space: whether they can be had."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.engines.linux import guest
+from sojourn.engines.linux.way import Way
+from sojourn.errors import InputError
+
+NAME = "host"
+_TUN = Path("/dev/net/tun")
+_SWITCHES = (
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
+)
+_PATIENCE_S = 10.0
+
+
+def missing() -> tuple[str, str] | None:
+    """What this machine lacks for name spaces with TUN devices, and the one command that helps."""
+    if platform.system() != "Linux":
+        return "network name spaces need Linux", ""
+    for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
+        if shutil.which(program) is None:
+            return f"{program}: not installed", f"apt-get install {package}"
+    said = _try("true")
+    if said:
+        return f"no network name spaces for this user ({said})", _permission()
+    if not _TUN.exists():
+        return f"{_TUN}: is not there", "modprobe tun   # as root"
+    if not os.access(_TUN, os.R_OK | os.W_OK):
+        return f"{_TUN}: cannot be opened", f"chmod 666 {_TUN}   # as root"
+    said = _try("ip", "tuntap", "add", "dev", "sojourn-try", "mode", "tun")
+    if said:
+        return f"{_TUN}: makes no device ({said})", "modprobe tun   # as root"
+    return None
+
+
+def require() -> None:
+    """Refuse to go on where something is missing.
+
+    Raises:
+        InputError: with what is missing and the remedy.
+    """
+    lacks = missing()
+    if lacks is not None:
+        what, remedy = lacks
+        raise InputError(f"host: {what}" + (f"; {remedy}" if remedy else ""))
+
+
+@cache
+def offers(kind: str) -> bool:
+    """Whether this kernel has a queueing discipline. It may refuse to be bare."""
+    said = _try("tc", "qdisc", "add", "dev", "lo", "root", *kind.split())
+    return "Specified qdisc kind is unknown" not in said and "qdisc not found" not in said
+
+
+def way() -> Way:
+    """Whether scenarios run here, for `sojourn doctor`."""
+    name = f"{NAME}, real time"
+    lacks = missing()
+    if lacks is not None:
+        what, remedy = lacks
+        return Way(name, False, what, remedy)
+    absent = [kind for kind in ("cbs", "netem") if not offers(kind)]
+    who = "as root" if os.geteuid() == 0 else "in a user name space"
+    note = f"real kernel {platform.release()}, {who}"
+    if absent:
+        note += f'; has no {", ".join(absent)}, so only with bottleneck = "sojourn"'
+    return Way(name, True, note)
+
+
+class Host:
+    """This machine's kernel, in real time."""
+
+    where = "host, real time"
+    virtual_time = False
+
+    def __init__(self) -> None:
+        require()
+        self.version = platform.release()
+
+    def plan(self, scenario: _core.Scenario) -> str:
+        """What is done; our router delays packets itself, so that no delay element is needed.
+
+        Raises:
+            ScenarioError: this engine cannot do what the scenario asks for.
+            InputError: this kernel has not what it needs.
+        """
+        text = _core.linux_plan(scenario, hz(), delays_in_router=True)
+        plan = json.loads(text)
+        kinds = {row["kind"] for row in plan["expected"]}
+        if "kernel" in plan["bottleneck"]:
+            kinds.add("cbs")
+        absent = sorted(kind for kind in kinds if not offers(kind))
+        if absent:
+            raise InputError(
+                f"engine.linux.where: this machine's kernel has no {', '.join(absent)}; set "
+                'engine.linux.bottleneck = "sojourn", which needs none, or where = "guest"'
+            )
+        return text
+
+    def carry_out(
+        self, folder: guest.Folder, plan: str, _seed: int, watcher: guest.Watcher
+    ) -> None:
+        """Carry out a plan; its results are in the folder afterwards."""
+        command = [sys.executable, "-I", "-S", str(guest.BOOT), str(_core.__file__),
+                   str(folder.shared), "private"]  # fmt: skip
+        guest.carry_out(command, folder, plan, watcher, "run on the host")
+
+
+def hz() -> int | None:
+    """Timer interrupts per second of this kernel, where its configuration can be read."""
+    packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
+    try:
+        if packed.exists():
+            text = gzip.decompress(packed.read_bytes()).decode()
+        else:
+            text = plain.read_text()
+    except OSError:
+        return None
+    found = re.search(r"^CONFIG_HZ=(\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _try(*command: str) -> str:
+    """What a command says in a fresh name space when it fails; nothing if it works."""
+    rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    try:
+        done = subprocess.run(
+            ["unshare", *rights, "--net", *command],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE_S,
+            check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode == 0:
+        return ""
+    return " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+
+
+def _permission() -> str:
+    """The switch that keeps a user from making name spaces, or else root."""
+    for path, closed, opened in _SWITCHES:
+        switch = Path(path)
+        if os.geteuid() != 0 and switch.exists() and switch.read_text().strip() == closed:
+            name = path.removeprefix("/proc/sys/").replace("/", ".")
+            return f"sysctl -w {name}={opened}   # as root"
+    return "run as root, with CAP_NET_ADMIN and CAP_SYS_ADMIN"

@@ -1,0 +1,123 @@
+"""Debian's package user-mode-linux: a guest kernel with modules, in real time."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.engines.linux import guest
+from sojourn.engines.linux.way import Way
+from sojourn.errors import InputError
+
+NAME = "uml"
+INSTALL = "apt-get install user-mode-linux kmod"
+_DEBIAN = Path("/usr/bin/linux.uml")
+_MODULES = Path("/usr/lib/uml/modules")
+# arch/um/Kconfig: config HZ, default 100; Debian leaves it.
+_DEBIAN_HZ = 100
+# Only touched pages count; what is free must hold them, or the guest is killed while it runs.
+_MEMORY_MIB = 512
+_ALWAYS = ("tun", "veth")
+_PATIENCE_S = 20.0
+_OPTIONS = ["console=stderr0"]
+
+
+def way() -> Way:
+    """Whether it works here, for `sojourn doctor`; the kernel is started once."""
+    name = f"{NAME}, real time"
+    what, remedy = _missing()
+    if what:
+        return Way(name, False, what, remedy)
+    return Way(name, True, f"real kernel {_version(_DEBIAN)}, {_DEBIAN_HZ} Hz, no root needed")
+
+
+@cache
+def _missing() -> tuple[str, str]:
+    """Why Debian's kernel does not run here, and what helps; nothing if it does."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        return "a guest kernel needs Linux on x86-64", ""
+    if not _DEBIAN.exists() or not _MODULES.is_dir() or shutil.which("insmod") is None:
+        return "Debian's user-mode-linux: not installed", INSTALL
+    free_mib = _free_mib()
+    if free_mib < _MEMORY_MIB:
+        note = f"{free_mib} MiB of memory are free, a guest may need {_MEMORY_MIB} MiB"
+        return note, "end other programs, or run them later"
+    said = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
+    if said:
+        return f"{_DEBIAN} does not start on this machine: {said}", "sojourn kernel build"
+    return "", ""
+
+
+class Uml:
+    """A guest kernel in real time: that of Debian's package, or one of the user's own."""
+
+    where = "uml, real time"
+    virtual_time = False
+
+    def __init__(self, own: Path | None = None) -> None:
+        what, remedy = ("", "") if own else _missing()
+        if what:
+            raise InputError(f"engine.linux.where: uml: {what}; {remedy}")
+        self._kernel = own or _DEBIAN
+        self._is_debian = own is None
+        self.version = _version(self._kernel)
+
+    def plan(self, scenario: _core.Scenario) -> str:
+        """What is done.
+
+        Raises:
+            ScenarioError: this engine cannot do what the scenario asks for.
+        """
+        return _core.linux_plan(scenario, _DEBIAN_HZ if self._is_debian else None)
+
+    def carry_out(
+        self, folder: guest.Folder, plan: str, _seed: int, watcher: guest.Watcher
+    ) -> None:
+        """Carry out a plan; its results are in the folder afterwards."""
+        modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
+        guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
+        command = guest.command(self._kernel, _OPTIONS)
+        guest.carry_out(command, folder, plan, watcher, "guest")
+
+
+def _wanted(plan: dict[str, object]) -> list[str]:
+    """The modules that a plan may need; what is built in is in no list of modules."""
+    rows, flows = plan["expected"], plan["flows"]
+    assert isinstance(rows, list), "a list of disciplines"
+    assert isinstance(flows, list), "a list of flows"
+    kinds = {row["kind"] for row in rows} | {"cbs"}
+    controls = {flow["cc"] for flow in flows if flow["cc"]}
+    return [*_ALWAYS, *(f"sch_{kind}" for kind in sorted(kinds)),
+            *(f"tcp_{cc}" for cc in sorted(controls))]  # fmt: skip
+
+
+def _in_order(names: list[str], version: str) -> list[Path]:
+    """The files of modules, each behind those that it needs."""
+    folder = _MODULES / version
+    needs: dict[str, list[str]] = {}
+    for line in (folder / "modules.dep").read_text().splitlines():
+        file, _, others = line.partition(":")
+        needs[Path(file).name.removesuffix(".ko")] = [file, *others.split()]
+    ordered: dict[str, None] = {}
+    for name in names:
+        # modules.dep names all dependencies, the deepest last.
+        ordered |= dict.fromkeys(reversed(needs.get(name, [])))
+    return [folder / file for file in ordered]
+
+
+def _version(program: Path) -> str:
+    done = subprocess.run([program, "--version"], capture_output=True, text=True,
+                          timeout=_PATIENCE_S, check=False)  # fmt: skip
+    return done.stdout.strip()
+
+
+def _free_mib() -> int:
+    text = Path("/proc/meminfo").read_text()
+    found = next(line for line in text.splitlines() if line.startswith("MemAvailable:"))
+    return int(found.split()[1]) // 1024

@@ -1,0 +1,179 @@
+"""The router in real time: our AQMs between two network name spaces of this machine.
+
+Packets of any program pass it. It is a process of its own, in a group that ends with this one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sojourn import _core, files
+from sojourn.engines.linux import host
+from sojourn.errors import InputError, RunFailed
+
+_HERE = Path(host.__file__).parent
+_NAMED = Path("/run/netns")
+# A FIFO priority below those of the kernel's own threads; commands do not inherit it.
+_REAL_TIME = ("chrt", "--fifo", "--reset-on-fork", "10")
+
+
+@dataclass(frozen=True)
+class Way:
+    """What packets meet on one way through the router, as text with units.
+
+    Attributes:
+        aqm: the AQM, such as ``pie@linux:target=15ms``; ``taildrop`` by default.
+        rate: its rate, such as ``100mbit``; without one nothing waits.
+        delay: how long every packet is under way, behind the queue.
+        limit: how much may wait, such as ``500p``; that of the AQM by default.
+        framing: bytes that the link adds to every packet.
+    """
+
+    aqm: str | None = None
+    rate: str | None = None
+    delay: str | None = None
+    limit: str | None = None
+    framing: str | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the router is to do.
+
+    Attributes:
+        forward: from the near to the far end.
+        reverse: from the far to the near end.
+        near: where the near end is: ``new``, ``host``, the name of a name space or its file.
+        far: the same of the far end.
+        duration: how long; without one until a command at the near end has ended, or for ever.
+        spin: how long it stays awake before a packet is due: exact, at the price of a busy core.
+        stall: a packet that leaves so much too late makes the run invalid; ``5ms`` by default.
+        mtu: the largest IP packet; ``1500B`` by default.
+        command: what is run at the near end, its arguments as they are.
+        far_command: the same for the far end.
+        packets: whether every packet is written down.
+        seed: of the AQMs' random numbers.
+    """
+
+    forward: Way = field(default_factory=Way)
+    reverse: Way = field(default_factory=Way)
+    near: str | None = None
+    far: str | None = None
+    duration: str | None = None
+    spin: str | None = None
+    stall: str | None = None
+    mtu: str | None = None
+    command: Sequence[str] = ()
+    far_command: Sequence[str] = ()
+    packets: bool = False
+    seed: int = 1
+
+
+Listener = Callable[[dict[str, Any]], None]
+
+
+def route(
+    options: Options,
+    *,
+    out: Path | None = None,
+    realtime: bool = False,
+    listener: Listener = lambda _line: None,
+) -> dict[str, Any]:
+    """Route packets until the time is over, the near command has ended, or Ctrl-C.
+
+    Args:
+        options: what to do.
+        out: folder for the result tables and the manifest.
+        realtime: whether the router runs at a real-time priority (`chrt`), which needs root.
+        listener: who is told what the router says twice a second.
+
+    Returns:
+        Its last words: ``summary`` rows, ``facts``, ``invalid``, ``command`` (how that ended).
+
+    Raises:
+        ScenarioError: an option means nothing.
+        InputError: this machine, or this user, cannot have what is asked for.
+        RunFailed: the router ended before it should.
+    """
+    plan = _core.router_plan(json.dumps(_words(options)))
+    host.require()
+    if out is not None:
+        files.prepare(out)
+    prefix = _priority() if realtime else ()
+    told_out, told_in = os.pipe()
+    control_out, control_in = os.pipe()
+    command = [
+        *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
+        str(told_in), str(control_out), "" if out is None else str(out.absolute()),
+    ]  # fmt: skip
+    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
+    with os.fdopen(told_out, "rb") as told, os.fdopen(control_in, "wb") as control:
+        try:
+            group = subprocess.Popen(
+                supervisor, stdin=subprocess.PIPE, pass_fds=(told_in, control_out),
+                start_new_session=True,
+            )  # fmt: skip
+        finally:
+            os.close(told_in)
+            os.close(control_out)
+        with group:
+            try:
+                return _listen(told, control, listener)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(group.pid, signal.SIGKILL)
+
+
+def _words(options: Options) -> dict[str, Any]:
+    words = asdict(options)
+    for way in ("forward", "reverse"):
+        words[way] = {key: value for key, value in words[way].items() if value is not None}
+    words["near"], words["far"] = _space(options.near), _space(options.far)
+    return words
+
+
+def _space(text: str | None) -> str | None:
+    """A name that `ip netns` knows becomes its file."""
+    if text in (None, "new", "host") or "/" in str(text):
+        return text
+    return str(_NAMED / str(text))
+
+
+def _priority() -> tuple[str, ...]:
+    program = shutil.which(_REAL_TIME[0])
+    if program is None:
+        raise InputError("--realtime: chrt: not installed; apt-get install util-linux")
+    if os.geteuid() != 0:
+        raise InputError("--realtime: only root may have such a priority; leave it out")
+    return (program, *_REAL_TIME[1:])
+
+
+def _listen(told: BinaryIO, control: BinaryIO, listener: Listener) -> dict[str, Any]:
+    """Pass on what the router tells until its last words; Ctrl-C asks for them."""
+    asked = False
+    while True:
+        try:
+            line = told.readline()
+            if not line:
+                raise RunFailed("the router ended before it should; its words are above")
+            said = json.loads(line)
+            if "end" in said:
+                return {**said["end"], "interrupted": asked}
+            if "failure" in said:
+                raise RunFailed(said["failure"])
+            listener(said)
+        except KeyboardInterrupt:
+            if asked:
+                raise
+            asked = True
+            control.close()

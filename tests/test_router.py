@@ -1,0 +1,273 @@
+"""The router in real time: what packets meet, what is told of it, and that nothing stays behind.
+
+Tests that need name spaces are skipped where there are none, unless CI says there must be some.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn import _core, router
+from sojourn.engines.linux import host
+from sojourn.errors import InputError, RunFailed, ScenarioError
+
+LACKS = host.missing()
+needs_spaces = pytest.mark.skipif(
+    LACKS is not None and not os.environ.get("CI"), reason=f"no name spaces: {LACKS}"
+)
+
+# Sends datagrams of 1000 bytes (ECT(0)) for a while; the other end counts them and those with CE.
+SEND = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2)
+time.sleep(0.5)
+gap, end = 8000 / float(sys.argv[2]), time.monotonic() + float(sys.argv[3])
+due = time.monotonic()
+while due < end:
+    s.sendto(time.monotonic_ns().to_bytes(8, "little") + bytes(964), (sys.argv[1], 9))
+    due += gap
+    time.sleep(max(0, due - time.monotonic()))
+time.sleep(float(sys.argv[4]))
+"""
+HEAR = """
+import json, socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+s.bind(("", 9))
+said = {"packets": 0, "marked": 0, "least_ns": 1 << 60}
+while True:
+    data, control, _, _ = s.recvmsg(2000, 100)
+    now = time.monotonic_ns()
+    said["packets"] += 1
+    said["marked"] += control[0][2][0] & 3 == 3
+    said["least_ns"] = min(said["least_ns"], now - int.from_bytes(data[:8], "little"))
+    open(sys.argv[1], "w").write(json.dumps(said))
+"""
+
+
+def flood(folder: Path, bps: float, forward: router.Way, **more: Any) -> dict[str, Any]:
+    """Send datagrams from near to far; the router's last words, and ``heard`` by the receiver."""
+    heard = folder / "heard"
+    # What waits at the end needs time to leave.
+    patience = str(0.5 + max(0.0, 1.5 * (bps / 1e6 - 1)))
+    send = (sys.executable, "-c", SEND, "100.64.0.2", str(bps), "1.5", patience)
+    hear = (sys.executable, "-c", HEAR, str(heard))
+    out = more.pop("out", None)
+    options = router.Options(forward, command=send, far_command=hear, **more)
+    ended = router.route(options, out=out)
+    return {**ended, "heard": json.loads(heard.read_text())}
+
+
+def value(ended: dict[str, Any], metric: str, name: str = "forward") -> float:
+    return next(row[3] for row in ended["summary"] if row[1:3] == [name, metric])
+
+
+def only_stalls(reasons: list[str]) -> bool:
+    """A busy machine stalls; then the router says so, which is no failure of a test."""
+    return all("stalled" in reason for reason in reasons)
+
+
+@needs_spaces
+def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
+    way = router.Way(aqm="taildrop", rate="1mbit", delay="30ms", limit="10p")
+    ended = flood(tmp_path, 2e6, way)
+    assert ended["command"] == 0
+    assert only_stalls(ended["invalid"])
+    heard, passed = ended["heard"], ended["facts"]["passed"][0]
+    assert heard["packets"] == passed["packets"] == value(ended, "sent")
+    # 1000 bytes take 8 ms at 1 Mbit/s, then 30 ms; ten packets wait 80 ms at most.
+    assert heard["least_ns"] >= 38_000_000
+    assert value(ended, "delay_max") <= 0.0801
+    # Twice the rate is offered, so half is dropped, but for what the queue holds.
+    assert 0.3 < value(ended, "drop_rate") < 0.6
+    assert value(ended, "arrived") == pytest.approx(375, abs=4)
+
+
+@needs_spaces
+def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> None:
+    way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="1000p")
+    ended = flood(tmp_path, 2e6, way)
+    # A packet whose checksum is wrong never reaches a socket.
+    assert ended["heard"]["packets"] == value(ended, "sent")
+    arrived, marked = value(ended, "arrived"), value(ended, "mark_rate")
+    assert ended["heard"]["marked"] == round(arrived * marked) > 0
+    assert value(ended, "drop_rate") == 0
+
+
+@needs_spaces
+def test_results_have_the_usual_tables(tmp_path: Path) -> None:
+    way = router.Way(aqm="pie@linux:target=15ms", rate="1mbit")
+    ended = flood(tmp_path, 2e6, way, packets=True, out=tmp_path / "out")
+    stored = sojourn.Result.open(tmp_path / "out")
+    assert stored.manifest["engine"] == "router"
+    assert stored.manifest["router"]["plan"]["ways"][0]["street"]["rates"] == [[0, 1_000_000]]
+    assert stored.table("packets").num_rows == value(ended, "arrived")
+    assert "drop_prob" in set(stored.table("states").column("var").to_pylist())
+    assert ["run", "", "late_p99"] in [row[:3] for row in ended["summary"]]
+
+
+@needs_spaces
+def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
+    ended = flood(
+        tmp_path, 5e5, router.Way(delay="1ms"),
+        reverse=router.Way(aqm="fq_codel", rate="3mbit", delay="2ms"),
+    )  # fmt: skip
+    assert ended["heard"]["packets"] == ended["facts"]["passed"][0]["packets"] > 50
+    names = {row[1] for row in ended["summary"] if row[0] == "queue"}
+    assert names == {"reverse"}
+
+
+@needs_spaces
+def test_a_run_whose_packets_leave_late_is_marked_invalid(tmp_path: Path) -> None:
+    ended = flood(tmp_path, 5e5, router.Way(rate="1mbit"), stall="1ns")
+    assert any("the host stalled" in reason for reason in ended["invalid"])
+
+
+@needs_spaces
+def test_a_command_that_fails_or_is_missing_is_told() -> None:
+    ended = router.route(router.Options(router.Way(rate="1mbit"), command=("false",)))
+    assert ended["command"] == 1
+    with pytest.raises(RunFailed, match="nonsuch-program"):
+        router.route(router.Options(command=("nonsuch-program",)))
+
+
+@needs_spaces
+def test_a_name_space_that_is_not_there_is_told() -> None:
+    with pytest.raises(RunFailed, match="--near /run/netns/nonsuch"):
+        router.route(router.Options(near="nonsuch"))
+
+
+@needs_spaces
+def test_nothing_of_a_router_outlives_its_killed_parent() -> None:
+    with started("--", "sleep", "1000") as parent:
+        family = _of(parent.pid)
+        assert len(family) >= 3, "supervisor, router, command"
+        parent.send_signal(signal.SIGKILL)
+    assert _wait_for(lambda: not any(map(_is_alive, family)))
+
+
+@needs_spaces
+def test_ctrl_c_ends_it_with_a_summary() -> None:
+    with started("--rate", "1mbit", "--json", "--", "sleep", "1000") as parent:
+        family = _of(parent.pid)
+        parent.send_signal(signal.SIGINT)
+        text, _ = parent.communicate(timeout=30)
+    assert parent.returncode == 130
+    assert json.loads(text)["interrupted"] is True
+    assert not any(map(_is_alive, family))
+
+
+@needs_spaces
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
+    """Uses the system's interpreter and copies, because that user may not read our files."""
+    python = "/usr/bin/python3"
+    if not os.access(python, os.X_OK):
+        pytest.skip(f"{python}: is not there")
+    shared = Path("/tmp") / f"sojourn-test-{os.getpid()}"
+    shared.mkdir(mode=0o755)
+    try:
+        core, program = shared / Path(_core.__file__).name, shared / "route.py"
+        shutil.copy(_core.__file__, core)
+        shutil.copy(Path(host.__file__).parent / "route.py", program)
+        words = {"forward": {"rate": "1mbit"}, "duration": "500ms", "command": ["id", "-u"]}
+        plan = _core.router_plan(json.dumps(words))
+        told_out, told_in = os.pipe()
+        control_out, control_in = os.pipe()
+        for end in (told_in, control_out):
+            os.fchown(end, 65534, 65534)
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-I", "-S",
+             str(program), str(core), plan, str(told_in), str(control_out), ""],
+            pass_fds=(told_in, control_out), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        os.close(told_in)
+        with os.fdopen(told_out) as told:
+            lines = [json.loads(line) for line in told]
+        os.close(control_out)
+        os.close(control_in)
+    finally:
+        shutil.rmtree(shared)
+    assert lines, done.stderr
+    assert "end" in lines[-1]
+    assert done.stdout.strip() == "0", "root of its own user name space"
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (router.Options(router.Way(aqm="nonsuch", rate="1mbit")), "--aqm"),
+        (router.Options(router.Way(aqm="codel")), "--aqm"),
+        (router.Options(reverse=router.Way(rate="fast")), "--reverse-rate"),
+        (router.Options(duration="0s"), "--duration"),
+        (router.Options(near="host", far="host"), "--far"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_its_option(options: router.Options, place: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        router.route(options)
+    assert error.value.place == place
+
+
+def test_a_machine_without_name_spaces_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "_TUN", Path("/nonexistent/tun"))
+    with pytest.raises(InputError, match=r"/nonexistent/tun: is not there; modprobe tun"):
+        router.route(router.Options(router.Way(rate="1mbit")))
+
+
+class started:  # noqa: N801 - reads as a sentence
+    """A router of the command line, up and running in the block."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "sojourn", "router", *arguments]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> subprocess.Popen[str]:
+        assert self._process.stderr is not None
+        line = self._process.stderr.readline()
+        assert line.startswith("router: near"), line + self._process.stderr.read()
+        assert _wait_for(lambda: len(_of(self._process.pid)) >= 3)
+        return self._process
+
+    def __exit__(self, *_: object) -> None:
+        self._process.wait(30)
+
+
+def _of(pid: int) -> list[int]:
+    """The processes below a process."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
+    rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    family = {pid}
+    while more := {child for child, parent in rows if parent in family} - family:
+        family |= more
+    return [child for child in family - {pid} if _is_alive(child)]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait_for(condition: Any, seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
