@@ -189,6 +189,8 @@ def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
 def test_unknown_papers_and_items_show_what_there_is_nearest_first():
     with pytest.raises(InputError, match=r"did you mean `madpie`.*madpie, .*kids"):
         choose.choose(["madpi"])
+    with pytest.raises(InputError, match=r"pi2:: pi2 has no such item"):
+        choose.choose(["pi2:"])
     with pytest.raises(InputError, match=r"codel-act has no such item.*T1"):
         choose.choose(["codel-act:T2"])
 

@@ -63,7 +63,7 @@ def as_markdown(agreement: Agreement) -> str:
     ]
     apart = [cell.scenario for cell in cells if not cell.agrees]
     if set(agreement.names) == {"sim", "linux"} and (known := causes.lines(apart)):
-        lines += ["## Causes that have been shown", "", *known, ""]
+        lines += ["## What is known of the gaps", "", *known, ""]
     doubts = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if doubts:
         lines += ["## Runs that are no valid experiments", "", *doubts, ""]

@@ -1206,8 +1206,8 @@ DIFFERS = {
     "slowly, and the paper does not say which delay it calls large.",
     "F2-9": "for CoDel the queue that packets met is 2.0 packets above the delay of those sent, "
     "for CoDel-ACT 0.7; for PIE it is -0.5, because the packet in service delays but does not "
-    "queue. Counting the arriving packet too the three are 3.0, 1.7 and 0.5. Where the paper samples the "
-    "queue it does not say.",
+    "queue. Counting the arriving packet too the three are 3.0, 1.7 and 0.5. Where the paper "
+    "samples the queue it does not say.",
     "T1-7": _ACKS,
     "F3-9": "at n = 16 utilisation is 98.6 %, at n = 1 98.0 %. The paper's CoDel has 95 % at n = "
     f"16 after 30 s. {_ACKS}",

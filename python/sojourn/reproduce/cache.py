@@ -58,8 +58,9 @@ class Cache:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile) as error:
-            self._say(f"{path}: is damaged ({error}); the run is made again")
+        except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile):
+            # numpy's own words advise to load it unsafely.
+            self._say(f"{path}: is damaged; the run is made again")
             return None
 
     def write(self, path: Path, arrays: Arrays) -> None:

@@ -123,7 +123,7 @@ fn law(file: &Table) -> Result<(String, Story), String> {
     let colon = if params.is_empty() { "" } else { ":" };
     let (name, dialect) = (words(file, "law")?, words(file, "dialect")?);
     let aqm = format!("{name}@{dialect}{colon}{}", params.join(","));
-    let idle_until = optional(file, "idle_until", |file, key| span(file, key))?;
+    let idle_until = optional(file, "idle_until", span)?;
     let idle_until = idle_until.map(|span| Time::ZERO + span);
     let steps = steps(file)?.into_iter().map(law_step).collect::<Result<_, String>>()?;
     Ok((aqm, Story::Law { idle_until, steps }))

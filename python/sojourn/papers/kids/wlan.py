@@ -147,7 +147,7 @@ def _figure(name: str, title: str, values: Values) -> Mapping[str, Figure]:
         panel(values, f"({letter})", metric, groups, "congestion", top_mbps=None)
         for letter, metric in (("a", "rtt"), ("b", "goodput5s"))
     ]
-    return {name: boxes(f"{title}, target 5 ms; {BOXES}", panels, COLOURS, columns=2)}
+    return {name: boxes(f"{title}; {BOXES}", panels, COLOURS, columns=2)}
 
 
 def _topology(_values: Values) -> list[Table]:
@@ -184,7 +184,7 @@ DOWNLINK = Item(
     cases=_f9_cases,
     seeds=SEEDS,
     measure=lambda pools: _measure(pools, "download"),
-    figures=lambda _pools, values: _figure("F9", "802.11g, downloads: RTT and goodput", values),
+    figures=lambda _pools, values: _figure("F9", "802.11g: downloads", values),
     note=_NOTE,
 )
 MIXED = Item(
@@ -193,9 +193,7 @@ MIXED = Item(
     cases=_f10_cases,
     seeds=SEEDS,
     measure=lambda pools: _measure(pools, "upload", "download"),
-    figures=lambda _pools, values: _figure(
-        "F10", "802.11g, uploads beside as many downloads: RTT and goodput of uploads", values
-    ),
+    figures=lambda _pools, values: _figure("F10", "802.11g: uploads of the mix", values),
     note=f"{_NOTE} Every station has as many uploads as downloads, so that `light` "
     "is four of each (chosen).",
 )

@@ -59,7 +59,7 @@ impl Scoreboard {
 
     /// In the order of sending, which is that of the numbers but for retransmissions judged lost whose
     /// losses were forgotten.
-    pub(super) fn wait(&mut self, transmission: Transmission) {
+    fn wait(&mut self, transmission: Transmission) {
         let place = match self.waiting.back() {
             Some(&last) if last > transmission => {
                 self.waiting.partition_point(|&earlier| earlier < transmission)
@@ -178,6 +178,26 @@ impl Scoreboard {
         if let Some(fresh) = &mut self.fresh_losses {
             fresh.push(seq);
         }
+    }
+
+    /// Counts a tail loss probe that is a segment sent before. Linux does not take it for a
+    /// retransmission in flight (`tcp_send_loss_probe` leaves `retrans_out` alone).
+    pub fn send_probe(&mut self, now: Time, seq: u32) {
+        let record = self.record(seq);
+        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not sent again");
+        record.sent = now;
+        record.flags |= EVER_RETRANSMITTED;
+        if seq < self.judged {
+            self.wait(Transmission { sent: now, seq });
+        }
+    }
+
+    /// Whether something sent again is in flight or the head has been sent again (Linux
+    /// `tcp_any_retrans_done`).
+    pub fn has_sent_again(&mut self) -> bool {
+        let head_again =
+            self.outstanding() > 0 && self.record(self.una).flags & EVER_RETRANSMITTED != 0;
+        self.retransmitted > 0 || head_again
     }
 
     /// The retransmission timer has expired: marks the head lost, and every other segment; with `rack`

@@ -237,26 +237,6 @@ impl Scoreboard {
         self.retransmissions.push_back(Retransmission { transmission, nxt: self.nxt });
     }
 
-    /// Counts a tail loss probe that is a segment sent before. Linux does not take it for a
-    /// retransmission in flight (`tcp_send_loss_probe` leaves `retrans_out` alone).
-    pub fn send_probe(&mut self, now: Time, seq: u32) {
-        let record = self.record(seq);
-        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not sent again");
-        record.sent = now;
-        record.flags |= EVER_RETRANSMITTED;
-        if seq < self.judged {
-            self.wait(Transmission { sent: now, seq });
-        }
-    }
-
-    /// Whether something sent again is in flight or the head has been sent again (Linux
-    /// `tcp_any_retrans_done`).
-    pub fn has_sent_again(&mut self) -> bool {
-        let head_again =
-            self.outstanding() > 0 && self.record(self.una).flags & EVER_RETRANSMITTED != 0;
-        self.retransmitted > 0 || head_again
-    }
-
     /// Takes in one acknowledgement.
     pub fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
         let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
