@@ -1,7 +1,6 @@
 //! SFQ: flows hashed to queues, served in rounds by bytes; the longest queue pays when there is no room.
-//! With RED in every queue it is `sfq_red`.
 //!
-//! Source: Linux `sch_sfq.c` (6.1 series) and tc's computation of RED thresholds.
+//! Source: Linux `sch_sfq.c` (6.1 series) and tc's RED thresholds; with RED in every queue it is `sfq_red`.
 //!
 //! Deviations from Linux: the hash is changed when the first packet after `perturb` comes or goes, not
 //! by a timer, and packets are sorted anew in the order of the round, not of the queues' numbers; bytes are
