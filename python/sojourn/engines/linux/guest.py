@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from sojourn.errors import Cancelled, RunFailed
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
 BOOT = _HERE / "boot.py"
+INIT = "init"
 # The importance that the kernel's log writes before a line.
 _LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
@@ -92,7 +93,7 @@ def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) 
         Cancelled: the watcher said so.
         RunFailed: the guest did not come to its end; the message says why.
     """
-    write_script(folder, [])
+    (folder.shared / INIT).write_text(_script())
     carry_out(_command(kernel, seed), folder, plan, watcher, "guest")
 
 
@@ -109,8 +110,8 @@ def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, w
     _judge(folder, what)
 
 
-def write_script(folder: Folder, before: list[str]) -> None:
-    """Write what the guest's first shell does, `before` first; it becomes our program."""
+def _script(before: Sequence[str] = ()) -> str:
+    """What the guest's first shell does, `before` first; it becomes our program."""
     words = [
         os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
     ]  # fmt: skip
@@ -120,7 +121,12 @@ def write_script(folder: Folder, before: list[str]) -> None:
         *before,
         f"exec {' '.join(map(shlex.quote, words))}",
     ]
-    (folder.shared / "init").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def write_script(folder: Folder, before: Sequence[str]) -> None:
+    """Have the guest's first shell do something before it becomes our program."""
+    (folder.shared / INIT).write_text(_script(before))
 
 
 def _command(kernel: Kernel, seed: int) -> list[str]:
@@ -142,7 +148,7 @@ def command(kernel: Path, options: list[str]) -> list[str]:
 def trial(command: list[str], seconds: float) -> str:
     """Start a guest that ends at once; returns why it did not, or nothing."""
     with scratch() as folder:
-        (folder.shared / "init").write_text("echo yes > /run/started\n")
+        (folder.shared / INIT).write_text("echo yes > /run/started\n")
         with folder.console.open("wb") as console, _group(command, folder, console) as group:
             with suppress(subprocess.TimeoutExpired):
                 group.wait(seconds)
