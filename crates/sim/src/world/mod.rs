@@ -7,13 +7,17 @@
 //! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
+pub mod air;
 pub mod bins;
+mod onward;
 pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
+pub use self::air::Cell;
 use self::bins::Bins;
+use self::onward::Onward;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
@@ -24,7 +28,6 @@ use crate::link::Link;
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::wire::Wire;
-use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,16 +60,6 @@ pub struct Group {
     pub backward: Route,
     /// The wire that receivers answer into.
     pub back: usize,
-}
-
-/// A wireless LAN.
-pub struct Cell {
-    /// What its transmitters contend for.
-    pub medium: Medium,
-    /// They are the servers of these links; to the medium they are stations, in this order.
-    pub links: Vec<usize>,
-    /// Who sent in the exchange that has just ended.
-    pub sent: Vec<Sent>,
 }
 
 /// Both ends of a flow.
@@ -293,32 +286,6 @@ impl World {
         });
     }
 
-    /// An exchange on a wireless LAN has ended, or somebody wants to join.
-    fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
-        let mut sent = std::mem::take(&mut self.cells[place].sent);
-        self.cells[place].medium.end(now, &mut sent);
-        for Sent { station, attempt, airtime } in sent.drain(..) {
-            let link = self.cells[place].links[station];
-            let (links, agenda, probe, mut onward) = self.behind(link);
-            let mut ear = probe.ear::<NOTES>(now, link);
-            ear.transmitted(airtime, attempt);
-            if attempt != Attempt::Failed {
-                let packet = links[link].on_settled(now, agenda, &mut ear);
-                if attempt == Attempt::Received {
-                    onward.forward(now, packet, agenda);
-                }
-            }
-        }
-        let Cell { medium, links, sent: empty } = &mut self.cells[place];
-        *empty = sent;
-        for (station, &link) in links.iter().enumerate() {
-            if let Some(bytes) = self.links[link].wants_to_send() {
-                medium.offer(now, station, bytes);
-            }
-        }
-        self.agenda.set(self.slots.media + place, medium.next());
-    }
-
     /// The links, and what lies behind one of them.
     #[inline]
     fn behind(&mut self, link: usize) -> (&mut [Link], &mut Agenda, &mut Probe, Onward<'_>) {
@@ -410,32 +377,6 @@ impl World {
                 }
             }
         });
-    }
-}
-
-/// What packets find behind a link.
-struct Onward<'a> {
-    /// The wire to the next link of a route.
-    wire: usize,
-    wires: &'a mut [(Wire, End)],
-    groups: &'a [Group],
-    group_of: &'a [u32],
-    impairment: &'a mut Option<Impairment>,
-}
-
-impl Onward<'_> {
-    /// A packet has left the link: it goes on the wire.
-    #[inline]
-    fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
-        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
-        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
-        packet.hop += 1;
-        let last = usize::from(packet.hop) == route.links.len();
-        let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
-        match self.impairment {
-            None => wire.push(now, packet, agenda),
-            Some(impairment) => impairment.forward(now, packet, wire, agenda),
-        }
     }
 }
 
