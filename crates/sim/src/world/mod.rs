@@ -7,24 +7,27 @@
 //! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access links, flows, the
 //! sampler; departures come before arrivals.
 
+pub mod air;
 pub mod bins;
-mod flow;
+mod onward;
 pub(crate) mod sampling;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
+pub use self::air::Cell;
 use self::bins::Bins;
-pub use self::flow::{Flow, FlowCount};
+use self::onward::Onward;
 use crate::agenda::{Agenda, Slot};
-use crate::app::stream::Finished;
+use crate::app::datagrams::DatagramFlow;
+use crate::app::page::Page;
+use crate::app::stream::{Finished, Stream};
 use crate::app::{Access, Outbox};
 use crate::impairment::Impairment;
 use crate::link::Link;
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::wire::Wire;
-use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,14 +62,14 @@ pub struct Group {
     pub back: usize,
 }
 
-/// A wireless LAN.
-pub struct Cell {
-    /// What its transmitters contend for.
-    pub medium: Medium,
-    /// They are the servers of these links; to the medium they are stations, in this order.
-    pub links: Vec<usize>,
-    /// Who sent in the exchange that has just ended.
-    pub sent: Vec<Sent>,
+/// Both ends of a flow.
+pub enum Flow {
+    /// TCP.
+    Stream(Box<Stream>),
+    /// UDP.
+    Datagrams(Box<DatagramFlow>),
+    /// Several TCP connections of one user.
+    Page(Box<Page>),
 }
 
 /// The number of the first slot of each kind of component.
@@ -144,6 +147,58 @@ pub struct World {
     pub end: Time,
     /// Alarms that rang.
     pub events: u64,
+}
+
+/// What a flow has achieved so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowCount {
+    /// Bytes delivered: payload in order for streams, whole datagrams otherwise.
+    pub delivered_bytes: u64,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+}
+
+impl FlowCount {
+    /// What was counted since an earlier count.
+    pub fn since(self, then: FlowCount) -> FlowCount {
+        FlowCount {
+            delivered_bytes: self.delivered_bytes - then.delivered_bytes,
+            sent: self.sent - then.sent,
+            received: self.received - then.received,
+        }
+    }
+}
+
+impl Flow {
+    /// What it has achieved so far.
+    pub fn count(&self) -> FlowCount {
+        match self {
+            Flow::Stream(stream) => {
+                FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
+            }
+            Flow::Page(page) => FlowCount {
+                delivered_bytes: page.streams().map(|stream| stream.delivered_bytes).sum(),
+                ..FlowCount::default()
+            },
+            Flow::Datagrams(flow) => FlowCount {
+                delivered_bytes: flow.received_bytes,
+                sent: u64::from(flow.sent),
+                received: u64::from(flow.received),
+            },
+        }
+    }
+
+    /// The next of its timers.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        match self {
+            Flow::Stream(stream) => stream.next_timer(),
+            Flow::Datagrams(flow) => flow.next_timer(),
+            Flow::Page(page) => page.next_timer(),
+        }
+    }
 }
 
 /// How often `keep_going` is asked.
@@ -229,32 +284,6 @@ impl World {
         links[link].on_done(now, agenda, &mut ear, |packet, agenda| {
             onward.forward(now, packet, agenda);
         });
-    }
-
-    /// An exchange on a wireless LAN has ended, or somebody wants to join.
-    fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
-        let mut sent = std::mem::take(&mut self.cells[place].sent);
-        self.cells[place].medium.end(now, &mut sent);
-        for Sent { station, attempt, airtime } in sent.drain(..) {
-            let link = self.cells[place].links[station];
-            let (links, agenda, probe, mut onward) = self.behind(link);
-            let mut ear = probe.ear::<NOTES>(now, link);
-            ear.transmitted(airtime, attempt);
-            if attempt != Attempt::Failed {
-                let packet = links[link].on_settled(now, agenda, &mut ear);
-                if attempt == Attempt::Received {
-                    onward.forward(now, packet, agenda);
-                }
-            }
-        }
-        let Cell { medium, links, sent: empty } = &mut self.cells[place];
-        *empty = sent;
-        for (station, &link) in links.iter().enumerate() {
-            if let Some(bytes) = self.links[link].wants_to_send() {
-                medium.offer(now, station, bytes);
-            }
-        }
-        self.agenda.set(self.slots.media + place, medium.next());
     }
 
     /// The links, and what lies behind one of them.
@@ -348,32 +377,6 @@ impl World {
                 }
             }
         });
-    }
-}
-
-/// What packets find behind a link.
-struct Onward<'a> {
-    /// The wire to the next link of a route.
-    wire: usize,
-    wires: &'a mut [(Wire, End)],
-    groups: &'a [Group],
-    group_of: &'a [u32],
-    impairment: &'a mut Option<Impairment>,
-}
-
-impl Onward<'_> {
-    /// A packet has left the link: it goes on the wire.
-    #[inline]
-    fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
-        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
-        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
-        packet.hop += 1;
-        let last = usize::from(packet.hop) == route.links.len();
-        let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
-        match self.impairment {
-            None => wire.push(now, packet, agenda),
-            Some(impairment) => impairment.forward(now, packet, wire, agenda),
-        }
     }
 }
 

@@ -1,0 +1,39 @@
+//! What packets find behind a link.
+
+use sojourn_aqm::Time;
+
+use super::{End, Group};
+use crate::agenda::Agenda;
+use crate::impairment::Impairment;
+use crate::packet::Packet;
+use crate::wire::Wire;
+
+/// What packets find behind a link.
+pub(super) struct Onward<'a> {
+    /// The wire to the next link of a route.
+    pub(super) wire: usize,
+    /// All wires.
+    pub(super) wires: &'a mut [(Wire, End)],
+    /// All groups.
+    pub(super) groups: &'a [Group],
+    /// The group of each flow.
+    pub(super) group_of: &'a [u32],
+    /// What the wire does to packets.
+    pub(super) impairment: &'a mut Option<Impairment>,
+}
+
+impl Onward<'_> {
+    /// A packet has left the link: it goes on the wire.
+    #[inline]
+    pub(super) fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
+        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
+        packet.hop += 1;
+        let last = usize::from(packet.hop) == route.links.len();
+        let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
+        match self.impairment {
+            None => wire.push(now, packet, agenda),
+            Some(impairment) => impairment.forward(now, packet, wire, agenda),
+        }
+    }
+}
