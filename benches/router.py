@@ -4,8 +4,8 @@
 
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
 a buffer of 1000 packets. mahimahi (mm-delay, mm-link) is measured where it is on the path; it
-insists on an ordinary user. The first row is the same pair of programs over the loopback interface alone: what
-is not the router's doing.
+insists on an ordinary user. The first row is the same pair of programs over the loopback interface
+alone: what is not the router's doing.
 """
 
 from __future__ import annotations

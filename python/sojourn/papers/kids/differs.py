@@ -23,8 +23,8 @@ _STATIONS = (
     "PIE holds the queue it sees: sojourn times at the access point are 85, 124 and 114 ms under "
     "light, moderate and heavy load, CoDel's 114, 596 and 784, ARED's 223, 629 and 800. The rest "
     "of the uploads' RTT waits in the stations' own queues, without an AQM. How long these were is "
-    "not stated; 1000 packets were chosen. With 100 packets there PIE's medians are 252, 370 and "
-    "375 ms, CoDel's 258, 392 and 609, ARED's 256, 395 and 475: PIE constant and lowest under "
+    "not stated; 1000 packets were chosen. With 100 packets there PIE's medians are 266, 389 and "
+    "402 ms, CoDel's 266, 399 and 715, ARED's 264, 412 and 502: PIE constant and lowest under "
     "moderate and heavy load, as in the report (three seeds)."
 )
 DIFFERS = {

@@ -370,12 +370,10 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
         }
         let departure = self.pop(index);
         let bytes = departure.packet.bytes();
-        let queue = self.queue(index);
-        queue.allot -= i64::from(bytes);
-        let is_empty = queue.line.is_empty();
         self.total.remove(bytes);
+        self.queue(index).allot -= i64::from(bytes);
         self.touch(index);
-        if is_empty {
+        if self.queue(index).line.is_empty() {
             self.retire_next(index);
         }
         Some(departure)
