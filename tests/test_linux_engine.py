@@ -162,6 +162,13 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
+def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    def write(folder: guest.Folder, _before: list[str]) -> None:
+        (folder.shared / "init").write_text(f"{line}\n")
+
+    monkeypatch.setattr(guest, "write_script", write)
+
+
 def _fails(plan: str, says: str) -> None:
     """The guest cannot carry out the plan, and the message says it with the remedy."""
     assert KERNEL is not None
@@ -171,14 +178,14 @@ def _fails(plan: str, says: str) -> None:
 
 @needs_kernel
 def test_a_guest_whose_kernel_panics_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "_script", lambda: "exit 3\n")
+    _first_shell_does(monkeypatch, "exit 3")
     _fails("{}", r"its kernel says: Kernel panic .* kill init.*; take the kernel that `sojourn")
 
 
 @needs_kernel
 def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest, "_PATIENCE_S", 2.0)
-    monkeypatch.setattr(guest, "_script", lambda: "while :; do :; done\n")
+    _first_shell_does(monkeypatch, "while :; do :; done")
     before = _guests()
     _fails("{}", r"made no progress for 2 s after 0.000 s .*; run fewer at a time")
     assert _wait_for(lambda: not _guests() - before)

@@ -5,7 +5,7 @@ from sojourn.reproduce.testbed import Testbed
 _READ_BACK = (
     "compares what the simulator is told; what the kernel is told is read back in every run"
 )
-_WIRELESS = "a guest kernel has no radio to share"
+_WIRELESS = "engine linux has no wireless LAN"
 
 TESTBED = Testbed(
     items=("T4", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F11", "F12", "T5", "F13", "F14", "G"),
