@@ -163,7 +163,7 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
 
 
 def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    def write(folder: guest.Folder, _before: list[str]) -> None:
+    def write(folder: guest.Folder) -> None:
         (folder.shared / "init").write_text(f"{line}\n")
 
     monkeypatch.setattr(guest, "write_script", write)

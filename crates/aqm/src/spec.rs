@@ -166,6 +166,10 @@ fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), S
     if let Some(preset) = registry::preset(kind) {
         return Ok((Discipline::Fq, Some(preset.name), preset.law.to_owned()));
     }
+    if kind.matches('(').count() != kind.matches(')').count() {
+        let why = "brackets do not match; parameters follow them: `fq(pie):target=5ms`";
+        return Err(SpecError::new("kind", format!("`{kind}`: {why}")));
+    }
     let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
     let (discipline, name) =
         within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()));
@@ -233,6 +237,13 @@ mod tests {
         assert!(refusal("fq_codle").contains("did you mean `fq_codel`"));
         assert!(refusal("pie:targt=5ms").contains("did you mean `target`"));
         assert!(refusal("pie@rfc8O33").contains("did you mean `rfc8033`"));
+    }
+
+    #[test]
+    fn brackets_that_do_not_match_are_refused_with_the_form_that_would() {
+        for text in ["fq(pie", "fq(pie:target=5ms)", "pie)"] {
+            assert!(refusal(text).contains("`fq(pie):target=5ms`"), "{}", refusal(text));
+        }
     }
 
     #[test]

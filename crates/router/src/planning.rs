@@ -343,7 +343,9 @@ fn settings(stamps: bool) -> Vec<Setting> {
         ("tcp_timestamps", if stamps { "1" } else { "0" }),
         ("tcp_sack", "1"),
         ("tcp_window_scaling", "1"),
-        ("tcp_rmem", "4096\t4194304\t16777216"),
+        // Linux's own start: with a larger one receivers acknowledge every segment for seconds
+        // (`tcp_grow_window`), until their window has grown to it.
+        ("tcp_rmem", "4096\t131072\t16777216"),
         ("tcp_wmem", "4096\t16384\t16777216"),
     ];
     let setting = |space, name: &str, value: &str| Setting {

@@ -93,7 +93,7 @@ def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) 
         Cancelled: the watcher said so.
         RunFailed: the guest did not come to its end; the message says why.
     """
-    (folder.shared / INIT).write_text(_script())
+    write_script(folder)
     carry_out(_command(kernel, seed), folder, plan, watcher, "guest")
 
 
@@ -110,8 +110,8 @@ def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, w
     _judge(folder, what)
 
 
-def _script(before: Sequence[str] = ()) -> str:
-    """What the guest's first shell does, `before` first; it becomes our program."""
+def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
+    """Write what the guest's first shell does, `before` first; it becomes our program."""
     words = [
         os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
     ]  # fmt: skip
@@ -121,12 +121,7 @@ def _script(before: Sequence[str] = ()) -> str:
         *before,
         f"exec {' '.join(map(shlex.quote, words))}",
     ]
-    return "\n".join(lines) + "\n"
-
-
-def write_script(folder: Folder, before: Sequence[str]) -> None:
-    """Have the guest's first shell do something before it becomes our program."""
-    (folder.shared / INIT).write_text(_script(before))
+    (folder.shared / INIT).write_text("\n".join(lines) + "\n")
 
 
 def _command(kernel: Kernel, seed: int) -> list[str]:
