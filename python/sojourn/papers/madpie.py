@@ -868,7 +868,6 @@ DIFFERS = {
     "F6-4": "75th percentiles at RTT 500 ms differ by 9.5 ms. With CUBIC at half the growth per "
     "acknowledgement it was 7.4 ms; 6.9 ms with 1040 B packets, 4.9 ms with these and an "
     "acknowledgement for every packet.",
-    "F7-2": _FEW,
     "F7-3": f"{_FEW} Measured at RTT 300 ms: 250 with an interval of 216 ms.",
     "F10-5": _STRONGER,
     "F10-6": _STRONGER,
