@@ -198,6 +198,9 @@ def test_unknown_papers_and_items_show_what_there_is_nearest_first():
 def test_items_are_chosen_by_name_once_and_in_the_papers_order():
     ((paper, items),) = choose.choose(["codel_act:f4", "codel-act:T1", "CODEL-ACT:F4"])
     assert (paper.key, [item.id for item in items]) == ("codel-act", ["T1", "F4"])
+    assert choose.choose(["codel-act:F4,t1"]) == [(paper, items)]
+    with pytest.raises(InputError, match=r"codel-act:T2: codel-act has no such item"):
+        choose.choose(["codel-act:F4,T2"])
 
 
 def catalogue_claims() -> dict[str, str]:

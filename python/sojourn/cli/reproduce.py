@@ -48,7 +48,7 @@ Examples:
   sojourn reproduce kids pie:F10 --engine linux
 """
 )
-@click.argument("words", nargs=-1, metavar="[PAPER[:ITEM]]...", shell_complete=_complete)
+@click.argument("words", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
 @click.option(
     "--quick/--full", "quick", default=True,
     help="Few seeds and shorter sweeps (the default), or the papers' own numbers of runs.",

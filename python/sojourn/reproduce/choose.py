@@ -1,4 +1,4 @@
-"""Which papers there are, and reading ``PAPER[:ITEM]``."""
+"""Which papers there are, and reading ``PAPER[:ITEM[,ITEM...]]``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def known() -> dict[str, Paper]:
 
 
 def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[Item]]]:
-    """The papers and items that words such as ``pie`` or ``pie:F4`` name.
+    """The papers and items that words such as ``pie``, ``pie:F4`` or ``pie:F4,F5`` name.
 
     Args:
         words: papers and items; for none all that the engine can run.
@@ -36,10 +36,11 @@ def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[It
     """
     chosen: dict[str, dict[str, None]] = {}
     for word in words or [key for key, paper in known().items() if engine == SIM or paper.testbed]:
-        name, colon, item = word.partition(":")
+        name, colon, named = word.partition(":")
         paper = _paper(name)
         items = chosen.setdefault(paper.key, {})
-        items |= dict.fromkeys([_item(paper, item)] if colon else [i.id for i in paper.items])
+        ids = (_item(paper, each) for each in named.split(","))
+        items |= dict.fromkeys(ids if colon else (item.id for item in paper.items))
     of_engine = {key: known()[key] if engine == SIM else on_kernel(known()[key]) for key in chosen}
     return [
         (of_engine[key], [item for item in of_engine[key].items if item.id in items])
@@ -56,8 +57,8 @@ def _paper(name: str) -> Paper:
 
 def _item(paper: Paper, name: str) -> str:
     ids = {item.id.lower(): item.id for item in paper.items}
-    if name.lower() in ids:
-        return ids[name.lower()]
+    if name.strip().lower() in ids:
+        return ids[name.strip().lower()]
     near = _nearest(name, ids.values())
     raise InputError(f"reproduce {paper.key}:{name}: {paper.key} has no such item{near}")
 
