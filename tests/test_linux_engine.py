@@ -10,12 +10,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import sojourn
+from processes import below, is_alive, wait_for
 from sojourn import _core, engines
 from sojourn.agreement import Cell
 from sojourn.engines import linux
@@ -130,10 +130,10 @@ def test_nothing_of_a_guest_outlives_its_killed_parent(tmp_path: Path) -> None:
     file.write_text(TEXT.format(queue="codel@linux", cc="reno", duration="2000s"))
     command = [sys.executable, "-m", "sojourn", "run", str(file), "--engine", "linux"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as parent:
-        assert _wait_for(lambda: len(_of(parent.pid)) > 1), "the guest has started"
-        family = _of(parent.pid)
+        assert wait_for(lambda: len(below(parent.pid)) > 1), "the guest has started"
+        family = below(parent.pid)
         parent.send_signal(signal.SIGKILL)
-    assert _wait_for(lambda: not any(_is_alive(pid) for pid in family))
+    assert wait_for(lambda: not any(is_alive(pid) for pid in family))
 
 
 @needs_kernel
@@ -142,7 +142,7 @@ def test_a_cancelled_run_ends_its_guest() -> None:
     cancel.cancel()
     with pytest.raises(_core.Cancelled):
         linux.run(scenario(duration="2000s"), cancel)
-    assert _wait_for(lambda: not _of(os.getpid()))
+    assert wait_for(lambda: not below(os.getpid()))
 
 
 @needs_kernel
@@ -188,7 +188,7 @@ def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.M
     _first_shell_does(monkeypatch, "while :; do :; done")
     before = _guests()
     _fails("{}", r"made no progress for 2 s after 0.000 s .*; run fewer at a time")
-    assert _wait_for(lambda: not _guests() - before)
+    assert wait_for(lambda: not _guests() - before)
 
 
 @needs_kernel
@@ -420,33 +420,3 @@ def _guests() -> set[int]:
     command = ["ps", "-eo", "pid=,args="]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {int(line.split()[0]) for line in listed.splitlines() if "umid=guest" in line}
-
-
-def _of(pid: int) -> list[int]:
-    """The processes of guests below a process."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
-    rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
-    family = {pid}
-    while more := {child for child, parent in rows if parent in family} - family:
-        family |= more
-    names = {child: Path(f"/proc/{child}/comm") for child in family - {pid}}
-    return [
-        child for child, comm in names.items() if comm.exists() and comm.read_text()[:2] != "ps"
-    ]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def _wait_for(condition: object, seconds: float = 20.0) -> bool:
-    assert callable(condition)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False

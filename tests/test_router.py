@@ -11,13 +11,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sojourn
+from processes import below, is_alive, wait_for
 from sojourn import _core, router
 from sojourn.engines.linux import host
 from sojourn.errors import InputError, RunFailed, ScenarioError
@@ -155,7 +155,7 @@ def test_nothing_of_a_router_outlives_its_killed_parent() -> None:
         family = _of(parent.pid)
         assert len(family) >= 3, "supervisor, router, command"
         parent.send_signal(signal.SIGKILL)
-    assert _wait_for(lambda: not any(map(_is_alive, family)))
+    assert wait_for(lambda: not any(map(is_alive, family)))
 
 
 @needs_spaces
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_it_with_a_summary() -> None:
         text, _ = parent.communicate(timeout=30)
     assert parent.returncode == 130
     assert json.loads(text)["interrupted"] is True
-    assert not any(map(_is_alive, family))
+    assert not any(map(is_alive, family))
 
 
 @needs_spaces
@@ -240,7 +240,7 @@ class started:  # noqa: N801 - reads as a sentence
         assert self._process.stderr is not None
         line = self._process.stderr.readline()
         assert line.startswith("router: near"), line + self._process.stderr.read()
-        assert _wait_for(lambda: len(_of(self._process.pid)) >= 3)
+        assert wait_for(lambda: len(_of(self._process.pid)) >= 3)
         return self._process
 
     def __exit__(self, *_: object) -> None:
@@ -248,26 +248,5 @@ class started:  # noqa: N801 - reads as a sentence
 
 
 def _of(pid: int) -> list[int]:
-    """The processes below a process."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
-    rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
-    family = {pid}
-    while more := {child for child, parent in rows if parent in family} - family:
-        family |= more
-    return [child for child in family - {pid} if _is_alive(child)]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def _wait_for(condition: Any, seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
+    """The living processes below a process."""
+    return [child for child in below(pid) if is_alive(child)]
