@@ -10,7 +10,7 @@ mod topology;
 use sojourn_aqm::{Rate, Rng};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
-    App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
+    App, Capacity, Ecn, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
 };
 use sojourn_sim::build::draw_start;
 use sojourn_sim::tcp::profile::profile;
@@ -111,6 +111,13 @@ fn the_link(scenario: &Resolved) -> Planned<&Link> {
         return refuse(format!("wlans.{}", wlan.name), message);
     }
     for (index, group) in scenario.flows.iter().enumerate() {
+        let ecn = group.app.tcp().and_then(|tcp| tcp.ecn);
+        if ecn.is_some_and(|ecn| ecn != Ecn::default()) {
+            let message = "engine linux runs Linux 6.1, which has no accurate ECN feedback, with the same \
+                           settings at both ends; leave `accecn`, `receiver_ecn` and `accecn_option` out, \
+                           or use engine sim";
+            return refuse(format!("flows[{index}].ecn"), message);
+        }
         let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
         for (key, is_beyond) in [
             ("path", group.path.len() > 1),
@@ -127,13 +134,17 @@ fn the_link(scenario: &Resolved) -> Planned<&Link> {
         }
     }
     match scenario.links.as_slice() {
-        [link] if link.device.is_some() || link.jitter.is_some() || link.loss.is_some() => refuse(
+        [link] if has_more_than_a_delay(link) => refuse(
             format!("links.{}", link.name),
-            "engine linux has no device buffer, jitter or random loss; use engine sim",
+            "engine linux has no device buffer, jitter, random loss or ECN bleaching; use engine sim",
         ),
         [link] => Ok(link),
         _ => refuse("links", "engine linux has one link; use engine sim for more"),
     }
+}
+
+fn has_more_than_a_delay(link: &Link) -> bool {
+    link.device.is_some() || link.jitter.is_some() || link.loss.is_some() || link.ecn_bleaching
 }
 
 /// Whether TCP stamps its segments: a setting of a whole name space.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
-use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
+use sojourn_scenario::resolved::{AccEcnOption, App, FlowGroup, ReceiverEcn, Resolved, Tcp};
 
 use crate::SimError;
 use crate::agenda::{Agenda, Slot};
@@ -11,13 +11,16 @@ use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::{Plan, Setup, Stream};
-use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::cc::{self, Brought, Chosen, Feedback, Needs};
 use crate::link::Link;
 use crate::probe::Probe;
 use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
+use crate::tcp::accecn::OptionRule;
+use crate::tcp::negotiation::Mode;
 use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
+use crate::tcp::receiver::EcnAbility;
 use crate::wire::{Line, Wire};
 use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
@@ -268,6 +271,14 @@ fn transport<'a>(
         Some(cc) => Arc::clone(cc),
         None => named().map_err(invalid("cc"))?,
     };
+    let by_runs = (cc.factory)().needs().feedback == Feedback::Runs;
+    if by_runs && tcp.ecn.is_some_and(|ecn| ecn.accecn) {
+        let why = format!(
+            "{} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out",
+            cc.in_full.split(':').next().unwrap_or_default()
+        );
+        return Err(invalid("accecn")(why));
+    }
     Ok(Some((tcp, Transport { profile, cc })))
 }
 
@@ -287,6 +298,30 @@ fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
 
 fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
+}
+
+/// The feedback of marks that the senders ask for, and what the receivers can do.
+fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbility) {
+    let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
+    let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
+    let ability = EcnAbility {
+        speaks: match ecn.receiver {
+            ReceiverEcn::None => Mode::NotEcn,
+            ReceiverEcn::Classic => Mode::Classic,
+            ReceiverEcn::AccEcn => Mode::Accurate,
+        },
+        runs: needs.feedback == Feedback::Runs,
+        ect: needs.ect(),
+        needs_ecn: needs.needs_ecn,
+        option: match ecn.option {
+            AccEcnOption::Always => OptionRule::Always,
+            AccEcnOption::Sparingly => OptionRule::Sparingly,
+            AccEcnOption::Never => OptionRule::Never,
+        },
+        header_bytes: tcp.header_bytes,
+        timestamps: profile.timestamps,
+    };
+    (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
 /// What the receivers offer, in segments.
@@ -332,19 +367,21 @@ fn build_flow(
             connection: lane,
             payload_bytes: tcp.payload_bytes,
             header_bytes: tcp.header_bytes,
-            ecn: tcp.ecn,
+            ecn: false,
+            accurate: false,
             count: u32::MAX,
             last_payload_bytes: tcp.payload_bytes,
             initial_window: initial_window(tcp, profile),
         };
-        let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
+        let (asks, ability) = ecn(tcp, profile, &(cc.factory)().needs());
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
         let setup = Setup {
             cc,
             segments,
             profile: *profile,
-            feedback,
+            asks,
+            ability,
             rng,
             window,
             observed,

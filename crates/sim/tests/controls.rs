@@ -6,7 +6,7 @@ use common::*;
 use sojourn_aqm::Span;
 use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, Scope};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, Resolved};
 
 /// Ten Mbit/s over 40 ms: 50 kB, of which 1448 in 1500 are payload.
 const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;
@@ -17,7 +17,7 @@ fn bottleneck(aqm: &str, limit_bytes: u64, controls: &[(&str, bool)], seconds: u
     link.delay = ms(18);
     let flow = |(place, &(cc, ecn)): (usize, &(&str, bool))| {
         let mut tcp = tcp(cc);
-        tcp.ecn = ecn;
+        tcp.ecn = ecn.then(Ecn::default);
         let name = format!("{place}-{}", cc.split(':').next().unwrap());
         let group = group(&name, 1, App::Bulk { tcp, bytes: None });
         FlowGroup { return_delay: ms(20), rtt: ms(40), start: (Span::ZERO, ms(100)), ..group }

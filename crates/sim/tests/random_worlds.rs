@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sojourn_aqm::{Rate, Span, registry};
 use sojourn_record::rows::Fate;
-use sojourn_scenario::resolved::{App, Arrivals, Datagrams, FlowGroup, Resolved, Sizes};
+use sojourn_scenario::resolved::{App, Arrivals, Datagrams, Ecn, FlowGroup, Resolved, Sizes};
 
 fn aqm() -> impl Strategy<Value = String> {
     let names: Vec<String> = registry::names().map(str::to_owned).collect();
@@ -22,7 +22,7 @@ fn app() -> impl Strategy<Value = App> {
     let stream = (controls, any::<bool>(), 1u32..3, prop::sample::select(profiles));
     let bulk = stream.prop_map(|(cc, ecn, ack_every, profile)| App::Bulk {
         tcp: sojourn_scenario::resolved::Tcp {
-            ecn,
+            ecn: ecn.then(Ecn::default),
             ack_every: Some(ack_every),
             receive_window: None,
             profile: profile.into(),

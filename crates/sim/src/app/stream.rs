@@ -10,10 +10,12 @@ use sojourn_scenario::resolved::{App, Sizes};
 
 use super::Outbox;
 use super::observer::Observer;
-use crate::cc::{Chosen, Feedback, Start};
+use crate::cc::{Chosen, Start};
 use crate::draw;
 use crate::packet::{Kind, Packet};
+use crate::tcp::negotiation::{self, Mode};
 use crate::tcp::offer::WindowRule;
+use crate::tcp::receiver::EcnAbility;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -89,12 +91,14 @@ const DARING: f64 = 0.8;
 pub struct Setup {
     /// The congestion control of every connection.
     pub cc: Arc<Chosen>,
-    /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
+    /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
     pub segments: Segments,
     /// The rules of both ends.
     pub profile: Profile,
-    /// How the receiver tells of marks.
-    pub feedback: Feedback,
+    /// The feedback of marks that the sender asks for, and what the receiver can do.
+    pub asks: Mode,
+    /// What the receiver can do with marks.
+    pub ability: EcnAbility,
     /// Randomness for congestion controls.
     pub rng: Rng,
     /// What the receiver offers.
@@ -114,20 +118,75 @@ impl Setup {
 
 impl Setup {
     fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack)
-            .with_feedback(self.feedback, self.segments.header_bytes)
-            .offering(self.window)
+        Receiver::new(self.profile.ack, self.profile.sack).able(self.ability).offering(self.window)
     }
 }
 
+/// What the client of a connection makes of the answer to its SYN.
+struct Agreed {
+    mode: Mode,
+    /// Data is ECN-capable.
+    capable: bool,
+    /// The SYN arrived with CE.
+    syn_marked: bool,
+}
+
 impl Setup {
+    /// SYNs that ask for ECN; those after them ask for none (RFC 9768 §3.1.4.1: accurate feedback is asked
+    /// for twice).
+    fn requests(&self) -> u32 {
+        match self.asks {
+            Mode::Accurate => 2,
+            Mode::Classic | Mode::NotEcn if self.profile.ecn_fallback => 1,
+            Mode::Classic | Mode::NotEcn => u32::MAX,
+        }
+    }
+
+    /// The ECN field of a SYN that asks for ECN.
+    fn syn_field(&self) -> Ecn {
+        let capable = self.ability.needs_ecn && self.asks != Mode::NotEcn;
+        if capable { self.ability.ect } else { Ecn::NotEct }
+    }
+
+    /// The first answer that arrives decides (RFC 9768 §3.1.4.1), after so many SYNs.
+    fn agree(&self, answer: negotiation::Flags, syns: u32) -> Agreed {
+        let mode = match self.asks.settled(answer) {
+            // Linux `TCP_CONG_NO_FALLBACK_RFC3168`.
+            Mode::Classic if self.ability.ect == Ecn::Ect1 => Mode::NotEcn,
+            mode => mode,
+        };
+        let sent = self.syn_field();
+        let arrived = negotiation::syn_arrived(answer, sent);
+        let told = mode == Mode::Accurate && syns <= self.requests();
+        let mangled = told && negotiation::is_mangled(sent, arrived);
+        let syn_marked = told && !mangled && arrived == Ecn::Ce;
+        Agreed { mode, capable: mode != Mode::NotEcn && !mangled, syn_marked }
+    }
+
     /// The sender of a connection that is just established; `rtt` is the sample of the handshake.
-    fn sender(&mut self, now: Time, rtt: Option<Span>) -> Sender {
-        let Segments { flow, connection, initial_window, payload_bytes, .. } = self.segments;
+    fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
+        // RFC 9768 §3.2.2.2: marks on a SYN call for a reaction; that of RFC 5562 §3 to a marked SYN-ACK.
+        let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };
+        let segments = Segments {
+            ecn: agreed.capable,
+            accurate: agreed.mode == Mode::Accurate,
+            initial_window,
+            ..self.segments
+        };
+        let Segments { flow, connection, payload_bytes, header_bytes, .. } = segments;
         let rng = Rng::stream(self.rng.next_u64(), "connection", u64::from(connection));
         let mut cc = (self.cc.factory)();
-        cc.on_start(&Start { now, flow, initial_window, payload_bytes, rtt, rng });
-        let mut sender = Sender::new(self.segments, self.profile, cc);
+        cc.on_start(&Start {
+            now,
+            flow,
+            initial_window,
+            payload_bytes,
+            packet_bytes: payload_bytes + header_bytes,
+            rtt,
+            ecn: agreed.mode != Mode::NotEcn,
+            rng,
+        });
+        let mut sender = Sender::new(segments, self.profile, cc);
         if let Some(rtt) = rtt {
             sender.on_established(rtt);
         }
@@ -138,6 +197,8 @@ impl Setup {
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     since: Time,
+    /// SYNs sent.
+    syns: u32,
     /// When the SYN is sent again; the timeout doubles (RFC 6298 §2.1).
     due: Time,
     timeout: Span,
@@ -218,7 +279,9 @@ impl Stream {
         if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
             opening.timeout = opening.timeout + opening.timeout;
             opening.due = now + opening.timeout;
-            out.send(self.control_packet(Kind::Syn, now));
+            opening.syns += 1;
+            let before = opening.syns - 1;
+            out.send(self.syn(before, now));
         }
         if self.receiver.delayed_ack() <= now {
             self.receiver.on_timer(now);
@@ -273,8 +336,17 @@ impl Stream {
         self.receiver = self.setup.receiver();
         self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
-        self.opening = Some(Opening { since: now, due: now + timeout, timeout });
-        out.send(self.control_packet(Kind::Syn, now));
+        self.opening = Some(Opening { since: now, syns: 1, due: now + timeout, timeout });
+        out.send(self.syn(0, now));
+    }
+
+    /// A SYN, after so many others.
+    fn syn(&self, before: u32, now: Time) -> Packet {
+        let mut syn = self.control_packet(Kind::Syn, now);
+        if before < self.setup.requests() {
+            (syn.ace, syn.ecn) = (self.setup.asks.request(), self.setup.syn_field());
+        }
+        syn
     }
 
     fn control_packet(&self, kind: Kind, now: Time) -> Packet {
@@ -293,8 +365,8 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            self.receiver.on_syn(out.now);
             let mut answer = self.control_packet(Kind::SynAck, out.now);
+            (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
             answer.window = self.receiver.offered();
             out.reply(answer);
             return None;
@@ -332,7 +404,7 @@ impl Stream {
 
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
-        out.reply(self.receiver.acknowledge(flow, connection, header_bytes));
+        out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
     }
 
     /// A packet reaches the sender.
@@ -349,9 +421,9 @@ impl Stream {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
                 // Karn: no sample where the SYN was sent more than once.
-                let once = opening.timeout == self.setup.profile.rto.initial;
-                let rtt = once.then(|| now.since(opening.since));
-                let mut sender = self.setup.sender(now, rtt);
+                let rtt = (opening.syns == 1).then(|| now.since(opening.since));
+                let agreed = self.setup.agree(packet.ace, opening.syns);
+                let mut sender = self.setup.sender(now, rtt, &agreed);
                 sender.start_with_offer(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;

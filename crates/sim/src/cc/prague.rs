@@ -144,6 +144,7 @@ impl CongestionControl for Prague {
             steers: Steers::Window,
             feedback: Feedback::Accurate,
             low_latency: true,
+            needs_ecn: true,
             rate_samples: false,
             pacing: Some(BURST),
         }

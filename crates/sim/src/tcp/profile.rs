@@ -49,8 +49,8 @@ pub struct AckRule {
     pub quick: u32,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
-    /// Whether SACK blocks count in the size of an acknowledgement.
-    pub counts_blocks: bool,
+    /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
+    pub counts_options: bool,
 }
 
 /// Which silence or noise stands for a loss.
@@ -154,6 +154,9 @@ pub struct Profile {
     pub frto_starts_over: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
+    /// A SYN that is sent again asks for no classic ECN any more (RFC 3168 §6.1.1.1; Linux since 4.1,
+    /// `tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Idle time.
     pub idle: Idle,
     /// Packets are paced also where the congestion control does not ask for it.
@@ -178,7 +181,7 @@ const LINUX_ACK: AckRule = AckRule {
     adaptive: true,
     quick: 16,
     compression: true,
-    counts_blocks: true,
+    counts_options: true,
 };
 
 const EVERY_PACKET: AckRule = AckRule {
@@ -187,7 +190,7 @@ const EVERY_PACKET: AckRule = AckRule {
     adaptive: false,
     quick: 0,
     compression: false,
-    counts_blocks: false,
+    counts_options: false,
 };
 
 /// Linux 6.x, the default.
@@ -214,6 +217,7 @@ pub const LINUX: Profile = Profile {
     undo: true,
     frto_starts_over: false,
     limited_transmit: true,
+    ecn_fallback: true,
     idle: Idle::Halve,
     pacing: false,
     rto: LINUX_RTO,
@@ -237,6 +241,7 @@ pub const LINUX_2_6: Profile = Profile {
     growth: OldGrowth { past_threshold: true, late: true, not_at_end: true },
     tail_probes: false,
     frto_starts_over: true,
+    ecn_fallback: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     ack: AckRule { compression: false, ..LINUX_ACK },
     ..LINUX
@@ -266,6 +271,7 @@ pub const NEWRENO: Profile = Profile {
     undo: false,
     frto_starts_over: false,
     limited_transmit: true,
+    ecn_fallback: false,
     idle: Idle::Restart,
     pacing: false,
     rto: RtoRule {

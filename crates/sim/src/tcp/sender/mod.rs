@@ -131,7 +131,6 @@ impl Sender {
             board.keep_fresh_losses();
         }
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
-        let accurate = segments.ecn && needs.feedback == Feedback::Accurate;
         Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
@@ -141,7 +140,7 @@ impl Sender {
             pacer: burst.map(Pacer::new),
             release: Time::NEVER,
             rate: needs.rate_samples.then(Box::default),
-            accurate: accurate.then(|| Reader::new(segments.payload_bytes)),
+            accurate: segments.accurate.then(|| Reader::new(segments.payload_bytes)),
             cc,
             state: State::Open,
             point: 0,
@@ -244,7 +243,7 @@ impl Sender {
         if self.segments.ecn && self.needs.feedback == Feedback::Runs {
             self.cc.on_echo(&news, ack.signal);
         }
-        let marks = self.read_marks(ack);
+        let marks = self.read_marks(ack, delivery.packets);
         let of_probe = duplicated && self.probe.is_some_and(|probe| probe.is_answered_by(sack[0]));
         if self.probe.is_some() {
             self.judge_probe(ack.seq, &delivery, of_probe);

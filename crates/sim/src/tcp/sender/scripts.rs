@@ -83,6 +83,7 @@ impl<'a> Start<'a> {
             payload_bytes: 1000,
             header_bytes: 52,
             ecn: true,
+            accurate: false,
             count: self.count,
             last_payload_bytes: 1000,
             initial_window: 10,

@@ -1,6 +1,6 @@
 //! Sending: what goes out when the window allows, and how much of the window is used.
 
-use sojourn_aqm::{Ecn, Time};
+use sojourn_aqm::Time;
 
 use super::{Alarm, Segments, Sender, State};
 use crate::packet::{Kind, Packet};
@@ -85,8 +85,7 @@ impl Sender {
     fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
-            // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
-            packet.ecn = if self.needs.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
+            packet.ecn = self.needs.ect();
             packet.signal = std::mem::take(&mut self.tell_reduced);
         }
         packet
@@ -108,7 +107,12 @@ impl Sender {
         self.note_sent(now, seq);
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
-        let packet = self.packet(now, seq);
+        let mut packet = self.packet(now, seq);
+        // RFC 3168 §6.1.5: retransmissions are not ECN-capable, unless their marks are counted too or the
+        // congestion control needs ECN (Linux `tcp_ecn_send`).
+        if self.segments.ecn && (self.accurate.is_some() || self.needs.needs_ecn) {
+            packet.ecn = self.needs.ect();
+        }
         emit(packet);
     }
 
