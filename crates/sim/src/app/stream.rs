@@ -16,6 +16,7 @@ use crate::packet::{Kind, Packet};
 use crate::tcp::negotiation::{self, Mode};
 use crate::tcp::offer::WindowRule;
 use crate::tcp::receiver::EcnAbility;
+use crate::tcp::sender::Times;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 /// What a user does.
@@ -227,6 +228,7 @@ pub struct Stream {
     transfer: Option<Finished>,
     /// Payload and repeated payload of former connections.
     past_bytes: (u64, u64),
+    past_times: Times,
     observer: Option<Box<Observer>>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
@@ -251,6 +253,7 @@ impl Stream {
             receiver,
             transfer: None,
             past_bytes: (0, 0),
+            past_times: Times::default(),
             observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
@@ -270,7 +273,7 @@ impl Stream {
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {
-            self.finish();
+            self.finish(now);
         }
         if self.next_start <= now {
             self.next_start = Time::NEVER;
@@ -293,8 +296,8 @@ impl Stream {
     }
 
     /// The application stops: what is under way is abandoned.
-    fn finish(&mut self) {
-        self.close();
+    fn finish(&mut self, now: Time) {
+        self.close(now);
         self.opening = None;
         self.transfer = None;
         self.next_start = Time::NEVER;
@@ -302,11 +305,12 @@ impl Stream {
         self.setup.next_connection();
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, now: Time) {
         if let Some(sender) = self.sender.take() {
             let (sent, again) = sender.bytes_sent();
             self.past_bytes.0 += sent;
             self.past_bytes.1 += again;
+            self.past_times = self.past_times + sender.times(now);
         }
     }
 
@@ -321,9 +325,9 @@ impl Stream {
     }
 
     fn connect(&mut self, bytes: Option<u64>, out: &mut Outbox<'_>) {
-        self.close();
-        self.setup.next_connection();
         let now = out.now;
+        self.close(now);
+        self.setup.next_connection();
         let segments = &mut self.setup.segments;
         let payload = u64::from(segments.payload_bytes);
         (segments.count, segments.last_payload_bytes) = match bytes {
@@ -447,6 +451,11 @@ impl Stream {
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)
+    }
+
+    /// How long its connections were busy up to now, and why they waited.
+    pub fn times(&self, now: Time) -> Times {
+        self.past_times + self.sender.as_ref().map_or(Times::default(), |sender| sender.times(now))
     }
 
     /// Payload of a full segment.

@@ -4,6 +4,7 @@
 //! [`steered`].
 //!
 
+mod chrono;
 mod episode;
 mod losses;
 mod persist;
@@ -17,6 +18,8 @@ mod usage;
 
 use sojourn_aqm::{Span, Time};
 
+use self::chrono::Chrono;
+pub use self::chrono::Times;
 use self::probe::Probe;
 pub use self::segments::Segments;
 use self::steered::Tally;
@@ -25,6 +28,7 @@ use self::usage::Usage;
 use super::accecn::Reader;
 use super::delivery_rate::DeliveryRate;
 use super::descent::Descent;
+use super::negotiation::Mode;
 use super::pacing::Pacer;
 use super::profile::{Detection, Profile, Style};
 use super::reordering::{DUPLICATES, Reordering};
@@ -116,6 +120,7 @@ pub struct Sender {
     /// The next new segment tells the receiver that the window was reduced.
     tell_reduced: bool,
     usage: Usage,
+    chrono: Chrono,
     last_sent: Time,
     retransmitted_bytes: u64,
     sent_bytes: u64,
@@ -160,6 +165,7 @@ impl Sender {
             timeouts: 0,
             tell_reduced: false,
             usage: Usage::default(),
+            chrono: Chrono::default(),
             last_sent: Time::ZERO,
             retransmitted_bytes: 0,
             sent_bytes: 0,
@@ -209,6 +215,26 @@ impl Sender {
         (self.sent_bytes, self.retransmitted_bytes)
     }
 
+    /// How long it was busy so far, and why it waited.
+    pub fn times(&self, now: Time) -> Times {
+        self.chrono.times(now)
+    }
+
+    /// How marks are fed back.
+    pub fn ecn_mode(&self) -> Mode {
+        match (self.segments.ecn, &self.accurate) {
+            (_, Some(_)) => Mode::Accurate,
+            (true, None) => Mode::Classic,
+            (false, None) => Mode::NotEcn,
+        }
+    }
+
+    /// Whether its data is ECN-capable. In accurate mode it is not where something clears the field on the
+    /// way.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.segments.ecn
+    }
+
     /// Whether everything has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.board.una() >= self.segments.count
@@ -220,7 +246,10 @@ impl Sender {
             return; // of data never sent: from an earlier connection
         }
         self.take_offer(ack.seq, ack.window);
-        let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
+        let blocks = match self.profile.sack {
+            true => ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len()),
+            false => 0, // not negotiated (RFC 2018 §2)
+        };
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
