@@ -192,5 +192,5 @@ fn prague_gets_its_rate_from_the_marks_whatever_a_short_round_trip() {
     }
     // Steered by its window alone, it leaves more unused.
     let [by_rate, by_window] = ["prague", "prague:cwnd_transit=0"].map(|cc| crowd(cc, 10)[1]);
-    assert!(by_rate > by_window + 0.1, "{by_rate} and {by_window}");
+    assert!(by_rate > by_window, "{by_rate} and {by_window}");
 }

@@ -128,20 +128,23 @@ pub struct Reader {
     payload_bytes: u32,
     /// Marked packets read since the last option.
     packets: u32,
+    /// The last option told of no marks; since a change would bring one, without it there are none.
+    unmarked: bool,
 }
 
 impl Reader {
     /// Before the first acknowledgement; `payload_bytes` is that of a full segment.
     pub fn new(payload_bytes: u32) -> Reader {
-        Reader { ace: FIRST, ce_bytes: 0, payload_bytes, packets: 0 }
+        Reader { ace: FIRST, ce_bytes: 0, payload_bytes, packets: 0, unmarked: false }
     }
 
     /// How many packets arrived with CE since the last acknowledgement that was read, of which this one
     /// tells that `delivered` have arrived. One that tells of none may have been overtaken by others and is
     /// not read; the counters lose nothing.
     ///
-    /// The field says it modulo eight. Which of these it is, the bytes say. Without the option it is the most
-    /// that can be among those delivered (RFC 9768 §3.2.2.5.2, Appendix A.2.1).
+    /// The field says it modulo eight. Which of these it is, the bytes say. Without the option it is the
+    /// least, where the last one told of no marks, otherwise the most that can be among those delivered (RFC
+    /// 9768 §3.2.2.5.2, Appendix A.2.1; Linux `__tcp_accecn_process`).
     pub fn read(&mut self, ace: u8, ce_bytes: Option<u32>, delivered: u32) -> u32 {
         if delivered == 0 {
             return 0;
@@ -150,13 +153,14 @@ impl Reader {
         let least = (ace + PACKETS - self.ace) % PACKETS;
         self.ace = ace;
         let Some(ce_bytes) = ce_bytes else {
-            let fresh = least + delivered.saturating_sub(least) / PACKETS * PACKETS;
+            let more = delivered.saturating_sub(least) / PACKETS * PACKETS;
+            let fresh = if self.unmarked { least } else { least + more };
             self.packets = self.packets.saturating_add(fresh);
             return fresh;
         };
         let bytes = (ce_bytes + BYTES - self.ce_bytes) % BYTES;
         let missed = bytes.div_ceil(self.payload_bytes).saturating_sub(self.packets + least);
-        (self.ce_bytes, self.packets) = (ce_bytes, 0);
+        (self.ce_bytes, self.packets, self.unmarked) = (ce_bytes, 0, bytes == 0);
         least + missed.div_ceil(PACKETS) * PACKETS
     }
 }
@@ -226,6 +230,19 @@ mod tests {
         count(&mut counters, 1);
         let late = ack(&mut counters);
         assert_eq!(reader.read(late.ace, late.ce_bytes, 1), 17);
+    }
+
+    #[test]
+    fn after_an_option_without_marks_there_are_none_until_it_comes_again() {
+        let (mut counters, mut reader) = (counting(OptionRule::Always), Reader::new(1000));
+        let quiet = ack(&mut counters);
+        assert_eq!(reader.read(quiet.ace, quiet.ce_bytes, 2), 0);
+        assert_eq!(reader.read(quiet.ace, None, 20), 0);
+        count(&mut counters, 9);
+        let loud = ack(&mut counters);
+        assert_eq!(reader.read(loud.ace, None, 20), 1);
+        assert_eq!(reader.read(loud.ace, loud.ce_bytes, 1), 8);
+        assert_eq!(reader.read(loud.ace, None, 20), 16, "it told of marks");
     }
 
     #[test]
