@@ -9,7 +9,8 @@ use crate::paths::Access;
 use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
 
-/// The feedback of marks that a receiver grants at most: `none`, `classic` or `accecn`.
+/// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
+/// `accecn` (RFC 9768).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -23,7 +24,8 @@ pub enum ReceiverEcn {
     AccEcn,
 }
 
-/// When a receiver sends the option of AccECN: `always`, `sparingly` or `never`.
+/// TCP: when the receiver sends the option of AccECN: `always` where there is room, `sparingly` (after
+/// changes, while marks arrive, and three times per round trip), or `never`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
