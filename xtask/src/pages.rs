@@ -237,7 +237,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// A table in Markdown.
-fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| {
         let cells = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " "));
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))

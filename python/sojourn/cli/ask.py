@@ -50,16 +50,17 @@ Examples:
   sojourn explain pie
   sojourn explain pie.target
   sojourn explain cubic
+  sojourn explain links.rate
 """
 )
 @click.argument("topic")
 @options.json_option
 def explain(topic: str, as_json: bool) -> int:
-    """Explain an AQM, a congestion control or a parameter, with defaults and sources."""
+    """Explain an AQM, a congestion control, a parameter or a word of a scenario."""
     from sojourn import explain as explaining
 
     if as_json:
-        console.show_json([p or entry for entry, p in explaining.find(topic)])
+        console.show_json(explaining.declared(topic))
     else:
         print(explaining.explain(topic))
     return 0
