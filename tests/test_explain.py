@@ -139,3 +139,16 @@ def test_the_nearest_word_is_shown():
 def test_json_of_a_word_is_its_schema(command):
     (shown,) = json.loads(command("explain", "links.rate", "--json").stdout)
     assert shown["path"] == "links.rate" and shown["required"] is True
+
+
+@pytest.mark.parametrize("name", [tcp["name"] for tcp in _core.tcps()])
+def test_a_tcp_tells_all_its_rules(name):
+    text = explain(name)
+    assert all(len(line) <= WIDTH for line in text.splitlines())
+    assert "loss detection" in text and f'tcp = "{name}"' in text
+
+
+def test_a_name_of_an_aqm_and_a_tcp_tells_both(command):
+    assert "(AQM, law)" in explain("madpie") and "madpie  (TCP)" in explain("madpie")
+    shown = json.loads(command("explain", "madpie", "--json").stdout)
+    assert [entry["kind"] for entry in shown] == ["law", "tcp"]

@@ -25,6 +25,7 @@ pub fn all() -> Vec<Generated> {
     let (typed, reference) = (python::module(&parsed), words::page(&parsed));
     let pages = pages::all()
         .into_iter()
+        .chain([pages::of_tcp()])
         .map(|(name, content)| Generated { path: format!("{name}.md"), content });
     let mut files = vec![
         Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
