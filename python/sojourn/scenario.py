@@ -1965,10 +1965,10 @@ class FlowGroup(_Part):
         accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) also
             where its congestion control does not need it.
         receiver_ecn: TCP: the feedback of marks that the receiver grants at most: ``none``,
-            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768). Default: ``"accecn"``.
+            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), as it does where this is not written.
         accecn_option: TCP: when the receiver sends the option of AccECN: ``always`` where there is
-            room, ``sparingly`` (after changes, while marks arrive, and three times per round trip),
-            or ``never``. Default: ``"always"``.
+            room, as it does where this is not written, ``sparingly`` (after changes, while marks
+            arrive, and three times per round trip), or ``never``.
         packet: TCP: size of a full segment at IP level, headers included. Without it that of the
             ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the

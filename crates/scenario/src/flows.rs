@@ -10,7 +10,7 @@ use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
 
 /// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
-/// `accecn` (RFC 9768).
+/// `accecn` (RFC 9768), as it does where this is not written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -24,8 +24,9 @@ pub enum ReceiverEcn {
     AccEcn,
 }
 
-/// TCP: when the receiver sends the option of AccECN: `always` where there is room, `sparingly` (after
-/// changes, while marks arrive, and three times per round trip), or `never`.
+/// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where this
+/// is not written, `sparingly` (after changes, while marks arrive, and three times per round trip), or
+/// `never`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -92,14 +93,13 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accecn: Option<bool>,
     /// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
-    /// `accecn` (RFC 9768).
+    /// `accecn` (RFC 9768), as it does where this is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = "accecn"))]
     pub receiver_ecn: Option<ReceiverEcn>,
-    /// TCP: when the receiver sends the option of AccECN: `always` where there is room, `sparingly`
-    /// (after changes, while marks arrive, and three times per round trip), or `never`.
+    /// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where
+    /// this is not written, `sparingly` (after changes, while marks arrive, and three times per round
+    /// trip), or `never`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = "always"))]
     pub accecn_option: Option<AccEcnOption>,
     /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp` profile,
     /// `1500B` for `linux`.
