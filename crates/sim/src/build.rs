@@ -3,24 +3,22 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
-use sojourn_scenario::resolved::{AccEcnOption, App, FlowGroup, ReceiverEcn, Resolved, Tcp};
+use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 
 use crate::SimError;
 use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::stream::{Plan, Setup, Stream};
-use crate::cc::{self, Brought, Chosen, Feedback, Needs};
+use crate::app::setup::Setup;
+use crate::app::stream::{Plan, Stream};
+use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::ends::{ecn, initial_window, window_rule};
 use crate::link::Link;
 use crate::probe::Probe;
 use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
-use crate::tcp::accecn::OptionRule;
-use crate::tcp::negotiation::Mode;
-use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
-use crate::tcp::receiver::EcnAbility;
 use crate::wire::{Line, Wire};
 use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
@@ -293,51 +291,6 @@ fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
                 format!("there are no TCP flows of this name; known: {}", known.join(", "));
             Err(SimError::invalid(&format!("cc[{name}]"), message))
         }
-    }
-}
-
-fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
-    tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
-}
-
-/// The feedback of marks that the senders ask for, and what the receivers can do.
-fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbility) {
-    let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
-    let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
-    let ability = EcnAbility {
-        speaks: match ecn.receiver {
-            ReceiverEcn::None => Mode::NotEcn,
-            ReceiverEcn::Classic => Mode::Classic,
-            ReceiverEcn::AccEcn => Mode::Accurate,
-        },
-        runs: needs.feedback == Feedback::Runs,
-        ect: needs.ect(),
-        needs_ecn: needs.needs_ecn,
-        option: match ecn.option {
-            AccEcnOption::Always => OptionRule::Always,
-            AccEcnOption::Sparingly => OptionRule::Sparingly,
-            AccEcnOption::Never => OptionRule::Never,
-        },
-        header_bytes: tcp.header_bytes,
-        timestamps: profile.timestamps,
-    };
-    (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
-}
-
-/// What the receivers offer, in segments.
-fn window_rule(tcp: &Tcp) -> WindowRule {
-    /// Linux offers 64 kB at first.
-    const INITIAL_BYTES: u64 = 65_536;
-    let segments = |bytes: u64| {
-        let segments = bytes / u64::from(tcp.payload_bytes);
-        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
-    };
-    match tcp.receive_window {
-        None => WindowRule::Unlimited,
-        Some(window) if window.autotuned => {
-            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
-        }
-        Some(window) => WindowRule::Fixed(segments(window.bytes)),
     }
 }
 

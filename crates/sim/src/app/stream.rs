@@ -3,21 +3,16 @@
 //! A connection opens with a SYN through the queues; its round trip gives the first sample. The sender
 //! opens it, as in ns-2. A user of files opens a new connection per file.
 
-use std::sync::Arc;
-
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
 use sojourn_scenario::resolved::{App, Sizes};
 
 use super::Outbox;
 use super::observer::Observer;
-use crate::cc::{Chosen, Start};
+use super::setup::Setup;
 use crate::draw;
 use crate::packet::{Kind, Packet};
-use crate::tcp::negotiation::{self, Mode};
-use crate::tcp::offer::WindowRule;
-use crate::tcp::receiver::EcnAbility;
 use crate::tcp::sender::Times;
-use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
+use crate::tcp::{Answer, Receiver, Segments, Sender};
 
 /// What a user does.
 #[derive(Clone, Debug)]
@@ -87,113 +82,6 @@ impl Plan {
 
 /// The part of the last chunk's throughput that a player dares to ask for.
 const DARING: f64 = 0.8;
-
-/// What the connections of a flow have in common.
-pub struct Setup {
-    /// The congestion control of every connection.
-    pub cc: Arc<Chosen>,
-    /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
-    pub segments: Segments,
-    /// The rules of both ends.
-    pub profile: Profile,
-    /// The feedback of marks that the sender asks for, and what the receiver can do.
-    pub asks: Mode,
-    /// What the receiver can do with marks.
-    pub ability: EcnAbility,
-    /// Randomness for congestion controls.
-    pub rng: Rng,
-    /// What the receiver offers.
-    pub window: WindowRule,
-    /// Whether an observer measures round trips.
-    pub observed: bool,
-    /// How far the numbers of connections are apart.
-    pub stride: u16,
-}
-
-impl Setup {
-    /// Packets of the present connection belong to no one any more.
-    fn next_connection(&mut self) {
-        self.segments.connection = self.segments.connection.wrapping_add(self.stride);
-    }
-}
-
-impl Setup {
-    fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack).able(self.ability).offering(self.window)
-    }
-}
-
-/// What the client of a connection makes of the answer to its SYN.
-struct Agreed {
-    mode: Mode,
-    /// Data is ECN-capable.
-    capable: bool,
-    /// The SYN arrived with CE.
-    syn_marked: bool,
-}
-
-impl Setup {
-    /// SYNs that ask for ECN; those after them ask for none (RFC 9768 §3.1.4.1: accurate feedback is asked
-    /// for twice).
-    fn requests(&self) -> u32 {
-        match self.asks {
-            Mode::Accurate => 2,
-            Mode::Classic | Mode::NotEcn if self.profile.ecn_fallback => 1,
-            Mode::Classic | Mode::NotEcn => u32::MAX,
-        }
-    }
-
-    /// The ECN field of a SYN that asks for ECN.
-    fn syn_field(&self) -> Ecn {
-        let capable = self.ability.needs_ecn && self.asks != Mode::NotEcn;
-        if capable { self.ability.ect } else { Ecn::NotEct }
-    }
-
-    /// The first answer that arrives decides (RFC 9768 §3.1.4.1), after so many SYNs.
-    fn agree(&self, answer: negotiation::Flags, syns: u32) -> Agreed {
-        let mode = match self.asks.settled(answer) {
-            // Linux `TCP_CONG_NO_FALLBACK_RFC3168`.
-            Mode::Classic if self.ability.ect == Ecn::Ect1 => Mode::NotEcn,
-            mode => mode,
-        };
-        let sent = self.syn_field();
-        let arrived = negotiation::syn_arrived(answer, sent);
-        let told = mode == Mode::Accurate && syns <= self.requests();
-        let mangled = told && negotiation::is_mangled(sent, arrived);
-        let syn_marked = told && !mangled && arrived == Ecn::Ce;
-        Agreed { mode, capable: mode != Mode::NotEcn && !mangled, syn_marked }
-    }
-
-    /// The sender of a connection that is just established; `rtt` is the sample of the handshake.
-    fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
-        // RFC 9768 §3.2.2.2: marks on a SYN call for a reaction; that of RFC 5562 §3 to a marked SYN-ACK.
-        let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };
-        let segments = Segments {
-            ecn: agreed.capable,
-            accurate: agreed.mode == Mode::Accurate,
-            initial_window,
-            ..self.segments
-        };
-        let Segments { flow, connection, payload_bytes, header_bytes, .. } = segments;
-        let rng = Rng::stream(self.rng.next_u64(), "connection", u64::from(connection));
-        let mut cc = (self.cc.factory)();
-        cc.on_start(&Start {
-            now,
-            flow,
-            initial_window,
-            payload_bytes,
-            packet_bytes: payload_bytes + header_bytes,
-            rtt,
-            ecn: agreed.mode != Mode::NotEcn,
-            rng,
-        });
-        let mut sender = Sender::new(segments, self.profile, cc);
-        if let Some(rtt) = rtt {
-            sender.on_established(rtt);
-        }
-        sender
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Opening {
@@ -347,9 +235,7 @@ impl Stream {
     /// A SYN, after so many others.
     fn syn(&self, before: u32, now: Time) -> Packet {
         let mut syn = self.control_packet(Kind::Syn, now);
-        if before < self.setup.requests() {
-            (syn.ace, syn.ecn) = (self.setup.asks.request(), self.setup.syn_field());
-        }
+        (syn.ace, syn.ecn) = self.setup.request(before);
         syn
     }
 
