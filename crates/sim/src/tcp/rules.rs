@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, in the order of a connection's life.
-pub const RULES: [Rule; 30] = [
+pub const RULES: [Rule; 31] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -86,6 +86,11 @@ pub const RULES: [Rule; 30] = [
         "ECN fallback",
         |p| yes(p.ecn_fallback),
         "a SYN that is sent again asks for no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
+    ),
+    rule(
+        "marked undo",
+        |p| if p.marked_undo { "to the threshold".into() } else { yes(false) },
+        "how far the window rises where a mark forbids an undo (Linux 2.6 and 3.x)",
     ),
     rule(
         "timeout",
@@ -217,6 +222,7 @@ mod tests {
             tail_probes: _,
             undo: _,
             frto_starts_over: _,
+            marked_undo: _,
             limited_transmit: _,
             ecn_fallback: _,
             idle: _,
