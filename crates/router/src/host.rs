@@ -133,10 +133,8 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
     }
     let offloads = check::switch_off_offloads(&plan, &hosts.spaces)?;
     let before = check::read_back(&plan, &hosts.spaces)?;
-    let recorder = match street {
-        None => Some(Recorder::open(&hosts, folder).map_err(|e| format!("recorder: {e}"))?),
-        Some(_) => None,
-    };
+    let recorders =
+        recorder::open_all(&plan, &hosts, folder).map_err(|e| format!("recorder: {e}"))?;
     let mut programs = Vec::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         let program = traffic::program(&plan, index, &hosts);
@@ -153,7 +151,7 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
         hosts,
         clock,
         programs,
-        recorder,
+        recorders,
         street,
     };
     turn.go().map_err(|error| format!("while running: {error}"))?;
@@ -167,7 +165,7 @@ struct Turn<'a> {
     hosts: Hosts,
     clock: Clock,
     programs: Vec<Box<dyn Program>>,
-    recorder: Option<Recorder>,
+    recorders: Vec<Recorder>,
     street: Option<StreetHost>,
     due: Due,
     diary: Diary,
@@ -207,14 +205,18 @@ impl Turn<'_> {
         if let Some(street) = self.street.as_mut().filter(|street| street.next_timer() <= now) {
             street.on_timer(now)?;
         }
-        if let (true, Some(recorder)) = (self.due.drain.take(now), &mut self.recorder) {
-            recorder.drain(&self.clock, self.plan.flows.len())?;
+        if self.due.drain.take(now) {
+            self.recorders.iter_mut().try_for_each(|recorder| recorder.drain(&self.clock))?;
         }
         if self.due.warmup.take(now) {
             self.result.at_warmup = self.counts();
         }
         if self.due.sample.take(now) {
             self.sample(now);
+        }
+        while self.due.bin.take(now) {
+            let delivered = self.programs.iter().map(|program| program.count().delivered_bytes);
+            self.result.bins.push(delivered.collect());
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
             while let Some((_, command)) =
@@ -267,9 +269,9 @@ impl Turn<'_> {
 
     fn finish(mut self) -> Result<(), Failure> {
         let said = |error: io::Error| format!("results: {error}");
-        if let Some(recorder) = &mut self.recorder {
-            recorder.drain(&self.clock, self.plan.flows.len()).map_err(said)?;
-            self.result.recorder_lost = recorder.finish().map_err(said)?;
+        for recorder in &mut self.recorders {
+            recorder.drain(&self.clock).map_err(said)?;
+            self.result.recorder_lost += recorder.finish().map_err(said)?;
         }
         if let Some(street) = &mut self.street {
             self.result.street = Some(street.finish(self.folder).map_err(said)?);

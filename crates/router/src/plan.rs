@@ -139,6 +139,19 @@ pub struct Flow {
     pub app: App,
 }
 
+/// How packets of TCP are seen as they are sent: before the delay element of their interface, if it has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Watch {
+    /// At the interface.
+    Interface,
+    /// At the interface [`MIRROR`], which gets a copy of each before it waits.
+    Mirror,
+}
+
+/// The interface in the name space of the senders that gets copies of what they send.
+pub const MIRROR: &str = "mirror";
+
 /// What the kernel's RED needs to adapt its `max_p`, beside what tc sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Adaptation {
@@ -163,6 +176,10 @@ pub struct Plan {
     pub sample_flows: bool,
     /// Whether the variables of our router's law are sampled.
     pub sample_law: bool,
+    /// Width of bins, nanoseconds, if any are wanted.
+    pub bins_ns: Option<u64>,
+    /// Who watches TCP at its ends, if delays of its packets are wanted.
+    pub watch: Option<Watch>,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.

@@ -7,7 +7,7 @@
 
 mod topology;
 
-use sojourn_aqm::{Rate, Rng};
+use sojourn_aqm::{Rate, Rng, Span};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
     App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
@@ -64,11 +64,6 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         let asked = scenario.linux.hz;
         warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
     }
-    let not_recorded =
-        [("bins", scenario.record.bins.is_some()), ("latency", scenario.record.latency)];
-    for (key, _) in not_recorded.iter().filter(|(_, is_wanted)| *is_wanted) {
-        warnings.push(format!("record.{key}: engine linux does not record it; use engine sim"));
-    }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(filled_up(index, &group.app));
         if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {
@@ -80,6 +75,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     }
     let mut out = Commands::default();
     out.routers(scenario, link, &bottleneck);
+    let watch = scenario.record.latency.then(|| out.watch(scenario, &bottleneck));
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     if let (Some(words), Capacity::Constant(_) | Capacity::Schedule(_)) = (&words, &link.capacity) {
         out.bottleneck(link, words);
@@ -91,6 +87,8 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         sample_ns: scenario.record.sample.as_nanos(),
         sample_flows: scenario.record.flows,
         sample_law: scenario.record.states && is_ours,
+        bins_ns: scenario.record.bins.map(Span::as_nanos),
+        watch,
         hz,
         settings: settings(stamps),
         commands: few_batches(out.commands),

@@ -13,6 +13,10 @@ pub const RESULT: &str = "result.json";
 pub const PASSAGES: &str = "passages.bin";
 /// The file with [`crate::seen::Story`]s, for our router.
 pub const STORIES: &str = "stories.bin";
+/// The file with [`crate::seen::Sighting`]s beside the senders.
+pub const BESIDE_SENDERS: &str = "senders.bin";
+/// The file with [`crate::seen::Sighting`]s at the receivers.
+pub const AT_RECEIVERS: &str = "receivers.bin";
 /// The file that says how the run ended; without it, it did not.
 pub const STATUS: &str = "status.json";
 /// The file with the scenario's time so far, nanoseconds.
@@ -117,6 +121,8 @@ pub struct RunResult {
     pub samples: Vec<Sample>,
     /// Samples of the law of our router, each variable by its bits: JSON has no NaN.
     pub law: Vec<Vec<u64>>,
+    /// Bytes that each flow had delivered when each bin was over.
+    pub bins: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub diary: Diary,
     /// Connections that ended before they should.
@@ -127,7 +133,7 @@ pub struct RunResult {
     pub before: Value,
     /// At the end.
     pub after: Value,
-    /// Packets that the recorder had no room for.
+    /// Packets that the recorders had no room for.
     pub recorder_lost: u64,
     /// What our router counted.
     pub street: Option<Counts>,

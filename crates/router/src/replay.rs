@@ -1,6 +1,8 @@
 //! From what was recorded of real packets to the tables of results: the packets are told to the
 //! simulator's probe in the order of their times, so that both engines count alike.
 
+mod latency;
+mod rows;
 mod stories;
 mod verdict;
 
@@ -9,23 +11,23 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time, Var};
+use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time};
 use sojourn_record::Run;
-use sojourn_record::rows::{Fate, FlowRow, FlowStateRow, StateRow, TransferRow};
+use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, Capacity};
 use sojourn_sim::build::classes;
+use sojourn_sim::link::Server;
 use sojourn_sim::packet::{Kind as SimKind, Packet};
 use sojourn_sim::probe::Probe;
+use sojourn_sim::serve::server;
 use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
 use sojourn_sim::transmitter::Transmitter;
-use sojourn_sim::world::FlowCount;
+use sojourn_sim::world::bins::{Bins, Standing};
 
-use crate::chronicle::Memory;
-use crate::plan::{Bottleneck, Plan};
-use crate::record_files::{RESULT, RunResult, Sample};
+use crate::plan::Plan;
+use crate::record_files::{RESULT, RunResult};
 use crate::seen::{Kind, Story};
-use crate::street::Street;
 
 /// The results of a run.
 pub struct Collected {
@@ -55,9 +57,10 @@ pub fn collect(
     let mut replay = Replay::new(scenario, plan);
     replay.law =
         result.law.iter().map(|bits| bits.iter().map(|&b| f64::from_bits(b)).collect()).collect();
+    replay.delivered = result.bins.iter().cloned().collect();
     replay.tell(&told);
     invalid.extend(verdict::elsewhere(plan, &replay.probe));
-    let outcome = replay.outcome(scenario, plan, &result);
+    let outcome = replay.outcome(folder, scenario, plan, &result)?;
     let facts = json!({
         "hz": plan.hz,
         "virtual_time": virtual_time,
@@ -88,9 +91,17 @@ struct Replay {
     /// Rates from given times on, the next one last.
     rates: Vec<(Time, Rate)>,
     transmitter: Transmitter,
+    /// How the link sends; it only says what was used.
+    server: Server,
     backlog: Backlog,
     /// Samples of the law of our router that are still to come.
     law: VecDeque<Vec<f64>>,
+    /// Series bin by bin, if wanted.
+    bins: Option<Bins>,
+    /// What each flow had delivered at the end of each bin that is still to come.
+    delivered: VecDeque<Vec<u64>>,
+    /// The class of each flow, by place.
+    class_of: Vec<usize>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
     events: u64,
@@ -129,8 +140,12 @@ impl Replay {
             framing_bytes: link.framing_bytes,
             rates,
             transmitter: Transmitter::new(first),
+            server: server(link, 0),
             backlog: Backlog::EMPTY,
             law: VecDeque::new(),
+            bins: scenario.record.bins.map(|width| Bins::new(width, plan.flows.len(), 1)),
+            delivered: VecDeque::new(),
+            class_of: class_of(scenario, plan),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
         }
@@ -177,6 +192,23 @@ impl Replay {
             }
             self.next_sample += self.every;
         }
+        while self.bins.as_ref().is_some_and(|bins| bins.over_at() < at) {
+            self.end_bin();
+        }
+    }
+
+    /// The present bin is over.
+    fn end_bin(&mut self) {
+        let Some(bins) = &mut self.bins else { return };
+        let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
+        let standing = Standing {
+            delivered: &delivered,
+            class_of: &self.class_of,
+            classes: self.probe.classes.len(),
+            links: &self.probe.links,
+            used: &|_, counts, busy, window| self.server.used(counts, busy, window),
+        };
+        bins.end(bins.over_at(), &standing);
     }
 
     fn sample(&mut self) {
@@ -238,100 +270,67 @@ impl Replay {
         packet
     }
 
-    fn outcome(mut self, scenario: &Resolved, plan: &Plan, result: &RunResult) -> Outcome {
-        self.advance(Time::ZERO + scenario.duration);
-        let names = classes(scenario);
-        let class_of = |flow: u32| {
-            let group = plan.flows[flow as usize].group;
-            names.iter().position(|name| *name == scenario.flows[group].class)
-        };
+    fn outcome(
+        mut self,
+        folder: &Path,
+        scenario: &Resolved,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> Result<Outcome, String> {
+        let end = Time::ZERO + scenario.duration;
+        self.advance(end);
+        if self.bins.as_ref().is_some_and(|bins| bins.over_at() == end) {
+            self.end_bin();
+        }
+        latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
+        self.note_programs(plan, result);
+        let stats = &self.probe.links[0];
+        let counted = stats.total.since(&stats.at_warmup);
+        Ok(Outcome {
+            utilisations: vec![self.server.used(&counted, stats.busy, (self.warmup, end))],
+            vars: vec![[&BUILTIN_VARS, rows::law_vars(plan)].concat()],
+            counts: rows::flow_counts(result),
+            wire_losses: vec![None],
+            flow_samples: rows::flow_rows(result),
+            flow_states: rows::flow_state_rows(plan, result),
+            bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),
+            events: self.events,
+            probe: self.probe,
+        })
+    }
+
+    /// What the programs have written down: delays of datagrams, transfers.
+    fn note_programs(&mut self, plan: &Plan, result: &RunResult) {
         for delay in &result.diary.one_way {
-            if let Some(class) = class_of(delay.flow).filter(|_| counts(delay.at_ns, plan)) {
+            if counts(Time::from_nanos(delay.at_ns), plan) {
+                let class = self.class_of[delay.flow as usize];
                 self.probe.classes[class].one_way.add(delay.delay_ns);
             }
         }
         for row in &result.diary.transfers {
             let completion = Span::from_nanos(row.completion_ns);
             let start = Time::from_nanos(row.start_ns);
-            self.probe.transfers.push(TransferRow {
-                flow: row.flow,
-                start,
-                bytes: row.bytes,
-                completion,
-            });
-            let end_ns = row.start_ns + row.completion_ns;
-            if let Some(class) = class_of(row.flow).filter(|_| counts(end_ns, plan)) {
+            let (flow, bytes) = (row.flow, row.bytes);
+            self.probe.transfers.push(TransferRow { flow, start, bytes, completion });
+            if counts(start + completion, plan) {
+                let class = self.class_of[flow as usize];
                 self.probe.classes[class].completion.add(row.completion_ns);
             }
-        }
-        let seconds = (scenario.duration - scenario.warmup).as_secs();
-        Outcome {
-            utilisations: vec![self.probe.links[0].busy.as_secs() / seconds],
-            vars: vec![[&BUILTIN_VARS, law_vars(plan)].concat()],
-            counts: flow_counts(result),
-            wire_losses: vec![None],
-            flow_samples: flow_rows(result),
-            flow_states: flow_state_rows(plan, result),
-            bins: Vec::new(),
-            events: self.events,
-            probe: self.probe,
         }
     }
 }
 
-fn counts(at_ns: u64, plan: &Plan) -> bool {
-    at_ns >= plan.warmup_ns
+/// The class of each flow, by place.
+fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
+    let names = classes(scenario);
+    let place = |class: &String| names.iter().position(|name| name == class);
+    let of_flow = plan.flows.iter().map(|flow| place(&scenario.flows[flow.group].class));
+    of_flow.map(|class| class.expect("every class is listed")).collect()
 }
 
-fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
-    let count = |count: &crate::record_files::Count| FlowCount {
-        delivered_bytes: count.delivered_bytes,
-        sent: count.sent,
-        received: count.received,
-    };
-    let pairs = result.counts.iter().zip(&result.at_warmup);
-    pairs.map(|(end, then)| count(end).since(count(then))).collect()
-}
-
-fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
-    let rows =
-        result.samples.iter().map(|Sample { flow, at_ns, delivered_bytes, account }| FlowRow {
-            flow: *flow,
-            t: Time::from_nanos(*at_ns),
-            sent_bytes: account.sent_bytes,
-            delivered_bytes: *delivered_bytes,
-            retransmitted_bytes: account.retransmitted_bytes,
-            inflight_bytes: account.inflight_bytes,
-            cwnd_bytes: account.cwnd_bytes,
-            srtt: Span::from_micros(u64::from(account.srtt_us)),
-            ce_bytes: account.ce_bytes,
-        });
-    rows.collect()
-}
-
-/// Where the kernel's senders stand, as the simulator tells it of its own.
-fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
-    /// `TCP_INFINITE_SSTHRESH`: before the first reduction.
-    const INFINITE: u32 = 0x7fff_ffff;
-    let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
-    // Without a connection there is no threshold.
-    let open = result.samples.iter().filter(|s| s.account.ssthresh > 0 && has_one(s.flow));
-    let rows = open.flat_map(|&Sample { flow, at_ns, account, .. }| {
-        let ssthresh = match account.ssthresh {
-            INFINITE => f64::INFINITY,
-            packets => f64::from(packets),
-        };
-        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(account.state))];
-        let t = Time::from_nanos(at_ns);
-        of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
-    });
-    rows.collect()
-}
-
-/// The variables of our router's law; the kernel does not tell its own.
-fn law_vars(plan: &Plan) -> &'static [Var] {
-    let Bottleneck::Sojourn(street) = &plan.bottleneck else { return &[] };
-    Street::new(street, plan.seed, Memory::Nothing).map_or(&[], |street| street.vars())
+/// Whether summaries count what happens at a time.
+fn counts(at: Time, plan: &Plan) -> bool {
+    at.as_nanos() >= plan.warmup_ns
 }
 
 /// Whether any flow sends without end.

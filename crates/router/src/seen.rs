@@ -85,6 +85,70 @@ impl Passage {
     }
 }
 
+/// What was seen of a packet of TCP at one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sighting {
+    /// When, on the clock of the scenario; negative before its start.
+    pub at_ns: i64,
+    /// Its flow.
+    pub flow: u32,
+    /// The sender's port, which names the connection.
+    pub port: u16,
+    /// The number of its first byte, or the number that is acknowledged.
+    pub number: u32,
+    /// Bytes of payload.
+    pub bytes: u16,
+    /// Identification.
+    pub ident: u16,
+    /// What was seen.
+    pub sight: Sight,
+}
+
+/// What can be seen of TCP at its ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Sight {
+    /// The sender opens a connection.
+    Opened,
+    /// Data leaves the sender.
+    Sent,
+    /// Data comes to the receiver.
+    Received,
+    /// An acknowledgement comes to the sender.
+    Acknowledged,
+}
+
+/// Bytes of a [`Sighting`] in a file.
+pub const SIGHTING_BYTES: usize = 24;
+
+impl Sighting {
+    /// Appends it to a buffer.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.at_ns.to_le_bytes());
+        out.extend(self.flow.to_le_bytes());
+        out.extend(self.number.to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend(self.bytes.to_le_bytes());
+        out.extend(self.ident.to_le_bytes());
+        out.extend([self.sight as u8, 0]);
+    }
+
+    /// Reads it back; nothing if the bits are not of a sighting.
+    pub fn read(row: &[u8; SIGHTING_BYTES]) -> Option<Sighting> {
+        let all = [Sight::Opened, Sight::Sent, Sight::Received, Sight::Acknowledged];
+        let short = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
+        Some(Sighting {
+            at_ns: i64::from_le_bytes(row[..8].try_into().ok()?),
+            flow: u32::from_le_bytes(row[8..12].try_into().ok()?),
+            number: u32::from_le_bytes(row[12..16].try_into().ok()?),
+            port: short(16),
+            bytes: short(18),
+            ident: short(20),
+            sight: *all.get(usize::from(row[22]))?,
+        })
+    }
+}
+
 /// A packet and what became of it at the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Story {
@@ -185,6 +249,18 @@ mod tests {
         let mut row = Vec::new();
         passage.write(&mut row);
         assert_eq!(Passage::read(row[..].try_into().unwrap()), Some(passage));
+        let sighting = Sighting {
+            at_ns: -7,
+            flow: 1,
+            port: 40_000,
+            number: 5,
+            bytes: 1448,
+            ident: 6,
+            sight: Sight::Acknowledged,
+        };
+        let mut row = Vec::new();
+        sighting.write(&mut row);
+        assert_eq!(Sighting::read(row[..].try_into().unwrap()), Some(sighting));
         let story = Story {
             flow: 1,
             seq: 2,

@@ -16,8 +16,8 @@ use crate::wlan::medium::Medium;
 use crate::wlan::radio::Radio;
 use crate::world::Cell;
 
-/// How a link sends. `media` is the first alarm of the wireless LANs.
-pub(crate) fn server(link: &LinkPlan, media: Slot) -> Server {
+/// How a link sends; an engine that replays asks it what was used. `media` is the first alarm of the wireless LANs.
+pub fn server(link: &LinkPlan, media: Slot) -> Server {
     let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
     let (rate, changes, shaped) = match &link.capacity {
         Capacity::Trace(trace) => {

@@ -19,6 +19,7 @@ impl RunResult {
             counts: Vec::new(),
             samples: Vec::new(),
             law: Vec::new(),
+            bins: Vec::new(),
             diary: Diary::default(),
             broken: Vec::new(),
             offloads,

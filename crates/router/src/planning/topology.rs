@@ -3,7 +3,9 @@
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
-use crate::plan::{Bottleneck, Command, Expected, Space, receiver_address, sender_address};
+use crate::plan::{
+    Bottleneck, Command, Expected, MIRROR, Space, Watch, receiver_address, sender_address,
+};
 use crate::tc::Words;
 
 /// What Linux counts of an Ethernet frame beside the IP packet.
@@ -32,10 +34,8 @@ impl Commands {
     /// All interfaces, addresses, routes, delays. Router and receivers are joined by a pair of interfaces,
     /// or by our router's TUN devices, which the host makes; then that may be what delays.
     pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, bottleneck: &Bottleneck) {
-        let (veth, delays) = match bottleneck {
-            Bottleneck::Kernel { .. } => (true, true),
-            Bottleneck::Sojourn(street) => (false, street.lines.is_empty()),
-        };
+        let (veth, delays) =
+            (matches!(bottleneck, Bottleneck::Kernel { .. }), kernel_delays(bottleneck));
         for space in Space::ALL {
             self.ip(space, "link set lo up");
         }
@@ -148,6 +148,27 @@ impl Commands {
         }
     }
 
+    /// A place where all that senders send is seen before it is delayed: the hook for filters comes
+    /// before the discipline of an interface.
+    pub(super) fn watch(&mut self, scenario: &Resolved, bottleneck: &Bottleneck) -> Watch {
+        if !kernel_delays(bottleneck) {
+            return Watch::Interface;
+        }
+        self.ip(Space::Senders, &format!("link add {MIRROR} type dummy"));
+        self.ip(Space::Senders, &format!("link set {MIRROR} up"));
+        for device in (0..scenario.flows.len()).map(|index| format!("s{index}")) {
+            let hook = format!("qdisc add dev {device} clsact");
+            let copies = format!(
+                "filter add dev {device} egress matchall action mirred egress mirror dev {MIRROR}"
+            );
+            self.commands.push(command(Space::Senders, "tc", &hook));
+            self.commands.push(command(Space::Senders, "tc", &copies));
+            let (space, kind) = (Space::Senders, "clsact".to_owned());
+            self.expected.push(Expected { space, device, kind, options: Vec::new() });
+        }
+        Watch::Mirror
+    }
+
     /// The shaper and the discipline.
     pub(super) fn bottleneck(&mut self, link: &Link, words: &Words) {
         self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
@@ -159,6 +180,14 @@ impl Commands {
             kind: words.words[0].clone(),
             options: words.expected.clone(),
         });
+    }
+}
+
+/// Whether the kernel's delay elements delay packets, not a router of ours.
+fn kernel_delays(bottleneck: &Bottleneck) -> bool {
+    match bottleneck {
+        Bottleneck::Kernel { .. } => true,
+        Bottleneck::Sojourn(street) => street.lines.is_empty(),
     }
 }
 

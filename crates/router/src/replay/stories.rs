@@ -37,7 +37,7 @@ pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>
     Ok(stories)
 }
 
-fn rows<T, const BYTES: usize>(
+pub fn rows<T, const BYTES: usize>(
     folder: &Path,
     name: &str,
     read: fn(&[u8; BYTES]) -> Option<T>,
