@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from guests import KERNEL, in_guest, needs_kernel, numbers
 from processes import below, is_alive, wait_for
 from sojourn import _core, engines
 from sojourn.agreement import Cell
@@ -22,11 +23,6 @@ from sojourn.engines import linux
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.library import load
-
-KERNEL = kernel.find()
-needs_kernel = pytest.mark.skipif(
-    KERNEL is None and not os.environ.get("CI"), reason="no guest kernel: sojourn kernel build"
-)
 
 TEXT = """
 name = "guest"
@@ -62,14 +58,6 @@ def scenario(
 ) -> _core.Scenario:
     text = TEXT.format(queue=queue, cc=cc, duration=duration)
     return _core.Scenario.load(text, sets=list(sets.items()))
-
-
-def in_guest(given: _core.Scenario) -> _core.Run:
-    return linux.run(given, _core.Cancel())
-
-
-def numbers(run: _core.Run) -> dict[str, float]:
-    return {"/".join(row[:3]): row[3] for row in run.summary()}
 
 
 @needs_kernel

@@ -64,8 +64,8 @@ impl Chronicle {
         }
     }
 
-    /// A packet begins to leave, which takes `span`.
-    pub fn sent(&mut self, now: Time, parcel: &Parcel, enqueued: Time, span: Span) {
+    /// A packet begins to leave.
+    pub fn sent(&mut self, now: Time, parcel: &Parcel, enqueued: Time) {
         self.counts.sent += 1;
         match &mut self.memory {
             Memory::Nothing => {}
@@ -73,8 +73,14 @@ impl Chronicle {
             Memory::Probe(probe, link) => {
                 let mut ear = probe.ear::<true>(now, usize::from(*link));
                 ear.departed(&Departure { packet: told(parcel), enqueued });
-                ear.busy(span);
             }
+        }
+    }
+
+    /// The link is busy for so long from now on.
+    pub fn busy(&mut self, now: Time, span: Span) {
+        if let Memory::Probe(probe, link) = &mut self.memory {
+            probe.ear::<true>(now, usize::from(*link)).busy(span);
         }
     }
 

@@ -120,13 +120,10 @@ pub fn run(folder: &Path, private: bool) {
 fn carry_out(folder: &Path) -> Result<(), Failure> {
     let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
-    let spaces = Spaces::open(folder).map_err(|e| format!("name spaces: {e}"))?;
+    let spaces = Spaces::open(folder, plan.spaces()).map_err(|e| format!("name spaces: {e}"))?;
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| format!("epoll: {e}"))?;
     let hosts = Hosts { spaces, epoll };
-    let street = match &plan.bottleneck {
-        Bottleneck::Sojourn(street) => Some(StreetHost::open(street, &plan, &hosts)?),
-        Bottleneck::Kernel { .. } => None,
-    };
+    let street = StreetHost::open(&plan, &hosts)?;
     check::set_up(&plan, &hosts.spaces)?;
     if let Some(adaptation) = &plan.adaptation {
         adaptation::start(adaptation, &hosts.spaces)?;
@@ -274,7 +271,8 @@ impl Turn<'_> {
             self.result.recorder_lost += recorder.finish().map_err(said)?;
         }
         if let Some(street) = &mut self.street {
-            self.result.street = Some(street.finish(self.folder).map_err(said)?);
+            self.result.street = street.finish(self.folder).map_err(said)?;
+            self.result.wire = street.wire(self.due.end);
         }
         self.result.counts = self.counts();
         self.result.after = check::read_back(self.plan, &self.hosts.spaces)?;

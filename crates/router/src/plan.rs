@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Ecn;
-use sojourn_scenario::resolved::App;
+use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
 /// A network name space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -16,11 +16,13 @@ pub enum Space {
     Router,
     /// All receivers.
     Receivers,
+    /// The wire between router and receivers, where it is not just a pair of interfaces.
+    Wire,
 }
 
 impl Space {
-    /// Every name space.
-    pub const ALL: [Space; 3] = [Space::Senders, Space::Router, Space::Receivers];
+    /// Every name space; the last one is not always needed.
+    const ALL: [Space; 4] = [Space::Senders, Space::Router, Space::Receivers, Space::Wire];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Space {
             Space::Senders => "senders",
             Space::Router => "router",
             Space::Receivers => "receivers",
+            Space::Wire => "wire",
         }
     }
 }
@@ -91,8 +94,8 @@ pub struct Street {
     pub framing_bytes: u32,
     /// Largest packet, framing included.
     pub mtu_bytes: u32,
-    /// Rates, bit/s, from given nanoseconds on; the first at zero.
-    pub rates: Vec<(u64, u64)>,
+    /// How it sends.
+    pub service: Service,
     /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the AQM
     /// says.
     #[serde(default)]
@@ -103,6 +106,27 @@ pub struct Street {
     /// What it delays itself, by group of flows; empty where the kernel's delay elements do it.
     #[serde(default)]
     pub lines: Vec<GroupLines>,
+}
+
+/// How a link of ours sends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// At rates, bit/s, from given nanoseconds on; the first at zero.
+    Rates(Vec<(u64, u64)>),
+    /// At recorded opportunities.
+    Recorded(Box<Trace>),
+}
+
+/// The wire behind the link, where it loses packets or delays them unevenly.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Wire {
+    /// The name of the link, which names its random streams.
+    pub link: String,
+    /// Random loss.
+    pub loss: Option<Loss>,
+    /// Extra delay.
+    pub jitter: Option<Jitter>,
 }
 
 /// The delays of a group of flows.
@@ -190,6 +214,8 @@ pub struct Plan {
     pub expected: Vec<Expected>,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
+    /// The wire behind it, where it does more than delay evenly.
+    pub wire: Option<Wire>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<Adaptation>,
     /// The flows.
@@ -200,6 +226,14 @@ pub struct Plan {
     pub drops_at_head: bool,
     /// Whether it signals at random.
     pub is_random: bool,
+}
+
+impl Plan {
+    /// The name spaces that there are.
+    pub fn spaces(&self) -> &'static [Space] {
+        let has_wire = matches!(self.bottleneck, Bottleneck::Kernel { .. }) && self.wire.is_some();
+        if has_wire { &Space::ALL } else { &Space::ALL[..Space::Wire as usize] }
+    }
 }
 
 /// Port of the first flow; the others follow.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chronicle::Counts;
+use crate::wire::WireCounts;
 
 /// The file with the plan, which is there before.
 pub const PLAN: &str = "plan.json";
@@ -137,6 +138,8 @@ pub struct RunResult {
     pub recorder_lost: u64,
     /// What our router counted.
     pub street: Option<Counts>,
+    /// What the wire behind the link counted, where it loses packets or delays them unevenly.
+    pub wire: Option<WireCounts>,
     /// How late the loop was at worst, nanoseconds.
     pub latest_ns: u64,
 }

@@ -25,7 +25,7 @@ use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
 use sojourn_sim::transmitter::Transmitter;
 use sojourn_sim::world::bins::{Bins, Standing};
 
-use crate::plan::Plan;
+use crate::plan::{Bottleneck, Plan};
 use crate::record_files::{RESULT, RunResult};
 use crate::seen::{Kind, Story};
 
@@ -66,7 +66,9 @@ pub fn collect(
         "virtual_time": virtual_time,
         "commands": plan.commands,
         "settings": plan.settings,
-        "bottleneck": plan.bottleneck,
+        "bottleneck": shown(&plan.bottleneck),
+        "wire": plan.wire,
+        "wire_counts": result.wire,
         "qdiscs_before": result.before,
         "qdiscs_after": result.after,
         "router": result.street,
@@ -78,6 +80,15 @@ pub fn collect(
     let mut run = summary::collect(outcome, scenario);
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok(Collected { run, facts, invalid })
+}
+
+/// The bottleneck without the times of a recording, which the scenario names.
+fn shown(bottleneck: &Bottleneck) -> Value {
+    let mut shown = json!(bottleneck);
+    if let Some(recording) = shown.pointer_mut("/sojourn/service/recorded") {
+        recording["opportunities_ms"] = Value::Null;
+    }
+    shown
 }
 
 /// Tells the stories to a probe.
@@ -246,7 +257,11 @@ impl Replay {
             Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
             Fate::Sent => {
                 ear.departed(&Departure { packet, enqueued: story.arrived });
-                ear.busy(self.transmitter.next(packet.link_bytes));
+                match self.server {
+                    // All of it now, though its last bytes may be for a later opportunity.
+                    Server::Recorded { .. } => ear.carried(packet.link_bytes),
+                    _ => ear.busy(self.transmitter.next(packet.link_bytes)),
+                }
             }
             Fate::Waiting => {}
         }
@@ -290,7 +305,7 @@ impl Replay {
             utilisations: vec![self.server.used(&counted, stats.busy, (self.warmup, end))],
             vars: vec![[&BUILTIN_VARS, rows::law_vars(plan)].concat()],
             counts: rows::flow_counts(result),
-            wire_losses: vec![None],
+            wire_losses: vec![result.wire.map(|wire| (wire.offered, wire.lost))],
             flow_samples: rows::flow_rows(result),
             flow_states: rows::flow_state_rows(plan, result),
             bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),

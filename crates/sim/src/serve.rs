@@ -41,10 +41,9 @@ pub fn server(link: &LinkPlan, media: Slot) -> Server {
     }
 }
 
-/// What the wire of a link does to packets. Its random streams are named after the link.
+/// What the wire of a link does to packets.
 pub(crate) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    let stream = |purpose: &str| Rng::stream(plan.seed, &format!("{}/{purpose}", link.name), 0);
-    Impairment::new(link.loss, link.jitter, stream)
+    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter)
 }
 
 /// The wireless LANs, with the links that are their transmitters. Random streams are named after the link.

@@ -27,6 +27,7 @@ impl RunResult {
             after: Value::Null,
             recorder_lost: 0,
             street: None,
+            wire: None,
             latest_ns: 0,
         }
     }

@@ -1,6 +1,6 @@
-//! Our router between two TUN devices, inside the loop of a run. Packets to receivers pass its queue;
-//! what comes back passes at once. Where the plan asks for it, the router delays both ways itself, per
-//! group of flows; else the kernel's delay elements do.
+//! Our router between two TUN devices, inside the loop of a run. Packets to receivers pass its queue, if it
+//! has one, and its wire; what comes back passes at once. Where the plan asks for it, the router delays both
+//! ways itself, per group of flows; else the kernel's delay elements do.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,15 +12,18 @@ use super::clock::Clock;
 use super::{Failure, Hosts, STREET};
 use crate::chronicle::{Counts, Memory};
 use crate::header::Header;
-use crate::line::Line;
-use crate::plan::{self, Plan, Space, flow_of};
+use crate::line::{Line, Passenger};
+use crate::plan::{Bottleneck, Plan, Space, flow_of};
 use crate::record_files::STORIES;
 use crate::street::Street;
 use crate::tun::{self, DEVICE, LARGEST};
+use crate::wire::{Wire, WireCounts};
 
 /// The router and its devices.
 pub struct StreetHost {
-    street: Street,
+    /// None: the bottleneck is the kernel's, and this is only the wire behind it.
+    street: Option<Street>,
+    wire: Wire,
     near: File,
     far: File,
     /// The lines of each group, before the queue and on the way back; none: nothing is delayed here.
@@ -34,34 +37,45 @@ const FORWARD: usize = 0;
 const BACK: usize = 1;
 
 impl StreetHost {
-    /// Makes both devices; they are set up by the plan's commands afterwards.
-    pub fn open(street: &plan::Street, plan: &Plan, hosts: &Hosts) -> Result<StreetHost, Failure> {
+    /// Makes both devices, if the plan has a router or a wire of ours; they are set up by its commands
+    /// afterwards.
+    pub fn open(plan: &Plan, hosts: &Hosts) -> Result<Option<StreetHost>, Failure> {
+        let (space, name, street) = match &plan.bottleneck {
+            Bottleneck::Sojourn(street) => (Space::Router, "out", Some(street)),
+            Bottleneck::Kernel { .. } if plan.wire.is_some() => (Space::Wire, "near", None),
+            Bottleneck::Kernel { .. } => return Ok(None),
+        };
         let open = |space, name: &str| {
             hosts.within(space, || tun::open(name)).map_err(|e| format!("{DEVICE}: {e}"))
         };
-        let (near, far) = (open(Space::Router, "out")?, open(Space::Receivers, "in")?);
+        let (near, far) = (open(space, name)?, open(Space::Receivers, "in")?);
         for file in [&near, &far] {
             hosts.watch_number(file, STREET).map_err(|e| format!("{DEVICE}: {e}"))?;
         }
-        let lines = street.lines.iter().map(|group| {
+        let groups = street.iter().flat_map(|street| &street.lines);
+        let lines = groups.map(|group| {
             let rate = Rate::from_bps(group.access_bps);
             let forward = Line::new(Span::from_nanos(group.forward_ns), Some(rate));
             [forward, Line::new(Span::from_nanos(group.return_ns), None)]
         });
-        Ok(StreetHost {
-            street: Street::new(street, plan.seed, Memory::Stories(Vec::new()))?,
+        let lines = lines.collect();
+        let new = |street| Street::new(street, plan.seed, Memory::Stories(Vec::new()));
+        Ok(Some(StreetHost {
+            street: street.map(new).transpose()?,
+            wire: Wire::new(plan.wire.as_ref(), plan.seed, Time::from_nanos(plan.warmup_ns)),
             near,
             far,
-            lines: lines.collect(),
+            lines,
             groups: plan.flows.iter().map(|flow| flow.group).collect(),
             buffer: vec![0; LARGEST],
-        })
+        }))
     }
 
     /// When it wants [`StreetHost::on_timer`].
     pub fn next_timer(&self) -> Time {
         let lines = self.lines.iter().flatten().map(Line::next_timer);
-        lines.chain([self.street.next_timer()]).min().expect("there is a street")
+        let street = self.street.as_ref().map_or(Time::NEVER, Street::next_timer);
+        lines.chain([street]).fold(self.wire.next_timer(), Time::min)
     }
 
     /// Passes on what is due, at the times when it was due.
@@ -69,7 +83,7 @@ impl StreetHost {
         while let Some(group) = self.first_due(now) {
             let packet = self.lines[group][FORWARD].leave(now).expect("it is due");
             self.serve(packet.due)?;
-            self.street.arrive(packet.due, packet.bytes, packet.flow);
+            self.arrive(packet);
         }
         self.serve(now)?;
         for [_, back] in &mut self.lines {
@@ -87,15 +101,23 @@ impl StreetHost {
         (due(&self.lines[first]) <= now).then_some(first)
     }
 
+    /// A packet comes to the queue, or to the wire where there is none.
+    fn arrive(&mut self, packet: Passenger) {
+        match &mut self.street {
+            Some(street) => street.arrive(packet.due, packet.bytes, packet.flow),
+            None => self.wire.enter(packet),
+        }
+    }
+
+    /// What leaves the queue goes on the wire; what is through goes to the receivers.
     fn serve(&mut self, now: Time) -> io::Result<()> {
-        let far = &mut self.far;
-        let mut failed = None;
-        self.street.on_timer(now, &mut |_, bytes| {
-            if let Err(error) = far.write_all(&bytes) {
-                failed = Some(error);
-            }
-        });
-        failed.map_or(Ok(()), Err)
+        if let Some(street) = &mut self.street {
+            street.on_timer(now, &mut |packet| self.wire.enter(packet));
+        }
+        while let Some(packet) = self.wire.leave(now) {
+            self.far.write_all(&packet.bytes)?;
+        }
+        Ok(())
     }
 
     /// Takes what has come at either device.
@@ -107,7 +129,10 @@ impl StreetHost {
             self.on_timer(now)?;
             match self.line(flow, FORWARD) {
                 Some(line) => line.enter(now, packet, flow),
-                None => self.street.arrive(now, packet, flow),
+                None => {
+                    self.arrive(Passenger { due: now, bytes: packet, flow });
+                    self.serve(now)?;
+                }
             }
         }
         while let Some(bytes) = tun::read(&mut self.far, &mut self.buffer)? {
@@ -134,16 +159,23 @@ impl StreetHost {
 
     /// The variables of its law, by their bits.
     pub fn law(&self) -> Vec<u64> {
-        self.street.law().into_iter().map(f64::to_bits).collect()
+        let values = self.street.as_ref().map(Street::law).unwrap_or_default();
+        values.into_iter().map(f64::to_bits).collect()
     }
 
-    /// Writes down what became of every packet.
-    pub fn finish(&mut self, folder: &Path) -> io::Result<Counts> {
+    /// Writes down what became of every packet in its queue, if it has one.
+    pub fn finish(&mut self, folder: &Path) -> io::Result<Option<Counts>> {
+        let Some(street) = &self.street else { return Ok(None) };
         let mut rows = Vec::new();
-        for story in self.street.stories().iter().filter(|story| story.flow != u32::MAX) {
+        for story in street.stories().iter().filter(|story| story.flow != u32::MAX) {
             story.write(&mut rows);
         }
         fs::write(folder.join(STORIES), rows)?;
-        Ok(self.street.counts())
+        Ok(Some(street.counts()))
+    }
+
+    /// What its wire has counted by the end, if it does anything to packets.
+    pub fn wire(&mut self, end: Time) -> Option<WireCounts> {
+        self.wire.counts(end)
     }
 }

@@ -32,22 +32,33 @@ impl Commands {
     }
 
     /// All interfaces, addresses, routes, delays. Router and receivers are joined by a pair of interfaces,
-    /// or by our router's TUN devices, which the host makes; then that may be what delays.
-    pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, bottleneck: &Bottleneck) {
+    /// or by our router's TUN devices, which the host makes; then that may be what delays. A wire of ours
+    /// behind the kernel's router is joined to it by a pair, to the receivers by TUN devices.
+    pub(super) fn routers(
+        &mut self,
+        scenario: &Resolved,
+        link: &Link,
+        bottleneck: &Bottleneck,
+        has_wire: bool,
+    ) {
         let (veth, delays) =
             (matches!(bottleneck, Bottleneck::Kernel { .. }), kernel_delays(bottleneck));
-        for space in Space::ALL {
+        for space in [Space::Senders, Space::Router, Space::Receivers] {
             self.ip(space, "link set lo up");
         }
         for (index, group) in scenario.flows.iter().enumerate() {
             self.pair(index, group);
         }
         let widest = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
+        let is_joined = veth && !has_wire;
         if veth {
+            let (peer, space) = if has_wire { ("wire", "wire") } else { ("in", "receivers") };
             self.ip(
                 Space::Router,
-                "link add out address 02:00:00:02:00:fe type veth peer name in \
-                                    address 02:00:00:02:00:01 netns receivers",
+                &format!(
+                    "link add out address 02:00:00:02:00:fe type veth peer name {peer} \
+                     address 02:00:00:02:00:01 netns {space}"
+                ),
             );
         }
         for (space, device, address, peer) in [
@@ -56,7 +67,7 @@ impl Commands {
         ] {
             self.ip(space, &format!("address add {address} dev {device}"));
             self.up(space, device, widest);
-            if veth && space == Space::Receivers {
+            if is_joined && space == Space::Receivers {
                 self.ip(
                     space,
                     &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"),
@@ -64,7 +75,10 @@ impl Commands {
             }
         }
         for (index, group) in scenario.flows.iter().enumerate() {
-            self.receivers(index, group, veth);
+            self.receivers(index, group, (veth, is_joined));
+        }
+        if veth && has_wire {
+            self.wire(widest);
         }
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
             self.delays(index, group, link);
@@ -112,10 +126,26 @@ impl Commands {
         );
     }
 
-    fn receivers(&mut self, index: usize, group: &FlowGroup, veth: bool) {
+    /// What the wire of ours gets from the router's kernel goes to the host's device, and back.
+    fn wire(&mut self, widest: u32) {
+        self.ip(Space::Wire, "link set lo up");
+        self.up(Space::Wire, "wire", widest);
+        self.up(Space::Wire, "near", widest);
+        for line in [
+            "neigh add 10.2.255.254 lladdr 02:00:00:02:00:fe dev wire nud permanent",
+            "route add 10.2.255.254/32 dev wire",
+            "route add 10.1.0.0/16 via 10.2.255.254 dev wire",
+            "route add 10.2.0.0/16 dev near",
+        ] {
+            self.ip(Space::Wire, line);
+        }
+    }
+
+    /// `veth`: the router reaches them by an interface with neighbours; `is_joined`: they it, too.
+    fn receivers(&mut self, index: usize, group: &FlowGroup, (veth, is_joined): (bool, bool)) {
         let receiver = dotted(receiver_address(index));
         self.ip(Space::Receivers, &format!("address add {receiver}/32 dev in"));
-        let via = if veth { "via 10.2.255.254 " } else { "" };
+        let via = if is_joined { "via 10.2.255.254 " } else { "" };
         let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
         let quick = if at_once { " quickack 1" } else { "" };
         self.ip(Space::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));

@@ -44,6 +44,7 @@ pub fn doubts(plan: &Plan, result: &RunResult, told: &[Story], virtual_time: boo
         doubts.push(format!("connections broke: {}", result.broken.join(", ")));
     }
     doubts.extend(drops_disagree(plan, result, told));
+    doubts.extend(wire_missed(result, told));
     doubts
 }
 
@@ -68,6 +69,14 @@ fn drops_disagree(plan: &Plan, result: &RunResult, told: &[Story]) -> Option<Str
     })
 }
 
+/// What left the link and what its wire took.
+fn wire_missed(result: &RunResult, told: &[Story]) -> Option<String> {
+    let seen = result.wire?.seen;
+    let sent = told.iter().filter(|story| story.fate == Fate::Sent).count() as u64;
+    (sent.abs_diff(seen) > EDGE_PACKETS)
+        .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+}
+
 /// Flows that send without end fill the queue of their bottleneck, if it is there.
 pub fn elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
     let waited = probe.links[0].delays.max_ns().unwrap_or(0) > 0;
@@ -86,6 +95,7 @@ mod tests {
 
     use crate::planning;
     use crate::seen::Kind;
+    use crate::wire::WireCounts;
 
     const TEXT: &str = r#"
 name = "doubts"
@@ -181,6 +191,21 @@ app = { kind = "bulk" }
     fn drops_that_the_kernel_counted_otherwise_are_a_doubt() {
         let said = doubt(|result| result.after["router"][1]["drops"] = json!(70), true);
         assert!(said.contains("counted 70 drops at the bottleneck, the record shows 7"), "{said}");
+    }
+
+    #[test]
+    fn packets_that_never_came_to_the_wire_are_a_doubt() {
+        let seen = |seen| Some(WireCounts { seen, offered: 0, lost: 0 });
+        let plan = plan();
+        let told: Vec<Story> =
+            dropped(20).into_iter().map(|story| Story { fate: Fate::Sent, ..story }).collect();
+        let mut result = result(&plan);
+        result.after["router"][1]["drops"] = json!(0);
+        for (count, doubted) in [(20, 0), (14, 1)] {
+            result.wire = seen(count);
+            let found = doubts(&plan, &result, &told, true);
+            assert_eq!(found.len(), doubted, "{found:?}");
+        }
     }
 
     #[test]
