@@ -194,6 +194,10 @@ impl Turn<'_> {
 
     /// Does what is due; returns whether the run is over.
     fn on_timers(&mut self, now: Time) -> io::Result<bool> {
+        // What happens when the warm-up ends counts, as in the simulator.
+        if self.due.warmup.take(now) {
+            self.result.at_warmup = self.counts();
+        }
         for program in &mut self.programs {
             if program.next_timer() <= now {
                 program.on_timer(now, &self.hosts)?;
@@ -204,9 +208,6 @@ impl Turn<'_> {
         }
         if self.due.drain.take(now) {
             self.recorders.iter_mut().try_for_each(|recorder| recorder.drain(&self.clock))?;
-        }
-        if self.due.warmup.take(now) {
-            self.result.at_warmup = self.counts();
         }
         if self.due.sample.take(now) {
             self.sample(now);

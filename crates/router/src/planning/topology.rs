@@ -234,7 +234,7 @@ pub(super) fn access_bps(group: &FlowGroup) -> u64 {
 /// The same commands in an order that needs few processes: those of one program in one name space
 /// are neighbours. The router comes first, whose commands make the interfaces of all; queues come last.
 pub(super) fn few_batches(mut commands: Vec<Command>) -> Vec<Command> {
-    let order = [Space::Router, Space::Senders, Space::Receivers];
+    let order = [Space::Router, Space::Senders, Space::Receivers, Space::Wire];
     let place = |space| order.iter().position(|other| *other == space);
     commands.sort_by_key(|command| (command.program == "tc", place(command.space)));
     commands
