@@ -208,7 +208,8 @@ def test_a_recorded_link_delays_datagrams_as_in_the_simulator(tmp_path: Path) ->
     rate = '{ kind = "trace", file = "stop-and-go.down" }'
     given = scenario("sojourn", rate=rate, flows=CBR, folder=tmp_path)
     real, own = numbers(in_guest(given)), numbers(_core.run(given))
-    # The queue is reached 14 ms later here, seven datagrams' time: they meet the same opportunities.
+    # The queue is reached 14 ms later here, seven datagrams' time: they meet the same
+    # opportunities.
     for metric in ("delay_mean", "delay_p50", "delay_p95", "delay_max", "utilisation", "drop_rate"):
         key = f"queue/bottleneck/{metric}"
         assert real[key] == pytest.approx(own[key], rel=0.002, abs=2e-6), key
