@@ -228,3 +228,98 @@ def test_a_buffer_below_the_queue_is_refused() -> None:
     with pytest.raises(ScenarioError, match="no buffer below the queue") as error:
         _core.linux_plan(scenario("kernel", link="device = { packets = 5 }"))
     assert error.value.place.endswith("links.bottleneck.device")
+
+
+ASYMMETRIC = """
+name = "asymmetric"
+duration = "10s"
+warmup = "2s"
+[record]
+packets = true
+states = true
+bins = "1s"
+latency = true
+[engine.linux]
+bottleneck = "{bottleneck}"
+[links.up]
+rate = "80kbit"
+delay = "5ms"
+queue = "pie:limit=30p"
+{link}
+[links.down]
+rate = "10mbit"
+delay = "5ms"
+queue = "codel"
+[[flows]]
+name = "slowed"
+path = ["down"]
+reverse = ["up"]
+rtt = "40ms"
+cc = "reno"
+tcp = "linux"
+app = {app}
+[[flows]]
+path = ["down"]
+rtt = "40ms"
+app = {{ kind = "cbr", rate = "87kbit", packet = "218B" }}
+"""
+
+
+def asymmetric(
+    bottleneck: str = "sojourn", link: str = "", app: str = '{ kind = "bulk" }'
+) -> _core.Scenario:
+    return _core.Scenario.load(ASYMMETRIC.format(bottleneck=bottleneck, link=link, app=app))
+
+
+@needs_kernel
+def test_acknowledgements_queue_and_drop_on_the_way_back() -> None:
+    given = asymmetric()
+    run, own = in_guest(given), _core.run(given)
+    assert run.invalid == []
+    real, simulated = numbers(run), numbers(own)
+    assert simulated["queue/up/utilisation"] > 0.9
+    for key in ("queue/up/utilisation", "queue/down/utilisation", "class/slowed/goodput"):
+        assert real[key] == pytest.approx(simulated[key], rel=0.1), key
+    assert real["queue/up/delay_mean"] == pytest.approx(simulated["queue/up/delay_mean"], rel=0.25)
+    assert real["queue/up/drop_rate"] > 0.01
+    # The round trip holds the wait for the way back, the way there does not.
+    back = real["class/slowed/rtt_mean"] - real["class/slowed/owd_mean"]
+    assert back > 0.02 + 0.8 * real["queue/up/delay_mean"]
+    tables = [sojourn.Result(each) for each in (run, own)]
+    for name in ("packets", "states", "bins"):
+        rows = [getattr(table, name) for table in tables]
+        assert rows[0].schema == rows[1].schema, name
+    found = [
+        dict.fromkeys((row["queue"], row["var"]) for row in table.states.to_pylist())
+        for table in tables
+    ]
+    assert list(found[0]) == list(found[1])
+    # Acknowledgements are numbered by what they acknowledge, so none runs ahead of the data.
+    rows = tables[0].packets.to_pylist()
+    latest = {queue: max(r["seq"] for r in rows if (r["queue"], r["flow"]) == (queue, "slowed"))
+              for queue in ("up", "down")}  # fmt: skip
+    assert 0 < latest["up"] <= latest["down"] + 1
+
+
+@needs_kernel
+def test_the_wire_of_the_way_back_loses_as_well() -> None:
+    run = in_guest(asymmetric(link=LOSSES["bernoulli"]))
+    assert run.invalid == []
+    found = numbers(run)
+    assert found["queue/up/wire_loss_rate"] == pytest.approx(0.05, abs=0.02)
+    assert "queue/down/wire_lost" not in found
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "says"),
+    [
+        ({"bottleneck": "kernel"}, "links.up", r'engine\.linux\.bottleneck = "sojourn"'),
+        ({"app": '{ kind = "web" }'}, "flows[0].reverse", "not repeated"),
+    ],
+)
+def test_a_queue_on_the_way_back_is_refused_where_it_cannot_be(
+    kind: dict[str, str], place: str, says: str
+) -> None:
+    with pytest.raises(ScenarioError, match=says) as error:
+        _core.linux_plan(asymmetric(**kind))
+    assert error.value.place.endswith(place)

@@ -272,8 +272,8 @@ impl Turn<'_> {
             self.result.recorder_lost += recorder.finish().map_err(said)?;
         }
         if let Some(street) = &mut self.street {
-            self.result.street = street.finish(self.folder).map_err(said)?;
-            self.result.wire = street.wire(self.due.end);
+            self.result.streets = street.finish(self.folder).map_err(said)?;
+            self.result.wires = street.wires(self.due.end);
         }
         self.result.counts = self.counts();
         self.result.after = check::read_back(self.plan, &self.hosts.spaces)?;

@@ -83,11 +83,39 @@ pub enum Bottleneck {
     Sojourn(Street),
 }
 
+/// Which way packets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// To the receivers.
+    #[default]
+    Forward,
+    /// To the senders.
+    Back,
+}
+
+/// A link on the way back, with a queue of its own: our router's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Back {
+    /// The link.
+    pub street: Street,
+    /// The wire behind it, where it does more than delay evenly.
+    pub wire: Option<Wire>,
+    /// The groups of flows that pass it; the others' packets pass by it.
+    pub groups: Vec<usize>,
+}
+
 /// A link of ours.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Street {
     /// The AQM in its text form.
     pub queue: String,
+    /// Its place among the links of the scenario, which numbers its random streams.
+    #[serde(default)]
+    pub place: u16,
+    /// Which way it goes.
+    #[serde(default)]
+    pub way: Way,
     /// Its limit, such as `125kB`.
     pub limit: String,
     /// Bytes of framing that it adds to every packet.
@@ -216,6 +244,8 @@ pub struct Plan {
     pub bottleneck: Bottleneck,
     /// The wire behind it, where it does more than delay evenly.
     pub wire: Option<Wire>,
+    /// A link on the way back.
+    pub back: Option<Back>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<Adaptation>,
     /// The flows.
@@ -229,6 +259,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Our routers, the forward one first.
+    pub fn streets(&self) -> impl Iterator<Item = &Street> {
+        let forward = match &self.bottleneck {
+            Bottleneck::Sojourn(street) => Some(street),
+            Bottleneck::Kernel { .. } => None,
+        };
+        forward.into_iter().chain(self.back.iter().map(|back| &back.street))
+    }
+
     /// The name spaces that there are.
     pub fn spaces(&self) -> &'static [Space] {
         let has_wire = matches!(self.bottleneck, Bottleneck::Kernel { .. }) && self.wire.is_some();

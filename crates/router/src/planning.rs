@@ -15,7 +15,7 @@ use sojourn_sim::build::draw_start;
 use sojourn_sim::tcp::profile::profile;
 
 use crate::plan::{Bottleneck, FIRST_PORT, Flow, Plan, Setting, Space};
-use bottleneck::{bottleneck, the_link, wire};
+use bottleneck::{back, bottleneck, links, wire};
 use topology::{Commands, few_batches};
 
 /// IP and TCP headers without options, and with timestamps.
@@ -53,11 +53,12 @@ pub struct Kernel {
 /// # Errors
 /// The first thing in the scenario that real hosts cannot do, or that this engine does not build.
 pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
-    let link = the_link(scenario)?;
+    let links = links(scenario)?;
+    let link = links.forward;
     let mut warnings = Vec::new();
     let flows = flows(scenario)?;
     let stamps = stamps(scenario)?;
-    let (bottleneck, words) = bottleneck(scenario, link, kernel, &mut warnings)?;
+    let (bottleneck, words) = bottleneck(scenario, links, kernel, &mut warnings)?;
     let hz = kernel.hz;
     if hz != scenario.linux.hz {
         let asked = scenario.linux.hz;
@@ -95,6 +96,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         expected: out.expected,
         bottleneck,
         wire,
+        back: back(scenario, links)?,
         adaptation: words.as_ref().and_then(|words| words.adaptation),
         flows,
         warnings,

@@ -120,7 +120,7 @@ pub struct RunResult {
     pub counts: Vec<Count>,
     /// Samples of flows.
     pub samples: Vec<Sample>,
-    /// Samples of the law of our router, each variable by its bits: JSON has no NaN.
+    /// Samples of the laws of our routers one after the other, each variable by its bits: JSON has no NaN.
     pub law: Vec<Vec<u64>>,
     /// Bytes that each flow had delivered when each bin was over.
     pub bins: Vec<Vec<u64>>,
@@ -136,10 +136,11 @@ pub struct RunResult {
     pub after: Value,
     /// Packets that the recorders had no room for.
     pub recorder_lost: u64,
-    /// What our router counted.
-    pub street: Option<Counts>,
-    /// What the wire behind the link counted, where it loses packets or delays them unevenly.
-    pub wire: Option<WireCounts>,
+    /// What our routers counted, the forward one first.
+    pub streets: Vec<Counts>,
+    /// What the wires behind the links counted, forward and back, where they lose packets or delay them
+    /// unevenly.
+    pub wires: [Option<WireCounts>; 2],
     /// How late the loop was at worst, nanoseconds.
     pub latest_ns: u64,
 }

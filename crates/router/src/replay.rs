@@ -2,6 +2,7 @@
 //! simulator's probe in the order of their times, so that both engines count alike.
 
 mod latency;
+mod link;
 mod rows;
 mod stories;
 mod verdict;
@@ -10,22 +11,21 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::{Value, json};
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time};
+use sojourn_aqm::{Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::{App, Capacity};
+use sojourn_scenario::resolved::App;
 use sojourn_sim::build::classes;
-use sojourn_sim::link::Server;
 use sojourn_sim::packet::{Kind as SimKind, Packet};
 use sojourn_sim::probe::Probe;
-use sojourn_sim::serve::server;
 use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
-use sojourn_sim::transmitter::Transmitter;
 use sojourn_sim::world::bins::{Bins, Standing};
 
-use crate::plan::{Bottleneck, Plan};
+use self::link::PassedLink;
+use crate::plan::{Plan, Way};
 use crate::record_files::{RESULT, RunResult};
 use crate::seen::{Kind, Story};
 
@@ -68,10 +68,13 @@ pub fn collect(
         "settings": plan.settings,
         "bottleneck": shown(&plan.bottleneck),
         "wire": plan.wire,
-        "wire_counts": result.wire,
+        "back": plan.back.as_ref().map(|back| json!({
+            "router": shown(&back.street), "wire": back.wire, "groups": back.groups,
+        })),
+        "wire_counts": result.wires,
         "qdiscs_before": result.before,
         "qdiscs_after": result.after,
-        "router": result.street,
+        "router": result.streets,
         "offloads_on": result.offloads,
         "broken_connections": result.broken,
         "latest_ns": result.latest_ns,
@@ -82,11 +85,13 @@ pub fn collect(
     Ok(Collected { run, facts, invalid })
 }
 
-/// The bottleneck without the times of a recording, which the scenario names.
-fn shown(bottleneck: &Bottleneck) -> Value {
+/// A bottleneck, or a link of ours, without the times of a recording, which the scenario names.
+fn shown(bottleneck: &impl Serialize) -> Value {
     let mut shown = json!(bottleneck);
-    if let Some(recording) = shown.pointer_mut("/sojourn/service/recorded") {
-        recording["opportunities_ms"] = Value::Null;
+    for path in ["/sojourn/service/recorded", "/service/recorded"] {
+        if let Some(recording) = shown.pointer_mut(path) {
+            recording["opportunities_ms"] = Value::Null;
+        }
     }
     shown
 }
@@ -98,14 +103,13 @@ struct Replay {
     every: Span,
     next_sample: Time,
     warmup: Time,
-    framing_bytes: u32,
-    /// Rates from given times on, the next one last.
-    rates: Vec<(Time, Rate)>,
-    transmitter: Transmitter,
-    /// How the link sends; it only says what was used.
-    server: Server,
-    backlog: Backlog,
-    /// Samples of the law of our router that are still to come.
+    /// The links in the order of the scenario.
+    links: Vec<PassedLink>,
+    /// The place of the link of each way.
+    place_of: [usize; 2],
+    /// How many variables the law of the forward one has.
+    forward_vars: usize,
+    /// Samples of the laws of our routers that are still to come.
     law: VecDeque<Vec<f64>>,
     /// Series bin by bin, if wanted.
     bins: Option<Bins>,
@@ -127,34 +131,29 @@ enum Step {
 
 impl Replay {
     fn new(scenario: &Resolved, plan: &Plan) -> Replay {
-        let link = &scenario.links[0];
-        let mut rates = match &link.capacity {
-            Capacity::Schedule(steps) => steps.clone(),
-            other => vec![(Time::ZERO, other.initial_rate())],
-        };
-        rates.reverse();
-        let (_, first) = rates.pop().expect("there is a first rate");
         let warmup = Time::ZERO + scenario.warmup;
         let window = (warmup, Time::ZERO + scenario.duration);
-        let mut probe = Probe::new(1, classes(scenario).len(), window);
+        let links: Vec<PassedLink> = scenario.links.iter().map(PassedLink::new).collect();
+        let mut probe = Probe::new(links.len(), classes(scenario).len(), window);
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
         if scenario.warmup == Span::ZERO {
             probe.end_warmup();
         }
+        let forward = scenario.flows[0].path[0];
+        let bins = scenario.record.bins;
         Replay {
             probe,
             states: scenario.record.states,
             every: scenario.record.sample,
             next_sample: Time::ZERO + scenario.record.sample,
             warmup,
-            framing_bytes: link.framing_bytes,
-            rates,
-            transmitter: Transmitter::new(first),
-            server: server(link, 0),
-            backlog: Backlog::EMPTY,
+            // With two links the other one is the way back.
+            place_of: [forward, links.len() - 1 - forward],
+            forward_vars: rows::law_vars(plan, Way::Forward as usize).len(),
+            bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
+            links,
             law: VecDeque::new(),
-            bins: scenario.record.bins.map(|width| Bins::new(width, plan.flows.len(), 1)),
             delivered: VecDeque::new(),
             class_of: class_of(scenario, plan),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
@@ -177,14 +176,18 @@ impl Replay {
         for (at, step, place) in steps {
             self.advance(at);
             self.events += 1;
+            let (story, packet) = (&stories[place], &mut packets[place]);
+            let link = self.place_of[story.way as usize];
+            let mut ear = self.probe.ear::<true>(at, link);
             match step {
-                Step::Arrives => self.arrives(at, &stories[place], &mut packets[place]),
-                Step::Leaves => self.leaves(at, &stories[place], packets[place]),
+                Step::Arrives => self.links[link].arrives(at, story, packet, &mut ear),
+                Step::Leaves => self.links[link].leaves(story, *packet, &mut ear),
             }
         }
         for (story, packet) in stories.iter().zip(&packets) {
             if story.fate == Fate::Waiting {
-                self.probe.ear::<true>(self.next_sample, 0).waiting(packet, story.arrived);
+                let link = self.place_of[story.way as usize];
+                self.probe.ear::<true>(self.next_sample, link).waiting(packet, story.arrived);
             }
         }
     }
@@ -194,9 +197,7 @@ impl Replay {
         if !self.probe.counting && self.warmup <= at {
             self.probe.end_warmup();
         }
-        while let Some((_, rate)) = self.rates.pop_if(|(from, _)| *from <= at) {
-            self.transmitter = Transmitter::new(rate);
-        }
+        self.links.iter_mut().for_each(|link| link.advance(at));
         while self.next_sample < at {
             if self.states {
                 self.sample();
@@ -217,70 +218,47 @@ impl Replay {
             class_of: &self.class_of,
             classes: self.probe.classes.len(),
             links: &self.probe.links,
-            used: &|_, counts, busy, window| self.server.used(counts, busy, window),
+            used: &|link, counts, busy, window| self.links[link].server.used(counts, busy, window),
         };
         bins.end(bins.over_at(), &standing);
     }
 
+    /// The laws of our routers were asked forward first; rows come in the order of the links.
     fn sample(&mut self) {
-        let interval = std::mem::take(&mut self.probe.links[0].interval);
-        let builtin = interval.values(self.backlog, self.every);
         let law = self.law.pop_front().unwrap_or_default();
-        let rows = builtin.into_iter().chain(law).enumerate().map(|(var, value)| StateRow {
-            queue: 0,
-            t: self.next_sample,
-            var: var as u16,
-            value,
-        });
-        self.probe.states.extend(rows);
-    }
-
-    /// A mark on arrival is told now, one at the head when it leaves.
-    fn arrives(&mut self, at: Time, story: &Story, packet: &mut Packet) {
-        let mut ear = self.probe.ear::<true>(at, 0);
-        ear.arrived(packet);
-        if let Some((Stage::Enqueue, cause)) = story.marked {
-            ear.marked(packet, at, Stage::Enqueue, cause);
-        }
-        self.backlog.packets += 1;
-        self.backlog.bytes += u64::from(packet.link_bytes);
-    }
-
-    fn leaves(&mut self, at: Time, story: &Story, mut packet: Packet) {
-        self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.link_bytes);
-        let mut ear = self.probe.ear::<true>(at, 0);
-        if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
-            ear.marked(&mut packet, story.arrived, stage, cause);
-        }
-        match story.fate {
-            Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
-            Fate::Sent => {
-                ear.departed(&Departure { packet, enqueued: story.arrived });
-                match self.server {
-                    // All of it now, though its last bytes may be for a later opportunity.
-                    Server::Recorded { .. } => ear.carried(packet.link_bytes),
-                    _ => ear.busy(self.transmitter.next(packet.link_bytes)),
-                }
-            }
-            Fate::Waiting => {}
+        let (forward, back) = law.split_at(self.forward_vars.min(law.len()));
+        for (place, link) in self.links.iter().enumerate() {
+            let own = if place == self.place_of[Way::Forward as usize] { forward } else { back };
+            let interval = std::mem::take(&mut self.probe.links[place].interval);
+            let values = interval.values(link.backlog, self.every).into_iter();
+            let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
+                queue: place as u16,
+                t: self.next_sample,
+                var: var as u16,
+                value,
+            });
+            self.probe.states.extend(rows);
         }
     }
 
     /// A story's packet as the simulator has it.
     fn packet(&mut self, story: &Story) -> Packet {
         let (payload, first) = &mut self.numbering[story.flow as usize];
-        let (kind, seq) = match story.kind {
-            Kind::Syn => {
+        let number = |first: u32, payload: u32| story.seq.wrapping_sub(first) / payload;
+        let (kind, seq) = match (story.kind, story.way) {
+            (Kind::Syn, Way::Forward) => {
                 *first = story.seq.wrapping_add(1);
                 (SimKind::Syn, 0)
             }
-            Kind::Data => (SimKind::Data, story.seq.wrapping_sub(*first) / *payload),
-            Kind::Datagram => (SimKind::Datagram, story.seq),
+            (Kind::Data, Way::Forward) => (SimKind::Data, number(*first, *payload)),
+            (Kind::Datagram, Way::Forward) => (SimKind::Datagram, story.seq),
+            (Kind::Syn, Way::Back) => (SimKind::SynAck, 0),
+            (Kind::Data, Way::Back) => (SimKind::Ack, number(*first, *payload)),
+            (Kind::Datagram, Way::Back) => (SimKind::Request, story.seq),
         };
         let ip_bytes = u32::from(story.bytes);
         let mut packet = Packet::new(kind, story.flow, 0, seq, ip_bytes, story.arrived);
-        packet.link_bytes = ip_bytes + self.framing_bytes;
+        packet.link_bytes = ip_bytes + self.links[self.place_of[story.way as usize]].framing_bytes;
         (packet.ecn, packet.ecn_in) = (story.ecn_in, story.ecn_in);
         packet
     }
@@ -299,13 +277,20 @@ impl Replay {
         }
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.note_programs(plan, result);
-        let stats = &self.probe.links[0];
-        let counted = stats.total.since(&stats.at_warmup);
+        let window = (self.warmup, end);
+        let used = self.links.iter().zip(&self.probe.links).map(|(link, stats)| {
+            link.server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
+        });
+        // In the order of the links what is known in the order of the ways.
+        let way = |place: usize| usize::from(place != self.place_of[Way::Forward as usize]);
+        let places = 0..self.links.len();
+        let wires = places.clone().map(|place| result.wires[way(place)]);
+        let vars = places.map(|place| [&BUILTIN_VARS, rows::law_vars(plan, way(place))].concat());
         Ok(Outcome {
-            utilisations: vec![self.server.used(&counted, stats.busy, (self.warmup, end))],
-            vars: vec![[&BUILTIN_VARS, rows::law_vars(plan)].concat()],
+            utilisations: used.collect(),
+            vars: vars.collect(),
             counts: rows::flow_counts(result),
-            wire_losses: vec![result.wire.map(|wire| (wire.offered, wire.lost))],
+            wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: rows::flow_rows(result),
             flow_states: rows::flow_state_rows(plan, result),
             bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),

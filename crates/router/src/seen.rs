@@ -4,6 +4,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use crate::header::{Header, ecn};
+use crate::plan::Way;
 
 /// A packet that passed an interface of the router, from sender to receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +155,9 @@ impl Sighting {
 pub struct Story {
     /// Its flow.
     pub flow: u32,
-    /// TCP sequence number, or the datagram's number.
+    /// Which way it went.
+    pub way: Way,
+    /// TCP sequence number, on the way back the number that is acknowledged.
     pub seq: u32,
     /// Bytes from the IP header on.
     pub bytes: u16,
@@ -194,7 +197,7 @@ impl Story {
         out.extend(self.bytes.to_le_bytes());
         out.push(self.kind as u8);
         out.push(self.ecn_in as u8);
-        out.extend([fate, pair(dropped), pair(self.marked), 0]);
+        out.extend([fate, pair(dropped), pair(self.marked), self.way as u8]);
     }
 
     /// Reads it back; nothing if the bits are not of a story.
@@ -203,6 +206,7 @@ impl Story {
         let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 bytes"));
         Some(Story {
             flow: word(0),
+            way: *[Way::Forward, Way::Back].get(usize::from(row[31]))?,
             seq: word(4),
             arrived: Time::from_nanos(long(8)),
             left: Some(long(16)).filter(|&left| left != u64::MAX).map(Time::from_nanos),
@@ -263,6 +267,7 @@ mod tests {
         assert_eq!(Sighting::read(row[..].try_into().unwrap()), Some(sighting));
         let story = Story {
             flow: 1,
+            way: Way::Back,
             seq: 2,
             bytes: 52,
             kind: Kind::Syn,

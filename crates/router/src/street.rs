@@ -154,18 +154,19 @@ impl Street {
     pub fn new(plan: &plan::Street, seed: u64, memory: Memory) -> Result<Street, String> {
         let spec = QdiscSpec::parse(&plan.queue).map_err(|error| error.message)?;
         let (server, rate) = Server::new(&plan.service)?;
+        let place = u64::from(plan.place);
         let env = Env {
             limit: units::limit(&plan.limit)?,
             mtu_bytes: plan.mtu_bytes,
             rate: Some(rate),
-            salt: Rng::stream(seed, "hash", 0).next_u64(),
+            salt: Rng::stream(seed, "hash", place).next_u64(),
         };
         Ok(Street {
             queue: registry::build(&spec, &env).map_err(|error| error.message)?,
-            rng: Rng::stream(seed, "queue", 0),
+            rng: Rng::stream(seed, "queue", place),
             server,
             framing_bytes: plan.framing_bytes,
-            chronicle: Chronicle::new(memory),
+            chronicle: Chronicle::new(memory, plan.way),
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),

@@ -26,8 +26,8 @@ impl RunResult {
             before,
             after: Value::Null,
             recorder_lost: 0,
-            street: None,
-            wire: None,
+            streets: Vec::new(),
+            wires: [None, None],
             latest_ns: 0,
         }
     }

@@ -1,5 +1,5 @@
 //! Our router between two TUN devices, inside the loop of a run. Packets to receivers pass its queue, if it
-//! has one, and its wire; what comes back passes at once. Where the plan asks for it, the router delays both
+//! has one, and its wire; what comes back passes a queue where the plan has one there, else at once. Where the plan asks for it, the router delays both
 //! ways itself, per group of flows; else the kernel's delay elements do.
 
 use std::fs::{self, File};
@@ -13,17 +13,59 @@ use super::{Failure, Hosts, STREET};
 use crate::chronicle::{Counts, Memory};
 use crate::header::Header;
 use crate::line::{Line, Passenger};
-use crate::plan::{Bottleneck, Plan, Space, flow_of};
+use crate::plan::{self, Bottleneck, Plan, Space, flow_of};
 use crate::record_files::STORIES;
 use crate::street::Street;
 use crate::tun::{self, DEVICE, LARGEST};
 use crate::wire::{Wire, WireCounts};
 
+/// What packets pass in one direction.
+struct Pass {
+    /// The queue; none: the bottleneck is the kernel's, or there is none.
+    street: Option<Street>,
+    /// What lies behind it.
+    wire: Wire,
+}
+
+impl Pass {
+    fn new(
+        street: Option<&plan::Street>,
+        wire: Option<&plan::Wire>,
+        plan: &Plan,
+    ) -> Result<Pass, Failure> {
+        let new = |street| Street::new(street, plan.seed, Memory::Stories(Vec::new()));
+        let wire = Wire::new(wire, plan.seed, Time::from_nanos(plan.warmup_ns));
+        Ok(Pass { street: street.map(new).transpose()?, wire })
+    }
+
+    fn next_timer(&self) -> Time {
+        let street = self.street.as_ref().map_or(Time::NEVER, Street::next_timer);
+        street.min(self.wire.next_timer())
+    }
+
+    /// A packet comes to the queue, or to the wire where there is none.
+    fn arrive(&mut self, packet: Passenger) {
+        match &mut self.street {
+            Some(street) => street.arrive(packet.due, packet.bytes, packet.flow),
+            None => self.wire.enter(packet),
+        }
+    }
+
+    /// The next packet that is through by `now`.
+    fn leave(&mut self, now: Time) -> Option<Passenger> {
+        if let Some(street) = &mut self.street {
+            street.on_timer(now, &mut |packet| self.wire.enter(packet));
+        }
+        self.wire.leave(now)
+    }
+}
+
 /// The router and its devices.
 pub struct StreetHost {
-    /// None: the bottleneck is the kernel's, and this is only the wire behind it.
-    street: Option<Street>,
-    wire: Wire,
+    forward: Pass,
+    back: Pass,
+    /// Whether each group's packets come back over a queue.
+    queues_back: Vec<bool>,
     near: File,
     far: File,
     /// The lines of each group, before the queue and on the way back; none: nothing is delayed here.
@@ -59,14 +101,19 @@ impl StreetHost {
             [forward, Line::new(Span::from_nanos(group.return_ns), None)]
         });
         let lines = lines.collect();
-        let new = |street| Street::new(street, plan.seed, Memory::Stories(Vec::new()));
+        let back = plan.back.as_ref();
+        let back_wire = back.and_then(|back| back.wire.as_ref());
+        let flows = plan.flows.iter();
+        let groups = flows.clone().map(|flow| flow.group + 1).max().unwrap_or(0);
+        let queues = |group| back.is_some_and(|back| back.groups.contains(&group));
         Ok(Some(StreetHost {
-            street: street.map(new).transpose()?,
-            wire: Wire::new(plan.wire.as_ref(), plan.seed, Time::from_nanos(plan.warmup_ns)),
+            forward: Pass::new(street, plan.wire.as_ref(), plan)?,
+            back: Pass::new(back.map(|back| &back.street), back_wire, plan)?,
+            queues_back: (0..groups).map(queues).collect(),
             near,
             far,
             lines,
-            groups: plan.flows.iter().map(|flow| flow.group).collect(),
+            groups: flows.map(|flow| flow.group).collect(),
             buffer: vec![0; LARGEST],
         }))
     }
@@ -74,8 +121,7 @@ impl StreetHost {
     /// When it wants [`StreetHost::on_timer`].
     pub fn next_timer(&self) -> Time {
         let lines = self.lines.iter().flatten().map(Line::next_timer);
-        let street = self.street.as_ref().map_or(Time::NEVER, Street::next_timer);
-        lines.chain([street]).fold(self.wire.next_timer(), Time::min)
+        lines.chain([self.back.next_timer()]).fold(self.forward.next_timer(), Time::min)
     }
 
     /// Passes on what is due, at the times when it was due.
@@ -83,9 +129,12 @@ impl StreetHost {
         while let Some(group) = self.first_due(now) {
             let packet = self.lines[group][FORWARD].leave(now).expect("it is due");
             self.serve(packet.due)?;
-            self.arrive(packet);
+            self.forward.arrive(packet);
         }
         self.serve(now)?;
+        while let Some(packet) = self.back.leave(now) {
+            self.return_to_sender(packet)?;
+        }
         for [_, back] in &mut self.lines {
             while let Some(packet) = back.leave(now) {
                 self.near.write_all(&packet.bytes)?;
@@ -101,21 +150,19 @@ impl StreetHost {
         (due(&self.lines[first]) <= now).then_some(first)
     }
 
-    /// A packet comes to the queue, or to the wire where there is none.
-    fn arrive(&mut self, packet: Passenger) {
-        match &mut self.street {
-            Some(street) => street.arrive(packet.due, packet.bytes, packet.flow),
-            None => self.wire.enter(packet),
+    /// What is through goes to the receivers.
+    fn serve(&mut self, now: Time) -> io::Result<()> {
+        while let Some(packet) = self.forward.leave(now) {
+            self.far.write_all(&packet.bytes)?;
         }
+        Ok(())
     }
 
-    /// What leaves the queue goes on the wire; what is through goes to the receivers.
-    fn serve(&mut self, now: Time) -> io::Result<()> {
-        if let Some(street) = &mut self.street {
-            street.on_timer(now, &mut |packet| self.wire.enter(packet));
-        }
-        while let Some(packet) = self.wire.leave(now) {
-            self.far.write_all(&packet.bytes)?;
+    /// What no queue on the way back holds any longer.
+    fn return_to_sender(&mut self, packet: Passenger) -> io::Result<()> {
+        match self.line(packet.flow, BACK) {
+            Some(line) => line.enter(packet.due, packet.bytes, packet.flow),
+            None => self.near.write_all(&packet.bytes)?,
         }
         Ok(())
     }
@@ -130,17 +177,22 @@ impl StreetHost {
             match self.line(flow, FORWARD) {
                 Some(line) => line.enter(now, packet, flow),
                 None => {
-                    self.arrive(Passenger { due: now, bytes: packet, flow });
+                    self.forward.arrive(Passenger { due: now, bytes: packet, flow });
                     self.serve(now)?;
                 }
             }
         }
         while let Some(bytes) = tun::read(&mut self.far, &mut self.buffer)? {
             let flow = self.flow(bytes);
-            let (now, packet) = (clock.now()?, self.buffer[..bytes].to_vec());
-            match self.line(flow, BACK) {
-                Some(line) => line.enter(now, packet, flow),
-                None => self.near.write_all(&packet)?,
+            let now = clock.now()?;
+            let packet = Passenger { due: now, bytes: self.buffer[..bytes].to_vec(), flow };
+            let group = self.groups.get(flow as usize);
+            if group.is_some_and(|&group| self.queues_back[group]) {
+                self.on_timer(now)?;
+                self.back.arrive(packet);
+                self.on_timer(now)?;
+            } else {
+                self.return_to_sender(packet)?;
             }
         }
         Ok(())
@@ -157,25 +209,30 @@ impl StreetHost {
         self.lines.get_mut(group).map(|lines| &mut lines[way])
     }
 
-    /// The variables of its law, by their bits.
-    pub fn law(&self) -> Vec<u64> {
-        let values = self.street.as_ref().map(Street::law).unwrap_or_default();
-        values.into_iter().map(f64::to_bits).collect()
+    /// The queues, the forward one first.
+    fn streets(&self) -> impl Iterator<Item = &Street> {
+        [&self.forward, &self.back].into_iter().filter_map(|pass| pass.street.as_ref())
     }
 
-    /// Writes down what became of every packet in its queue, if it has one.
-    pub fn finish(&mut self, folder: &Path) -> io::Result<Option<Counts>> {
-        let Some(street) = &self.street else { return Ok(None) };
+    /// The variables of their laws, by their bits.
+    pub fn law(&self) -> Vec<u64> {
+        self.streets().flat_map(Street::law).map(f64::to_bits).collect()
+    }
+
+    /// Writes down what became of every packet in its queues, if it has any.
+    pub fn finish(&self, folder: &Path) -> io::Result<Vec<Counts>> {
         let mut rows = Vec::new();
-        for story in street.stories().iter().filter(|story| story.flow != u32::MAX) {
-            story.write(&mut rows);
+        for story in self.streets().flat_map(Street::stories) {
+            if story.flow != u32::MAX {
+                story.write(&mut rows);
+            }
         }
         fs::write(folder.join(STORIES), rows)?;
-        Ok(Some(street.counts()))
+        Ok(self.streets().map(Street::counts).collect())
     }
 
-    /// What its wire has counted by the end, if it does anything to packets.
-    pub fn wire(&mut self, end: Time) -> Option<WireCounts> {
-        self.wire.counts(end)
+    /// What its wires have counted by the end, forward and back, where they do anything to packets.
+    pub fn wires(&mut self, end: Time) -> [Option<WireCounts>; 2] {
+        [&mut self.forward, &mut self.back].map(|pass| pass.wire.counts(end))
     }
 }

@@ -2,46 +2,90 @@
 
 use sojourn_aqm::{Rate, Time};
 use sojourn_scenario::ScenarioError;
-use sojourn_scenario::resolved::{Capacity, Link, LinuxBottleneck, Resolved, Trace};
+use sojourn_scenario::resolved::{
+    App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
+};
 
 use super::topology::{self, VETH_BPS, shaper};
 use super::{Kernel, Planned, refuse};
-use crate::plan::{Bottleneck, GroupLines, Service, Street, Wire};
+use crate::plan::{Back, Bottleneck, GroupLines, Service, Street, Way, Wire};
 use crate::tc::{self, Around, Words};
 
-/// The only link: this engine has one bottleneck.
-pub(super) fn the_link(scenario: &Resolved) -> Planned<&Link> {
+/// The links of a scenario: one that all flows pass on the way to the receivers, and at most one on the way
+/// back, which some of them pass.
+#[derive(Clone, Copy)]
+pub(super) struct Links<'a> {
+    /// The one to the receivers.
+    pub(super) forward: &'a Link,
+    /// Its place among the scenario's.
+    place: usize,
+    /// The one on the way back, with its place.
+    pub(super) back: Option<(&'a Link, usize)>,
+}
+
+/// The links.
+///
+/// # Errors
+/// There are more, or ends that this engine does not build.
+pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
     if let Some(wlan) = scenario.wlans.first() {
         let message = "engine linux has no wireless LAN; use engine sim";
         return refuse(format!("wlans.{}", wlan.name), message);
     }
+    let place = scenario.flows[0].path[0];
+    let back = scenario.flows.iter().find_map(|group| group.reverse.first()).copied();
     for (index, group) in scenario.flows.iter().enumerate() {
         let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
+        let is_other_way = group.reverse.iter().any(|link| Some(*link) != back || *link == place);
         for (key, is_beyond) in [
-            ("path", group.path.len() > 1),
-            ("reverse", !group.reverse.is_empty()),
+            ("path", group.path != [place]),
+            ("reverse", group.reverse.len() > 1 || is_other_way),
             ("sender_downlink", group.sender_downlink.is_some()),
             ("receiver_rate", group.receiver_rate.is_some()),
             ("receive_window", window),
         ] {
             if is_beyond {
-                let message = "engine linux has one bottleneck, on the way to the receivers, and the \
-                               kernel's own receive window; use engine sim";
+                let message = "engine linux has one link on the way to the receivers, at most one on \
+                               the way back, and the kernel's own receive window; use engine sim";
                 return refuse(format!("flows[{index}].{key}"), message);
             }
         }
     }
-    match scenario.links.as_slice() {
-        [link] if link.device.is_some() => {
-            let place = format!("links.{}.device", link.name);
-            refuse(
-                place,
-                "engine linux has no buffer below the queue; remove it, or use engine sim",
-            )
-        }
-        [link] => Ok(link),
-        _ => refuse("links", "engine linux has one link; use engine sim for more"),
+    let asks = |group: &FlowGroup| matches!(group.app, App::Web { .. });
+    let lossy = |group: &FlowGroup| !group.reverse.is_empty();
+    if let Some(index) = scenario.flows.iter().position(|group| asks(group) && lossy(group)) {
+        return refuse(
+            format!("flows[{index}].reverse"),
+            "a request that is dropped there is not repeated on engine linux; use engine sim",
+        );
     }
+    if scenario.links.len() != 1 + usize::from(back.is_some()) {
+        return refuse("links", "engine linux has no link that no flow passes; remove it");
+    }
+    for link in scenario.links.iter().filter(|link| link.device.is_some()) {
+        let place = format!("links.{}.device", link.name);
+        return refuse(
+            place,
+            "engine linux has no buffer below the queue; remove it, or use engine sim",
+        );
+    }
+    let back = back.map(|place| (&scenario.links[place], place));
+    if let (Some((link, _)), LinuxBottleneck::Kernel) = (back, scenario.linux.bottleneck) {
+        return refuse(
+            format!("links.{}", link.name),
+            "the kernel's bottleneck is on the way to the receivers alone; a queue on the way back runs \
+             with engine.linux.bottleneck = \"sojourn\"",
+        );
+    }
+    Ok(Links { forward: &scenario.links[place], place, back })
+}
+
+/// The link on the way back.
+pub(super) fn back(scenario: &Resolved, links: Links<'_>) -> Planned<Option<Back>> {
+    let Some((link, place)) = links.back else { return Ok(None) };
+    let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
+    let street = street(link, place, Way::Back, Vec::new())?;
+    Ok(Some(Back { street, wire: wire(link), groups: groups.collect() }))
 }
 
 /// The wire behind a link, where it does more than delay evenly.
@@ -54,22 +98,14 @@ pub(super) fn wire(link: &Link) -> Option<Wire> {
 /// The bottleneck, and for the kernel's own how tc says it.
 pub(super) fn bottleneck(
     scenario: &Resolved,
-    link: &Link,
+    Links { forward: link, place, .. }: Links<'_>,
     kernel: Kernel,
     warnings: &mut Vec<String>,
 ) -> Planned<(Bottleneck, Option<Words>)> {
     match scenario.linux.bottleneck {
         LinuxBottleneck::Sojourn => {
-            let street = Street {
-                queue: link.queue.to_string(),
-                limit: link.limit.to_string(),
-                framing_bytes: link.framing_bytes,
-                mtu_bytes: link.mtu_bytes,
-                service: service(link)?,
-                drop_list: Vec::new(),
-                mark_list: Vec::new(),
-                lines: if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() },
-            };
+            let lines = if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() };
+            let street = street(link, place, Way::Forward, lines)?;
             Ok((Bottleneck::Sojourn(street), None))
         }
         LinuxBottleneck::Kernel => {
@@ -77,6 +113,22 @@ pub(super) fn bottleneck(
             Ok((bottleneck, Some(words)))
         }
     }
+}
+
+/// A link of our router.
+fn street(link: &Link, place: usize, way: Way, lines: Vec<GroupLines>) -> Planned<Street> {
+    Ok(Street {
+        queue: link.queue.to_string(),
+        place: place as u16,
+        way,
+        limit: link.limit.to_string(),
+        framing_bytes: link.framing_bytes,
+        mtu_bytes: link.mtu_bytes,
+        service: service(link)?,
+        drop_list: Vec::new(),
+        mark_list: Vec::new(),
+        lines,
+    })
 }
 
 /// How our router sends.
@@ -139,7 +191,7 @@ fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
     let groups = scenario.flows.iter().map(|group| GroupLines {
         forward_ns: topology::forward_delay(group, link).as_nanos(),
         access_bps: topology::access_bps(group),
-        return_ns: group.return_delay.as_nanos(),
+        return_ns: topology::return_delay(group, scenario).as_nanos(),
     });
     groups.collect()
 }

@@ -81,7 +81,7 @@ impl Commands {
             self.wire(widest);
         }
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
-            self.delays(index, group, link);
+            self.delays(index, group, (forward_delay(group, link), return_delay(group, scenario)));
         }
     }
 
@@ -161,12 +161,11 @@ impl Commands {
     }
 
     /// The delay elements of a group. The access rate is shared by its flows, so it is theirs together.
-    fn delays(&mut self, index: usize, group: &FlowGroup, link: &Link) {
-        let forward = forward_delay(group, link);
+    fn delays(&mut self, index: usize, group: &FlowGroup, (forward, back): (Span, Span)) {
         let rate = format!(" rate {}bit", access_bps(group));
         for (space, device, delay, rate) in [
             (Space::Senders, format!("s{index}"), forward, rate.as_str()),
-            (Space::Router, format!("r{index}"), group.return_delay, ""),
+            (Space::Router, format!("r{index}"), back, ""),
         ] {
             let line = format!(
                 "qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {}us{rate}",
@@ -224,6 +223,12 @@ fn kernel_delays(bottleneck: &Bottleneck) -> bool {
 /// All propagation on the way to the receiver.
 pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
     group.access_delay + link.delay + group.egress_delay
+}
+
+/// All propagation on the way back; a queue there comes before it.
+pub(super) fn return_delay(group: &FlowGroup, scenario: &Resolved) -> Span {
+    let links = group.reverse.iter().map(|&link| scenario.links[link].delay);
+    links.fold(group.return_delay + group.return_egress_delay, |sum, delay| sum + delay)
 }
 
 /// The access rate of a group's flows together.

@@ -6,7 +6,7 @@ use sojourn_scenario::resolved::App;
 use sojourn_sim::world::FlowCount;
 
 use crate::chronicle::Memory;
-use crate::plan::{Bottleneck, Plan};
+use crate::plan::Plan;
 use crate::record_files::{Count, RunResult, Sample};
 use crate::street::Street;
 
@@ -57,8 +57,9 @@ pub fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
     rows.collect()
 }
 
-/// The variables of our router's law; the kernel does not tell its own.
-pub fn law_vars(plan: &Plan) -> &'static [Var] {
-    let Bottleneck::Sojourn(street) = &plan.bottleneck else { return &[] };
-    Street::new(street, plan.seed, Memory::Nothing).map_or(&[], |street| street.vars())
+/// The variables of the law of our router of a way; the kernel does not tell its own.
+pub fn law_vars(plan: &Plan, way: usize) -> &'static [Var] {
+    let street = plan.streets().find(|street| street.way as usize == way);
+    let made = street.and_then(|street| Street::new(street, plan.seed, Memory::Nothing).ok());
+    made.map_or(&[], |street| street.vars())
 }

@@ -9,7 +9,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use super::Waiting;
-use crate::plan::{Bottleneck, Plan};
+use crate::plan::{Bottleneck, Plan, Way};
 use crate::record_files::{PASSAGES, RunResult, STORIES};
 use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 
@@ -29,6 +29,7 @@ pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>
         return Err("the record has a packet that left before it came".to_owned());
     }
     stories.retain(|story| story.arrived < end);
+    stories.sort_by_key(|story| story.arrived);
     for story in &mut stories {
         if story.left.is_some_and(|left| left >= end) {
             (story.left, story.fate) = (None, Fate::Waiting);
@@ -94,6 +95,7 @@ fn matched(passages: &[Passage], plan: &Plan, waiting: usize) -> Vec<Story> {
 fn begun(passage: &Passage, at: Time) -> Story {
     Story {
         flow: passage.flow,
+        way: Way::Forward,
         seq: passage.seq,
         bytes: passage.bytes,
         kind: passage.kind,

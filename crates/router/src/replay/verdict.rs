@@ -6,7 +6,7 @@ use sojourn_sim::probe::Probe;
 
 use super::is_greedy;
 use super::stories::bottleneck_row;
-use crate::plan::{Bottleneck, Plan};
+use crate::plan::{Bottleneck, Plan, Way};
 use crate::record_files::RunResult;
 use crate::seen::Story;
 
@@ -69,19 +69,21 @@ fn drops_disagree(plan: &Plan, result: &RunResult, told: &[Story]) -> Option<Str
     })
 }
 
-/// What left the link and what its wire took.
+/// What left a link and what its wire took.
 fn wire_missed(result: &RunResult, told: &[Story]) -> Option<String> {
-    let seen = result.wire?.seen;
-    let sent = told.iter().filter(|story| story.fate == Fate::Sent).count() as u64;
-    (sent.abs_diff(seen) > EDGE_PACKETS)
-        .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+    [Way::Forward, Way::Back].into_iter().find_map(|way| {
+        let seen = result.wires[way as usize]?.seen;
+        let sent = told.iter().filter(|s| s.way == way && s.fate == Fate::Sent).count() as u64;
+        (sent.abs_diff(seen) > EDGE_PACKETS)
+            .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+    })
 }
 
 /// Flows that send without end fill the queue of their bottleneck, if it is there.
 pub fn elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
-    let waited = probe.links[0].delays.max_ns().unwrap_or(0) > 0;
+    let waited = probe.links.iter().any(|link| link.delays.max_ns().unwrap_or(0) > 0);
     (is_greedy(plan) && !waited).then(|| {
-        "no packet ever waited at the link, so the bottleneck was elsewhere; look at access_rate"
+        "no packet ever waited at a link, so the bottleneck was elsewhere; look at access_rate"
             .to_owned()
     })
 }
@@ -131,6 +133,7 @@ app = { kind = "bulk" }
     fn dropped(count: usize) -> Vec<Story> {
         let story = Story {
             flow: 0,
+            way: Way::Forward,
             seq: 0,
             bytes: 1500,
             kind: Kind::Data,
@@ -202,7 +205,7 @@ app = { kind = "bulk" }
         let mut result = result(&plan);
         result.after["router"][1]["drops"] = json!(0);
         for (count, doubted) in [(20, 0), (14, 1)] {
-            result.wire = seen(count);
+            result.wires[0] = seen(count);
             let found = doubts(&plan, &result, &told, true);
             assert_eq!(found.len(), doubted, "{found:?}");
         }
