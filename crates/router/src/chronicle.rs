@@ -6,7 +6,7 @@ use sojourn_record::rows::{Fate, StateRow};
 use sojourn_sim::packet::{Kind as SimKind, Packet as Told};
 use sojourn_sim::probe::{Interval, Probe};
 
-use crate::plan::Way;
+use crate::plan::Direction;
 use crate::seen::{Kind, Story};
 use crate::street::Parcel;
 
@@ -42,12 +42,12 @@ pub struct Chronicle {
     /// The memory.
     pub memory: Memory,
     /// Which way the packets go.
-    way: Way,
+    way: Direction,
 }
 
 impl Chronicle {
     /// Nothing has happened yet.
-    pub fn new(memory: Memory, way: Way) -> Chronicle {
+    pub fn new(memory: Memory, way: Direction) -> Chronicle {
         Chronicle { counts: Counts::default(), memory, way }
     }
 
@@ -153,13 +153,13 @@ impl Sink<Parcel> for Ear<'_> {
     }
 }
 
-fn begun(now: Time, parcel: &Parcel, way: Way) -> Story {
+fn begun(now: Time, parcel: &Parcel, way: Direction) -> Story {
     let header = &parcel.header;
     Story {
         flow: parcel.flow,
         way,
         // On the way back a packet of TCP is known by what it acknowledges.
-        seq: if way == Way::Back { header.ack } else { header.seq },
+        seq: if way == Direction::Back { header.ack } else { header.seq },
         bytes: header.bytes,
         kind: Kind::of(header),
         ecn_in: header.ecn,

@@ -86,7 +86,7 @@ pub enum Bottleneck {
 /// Which way packets go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum Direction {
     /// To the receivers.
     #[default]
     Forward,
@@ -115,7 +115,7 @@ pub struct Street {
     pub place: u16,
     /// Which way it goes.
     #[serde(default)]
-    pub way: Way,
+    pub way: Direction,
     /// Its limit, such as `125kB`.
     pub limit: String,
     /// Bytes of framing that it adds to every packet.

@@ -25,7 +25,7 @@ use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
 use sojourn_sim::world::bins::{Bins, Standing};
 
 use self::link::PassedLink;
-use crate::plan::{Plan, Way};
+use crate::plan::{Direction, Plan};
 use crate::record_files::{RESULT, RunResult};
 use crate::seen::{Kind, Story};
 
@@ -150,7 +150,7 @@ impl Replay {
             warmup,
             // With two links the other one is the way back.
             place_of: [forward, links.len() - 1 - forward],
-            forward_vars: rows::law_vars(plan, Way::Forward as usize).len(),
+            forward_vars: rows::law_vars(plan, Direction::Forward as usize).len(),
             bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
             links,
             law: VecDeque::new(),
@@ -228,7 +228,8 @@ impl Replay {
         let law = self.law.pop_front().unwrap_or_default();
         let (forward, back) = law.split_at(self.forward_vars.min(law.len()));
         for (place, link) in self.links.iter().enumerate() {
-            let own = if place == self.place_of[Way::Forward as usize] { forward } else { back };
+            let own =
+                if place == self.place_of[Direction::Forward as usize] { forward } else { back };
             let interval = std::mem::take(&mut self.probe.links[place].interval);
             let values = interval.values(link.backlog, self.every).into_iter();
             let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
@@ -246,15 +247,15 @@ impl Replay {
         let (payload, first) = &mut self.numbering[story.flow as usize];
         let number = |first: u32, payload: u32| story.seq.wrapping_sub(first) / payload;
         let (kind, seq) = match (story.kind, story.way) {
-            (Kind::Syn, Way::Forward) => {
+            (Kind::Syn, Direction::Forward) => {
                 *first = story.seq.wrapping_add(1);
                 (SimKind::Syn, 0)
             }
-            (Kind::Data, Way::Forward) => (SimKind::Data, number(*first, *payload)),
-            (Kind::Datagram, Way::Forward) => (SimKind::Datagram, story.seq),
-            (Kind::Syn, Way::Back) => (SimKind::SynAck, 0),
-            (Kind::Data, Way::Back) => (SimKind::Ack, number(*first, *payload)),
-            (Kind::Datagram, Way::Back) => (SimKind::Request, story.seq),
+            (Kind::Data, Direction::Forward) => (SimKind::Data, number(*first, *payload)),
+            (Kind::Datagram, Direction::Forward) => (SimKind::Datagram, story.seq),
+            (Kind::Syn, Direction::Back) => (SimKind::SynAck, 0),
+            (Kind::Data, Direction::Back) => (SimKind::Ack, number(*first, *payload)),
+            (Kind::Datagram, Direction::Back) => (SimKind::Request, story.seq),
         };
         let ip_bytes = u32::from(story.bytes);
         let mut packet = Packet::new(kind, story.flow, 0, seq, ip_bytes, story.arrived);
@@ -282,7 +283,7 @@ impl Replay {
             link.server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
         });
         // In the order of the links what is known in the order of the ways.
-        let way = |place: usize| usize::from(place != self.place_of[Way::Forward as usize]);
+        let way = |place: usize| usize::from(place != self.place_of[Direction::Forward as usize]);
         let places = 0..self.links.len();
         let wires = places.clone().map(|place| result.wires[way(place)]);
         let vars = places.map(|place| [&BUILTIN_VARS, rows::law_vars(plan, way(place))].concat());

@@ -4,7 +4,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use crate::header::{Header, ecn};
-use crate::plan::Way;
+use crate::plan::Direction;
 
 /// A packet that passed an interface of the router, from sender to receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,7 +156,7 @@ pub struct Story {
     /// Its flow.
     pub flow: u32,
     /// Which way it went.
-    pub way: Way,
+    pub way: Direction,
     /// TCP sequence number, on the way back the number that is acknowledged.
     pub seq: u32,
     /// Bytes from the IP header on.
@@ -206,7 +206,7 @@ impl Story {
         let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 bytes"));
         Some(Story {
             flow: word(0),
-            way: *[Way::Forward, Way::Back].get(usize::from(row[31]))?,
+            way: *[Direction::Forward, Direction::Back].get(usize::from(row[31]))?,
             seq: word(4),
             arrived: Time::from_nanos(long(8)),
             left: Some(long(16)).filter(|&left| left != u64::MAX).map(Time::from_nanos),
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(Sighting::read(row[..].try_into().unwrap()), Some(sighting));
         let story = Story {
             flow: 1,
-            way: Way::Back,
+            way: Direction::Back,
             seq: 2,
             bytes: 52,
             kind: Kind::Syn,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sojourn_aqm::{QdiscSpec, registry, units};
 
 use super::{Live, Place, WayPlan};
-use crate::plan::{Service, Street, Way};
+use crate::plan::{Direction, Service, Street};
 
 /// More would be a busy loop under another name.
 const MOST_SPIN_NS: u64 = 10_000_000;
@@ -143,7 +143,7 @@ impl WayWords {
         let street = Street {
             queue,
             place: 0,
-            way: Way::Forward,
+            way: Direction::Forward,
             limit,
             framing_bytes: framing as u32,
             mtu_bytes: mtu_bytes + framing as u32,

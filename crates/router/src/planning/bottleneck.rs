@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::{
 
 use super::topology::{self, VETH_BPS, shaper};
 use super::{Kernel, Planned, refuse};
-use crate::plan::{Back, Bottleneck, GroupLines, Service, Street, Way, Wire};
+use crate::plan::{Back, Bottleneck, Direction, GroupLines, Service, Street, Wire};
 use crate::tc::{self, Around, Words};
 
 /// The links of a scenario: one that all flows pass on the way to the receivers, and at most one on the way
@@ -35,56 +35,59 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
     let place = scenario.flows[0].path[0];
     let back = scenario.flows.iter().find_map(|group| group.reverse.first()).copied();
     for (index, group) in scenario.flows.iter().enumerate() {
-        let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
-        let is_other_way = group.reverse.iter().any(|link| Some(*link) != back || *link == place);
-        for (key, is_beyond) in [
-            ("path", group.path != [place]),
-            ("reverse", group.reverse.len() > 1 || is_other_way),
-            ("sender_downlink", group.sender_downlink.is_some()),
-            ("receiver_rate", group.receiver_rate.is_some()),
-            ("receive_window", window),
-        ] {
-            if is_beyond {
-                let message = "engine linux has one link on the way to the receivers, at most one on \
-                               the way back, and the kernel's own receive window; use engine sim";
-                return refuse(format!("flows[{index}].{key}"), message);
-            }
-        }
-    }
-    let asks = |group: &FlowGroup| matches!(group.app, App::Web { .. });
-    let lossy = |group: &FlowGroup| !group.reverse.is_empty();
-    if let Some(index) = scenario.flows.iter().position(|group| asks(group) && lossy(group)) {
-        return refuse(
-            format!("flows[{index}].reverse"),
-            "a request that is dropped there is not repeated on engine linux; use engine sim",
-        );
+        check_ways(index, group, (place, back))?;
     }
     if scenario.links.len() != 1 + usize::from(back.is_some()) {
         return refuse("links", "engine linux has no link that no flow passes; remove it");
     }
-    for link in scenario.links.iter().filter(|link| link.device.is_some()) {
-        let place = format!("links.{}.device", link.name);
-        return refuse(
-            place,
-            "engine linux has no buffer below the queue; remove it, or use engine sim",
-        );
+    if let Some(link) = scenario.links.iter().find(|link| link.device.is_some()) {
+        let message = "engine linux has no buffer below the queue; remove it, or use engine sim";
+        return refuse(format!("links.{}.device", link.name), message);
     }
     let back = back.map(|place| (&scenario.links[place], place));
     if let (Some((link, _)), LinuxBottleneck::Kernel) = (back, scenario.linux.bottleneck) {
         return refuse(
             format!("links.{}", link.name),
-            "the kernel's bottleneck is on the way to the receivers alone; a queue on the way back runs \
-             with engine.linux.bottleneck = \"sojourn\"",
+            "the kernel's bottleneck is on the way to the receivers alone; a queue on the way back \
+             runs with engine.linux.bottleneck = \"sojourn\"",
         );
     }
     Ok(Links { forward: &scenario.links[place], place, back })
+}
+
+/// All groups take the same link to the receivers, and the same or none back.
+fn check_ways(
+    index: usize,
+    group: &FlowGroup,
+    (place, back): (usize, Option<usize>),
+) -> Planned<()> {
+    let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
+    let is_other = |link: &usize| Some(*link) != back || *link == place;
+    for (key, is_beyond) in [
+        ("path", group.path != [place]),
+        ("reverse", group.reverse.len() > 1 || group.reverse.iter().any(is_other)),
+        ("sender_downlink", group.sender_downlink.is_some()),
+        ("receiver_rate", group.receiver_rate.is_some()),
+        ("receive_window", window),
+    ] {
+        if is_beyond {
+            let message = "engine linux has one link on the way to the receivers, at most one on \
+                           the way back, and the kernel's own receive window; use engine sim";
+            return refuse(format!("flows[{index}].{key}"), message);
+        }
+    }
+    if matches!(group.app, App::Web { .. }) && !group.reverse.is_empty() {
+        let message = "a request dropped there is not repeated on engine linux; use engine sim";
+        return refuse(format!("flows[{index}].reverse"), message);
+    }
+    Ok(())
 }
 
 /// The link on the way back.
 pub(super) fn back(scenario: &Resolved, links: Links<'_>) -> Planned<Option<Back>> {
     let Some((link, place)) = links.back else { return Ok(None) };
     let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
-    let street = street(link, place, Way::Back, Vec::new())?;
+    let street = street(link, place, Direction::Back, Vec::new())?;
     Ok(Some(Back { street, wire: wire(link), groups: groups.collect() }))
 }
 
@@ -105,7 +108,7 @@ pub(super) fn bottleneck(
     match scenario.linux.bottleneck {
         LinuxBottleneck::Sojourn => {
             let lines = if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() };
-            let street = street(link, place, Way::Forward, lines)?;
+            let street = street(link, place, Direction::Forward, lines)?;
             Ok((Bottleneck::Sojourn(street), None))
         }
         LinuxBottleneck::Kernel => {
@@ -116,7 +119,7 @@ pub(super) fn bottleneck(
 }
 
 /// A link of our router.
-fn street(link: &Link, place: usize, way: Way, lines: Vec<GroupLines>) -> Planned<Street> {
+fn street(link: &Link, place: usize, way: Direction, lines: Vec<GroupLines>) -> Planned<Street> {
     Ok(Street {
         queue: link.queue.to_string(),
         place: place as u16,

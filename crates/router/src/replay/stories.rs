@@ -9,7 +9,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use super::Waiting;
-use crate::plan::{Bottleneck, Plan, Way};
+use crate::plan::{Bottleneck, Direction, Plan};
 use crate::record_files::{PASSAGES, RunResult, STORIES};
 use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 
@@ -95,7 +95,7 @@ fn matched(passages: &[Passage], plan: &Plan, waiting: usize) -> Vec<Story> {
 fn begun(passage: &Passage, at: Time) -> Story {
     Story {
         flow: passage.flow,
-        way: Way::Forward,
+        way: Direction::Forward,
         seq: passage.seq,
         bytes: passage.bytes,
         kind: passage.kind,

@@ -6,7 +6,7 @@ use sojourn_sim::probe::Probe;
 
 use super::is_greedy;
 use super::stories::bottleneck_row;
-use crate::plan::{Bottleneck, Plan, Way};
+use crate::plan::{Bottleneck, Direction, Plan};
 use crate::record_files::RunResult;
 use crate::seen::Story;
 
@@ -71,7 +71,7 @@ fn drops_disagree(plan: &Plan, result: &RunResult, told: &[Story]) -> Option<Str
 
 /// What left a link and what its wire took.
 fn wire_missed(result: &RunResult, told: &[Story]) -> Option<String> {
-    [Way::Forward, Way::Back].into_iter().find_map(|way| {
+    [Direction::Forward, Direction::Back].into_iter().find_map(|way| {
         let seen = result.wires[way as usize]?.seen;
         let sent = told.iter().filter(|s| s.way == way && s.fate == Fate::Sent).count() as u64;
         (sent.abs_diff(seen) > EDGE_PACKETS)
@@ -133,7 +133,7 @@ app = { kind = "bulk" }
     fn dropped(count: usize) -> Vec<Story> {
         let story = Story {
             flow: 0,
-            way: Way::Forward,
+            way: Direction::Forward,
             seq: 0,
             bytes: 1500,
             kind: Kind::Data,

@@ -11,7 +11,7 @@ fn plan(queue: &str, limit: &str) -> plan::Street {
     plan::Street {
         queue: queue.to_owned(),
         place: 0,
-        way: plan::Way::Forward,
+        way: plan::Direction::Forward,
         limit: limit.to_owned(),
         framing_bytes: 0,
         mtu_bytes: 1500,

@@ -40,9 +40,12 @@ pub struct Standing<'a> {
     pub classes: usize,
     /// What was counted at each link.
     pub links: &'a [LinkStats],
-    /// Part of a link's capacity that was used, as [`Server::used`](crate::link::Server::used) says it.
-    pub used: &'a dyn Fn(usize, &Counters, Span, (Time, Time)) -> f64,
+    /// How much of each was used.
+    pub used: &'a Used<'a>,
 }
+
+/// Part of a link's capacity that was used, as [`Server::used`](crate::link::Server::used) says it.
+pub type Used<'a> = dyn Fn(usize, &Counters, Span, (Time, Time)) -> f64 + 'a;
 
 impl Bins {
     /// The present bin is over, the next begins.
