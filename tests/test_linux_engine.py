@@ -18,8 +18,6 @@ import sojourn
 from guests import KERNEL, in_guest, needs_kernel, numbers
 from processes import below, is_alive, wait_for
 from sojourn import _core, engines
-from sojourn.agreement import Cell, agree
-from sojourn.agreement.page import as_markdown
 from sojourn.engines import linux
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
@@ -385,32 +383,6 @@ def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_pat
     (tmp_path / "arch/um/Kconfig").write_text("of another kernel")
     with pytest.raises(InputError, match=r"not as in Debian's 6\.1"):
         kernel._adapt(tmp_path, 1000)
-
-
-def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
-    assert Cell("s", "delay_mean", (0.0019, 0.0010)).agrees
-    assert not Cell("s", "delay_mean", (0.0140, 0.0120)).agrees
-    assert Cell("s", "drop_rate", (0.021, 0.020)).agrees
-    assert not Cell("s", "drop_rate", (0.023, 0.020)).agrees
-    assert Cell("s", "drop_rate", (0.0, 0.0)).agrees
-
-
-def test_noise_does_not_make_cells_agree_but_is_told() -> None:
-    noisy = Cell("s", "drop_rate", (0.023, 0.020), noise=0.002)
-    assert not noisy.agrees
-    assert not noisy.is_apart
-    assert Cell("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
-    assert Cell("s", "drop_rate", (0.023, 0.020)).is_apart
-    assert not Cell("s", "drop_rate", (0.021, 0.020)).is_apart
-
-
-def test_every_queue_of_a_scenario_is_compared() -> None:
-    given = load("two-way", {"duration": "2s", "warmup": "1s"})
-    found = agree([given], [engines.SIMULATOR, engines.SIMULATOR], seeds=1)
-    assert [pair.name for pair in found.pairs] == ["two-way, downlink", "two-way, uplink"]
-    assert found.share == 1.0
-    rows = as_markdown(found).splitlines()
-    assert sum(row.startswith("| two-way, ") for row in rows) == 2
 
 
 def _guests() -> set[int]:

@@ -290,10 +290,10 @@ def test_acknowledgements_queue_and_drop_on_the_way_back() -> None:
         rows = [getattr(table, name) for table in tables]
         assert rows[0].schema == rows[1].schema, name
     found = [
-        dict.fromkeys((row["queue"], row["var"]) for row in table.states.to_pylist())
+        [(row["queue"], row["var"], row["t_ns"]) for row in table.states.to_pylist()]
         for table in tables
     ]
-    assert list(found[0]) == list(found[1])
+    assert found[0] == found[1]
     # Acknowledgements are numbered by what they acknowledge, so none runs ahead of the data.
     rows = tables[0].packets.to_pylist()
     latest = {queue: max(r["seq"] for r in rows if (r["queue"], r["flow"]) == (queue, "slowed"))

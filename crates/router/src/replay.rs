@@ -276,6 +276,10 @@ impl Replay {
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == end) {
             self.end_bin();
         }
+        if self.states {
+            self.next_sample = end;
+            self.sample();
+        }
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.note_programs(plan, result);
         let window = (self.warmup, end);
