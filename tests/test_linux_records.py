@@ -249,7 +249,7 @@ queue = "pie:limit=30p"
 [links.down]
 rate = "10mbit"
 delay = "5ms"
-queue = "codel"
+queue = "codel@linux"
 [[flows]]
 name = "slowed"
 path = ["down"]
@@ -272,15 +272,17 @@ def asymmetric(
 
 
 @needs_kernel
-def test_acknowledgements_queue_and_drop_on_the_way_back() -> None:
-    given = asymmetric()
+@BOTH
+def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> None:
+    given = asymmetric(bottleneck)
     run, own = in_guest(given), _core.run(given)
     assert run.invalid == []
     real, simulated = numbers(run), numbers(own)
     assert simulated["queue/up/utilisation"] > 0.9
-    for key in ("queue/up/utilisation", "queue/down/utilisation", "class/slowed/goodput"):
-        assert real[key] == pytest.approx(simulated[key], rel=0.1), key
-    assert real["queue/up/delay_mean"] == pytest.approx(simulated["queue/up/delay_mean"], rel=0.25)
+    assert real["queue/up/utilisation"] == pytest.approx(simulated["queue/up/utilisation"], rel=0.1)
+    # One flow and one seed: how near the engines are over several is for `sojourn agree` to say.
+    for key in ("queue/down/utilisation", "class/slowed/goodput", "queue/up/delay_mean"):
+        assert real[key] == pytest.approx(simulated[key], rel=0.25), key
     assert real["queue/up/drop_rate"] > 0.01
     # The round trip holds the wait for the way back, the way there does not.
     back = real["class/slowed/rtt_mean"] - real["class/slowed/owd_mean"]
@@ -293,7 +295,16 @@ def test_acknowledgements_queue_and_drop_on_the_way_back() -> None:
         [(row["queue"], row["var"], row["t_ns"]) for row in table.states.to_pylist()]
         for table in tables
     ]
-    assert found[0] == found[1]
+    if bottleneck == "sojourn":
+        assert found[0] == found[1]
+    else:  # the kernel does not tell the variables of its own discipline
+        assert [row for row in found[0] if row[0] == "up"] == [
+            row for row in found[1] if row[0] == "up"
+        ]
+        said = (
+            "links.up: its queue is our router's; the kernel's own is on the way to the receivers"
+        )
+        assert said in run.warnings
     # Acknowledgements are numbered by what they acknowledge, so none runs ahead of the data.
     rows = tables[0].packets.to_pylist()
     latest = {queue: max(r["seq"] for r in rows if (r["queue"], r["flow"]) == (queue, "slowed"))
@@ -310,16 +321,7 @@ def test_the_wire_of_the_way_back_loses_as_well() -> None:
     assert "queue/down/wire_lost" not in found
 
 
-@pytest.mark.parametrize(
-    ("kind", "place", "says"),
-    [
-        ({"bottleneck": "kernel"}, "links.up", r'engine\.linux\.bottleneck = "sojourn"'),
-        ({"app": '{ kind = "web" }'}, "flows[0].reverse", "not repeated"),
-    ],
-)
-def test_a_queue_on_the_way_back_is_refused_where_it_cannot_be(
-    kind: dict[str, str], place: str, says: str
-) -> None:
-    with pytest.raises(ScenarioError, match=says) as error:
-        _core.linux_plan(asymmetric(**kind))
-    assert error.value.place.endswith(place)
+def test_web_pages_over_a_queue_on_the_way_back_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="not repeated") as error:
+        _core.linux_plan(asymmetric(app='{ kind = "web" }'))
+    assert error.value.place.endswith("flows[0].reverse")

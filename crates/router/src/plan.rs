@@ -268,10 +268,16 @@ impl Plan {
         forward.into_iter().chain(self.back.iter().map(|back| &back.street))
     }
 
+    /// Whether packets pass a name space of their own between the kernel's router and the receivers, for
+    /// what we do to them there.
+    pub fn has_wire(&self) -> bool {
+        let is_kernels = matches!(self.bottleneck, Bottleneck::Kernel { .. });
+        is_kernels && (self.wire.is_some() || self.back.is_some())
+    }
+
     /// The name spaces that there are.
     pub fn spaces(&self) -> &'static [Space] {
-        let has_wire = matches!(self.bottleneck, Bottleneck::Kernel { .. }) && self.wire.is_some();
-        if has_wire { &Space::ALL } else { &Space::ALL[..Space::Wire as usize] }
+        if self.has_wire() { &Space::ALL } else { &Space::ALL[..Space::Wire as usize] }
     }
 }
 

@@ -74,10 +74,11 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         }
     }
     let mut out = Commands::default();
-    let wire = wire(link);
-    out.routers(scenario, link, &bottleneck, wire.is_some());
-    let watch = scenario.record.latency.then(|| out.watch(scenario, &bottleneck));
+    let (wire, back) = (wire(link), back(scenario, links, &mut warnings)?);
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
+    let has_wire = !is_ours && (wire.is_some() || back.is_some());
+    out.routers(scenario, link, &bottleneck, has_wire);
+    let watch = scenario.record.latency.then(|| out.watch(scenario, &bottleneck));
     if let Some(words) = &words {
         out.bottleneck(link, words);
     }
@@ -87,16 +88,16 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         warmup_ns: scenario.warmup.as_nanos(),
         sample_ns: scenario.record.sample.as_nanos(),
         sample_flows: scenario.record.flows,
-        sample_law: scenario.record.states && is_ours,
+        sample_law: scenario.record.states && (is_ours || back.is_some()),
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         watch,
         hz,
-        settings: settings(stamps, &bottleneck, wire.is_some()),
+        settings: settings(stamps, has_wire),
         commands: few_batches(out.commands),
         expected: out.expected,
         bottleneck,
         wire,
-        back: back(scenario, links)?,
+        back,
         adaptation: words.as_ref().and_then(|words| words.adaptation),
         flows,
         warnings,
@@ -244,7 +245,7 @@ fn filled_up(index: usize, app: &App) -> Option<String> {
 }
 
 /// Settings of name spaces that TCP reads; what is left alone is the kernel's default.
-fn settings(stamps: bool, bottleneck: &Bottleneck, has_wire: bool) -> Vec<Setting> {
+fn settings(stamps: bool, has_wire: bool) -> Vec<Setting> {
     let both = [Space::Senders, Space::Receivers];
     let of_tcp = [
         ("tcp_ecn", "2"), // by route where a flow asks for it
@@ -263,7 +264,7 @@ fn settings(stamps: bool, bottleneck: &Bottleneck, has_wire: bool) -> Vec<Settin
         value: value.to_owned(),
     };
     let mut settings = vec![setting(Space::Router, "ip_forward", "1")];
-    if has_wire && matches!(bottleneck, Bottleneck::Kernel { .. }) {
+    if has_wire {
         settings.push(setting(Space::Wire, "ip_forward", "1"));
     }
     for space in both {

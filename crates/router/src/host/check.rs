@@ -94,8 +94,7 @@ fn devices(plan: &Plan) -> Vec<(Space, String)> {
         devices.push((Space::Router, format!("r{group}")));
     }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
-        let peer =
-            if plan.wire.is_some() { (Space::Wire, "wire") } else { (Space::Receivers, "in") };
+        let peer = if plan.has_wire() { (Space::Wire, "wire") } else { (Space::Receivers, "in") };
         for (space, name) in [(Space::Router, "out"), peer] {
             devices.push((space, name.to_owned()));
         }

@@ -84,7 +84,7 @@ impl StreetHost {
     pub fn open(plan: &Plan, hosts: &Hosts) -> Result<Option<StreetHost>, Failure> {
         let (space, name, street) = match &plan.bottleneck {
             Bottleneck::Sojourn(street) => (Space::Router, "out", Some(street)),
-            Bottleneck::Kernel { .. } if plan.wire.is_some() => (Space::Wire, "near", None),
+            Bottleneck::Kernel { .. } if plan.has_wire() => (Space::Wire, "near", None),
             Bottleneck::Kernel { .. } => return Ok(None),
         };
         let open = |space, name: &str| {

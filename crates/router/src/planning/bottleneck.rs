@@ -45,13 +45,6 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
         return refuse(format!("links.{}.device", link.name), message);
     }
     let back = back.map(|place| (&scenario.links[place], place));
-    if let (Some((link, _)), LinuxBottleneck::Kernel) = (back, scenario.linux.bottleneck) {
-        return refuse(
-            format!("links.{}", link.name),
-            "the kernel's bottleneck is on the way to the receivers alone; a queue on the way back \
-             runs with engine.linux.bottleneck = \"sojourn\"",
-        );
-    }
     Ok(Links { forward: &scenario.links[place], place, back })
 }
 
@@ -84,8 +77,18 @@ fn check_ways(
 }
 
 /// The link on the way back.
-pub(super) fn back(scenario: &Resolved, links: Links<'_>) -> Planned<Option<Back>> {
+pub(super) fn back(
+    scenario: &Resolved,
+    links: Links<'_>,
+    warnings: &mut Vec<String>,
+) -> Planned<Option<Back>> {
     let Some((link, place)) = links.back else { return Ok(None) };
+    if scenario.linux.bottleneck == LinuxBottleneck::Kernel {
+        warnings.push(format!(
+            "links.{}: its queue is our router's; the kernel's own is on the way to the receivers",
+            link.name
+        ));
+    }
     let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
     let street = street(link, place, Direction::Back, Vec::new())?;
     Ok(Some(Back { street, wire: wire(link), groups: groups.collect() }))

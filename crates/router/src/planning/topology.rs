@@ -77,7 +77,7 @@ impl Commands {
         for (index, group) in scenario.flows.iter().enumerate() {
             self.receivers(index, group, (veth, is_joined));
         }
-        if veth && has_wire {
+        if has_wire {
             self.wire(widest);
         }
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {

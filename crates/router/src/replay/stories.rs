@@ -17,14 +17,15 @@ use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>, String> {
     let end = Time::from_nanos(plan.duration_ns);
     let mut stories = match &plan.bottleneck {
-        Bottleneck::Sojourn(_) => {
-            rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?
-        }
+        Bottleneck::Sojourn(_) => Vec::new(),
         Bottleneck::Kernel { .. } => {
             let passages = rows(folder, PASSAGES, Passage::read as fn(&[u8; PASSAGE_BYTES]) -> _)?;
             matched(&passages, plan, waiting_at_the_end(result, plan))
         }
     };
+    if plan.streets().next().is_some() {
+        stories.extend(rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?);
+    }
     if stories.iter().any(|story| story.left.is_some_and(|left| left < story.arrived)) {
         return Err("the record has a packet that left before it came".to_owned());
     }

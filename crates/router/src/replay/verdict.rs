@@ -63,7 +63,8 @@ fn drops_disagree(plan: &Plan, result: &RunResult, told: &[Story]) -> Option<Str
         return None;
     }
     let counted = bottleneck_row(&result.after, plan)?["drops"].as_u64()?;
-    let seen = told.iter().filter(|story| matches!(story.fate, Fate::Dropped(..))).count() as u64;
+    let is_drop = |s: &&Story| s.way == Direction::Forward && matches!(s.fate, Fate::Dropped(..));
+    let seen = told.iter().filter(is_drop).count() as u64;
     (counted.abs_diff(seen) > EDGE_PACKETS).then(|| {
         format!("the kernel counted {counted} drops at the bottleneck, the record shows {seen}")
     })
