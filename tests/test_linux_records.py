@@ -242,9 +242,9 @@ latency = true
 [engine.linux]
 bottleneck = "{bottleneck}"
 [links.up]
-rate = "80kbit"
+rate = "150kbit"
 delay = "5ms"
-queue = "pie:limit=30p"
+queue = "taildrop:limit=30p"
 {link}
 [links.down]
 rate = "10mbit"
