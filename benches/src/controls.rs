@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
-use sojourn_sim::cc::{self, Start};
+use sojourn_sim::cc::{self, Feedback, Start};
 use sojourn_sim::packet::{Kind, Packet};
 use sojourn_sim::tcp::profile::LINUX;
 use sojourn_sim::tcp::{Segments, Sender};
@@ -34,13 +34,23 @@ impl Loop {
         let mut cc = (cc::choose(control).expect("a registered control").factory)();
         let (now, rng) = (Time::ZERO, Rng::stream(1, "bench", 0));
         let (initial_window, payload_bytes) = (10, 1448);
-        cc.on_start(&Start { now, flow: 0, initial_window, payload_bytes, rtt: Some(RTT), rng });
+        cc.on_start(&Start {
+            now,
+            flow: 0,
+            initial_window,
+            payload_bytes,
+            packet_bytes: payload_bytes + 52,
+            rtt: Some(RTT),
+            ecn: true,
+            rng,
+        });
         let segments = Segments {
             flow: 0,
             connection: 1,
             payload_bytes,
             header_bytes: 52,
             ecn: true,
+            accurate: cc.needs().feedback == Feedback::Accurate,
             count: u32::MAX,
             last_payload_bytes: payload_bytes,
             initial_window,
@@ -65,7 +75,7 @@ impl Loop {
                 let mut ack = Packet::new(Kind::Ack, 0, 1, packet.seq + 1, 52, packet.sent);
                 ack.signal = packet.seq % MARKED == 1;
                 ack.ace = ((*marks + 5) % 8) as u8;
-                ack.ce_bytes = *marks * 1448 % (1 << 24);
+                ack.ce_bytes = Some(*marks * 1448 % (1 << 24));
                 acks.push_back((*free_at + RTT, ack));
             }
         };

@@ -1613,6 +1613,8 @@ class Link(_Part):
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
             }``.
         loss: Random loss on the wire, such as ``{ kind = "bernoulli", rate = 0.01 }``.
+        ecn_bleaching: Whether the wire clears the ECN field of every packet, marks included (ECN
+            bleaching). Default: ``False``.
     """
 
     rate: Capacity
@@ -1623,6 +1625,7 @@ class Link(_Part):
     device: Device | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None
+    ecn_bleaching: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1959,6 +1962,13 @@ class FlowGroup(_Part):
             ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
+        accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) also
+            where its congestion control does not need it.
+        receiver_ecn: TCP: the feedback of marks that the receiver grants at most: ``none``,
+            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), as it does where this is not written.
+        accecn_option: TCP: when the receiver sends the option of AccECN: ``always`` where there is
+            room, as it does where this is not written, ``sparingly`` (after changes, while marks
+            arrive, and three times per round trip), or ``never``.
         packet: TCP: size of a full segment at IP level, headers included. Without it that of the
             ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
@@ -1989,6 +1999,9 @@ class FlowGroup(_Part):
     tcp: str | None = None
     cc: CongestionControl | None = None
     ecn: bool | None = None
+    accecn: bool | None = None
+    receiver_ecn: Literal["none"] | Literal["classic"] | Literal["accecn"] | None = None
+    accecn_option: Literal["always"] | Literal["sparingly"] | Literal["never"] | None = None
     packet: str | None = None
     header: str | None = None
     initial_window: int | None = None

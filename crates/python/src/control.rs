@@ -168,6 +168,7 @@ impl CongestionControl for Control {
             steers: Steers::Window,
             feedback: Feedback::Accurate,
             low_latency: false,
+            needs_ecn: false,
             rate_samples: true,
             pacing: self.paced.then_some(Span::ZERO),
         }

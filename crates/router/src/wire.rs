@@ -38,8 +38,8 @@ pub struct WireCounts {
 impl Wire {
     /// An empty wire.
     pub fn new(plan: Option<&plan::Wire>, seed: u64, warmup: Time) -> Wire {
-        let impairment =
-            plan.and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter));
+        let impairment = plan
+            .and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter, false));
         Wire { impairment, warmup: Some(warmup), seen: 0, entered: 0, under_way: BTreeMap::new() }
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn the_nth_packet_has_the_luck_that_it_has_in_the_simulator() {
         let loss = Some(Loss::GilbertElliott { enter: 0.1, leave: 0.3, bad: 0.9, good: 0.01 });
         let jitter = Some(Jitter { extra: Extra::Uniform(Span::from_millis(5)), reorder: true });
-        let mut simulated = Impairment::behind("bottleneck", 7, loss, jitter).unwrap();
+        let mut simulated = Impairment::behind("bottleneck", 7, loss, jitter, false).unwrap();
         let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS)));
         let mut times: Vec<u64> = times.map(Time::as_nanos).collect();
         assert!(times.len() < 450 && !times.is_sorted());

@@ -128,6 +128,9 @@ pub struct Link {
     /// Random loss on the wire, such as `{ kind = "bernoulli", rate = 0.01 }`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
+    /// Whether the wire clears the ECN field of every packet, marks included (ECN bleaching).
+    #[serde(default)]
+    pub ecn_bleaching: bool,
 }
 
 /// How fast a link sends: a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`.

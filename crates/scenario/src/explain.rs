@@ -19,6 +19,9 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: Value, places: &Places) -> Result
     })
 }
 
+/// Keys whose values are words.
+const WORDS: [&str; 3] = [".arrivals", ".receiver_ecn", ".accecn_option"];
+
 /// The path and the message in our words.
 fn explain(path: &str, message: &str) -> (String, String) {
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -29,7 +32,7 @@ fn explain(path: &str, message: &str) -> (String, String) {
         return match message.starts_with("unknown field") {
             true => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
             // Words stand for themselves; tables say what they are in `kind`.
-            false if path.ends_with(".arrivals") => {
+            false if WORDS.iter().any(|word| path.ends_with(word)) => {
                 (path.to_owned(), format!("there is no `{typed}`{hint}"))
             }
             false => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),

@@ -9,6 +9,37 @@ use crate::paths::Access;
 use crate::schema;
 use crate::text::{RateText, SizeText, SpanText, StartText};
 
+/// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
+/// `accecn` (RFC 9768), as it does where this is not written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum ReceiverEcn {
+    /// It speaks no ECN.
+    None,
+    /// Marks are echoed until the sender has reduced (RFC 3168).
+    Classic,
+    /// Marks are counted (RFC 9768), or echoed where the sender asks for that.
+    #[default]
+    AccEcn,
+}
+
+/// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where this
+/// is not written, `sparingly` (after changes, while marks arrive, and three times per round trip), or
+/// `never`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum AccEcnOption {
+    /// On every acknowledgement that has room for it.
+    #[default]
+    Always,
+    /// After a change, while marks arrive, and three times per round trip.
+    Sparingly,
+    /// Never, as where something on the way takes it out.
+    Never,
+}
+
 /// A number of flows that are alike but for their random streams.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +88,19 @@ pub struct FlowGroup {
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
     pub ecn: bool,
+    /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) also where its
+    /// congestion control does not need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accecn: Option<bool>,
+    /// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
+    /// `accecn` (RFC 9768), as it does where this is not written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_ecn: Option<ReceiverEcn>,
+    /// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where
+    /// this is not written, `sparingly` (after changes, while marks arrive, and three times per round
+    /// trip), or `never`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accecn_option: Option<AccEcnOption>,
     /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp` profile,
     /// `1500B` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +144,9 @@ impl FlowGroup {
         let keys = [
             ("tcp", self.tcp.is_some()),
             ("cc", self.cc.is_some()),
+            ("accecn", self.accecn.is_some()),
+            ("receiver_ecn", self.receiver_ecn.is_some()),
+            ("accecn_option", self.accecn_option.is_some()),
             ("packet", self.packet.is_some()),
             ("header", self.header.is_some()),
             ("initial_window", self.initial_window.is_some()),

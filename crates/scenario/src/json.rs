@@ -47,6 +47,7 @@ fn link(link: &Link, wlans: &[Cell]) -> Value {
         })),
         "jitter": link.jitter.map(jitter),
         "loss": link.loss.map(loss),
+        "ecn_bleaching": link.ecn_bleaching,
     })
 }
 
@@ -252,7 +253,10 @@ fn transport(tcp: &Tcp) -> Value {
     json!({
         "tcp": tcp.profile,
         "cc": tcp.cc,
-        "ecn": tcp.ecn,
+        "ecn": tcp.ecn.is_some(),
+        "accecn": tcp.ecn.is_some_and(|ecn| ecn.accecn),
+        "receiver_ecn": tcp.ecn.map(|ecn| ecn.receiver),
+        "accecn_option": tcp.ecn.map(|ecn| ecn.option),
         "packet": size(tcp.payload_bytes + tcp.header_bytes),
         "payload": size(tcp.payload_bytes),
         "header": size(tcp.header_bytes),

@@ -8,6 +8,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 pub use crate::apps::Arrivals;
 pub use crate::carried::{App, Datagrams, Recording, Shape, Sizes, Web};
 pub use crate::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
+pub use crate::flows::{AccEcnOption, ReceiverEcn};
 use crate::plain;
 pub use crate::wlan::Cell;
 
@@ -78,6 +79,8 @@ pub struct Link {
     pub jitter: Option<Jitter>,
     /// Random loss on the wire.
     pub loss: Option<Loss>,
+    /// Whether the wire clears the ECN field of what it carries.
+    pub ecn_bleaching: bool,
 }
 
 /// A device below a queue. It takes a packet while it holds at most so many bytes, or fewer than so many
@@ -257,8 +260,8 @@ pub struct Tcp {
     /// The congestion control, as text: `cubic`, `cubic:hystart=false`. The simulator reads it. If not
     /// written, the profile has one.
     pub cc: Option<String>,
-    /// Whether ECN is negotiated (RFC 3168).
-    pub ecn: bool,
+    /// ECN, where the sender asks for it.
+    pub ecn: Option<Ecn>,
     /// Payload of a full segment, bytes.
     pub payload_bytes: u32,
     /// IP and TCP headers of a data segment, bytes; also the size of a pure ACK.
@@ -269,6 +272,17 @@ pub struct Tcp {
     pub ack_every: Option<u32>,
     /// What the receiver offers, if it is ever the limit.
     pub receive_window: Option<ReceiveWindow>,
+}
+
+/// How marks are told, where the sender asks for ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Ecn {
+    /// The sender asks for accurate feedback whatever its congestion control needs.
+    pub accecn: bool,
+    /// What the receiver grants at most.
+    pub receiver: ReceiverEcn,
+    /// When the receiver sends the option of accurate feedback.
+    pub option: AccEcnOption,
 }
 
 /// The window that a receiver offers.

@@ -262,10 +262,28 @@ fn tcp_keys_on_datagrams_say_so() {
         ("tcp", "\"sack\"", "remove it"),
         ("initial_window", "10", "remove it"),
         ("ack_every", "2", "remove it"),
+        ("accecn", "true", "remove it"),
+        ("receiver_ecn", "classic", "remove it"),
     ] {
         let key = format!("flows[0].{key}");
         set_refused(&[cbr, (&key, value)], &format!("--set {key}"), remedy);
     }
+}
+
+#[test]
+fn words_of_accurate_feedback_need_ecn_and_a_meaning() {
+    for (key, value) in
+        [("accecn", "true"), ("receiver_ecn", "\"classic\""), ("accecn_option", "\"never\"")]
+    {
+        let key = format!("flows[0].{key}");
+        set_refused(&[(&key, value)], &format!("--set {key}"), "write `ecn = true` too");
+        assert!(load(GOOD, &[("flows[0].ecn", "true"), (&key, value)]).is_ok());
+    }
+    let ecn = ("flows[0].ecn", "true");
+    let key = "flows[0].receiver_ecn";
+    set_refused(&[ecn, (key, "\"acecn\"")], &format!("--set {key}"), "`accecn`");
+    let key = "flows[0].accecn_option";
+    set_refused(&[ecn, (key, "\"often\"")], &format!("--set {key}"), "known: always");
 }
 
 #[test]

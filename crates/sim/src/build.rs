@@ -10,13 +10,14 @@ use crate::agenda::{Agenda, Slot};
 use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::stream::{Plan, Setup, Stream};
+use crate::app::setup::Setup;
+use crate::app::stream::{Plan, Stream};
 use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::ends::{ecn, initial_window, window_rule};
 use crate::link::Link;
 use crate::probe::Probe;
 use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
-use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::{self, AckRule, Profile};
 use crate::wire::{Line, Wire};
 use crate::world::bins::Bins;
@@ -268,6 +269,14 @@ fn transport<'a>(
         Some(cc) => Arc::clone(cc),
         None => named().map_err(invalid("cc"))?,
     };
+    let by_runs = (cc.factory)().needs().feedback == Feedback::Runs;
+    if by_runs && tcp.ecn.is_some_and(|ecn| ecn.accecn) {
+        let why = format!(
+            "{} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out",
+            cc.in_full.split(':').next().unwrap_or_default()
+        );
+        return Err(invalid("accecn")(why));
+    }
     Ok(Some((tcp, Transport { profile, cc })))
 }
 
@@ -282,27 +291,6 @@ fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
                 format!("there are no TCP flows of this name; known: {}", known.join(", "));
             Err(SimError::invalid(&format!("cc[{name}]"), message))
         }
-    }
-}
-
-fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
-    tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
-}
-
-/// What the receivers offer, in segments.
-fn window_rule(tcp: &Tcp) -> WindowRule {
-    /// Linux offers 64 kB at first.
-    const INITIAL_BYTES: u64 = 65_536;
-    let segments = |bytes: u64| {
-        let segments = bytes / u64::from(tcp.payload_bytes);
-        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
-    };
-    match tcp.receive_window {
-        None => WindowRule::Unlimited,
-        Some(window) if window.autotuned => {
-            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
-        }
-        Some(window) => WindowRule::Fixed(segments(window.bytes)),
     }
 }
 
@@ -332,19 +320,21 @@ fn build_flow(
             connection: lane,
             payload_bytes: tcp.payload_bytes,
             header_bytes: tcp.header_bytes,
-            ecn: tcp.ecn,
+            ecn: false,
+            accurate: false,
             count: u32::MAX,
             last_payload_bytes: tcp.payload_bytes,
             initial_window: initial_window(tcp, profile),
         };
-        let feedback = if tcp.ecn { (cc.factory)().needs().feedback } else { Feedback::Classic };
+        let (asks, ability) = ecn(tcp, profile, &(cc.factory)().needs());
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
         let setup = Setup {
             cc,
             segments,
             profile: *profile,
-            feedback,
+            asks,
+            ability,
             rng,
             window,
             observed,

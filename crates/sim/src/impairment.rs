@@ -1,6 +1,7 @@
-//! What a wire does to packets beside delaying them evenly: random loss and jitter (endpoints sheet §5.7).
+//! What a wire does to packets beside delaying them evenly: random loss, jitter (endpoints sheet §5.7), and
+//! the ECN field cleared.
 
-use sojourn_aqm::{Rng, Span, Time};
+use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 
 use crate::agenda::Agenda;
@@ -8,12 +9,14 @@ use crate::draw;
 use crate::packet::Packet;
 use crate::wire::Wire;
 
-/// Loss and jitter of one wire. Each has a random stream of its own, so that one never shifts the
+/// What one wire does. Loss and jitter each have a random stream of their own, so that one never shifts the
 /// other's luck.
 #[derive(Debug)]
 pub struct Impairment {
     loss: Option<(Loss, Rng)>,
     jitter: Option<(Jitter, Rng)>,
+    /// The ECN field is cleared.
+    bleaches: bool,
     /// Gilbert and Elliott's state.
     in_bad_state: bool,
     /// When the last packet that kept its place was put on the wire.
@@ -25,24 +28,29 @@ pub struct Impairment {
 
 impl Impairment {
     /// The impairment of the wire behind a link, whose random streams are named after it; none where it has
-    /// neither loss nor jitter.
+    /// neither loss nor jitter and leaves the ECN field alone.
     pub fn behind(
         link: &str,
         seed: u64,
         loss: Option<Loss>,
         jitter: Option<Jitter>,
+        bleaches: bool,
     ) -> Option<Impairment> {
-        Impairment::new(loss, jitter, |purpose| Rng::stream(seed, &format!("{link}/{purpose}"), 0))
+        Impairment::new(loss, jitter, bleaches, |purpose| {
+            Rng::stream(seed, &format!("{link}/{purpose}"), 0)
+        })
     }
 
     fn new(
         loss: Option<Loss>,
         jitter: Option<Jitter>,
+        bleaches: bool,
         stream: impl Fn(&str) -> Rng,
     ) -> Option<Impairment> {
-        (loss.is_some() || jitter.is_some()).then(|| Impairment {
+        (loss.is_some() || jitter.is_some() || bleaches).then(|| Impairment {
             loss: loss.map(|loss| (loss, stream("loss"))),
             jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
+            bleaches,
             in_bad_state: false,
             last: Time::ZERO,
             offered: 0,
@@ -52,7 +60,10 @@ impl Impairment {
     }
 
     /// Puts a packet on the wire, if it is not lost.
-    pub fn forward(&mut self, now: Time, packet: Packet, wire: &mut Wire, agenda: &mut Agenda) {
+    pub fn forward(&mut self, now: Time, mut packet: Packet, wire: &mut Wire, agenda: &mut Agenda) {
+        if self.bleaches {
+            packet.ecn = Ecn::NotEct;
+        }
         let reorders = self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder);
         match self.pass(now) {
             None => {}
@@ -119,7 +130,8 @@ mod tests {
     use super::*;
 
     fn with(loss: Option<Loss>, jitter: Option<Jitter>) -> Impairment {
-        Impairment::new(loss, jitter, |purpose| Rng::stream(7, purpose, 0)).expect("impaired")
+        Impairment::new(loss, jitter, false, |purpose| Rng::stream(7, purpose, 0))
+            .expect("impaired")
     }
 
     /// Which of a number of packets are lost.

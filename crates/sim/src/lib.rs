@@ -11,6 +11,7 @@ pub mod cc;
 pub mod diff;
 pub mod draw;
 pub mod emodel;
+mod ends;
 pub mod impairment;
 pub mod link;
 pub mod opportunities;

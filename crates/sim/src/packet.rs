@@ -74,10 +74,11 @@ pub struct Packet {
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
-    /// On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.2.2).
+    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked for and
+    /// granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768 §3.1, §3.2.2).
     pub ace: u8,
-    /// Bytes received with CE, modulo 2^24 (RFC 9768 §3.2.3).
-    pub ce_bytes: u32,
+    /// Bytes received with CE, modulo 2^24; none without the option (RFC 9768 §3.2.3).
+    pub ce_bytes: Option<u32>,
 }
 
 impl Packet {
@@ -100,7 +101,7 @@ impl Packet {
             marked: None,
             signal: false,
             ace: 0,
-            ce_bytes: 0,
+            ce_bytes: None,
         }
     }
 

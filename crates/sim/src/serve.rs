@@ -43,7 +43,7 @@ pub fn server(link: &LinkPlan, media: Slot) -> Server {
 
 /// What the wire of a link does to packets.
 pub(crate) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter)
+    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
 }
 
 /// The wireless LANs, with the links that are their transmitters. Random streams are named after the link.

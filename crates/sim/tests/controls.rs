@@ -6,7 +6,7 @@ use common::*;
 use sojourn_aqm::Span;
 use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, Scope};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, Resolved};
 
 /// Ten Mbit/s over 40 ms: 50 kB, of which 1448 in 1500 are payload.
 const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;
@@ -17,7 +17,7 @@ fn bottleneck(aqm: &str, limit_bytes: u64, controls: &[(&str, bool)], seconds: u
     link.delay = ms(18);
     let flow = |(place, &(cc, ecn)): (usize, &(&str, bool))| {
         let mut tcp = tcp(cc);
-        tcp.ecn = ecn;
+        tcp.ecn = ecn.then(Ecn::default);
         let name = format!("{place}-{}", cc.split(':').next().unwrap());
         let group = group(&name, 1, App::Bulk { tcp, bytes: None });
         FlowGroup { return_delay: ms(20), rtt: ms(40), start: (Span::ZERO, ms(100)), ..group }
@@ -154,9 +154,43 @@ fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
 }
 
 #[test]
-fn prague_without_ecn_is_paced_reno() {
-    let plan = bottleneck("taildrop", 50_000, &[("prague", false)], 60);
+fn prague_without_ecn_is_reno() {
+    // Linux `prague_init`: `prague_reno`, not paced; the runs are the same packet by packet.
+    let of = |cc| {
+        let mut plan = bottleneck("taildrop", 50_000, &[(cc, false)], 60);
+        plan.flows[0].name = "flow".into();
+        run(&plan)
+    };
+    let (prague, reno) = (of("prague"), of("reno"));
+    assert!(metric(&prague, Scope::Queue, "b", "utilisation") > 0.97);
+    assert_eq!(prague.digest, reno.digest);
+}
+
+/// So many Prague flows over 20 Mbit/s and a round trip of 2 ms, which 3.3 packets fill: the part of
+/// packets marked, and utilisation.
+fn crowd(cc: &str, flows: u32) -> [f64; 2] {
+    let mut plan = low_latency(&[(cc, true)]);
+    plan.links[0].capacity = Capacity::Constant(mbit(20));
+    plan.links[0].delay = ms(1);
+    let group = &mut plan.flows[0];
+    (group.count, group.rtt) = (flows, ms(2));
+    (group.access_delay, group.egress_delay, group.return_delay) = (Span::ZERO, Span::ZERO, ms(1));
     let run = run(&plan);
-    assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.97);
-    assert_eq!(metric(&run, Scope::Queue, "b", "mark_rate_random"), 0.0);
+    ["mark_rate", "utilisation"].map(|name| metric(&run, Scope::Queue, "b", name))
+}
+
+#[test]
+fn prague_gets_its_rate_from_the_marks_whatever_a_short_round_trip() {
+    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two packets
+    // per round trip, which are 12 Mbit/s here.
+    for flows in [5, 10, 20, 40] {
+        let [marked, utilisation] = crowd("prague", flows);
+        assert!(utilisation > 0.9, "{flows} flows: {utilisation}");
+        let rate = utilisation * 20.0 / f64::from(flows);
+        let expected = 1.0 / (rate + 1.0);
+        assert!((marked / expected - 1.0).abs() < 0.25, "{flows}: {marked} for {expected}");
+    }
+    // Steered by its window alone, it leaves more unused.
+    let [by_rate, by_window] = ["prague", "prague:cwnd_transit=0"].map(|cc| crowd(cc, 10)[1]);
+    assert!(by_rate > by_window, "{by_rate} and {by_window}");
 }

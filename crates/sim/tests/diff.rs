@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use sojourn_aqm::{Cause, Span, Stage, registry};
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::App;
+use sojourn_scenario::resolved::{App, Ecn};
 use sojourn_sim::diff::{Diff, diff};
 
 /// The same scenario with that AQM on its link.
@@ -20,7 +20,7 @@ fn diff_of(plan: &Resolved, a: &str, b: &str) -> Diff {
 /// TCP with and without ECN, and datagrams that do not listen.
 fn mix(seconds: u64) -> Resolved {
     let mut marked = tcp("cubic");
-    marked.ecn = true;
+    marked.ecn = Some(Ecn::default());
     let marked = group("ecn", 3, App::Bulk { tcp: marked, bytes: None });
     scenario(seconds, vec![], vec![bulk(3, "reno"), marked, cbr("cbr", 2, mbit(1), 1000)])
 }

@@ -11,7 +11,7 @@ use common::{group, link, mbit, ms, tcp};
 use sojourn_aqm::{
     Backlog, Cause, Departure, Packet as _, Qdisc, Rng, Sink, Span, Stage, Time, Var,
 };
-use sojourn_scenario::resolved::{App, Capacity, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Ecn, Resolved};
 use sojourn_sim::build;
 use sojourn_sim::link::{Link, Server};
 use sojourn_sim::packet::{Kind, Packet};
@@ -99,7 +99,7 @@ fn recording(name: &str) -> Recording {
 /// The scenario of the recordings.
 fn scenario(recorded: &Recording) -> Resolved {
     let mut tcp = tcp(&recorded.cc);
-    tcp.ecn = !recorded.marks.is_empty();
+    tcp.ecn = (!recorded.marks.is_empty()).then(Ecn::default);
     let mut flow = group("bulk", 1, App::Bulk { tcp, bytes: None });
     flow.access_rate = mbit(1000);
     flow.rtt = ms(50);

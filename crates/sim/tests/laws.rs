@@ -13,7 +13,9 @@ use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::App;
 use sojourn_sim::cc::{Feedback, choose};
 use sojourn_sim::packet::Packet;
+use sojourn_sim::tcp::negotiation::Mode;
 use sojourn_sim::tcp::profile::{AckRule, LINUX, NEWRENO, Profile};
+use sojourn_sim::tcp::receiver::EcnAbility;
 use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Answer, Receiver, Segments, Sender};
 
@@ -72,13 +74,14 @@ impl Path {
     ) -> Path {
         let control = (choose(cc).unwrap().factory)();
         let runs = control.needs().feedback == Feedback::Runs;
-        let feedback = if marks && runs { Feedback::Runs } else { Feedback::Classic };
+        let ability = EcnAbility { runs, ..EcnAbility::NONE };
         let segments = Segments {
             flow: 0,
             connection: 1,
             payload_bytes: 1448,
             header_bytes: 52,
             ecn: marks,
+            accurate: false,
             count: u32::MAX,
             last_payload_bytes: 1448,
             initial_window,
@@ -86,7 +89,8 @@ impl Path {
         let rtt = Span::from_millis(rtt_ms);
         let mut sender = Sender::new(segments, profile, control);
         sender.on_established(rtt);
-        let receiver = Receiver::new(profile.ack, profile.sack).with_feedback(feedback, 52);
+        let mut receiver = Receiver::new(profile.ack, profile.sack).able(ability);
+        receiver.agree(if marks { Mode::Classic } else { Mode::NotEcn });
         let (now, flying) = (Time::ZERO, BTreeMap::new());
         let mut path =
             Path { sender, receiver, rtt, chosen, marks, now, sent: 0, order: 0, flying };
@@ -116,7 +120,7 @@ impl Path {
     }
 
     fn acknowledge(&mut self) {
-        let ack = self.receiver.acknowledge(0, 1, 52);
+        let ack = self.receiver.acknowledge(self.now, 0, 1, 52);
         self.fly(false, ack);
     }
 

@@ -8,21 +8,31 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sojourn_aqm::{Rate, Span, registry};
 use sojourn_record::rows::Fate;
-use sojourn_scenario::resolved::{App, Arrivals, Datagrams, FlowGroup, Resolved, Sizes};
+use sojourn_scenario::resolved::{
+    AccEcnOption, App, Arrivals, Datagrams, Ecn, FlowGroup, ReceiverEcn, Resolved, Sizes,
+};
 
 fn aqm() -> impl Strategy<Value = String> {
     let names: Vec<String> = registry::names().map(str::to_owned).collect();
     prop::sample::select(names)
 }
 
+fn ecn() -> impl Strategy<Value = Option<Ecn>> {
+    let receivers = vec![ReceiverEcn::None, ReceiverEcn::Classic, ReceiverEcn::AccEcn];
+    let options = vec![AccEcnOption::Always, AccEcnOption::Sparingly, AccEcnOption::Never];
+    let ends = (any::<bool>(), prop::sample::select(receivers), prop::sample::select(options));
+    prop::option::of(ends.prop_map(|(accecn, receiver, option)| Ecn { accecn, receiver, option }))
+}
+
 fn app() -> impl Strategy<Value = App> {
     let profiles = sojourn_sim::tcp::profile::PROFILES.map(|profile| profile.name).to_vec();
     let controls = sojourn_sim::cc::controls().into_iter().map(|control| control.name);
     let controls = prop::sample::select(controls.collect::<Vec<_>>());
-    let stream = (controls, any::<bool>(), 1u32..3, prop::sample::select(profiles));
+    let stream = (controls, ecn(), 1u32..3, prop::sample::select(profiles));
     let bulk = stream.prop_map(|(cc, ecn, ack_every, profile)| App::Bulk {
         tcp: sojourn_scenario::resolved::Tcp {
-            ecn,
+            // DCTCP reads runs of classic echoes.
+            ecn: ecn.map(|ecn| Ecn { accecn: ecn.accecn && cc != "dctcp", ..ecn }),
             ack_every: Some(ack_every),
             receive_window: None,
             profile: profile.into(),

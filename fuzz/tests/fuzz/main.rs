@@ -6,6 +6,7 @@ mod life;
 mod parsers;
 mod records;
 mod settings;
+mod tcp;
 mod words;
 
 #[path = "../../../crates/aqm/tests/contract/host.rs"]

@@ -3,7 +3,7 @@
 use sojourn_aqm::{Rate, Time};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
-    App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
+    App, Capacity, Ecn, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
 };
 
 use super::topology::{self, VETH_BPS, shaper};
@@ -44,6 +44,11 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
         let message = "engine linux has no buffer below the queue; remove it, or use engine sim";
         return refuse(format!("links.{}.device", link.name), message);
     }
+    if let Some(link) = scenario.links.iter().find(|link| link.ecn_bleaching) {
+        let message =
+            "engine linux has no wire that clears the ECN field; remove it, or use engine sim";
+        return refuse(format!("links.{}.ecn_bleaching", link.name), message);
+    }
     let back = back.map(|place| (&scenario.links[place], place));
     Ok(Links { forward: &scenario.links[place], place, back })
 }
@@ -54,6 +59,12 @@ fn check_ways(
     group: &FlowGroup,
     (place, back): (usize, Option<usize>),
 ) -> Planned<()> {
+    if group.app.tcp().and_then(|tcp| tcp.ecn).is_some_and(|ecn| ecn != Ecn::default()) {
+        let message = "engine linux runs Linux 6.1, which has no accurate ECN feedback, with the same \
+                       settings at both ends; leave `accecn`, `receiver_ecn` and `accecn_option` out, \
+                       or use engine sim";
+        return refuse(format!("flows[{index}].ecn"), message);
+    }
     let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
     let is_other = |link: &usize| Some(*link) != back || *link == place;
     for (key, is_beyond) in [

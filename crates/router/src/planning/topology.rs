@@ -115,7 +115,7 @@ impl Commands {
             &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"),
         );
         let tcp = group.app.tcp();
-        let ecn = if tcp.is_some_and(|tcp| tcp.ecn) { " features ecn" } else { "" };
+        let ecn = if tcp.is_some_and(|tcp| tcp.ecn.is_some()) { " features ecn" } else { "" };
         let window = tcp.and_then(|tcp| tcp.initial_window).unwrap_or(10);
         self.ip(
             Space::Senders,

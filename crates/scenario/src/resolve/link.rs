@@ -105,6 +105,7 @@ pub(super) fn link(
         device: wire::device(&join(&place, "device"), written.device, &capacity)?,
         jitter: wire::jitter(&join(&place, "jitter"), written.jitter.as_ref())?,
         loss: wire::loss(&join(&place, "loss"), written.loss.as_ref())?,
+        ecn_bleaching: written.ecn_bleaching,
         capacity,
         queue,
     })

@@ -4,7 +4,7 @@ use super::link::packet_bytes;
 use super::{Checked, refuse};
 use crate::choice::Choice;
 use crate::flows::FlowGroup;
-use crate::resolved::{ReceiveWindow, Tcp};
+use crate::resolved::{Ecn, ReceiveWindow, Tcp};
 use crate::stacks;
 use crate::text::SizeText;
 
@@ -26,13 +26,32 @@ pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
     Ok(Tcp {
         profile: profile.to_owned(),
         cc: congestion_control(&format!("{place}.cc"), written.cc.as_ref())?,
-        ecn: written.ecn,
+        ecn: ecn(place, written)?,
         payload_bytes: packet_bytes - header_bytes,
         header_bytes,
         initial_window: at_least_one(place, "initial_window", written.initial_window)?,
         ack_every: at_least_one(place, "ack_every", written.ack_every)?,
         receive_window: receive_window(place, written, packet)?,
     })
+}
+
+/// How marks are told. What says more of that needs ECN.
+fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
+    let keys = [
+        ("accecn", written.accecn.is_some()),
+        ("receiver_ecn", written.receiver_ecn.is_some()),
+        ("accecn_option", written.accecn_option.is_some()),
+    ];
+    match keys.iter().find(|&&(_, is_written)| is_written && !written.ecn) {
+        Some((key, _)) => {
+            refuse(&format!("{place}.{key}"), "means nothing without ECN; write `ecn = true` too")
+        }
+        None => Ok(written.ecn.then(|| Ecn {
+            accecn: written.accecn.unwrap_or_default(),
+            receiver: written.receiver_ecn.unwrap_or_default(),
+            option: written.accecn_option.unwrap_or_default(),
+        })),
+    }
 }
 
 fn receive_window(

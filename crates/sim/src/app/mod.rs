@@ -4,6 +4,7 @@ pub mod datagrams;
 pub mod observer;
 pub mod page;
 pub mod reader;
+pub mod setup;
 pub mod stream;
 
 use sojourn_aqm::{Span, Time};

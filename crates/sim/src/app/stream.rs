@@ -3,18 +3,16 @@
 //! A connection opens with a SYN through the queues; its round trip gives the first sample. The sender
 //! opens it, as in ns-2. A user of files opens a new connection per file.
 
-use std::sync::Arc;
-
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
 use sojourn_scenario::resolved::{App, Sizes};
 
 use super::Outbox;
 use super::observer::Observer;
-use crate::cc::{Chosen, Feedback, Start};
+use super::setup::Setup;
 use crate::draw;
 use crate::packet::{Kind, Packet};
-use crate::tcp::offer::WindowRule;
-use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
+use crate::tcp::sender::Times;
+use crate::tcp::{Answer, Receiver, Segments, Sender};
 
 /// What a user does.
 #[derive(Clone, Debug)]
@@ -85,59 +83,11 @@ impl Plan {
 /// The part of the last chunk's throughput that a player dares to ask for.
 const DARING: f64 = 0.8;
 
-/// What the connections of a flow have in common.
-pub struct Setup {
-    /// The congestion control of every connection.
-    pub cc: Arc<Chosen>,
-    /// Segments; `connection`, `count` and `last_payload_bytes` are set per connection.
-    pub segments: Segments,
-    /// The rules of both ends.
-    pub profile: Profile,
-    /// How the receiver tells of marks.
-    pub feedback: Feedback,
-    /// Randomness for congestion controls.
-    pub rng: Rng,
-    /// What the receiver offers.
-    pub window: WindowRule,
-    /// Whether an observer measures round trips.
-    pub observed: bool,
-    /// How far the numbers of connections are apart.
-    pub stride: u16,
-}
-
-impl Setup {
-    /// Packets of the present connection belong to no one any more.
-    fn next_connection(&mut self) {
-        self.segments.connection = self.segments.connection.wrapping_add(self.stride);
-    }
-}
-
-impl Setup {
-    fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack)
-            .with_feedback(self.feedback, self.segments.header_bytes)
-            .offering(self.window)
-    }
-}
-
-impl Setup {
-    /// The sender of a connection that is just established; `rtt` is the sample of the handshake.
-    fn sender(&mut self, now: Time, rtt: Option<Span>) -> Sender {
-        let Segments { flow, connection, initial_window, payload_bytes, .. } = self.segments;
-        let rng = Rng::stream(self.rng.next_u64(), "connection", u64::from(connection));
-        let mut cc = (self.cc.factory)();
-        cc.on_start(&Start { now, flow, initial_window, payload_bytes, rtt, rng });
-        let mut sender = Sender::new(self.segments, self.profile, cc);
-        if let Some(rtt) = rtt {
-            sender.on_established(rtt);
-        }
-        sender
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     since: Time,
+    /// SYNs sent.
+    syns: u32,
     /// When the SYN is sent again; the timeout doubles (RFC 6298 §2.1).
     due: Time,
     timeout: Span,
@@ -166,6 +116,7 @@ pub struct Stream {
     transfer: Option<Finished>,
     /// Payload and repeated payload of former connections.
     past_bytes: (u64, u64),
+    past_times: Times,
     observer: Option<Box<Observer>>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
@@ -190,6 +141,7 @@ impl Stream {
             receiver,
             transfer: None,
             past_bytes: (0, 0),
+            past_times: Times::default(),
             observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
@@ -209,7 +161,7 @@ impl Stream {
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {
-            self.finish();
+            self.finish(now);
         }
         if self.next_start <= now {
             self.next_start = Time::NEVER;
@@ -218,7 +170,9 @@ impl Stream {
         if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
             opening.timeout = opening.timeout + opening.timeout;
             opening.due = now + opening.timeout;
-            out.send(self.control_packet(Kind::Syn, now));
+            opening.syns += 1;
+            let before = opening.syns - 1;
+            out.send(self.syn(before, now));
         }
         if self.receiver.delayed_ack() <= now {
             self.receiver.on_timer(now);
@@ -230,8 +184,8 @@ impl Stream {
     }
 
     /// The application stops: what is under way is abandoned.
-    fn finish(&mut self) {
-        self.close();
+    fn finish(&mut self, now: Time) {
+        self.close(now);
         self.opening = None;
         self.transfer = None;
         self.next_start = Time::NEVER;
@@ -239,11 +193,12 @@ impl Stream {
         self.setup.next_connection();
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, now: Time) {
         if let Some(sender) = self.sender.take() {
             let (sent, again) = sender.bytes_sent();
             self.past_bytes.0 += sent;
             self.past_bytes.1 += again;
+            self.past_times = self.past_times + sender.times(now);
         }
     }
 
@@ -258,9 +213,9 @@ impl Stream {
     }
 
     fn connect(&mut self, bytes: Option<u64>, out: &mut Outbox<'_>) {
-        self.close();
-        self.setup.next_connection();
         let now = out.now;
+        self.close(now);
+        self.setup.next_connection();
         let segments = &mut self.setup.segments;
         let payload = u64::from(segments.payload_bytes);
         (segments.count, segments.last_payload_bytes) = match bytes {
@@ -273,8 +228,15 @@ impl Stream {
         self.receiver = self.setup.receiver();
         self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
-        self.opening = Some(Opening { since: now, due: now + timeout, timeout });
-        out.send(self.control_packet(Kind::Syn, now));
+        self.opening = Some(Opening { since: now, syns: 1, due: now + timeout, timeout });
+        out.send(self.syn(0, now));
+    }
+
+    /// A SYN, after so many others.
+    fn syn(&self, before: u32, now: Time) -> Packet {
+        let mut syn = self.control_packet(Kind::Syn, now);
+        (syn.ace, syn.ecn) = self.setup.request(before);
+        syn
     }
 
     fn control_packet(&self, kind: Kind, now: Time) -> Packet {
@@ -293,8 +255,8 @@ impl Stream {
             return None;
         }
         if packet.kind == Kind::Syn {
-            self.receiver.on_syn(out.now);
             let mut answer = self.control_packet(Kind::SynAck, out.now);
+            (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
             answer.window = self.receiver.offered();
             out.reply(answer);
             return None;
@@ -332,7 +294,7 @@ impl Stream {
 
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
-        out.reply(self.receiver.acknowledge(flow, connection, header_bytes));
+        out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
     }
 
     /// A packet reaches the sender.
@@ -349,9 +311,9 @@ impl Stream {
             (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
             (Kind::SynAck, Some(opening), _) => {
                 // Karn: no sample where the SYN was sent more than once.
-                let once = opening.timeout == self.setup.profile.rto.initial;
-                let rtt = once.then(|| now.since(opening.since));
-                let mut sender = self.setup.sender(now, rtt);
+                let rtt = (opening.syns == 1).then(|| now.since(opening.since));
+                let agreed = self.setup.agree(packet.ace, opening.syns);
+                let mut sender = self.setup.sender(now, rtt, &agreed);
                 sender.start_with_offer(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
@@ -375,6 +337,11 @@ impl Stream {
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)
+    }
+
+    /// How long its connections were busy up to now, and why they waited.
+    pub fn times(&self, now: Time) -> Times {
+        self.past_times + self.sender.as_ref().map_or(Times::default(), |sender| sender.times(now))
     }
 
     /// Payload of a full segment.

@@ -1,6 +1,6 @@
 //! What a congestion control and a sender owe each other.
 
-use sojourn_aqm::{Rng, Span, Time, Var};
+use sojourn_aqm::{Ecn, Rng, Span, Time, Var};
 
 use super::Window;
 pub use crate::tcp::delivery_rate::RateSample;
@@ -92,12 +92,22 @@ pub struct Needs {
     pub steers: Steers,
     /// How it wants to hear of marks.
     pub feedback: Feedback,
-    /// Its data is ECT(1), for queues of low latency (RFC 9331).
+    /// Its data is ECT(1), for queues of low latency (RFC 9331); with classic feedback it does without ECN.
     pub low_latency: bool,
+    /// It wants ECN for all that a connection sends, the SYN and its answer too (Linux
+    /// `TCP_CONG_NEEDS_ECN`; RFC 8311 §4.3).
+    pub needs_ecn: bool,
     /// Samples of the delivery rate.
     pub rate_samples: bool,
     /// Pacing; so much may leave at once.
     pub pacing: Option<Span>,
+}
+
+impl Needs {
+    /// The ECN field of what is ECN-capable.
+    pub const fn ect(&self) -> Ecn {
+        if self.low_latency { Ecn::Ect1 } else { Ecn::Ect0 }
+    }
 }
 
 /// What is known when a connection is established.
@@ -111,8 +121,12 @@ pub struct Start {
     pub initial_window: u32,
     /// Payload of a full segment.
     pub payload_bytes: u32,
+    /// IP size of a full segment.
+    pub packet_bytes: u32,
     /// The round trip of the handshake, if it gave a sample.
     pub rtt: Option<Span>,
+    /// Whether both ends agreed on ECN.
+    pub ecn: bool,
     /// Randomness of this connection alone.
     pub rng: Rng,
 }

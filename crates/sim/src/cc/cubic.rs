@@ -28,6 +28,9 @@ params! {
         abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
         /// Whether slow start ends early, by delay or by the length of ACK trains.
         hystart: bool, ANY, "Linux 6.1" => true;
+        /// Whether the rounds of that begin only at windows of 16 packets and more.
+        hystart_late_rounds: bool, ANY, "Linux 6.1 as released: cubictcp_acked tests the \
+            window, then hystart_update begins a round; 6.1.192 has it the other way round" => false;
         /// Whether slow start ends in two steps instead, by HyStart++.
         hystart_plus: bool, ANY, "RFC 9406; not in Linux" => false;
     }
@@ -206,7 +209,7 @@ impl Control for Cubic {
         Cubic {
             params: params.clone(),
             beta: (params.beta * SCALE as f64) as u64,
-            hystart: HyStart::default(),
+            hystart: HyStart::new(params.hystart_late_rounds),
             hystart_plus: HyStartPlus::default(),
             delay_min: None,
             last_max: 0,

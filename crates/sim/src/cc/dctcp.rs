@@ -63,7 +63,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn needs(&self) -> Needs {
-        Needs { feedback: Feedback::Runs, ..Needs::default() }
+        Needs { feedback: Feedback::Runs, needs_ecn: true, ..Needs::default() }
     }
 
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {

@@ -20,6 +20,8 @@ const MAX_THRESHOLD: Span = Span::from_millis(16);
 /// The detector of one slow start.
 #[derive(Clone, Debug, Default)]
 pub struct HyStart {
+    /// Rounds too begin only at windows where it is active.
+    late_rounds: bool,
     round: Option<Round>,
     found: bool,
 }
@@ -35,9 +37,18 @@ struct Round {
 }
 
 impl HyStart {
+    /// At the start of a connection.
+    pub fn new(late_rounds: bool) -> HyStart {
+        HyStart { late_rounds, ..HyStart::default() }
+    }
+
     /// Takes a sample; sets the threshold to the window when slow start should end.
     pub fn on_rtt(&mut self, ack: &Ack, rtt: Span, delay_min: Span, window: &mut Window) {
         if self.found || !window.in_slow_start() {
+            return;
+        }
+        let active = window.cwnd >= LOW_WINDOW;
+        if self.late_rounds && !active {
             return;
         }
         let round = match &mut self.round {
@@ -50,7 +61,7 @@ impl HyStart {
                 min_rtt: None,
             }),
         };
-        if window.cwnd < LOW_WINDOW {
+        if !active {
             return;
         }
         self.found = round.train_is_long(ack, delay_min) || round.delay_rose(rtt, delay_min);

@@ -1,25 +1,34 @@
 //! Prague: the scalable control of L4S, paced, on accurate feedback (RFC 9331; L4STeam `tcp_prague.c` 0.7 with
-//! windows; endpoints sheet §2.4).
+//! its defaults; draft-briscoe-iccrg-prague-congestion-control-04; endpoints sheet §2.4). By the window it
+//! steers above four packets, by the rate below, where windows are too coarse.
 //!
-//! Deviations from that code: real numbers; its mode of rates for windows below four packets, its variation
-//! of the pace by 3 % and its smaller segments on slow paths are left out, so that the window stays at two
-//! packets or more; nobody watches for queues that mark by the classic rules. Without ECN it is Reno, paced.
+//! Deviations from that code: real numbers; segments keep their size on paths slower than 1 Mbit/s; losses
+//! are the sender's affair, so that the window comes down in proportion to what is delivered instead of by
+//! one per acknowledgement; the first mark ends slow start also where its acknowledgement covers packets
+//! without mark (there slow start goes on and forgets the halving); the slow average of the round trip
+//! starts with a sample.
+//! Like version 0.7 it does not watch for queues that mark by the classic rules, and without ECN it is Reno,
+//! not paced.
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time, Var};
 
-use super::{CongestionControl, Control, Feedback, Needs, Progress, Stage, Start, Steers, Window};
+use super::{
+    Ack, CongestionControl, Control, Feedback, Needs, Progress, Stage, Start, Steers, Window,
+};
 
 params! {
     /// Parameters of Prague.
     pub struct PragueParams {
-        dialects: "l4steam" = "L4STeam tcp_prague.c 0.7, windows";
+        dialects: "l4steam" = "L4STeam tcp_prague.c 0.7";
         /// Flows with shorter round trips behave as if theirs were this one.
         rtt_target: Span, POSITIVE, "prague_rtt_target" => Span::from_millis(25);
         /// Round trips after slow start before that begins.
         rtt_transition: u64, ANY, "prague_rtt_transition; 500 before version 0.7" => 4;
         /// Part of the window taken for marked after the first mark, which halves the window.
         initial_alpha: f64, FRACTION, "prague_alpha_mode 0; 1 in earlier versions" => 0.0;
+        /// It steers by the rate while its window is at most so many packets of 1500 bytes; 0: never.
+        cwnd_transit: u64, ANY, "prague_cwnd_transit, prague_cwnd_mode 2" => 4;
     }
 }
 
@@ -31,6 +40,14 @@ const BURST: Span = Span::from_nanos(1_000_000_000 >> 12);
 const MAX_SCALED_RTT: Span = Span::from_millis(100);
 /// The window never falls below (`MIN_CWND_RTT`).
 const MIN_CWND: f64 = 2.0;
+/// The rate never falls below 100 kbit/s (`MINIMUM_RATE`).
+const MIN_RATE: f64 = 12_500.0;
+/// Growth is that of a flow with packets of this size (`MTU_SYS`).
+const USUAL_BYTES: f64 = 1500.0;
+/// In the first half of a round trip the rate is higher by this part, in the second lower (`RATE_OFFSET`).
+const RATE_OFFSET: f64 = 4.0 / 128.0;
+/// The gain of the slow average of round trips (`HSRTT_SHIFT`).
+const SLOW_GAIN: f64 = 1.0 / 128.0;
 
 const VARS: &[Var] = &[
     Var { name: "alpha", unit: "1", doc: "Moving average of the marked part" },
@@ -38,16 +55,31 @@ const VARS: &[Var] = &[
     Var { name: "pacing_rate", unit: "packets/s", doc: "Pace" },
 ];
 
+/// What marks and growth act on; the other follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Steering {
+    Window,
+    Rate,
+}
+
 /// Prague.
 #[derive(Clone, Debug)]
 pub struct Prague {
     params: PragueParams,
+    /// No ECN: it is Reno.
+    plain: bool,
+    steering: Steering,
+    packet_bytes: f64,
     /// The window with its fraction, and the integer that the sender was given.
     cwnd: f64,
     shown: u32,
+    /// Bytes per second.
+    rate: f64,
     alpha: f64,
     saw_mark: bool,
     srtt: Span,
+    /// A slow average of it, in seconds.
+    slow_rtt: Option<f64>,
     pace: Option<f64>,
     /// Packets of the present round.
     delivered: u32,
@@ -57,6 +89,11 @@ pub struct Prague {
     rounds: u64,
     averaged_at: Time,
     reduced_at: Option<Time>,
+    /// What had been sent at the last mark that could reduce; none after something beyond was delivered.
+    reducing: Option<u32>,
+    /// A loss is being repaired; the rate before it.
+    in_loss: bool,
+    rate_before_loss: f64,
 }
 
 impl Prague {
@@ -65,38 +102,80 @@ impl Prague {
         !window.in_slow_start() && self.rounds >= self.params.rtt_transition
     }
 
+    fn is_by_rate(&self, window: &Window) -> bool {
+        self.steering == Steering::Rate && self.is_rtt_independent(window)
+    }
+
+    fn virtual_rtt(&self) -> Span {
+        self.params.rtt_target.max(self.srtt)
+    }
+
+    /// The window of the present rate.
+    fn window_of_rate(&self) -> f64 {
+        let rtt = self.slow_rtt.unwrap_or(self.srtt.as_secs());
+        self.rate * rtt / self.packet_bytes
+    }
+
+    /// The rate of the present window.
+    fn rate_of_window(&self) -> f64 {
+        self.rate_of(self.cwnd)
+    }
+
+    fn rate_of(&self, packets: f64) -> f64 {
+        match self.srtt {
+            Span::ZERO => MIN_RATE,
+            srtt => (packets * self.packet_bytes / srtt.as_secs()).max(MIN_RATE),
+        }
+    }
+
     /// At most one reduction per round trip, or per target where that is longer.
-    fn on_marks(&mut self, now: Time, una: u32, window: &mut Window) {
-        if !self.saw_mark {
-            self.saw_mark = true;
+    fn on_marks(&mut self, ack: &Ack, window: &mut Window) {
+        let first = !std::mem::replace(&mut self.saw_mark, true);
+        if self.reducing.is_none() {
+            self.reducing = Some(ack.nxt);
+            let early = |at| ack.now.since(at) < self.params.rtt_target;
+            if !(self.is_rtt_independent(window) && self.reduced_at.is_some_and(early)) {
+                self.reduced_at = Some(ack.now);
+                let part = if first { 0.0 } else { self.alpha / 2.0 };
+                self.cut(part, window);
+            }
+        }
+        if first {
             self.alpha = self.params.initial_alpha;
-            self.cut(now, 0.5, window);
-            return;
-        }
-        let apart =
-            if self.is_rtt_independent(window) { self.params.rtt_target } else { Span::ZERO };
-        let apart = apart.max(self.srtt);
-        if self.reduced_at.is_none_or(|at| now.since(at) >= apart) && una > 0 {
-            self.cut(now, self.alpha / 2.0, window);
+            self.cut(0.5, window);
+            window.ssthresh = window.ssthresh.min(self.whole_window());
         }
     }
 
-    fn cut(&mut self, now: Time, part: f64, window: &mut Window) {
-        self.reduced_at = Some(now);
-        self.cwnd = (self.cwnd * (1.0 - part)).max(MIN_CWND);
-        window.ssthresh = self.cwnd as u32;
+    fn cut(&mut self, part: f64, window: &Window) {
+        if self.is_by_rate(window) {
+            self.rate = (self.rate * (1.0 - part)).max(MIN_RATE);
+            self.cwnd = self.window_of_rate();
+        } else {
+            self.cwnd *= 1.0 - part;
+            self.rate = self.rate_of_window();
+        }
     }
 
-    fn grow(&mut self, p: &Progress, window: &mut Window) {
+    fn grow_unmarked(&mut self, p: &Progress, window: &mut Window) {
         let mut unmarked = p.ack.delivered.saturating_sub(p.marks);
-        if unmarked == 0 || !p.limited {
+        if unmarked == 0 || self.in_loss || !p.limited {
             return;
         }
         if window.in_slow_start() {
             unmarked = window.slow_start(unmarked);
             (self.cwnd, self.shown) = (f64::from(window.cwnd), window.cwnd);
         }
-        self.cwnd += f64::from(unmarked) * self.increase() / self.cwnd;
+        let growth = f64::from(unmarked) * USUAL_BYTES;
+        if self.is_by_rate(window) {
+            let rtt = self.virtual_rtt().as_secs();
+            let packets = libm::ceil(self.rate * rtt / self.packet_bytes);
+            self.rate += growth / rtt / packets;
+            self.cwnd = self.cwnd.max(self.window_of_rate());
+        } else {
+            self.cwnd += growth / self.packet_bytes * self.increase() / self.cwnd;
+            self.rate = self.rate.max(self.rate_of_window());
+        }
     }
 
     /// Packets of growth per round trip: one per target, in the proportion of the rates.
@@ -121,63 +200,128 @@ impl Prague {
             self.averaged_at = p.ack.now;
         }
         (self.delivered, self.marked, self.round_end) = (0, 0, p.ack.nxt);
+        if self.srtt > Span::ZERO {
+            let slow = self.slow_rtt.get_or_insert(self.srtt.as_secs());
+            *slow += SLOW_GAIN * (self.srtt.as_secs() - *slow);
+        }
         if !window.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
         }
     }
 
+    fn whole_window(&self) -> u32 {
+        libm::ceil(self.cwnd.max(MIN_CWND)) as u32
+    }
+
     /// The sender's window follows by one packet per acknowledgement.
     fn show(&mut self, window: &mut Window) {
-        let wanted = libm::ceil(self.cwnd.max(MIN_CWND)) as u32;
-        window.cwnd = match window.cwnd {
-            cwnd if cwnd > wanted => cwnd - 1,
-            cwnd if cwnd < wanted => cwnd + 1,
-            cwnd => cwnd,
-        };
+        let wanted = self.whole_window();
+        if window.cwnd > wanted {
+            window.cwnd -= 1;
+            window.ssthresh = window.cwnd;
+        } else if window.cwnd < wanted {
+            window.cwnd += 1;
+        }
         self.shown = window.cwnd;
+    }
+
+    /// Sets the pace: that of the rate, higher in the first half of a round trip so that a step marks
+    /// in every one; or all that is in the network in a round trip.
+    fn set_pace(&mut self, now: Time, in_flight: u32, window: &Window) {
+        if self.srtt == Span::ZERO {
+            return;
+        }
+        let mut pace = if self.is_by_rate(window) {
+            let first_half = now.since(self.averaged_at) < self.virtual_rtt().half();
+            self.rate * (1.0 + if first_half { RATE_OFFSET } else { -RATE_OFFSET })
+        } else {
+            self.rate = self.rate_of(libm::floor(self.cwnd).max(f64::from(in_flight)));
+            self.rate
+        };
+        if window.cwnd < window.ssthresh / 2 {
+            pace *= 2.0;
+        }
+        self.pace = Some(pace / self.packet_bytes);
+    }
+
+    fn choose_steering(&mut self, window: &Window) {
+        let small = f64::from(window.cwnd) * self.packet_bytes
+            <= self.params.cwnd_transit as f64 * USUAL_BYTES;
+        if self.saw_mark && small {
+            self.steering = Steering::Rate;
+            self.cwnd = self.window_of_rate();
+        } else {
+            self.steering = Steering::Window;
+            self.rate = self.rate_of_window();
+        }
     }
 }
 
 impl CongestionControl for Prague {
     fn needs(&self) -> Needs {
+        if self.plain {
+            return Needs::default();
+        }
         Needs {
             steers: Steers::Window,
             feedback: Feedback::Accurate,
             low_latency: true,
+            needs_ecn: true,
             rate_samples: false,
             pacing: Some(BURST),
         }
     }
 
     fn on_start(&mut self, start: &Start) {
+        self.plain = !start.ecn;
+        self.packet_bytes = f64::from(start.packet_bytes);
         self.averaged_at = start.now;
+        self.cwnd = f64::from(start.initial_window);
+        self.slow_rtt = start.rtt.map(Span::as_secs);
+        self.srtt = start.rtt.unwrap_or(Span::ZERO);
+        self.rate = self.rate_of_window();
+        self.set_pace(start.now, 0, &Window::new(start.initial_window));
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        debug_assert!(self.plain, "with ECN it steers the window itself");
+        window.grow_as_reno(ack.delivered);
     }
 
     fn on_progress(&mut self, p: &Progress, window: &mut Window) {
         self.srtt = p.srtt;
-        if window.cwnd != self.shown {
-            self.cwnd = f64::from(window.cwnd); // the sender has moved it: a loss, or idle time
+        if window.cwnd != self.shown && !self.in_loss {
+            self.cwnd = f64::from(window.cwnd); // the sender has moved it: idle time
+            self.rate = self.rate_of_window();
         }
-        if p.stage == Stage::Loss {
-            window.grow_as_reno(p.ack.delivered);
-            (self.cwnd, self.shown) = (f64::from(window.cwnd), window.cwnd);
-        } else {
-            if p.marks > 0 {
-                self.on_marks(p.ack.now, p.ack.una, window);
-            }
-            self.grow(p, window);
-            self.show(window);
+        self.in_loss &= p.stage != Stage::Open;
+        self.reducing = self.reducing.filter(|&point| p.ack.una <= point);
+        if p.marks > 0 {
+            self.on_marks(&p.ack, window);
         }
+        self.grow_unmarked(p, window);
+        self.show(window);
         self.average(p, window);
-        if self.srtt > Span::ZERO {
-            let starting = window.cwnd < window.ssthresh / 2;
-            let packets = self.cwnd.max(f64::from(p.in_flight)) * if starting { 2.0 } else { 1.0 };
-            self.pace = Some(packets / self.srtt.as_secs());
-        }
+        self.set_pace(p.ack.now, p.in_flight, window);
+        self.choose_steering(window);
     }
 
     fn reduce(&mut self, window: &Window) -> u32 {
+        if !self.plain {
+            self.rate_before_loss = self.rate;
+            self.cut(0.5, window);
+            self.in_loss = true;
+        }
         (window.cwnd / 2).max(2)
+    }
+
+    fn undo(&mut self, window: &mut Window) {
+        if !self.plain {
+            self.in_loss = false;
+            self.rate = self.rate.max(self.rate_before_loss);
+            self.cwnd = self.window_of_rate();
+            self.shown = window.cwnd;
+        }
     }
 
     fn pacing_rate(&self) -> Option<f64> {
@@ -201,11 +345,16 @@ impl Control for Prague {
     fn new(params: &PragueParams) -> Prague {
         Prague {
             params: params.clone(),
+            plain: false,
+            steering: Steering::Window,
+            packet_bytes: USUAL_BYTES,
             cwnd: MIN_CWND,
             shown: 0,
+            rate: MIN_RATE,
             alpha: params.initial_alpha,
             saw_mark: false,
             srtt: Span::ZERO,
+            slow_rtt: None,
             pace: None,
             delivered: 0,
             marked: 0,
@@ -213,116 +362,13 @@ impl Control for Prague {
             rounds: 0,
             averaged_at: Time::ZERO,
             reduced_at: None,
+            reducing: None,
+            in_loss: false,
+            rate_before_loss: 0.0,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cc::Ack;
-    use sojourn_aqm::params::Params as _;
-
-    /// A flow in congestion avoidance, its window the only thing that limits it.
-    struct Flow {
-        prague: Prague,
-        window: Window,
-        una: u32,
-        now_ms: u64,
-        rtt_ms: u64,
-    }
-
-    impl Flow {
-        fn start(cwnd: u32, rtt_ms: u64) -> Flow {
-            let mut prague = Prague::new(&PragueParams::of_dialect("l4steam").unwrap());
-            prague.round_end = cwnd;
-            let window = Window::above(cwnd, cwnd);
-            Flow { prague, window, una: 0, now_ms: 0, rtt_ms }
-        }
-
-        /// A round trip with one acknowledgement per packet, the first `marks` of them with a mark.
-        fn round(&mut self, marks: u32) {
-            self.now_ms += self.rtt_ms;
-            let packets = self.window.cwnd;
-            for n in 0..packets {
-                self.una += 1;
-                let srtt = Span::from_millis(self.rtt_ms);
-                let progress = Progress {
-                    ack: Ack {
-                        now: Time::ZERO + Span::from_millis(self.now_ms),
-                        delivered: 1,
-                        rtt: Some(srtt),
-                        una: self.una,
-                        nxt: self.una + packets,
-                        paced: true,
-                    },
-                    in_flight: packets,
-                    prior_in_flight: packets,
-                    lost: 0,
-                    marks: u32::from(n < marks),
-                    limited: true,
-                    stage: Stage::Open,
-                    srtt,
-                    delivered_total: 0,
-                    lost_total: 0,
-                    rate: None,
-                };
-                self.prague.on_progress(&progress, &mut self.window);
-            }
-        }
-    }
-
-    #[test]
-    fn section_2_4_the_first_mark_halves_and_ends_slow_start() {
-        let mut flow = Flow::start(100, 50);
-        flow.window.ssthresh = u32::MAX;
-        flow.round(1);
-        assert!(!flow.window.in_slow_start());
-        assert!((flow.prague.cwnd - 51.0).abs() < 1.5, "{}", flow.prague.cwnd);
-    }
-
-    #[test]
-    fn section_2_4_a_reduction_is_half_of_the_average_and_comes_once_per_round() {
-        let mut flow = Flow::start(100, 50);
-        (flow.prague.saw_mark, flow.prague.alpha) = (true, 0.2);
-        flow.round(40);
-        // 90 are left, and the packets without a mark add 60/90; the average takes in 0.4.
-        assert!((flow.prague.cwnd - 90.66).abs() < 0.05, "{}", flow.prague.cwnd);
-        assert!((flow.prague.alpha - (0.2 + 0.2 / 16.0)).abs() < 1e-3, "{}", flow.prague.alpha);
-    }
-
-    #[test]
-    fn section_2_4_growth_is_that_of_a_flow_with_the_target_round_trip() {
-        // At 5 ms a fifth of the target: 1/25 of a packet per round trip, once four rounds have passed.
-        let grown = |rtt_ms, rounds: u64| {
-            let mut flow = Flow::start(100, rtt_ms);
-            flow.prague.rounds = rounds;
-            flow.round(0);
-            flow.prague.cwnd - 100.0
-        };
-        assert!((grown(50, 4) - 1.0).abs() < 0.01);
-        assert!((grown(5, 4) - 0.04).abs() < 0.001);
-        assert!((grown(5, 0) - 1.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn section_2_4_a_short_round_trip_averages_per_target() {
-        let mut flow = Flow::start(20, 5);
-        (flow.prague.saw_mark, flow.prague.rounds) = (true, 10);
-        flow.prague.averaged_at = Time::ZERO;
-        let averages: Vec<bool> = (0..10)
-            .map(|_| {
-                let before = flow.prague.alpha;
-                flow.round(20);
-                flow.prague.alpha != before
-            })
-            .collect();
-        assert_eq!(averages.iter().filter(|&&changed| changed).count(), 2, "{averages:?}");
-    }
-
-    #[test]
-    fn section_2_4_losses_halve() {
-        assert_eq!(Flow::start(20, 50).prague.reduce(&Window::new(31)), 15);
-        assert_eq!(Flow::start(20, 50).prague.reduce(&Window::new(3)), 2);
-    }
-}
+#[path = "prague_tests.rs"]
+mod tests;

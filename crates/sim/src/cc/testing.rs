@@ -14,6 +14,8 @@ pub fn started<C: Control>() -> (C, Window) {
         flow: 0,
         initial_window: 10,
         payload_bytes: 1448,
+        packet_bytes: 1448 + 52,
+        ecn: true,
         rtt: Some(Span::from_millis(100)),
         rng: Rng::stream(1, "test", 0),
     });

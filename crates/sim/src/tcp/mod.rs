@@ -5,6 +5,8 @@ pub mod delayed_ack;
 pub mod delivery_rate;
 pub mod descent;
 pub mod halving;
+pub mod initial_window;
+pub mod negotiation;
 pub mod offer;
 pub mod pacing;
 pub mod pipe;

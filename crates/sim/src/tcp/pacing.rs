@@ -47,6 +47,14 @@ impl Pacer {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
     }
 
+    /// Packets that Linux hands down to the queue `fq`, where they wait for the pace and count as sent: what
+    /// leaves in 2^-10 s, two at least (`tcp_small_queue_check`).
+    pub fn handed_down(&self) -> u32 {
+        const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);
+        let gap = self.gap.map_or(1, |gap| gap.as_nanos().max(1));
+        (LONGEST.as_nanos() / gap).clamp(2, u64::from(u32::MAX)) as u32
+    }
+
     /// When the next packet is due.
     pub fn next(&self) -> Time {
         self.next

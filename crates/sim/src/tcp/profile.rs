@@ -4,16 +4,8 @@
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
 
+pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;
-
-/// How large the first window is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InitialWindow {
-    /// So many segments (RFC 6928: ten).
-    Packets(u32),
-    /// Two to four segments by their size (RFC 3390).
-    Rfc3390,
-}
 
 /// When a retransmission is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +41,8 @@ pub struct AckRule {
     pub quick: u32,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
-    /// Whether SACK blocks count in the size of an acknowledgement.
-    pub counts_blocks: bool,
+    /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
+    pub counts_options: bool,
 }
 
 /// Which silence or noise stands for a loss.
@@ -157,6 +149,9 @@ pub struct Profile {
     pub marked_undo: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
+    /// A SYN that is sent again asks for no classic ECN any more (RFC 3168 §6.1.1.1; Linux since 4.1,
+    /// `tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Idle time.
     pub idle: Idle,
     /// Packets are paced also where the congestion control does not ask for it.
@@ -181,7 +176,7 @@ const LINUX_ACK: AckRule = AckRule {
     adaptive: true,
     quick: 16,
     compression: true,
-    counts_blocks: true,
+    counts_options: true,
 };
 
 const EVERY_PACKET: AckRule = AckRule {
@@ -190,7 +185,7 @@ const EVERY_PACKET: AckRule = AckRule {
     adaptive: false,
     quick: 0,
     compression: false,
-    counts_blocks: false,
+    counts_options: false,
 };
 
 /// Linux 6.x, the default.
@@ -218,6 +213,7 @@ pub const LINUX: Profile = Profile {
     frto_starts_over: false,
     marked_undo: false,
     limited_transmit: true,
+    ecn_fallback: true,
     idle: Idle::Halve,
     pacing: false,
     rto: LINUX_RTO,
@@ -241,6 +237,7 @@ pub const LINUX_2_6: Profile = Profile {
     growth: OldGrowth { past_threshold: true, late: true, not_at_end: true },
     tail_probes: false,
     frto_starts_over: true,
+    ecn_fallback: false,
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     ack: AckRule { compression: false, ..LINUX_ACK },
@@ -272,6 +269,7 @@ pub const NEWRENO: Profile = Profile {
     frto_starts_over: false,
     marked_undo: false,
     limited_transmit: true,
+    ecn_fallback: false,
     idle: Idle::Restart,
     pacing: false,
     rto: RtoRule {
@@ -381,20 +379,6 @@ pub fn profile(name: &str) -> Result<Profile, String> {
             None => format!("there is no TCP profile `{name}`; known: {list}"),
         }
     })
-}
-
-impl InitialWindow {
-    /// In segments of this payload.
-    pub fn packets(self, payload_bytes: u32) -> u32 {
-        match self {
-            InitialWindow::Packets(packets) => packets,
-            InitialWindow::Rfc3390 => match payload_bytes {
-                ..=1095 => 4,
-                1096..=1460 => 3, // Linux: two only above 1460; the RFC draws that line at 2190
-                _ => 2,
-            },
-        }
-    }
 }
 
 #[cfg(test)]

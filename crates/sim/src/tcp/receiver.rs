@@ -3,12 +3,12 @@
 
 use sojourn_aqm::{Ecn, Time};
 
-use super::accecn::Counters;
+use super::accecn::{Counters, OPTION_BYTES, OptionRule};
 use super::delayed_ack::DelayedAck;
+use super::negotiation::{Flags, Mode};
 use super::offer::{Offer, WindowRule};
 use super::profile::AckRule;
 use super::ranges::Ranges;
-use crate::cc::Feedback;
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
 /// The receiver of one connection.
@@ -25,7 +25,12 @@ pub struct Receiver {
     acks: DelayedAck,
     offer: Offer,
     sack: bool,
-    counts_blocks: bool,
+    counts_options: bool,
+    ecn: EcnAbility,
+    /// What was agreed on at the first SYN.
+    agreed: Option<Mode>,
+    /// The ECN field of its acknowledgements.
+    ack_field: Ecn,
     /// When the answer to the SYN left; the first segment completes the handshake.
     opened: Option<Time>,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
@@ -39,6 +44,42 @@ pub struct Receiver {
     /// The timestamp to echo.
     stamp: Time,
 }
+
+/// What a receiver can do with marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EcnAbility {
+    /// The feedback that it grants at most.
+    pub speaks: Mode,
+    /// With classic feedback it echoes every run of marks (RFC 8257 §3.2).
+    pub runs: bool,
+    /// What is ECN-capable carries this.
+    pub ect: Ecn,
+    /// Everything is ECN-capable, its answer to the SYN too.
+    pub needs_ecn: bool,
+    /// When it sends the option of accurate feedback.
+    pub option: OptionRule,
+    /// Headers of a segment, which are not data.
+    pub header_bytes: u32,
+    /// Whether timestamps take part of the room for options.
+    pub timestamps: bool,
+}
+
+impl EcnAbility {
+    /// No ECN.
+    pub const NONE: EcnAbility = EcnAbility {
+        speaks: Mode::NotEcn,
+        runs: false,
+        ect: Ecn::NotEct,
+        needs_ecn: false,
+        option: OptionRule::Always,
+        header_bytes: 0,
+        timestamps: false,
+    };
+}
+
+/// Room for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
+const OPTION_SPACE: u32 = 40;
+const STAMP_BYTES: u32 = 12;
 
 /// What a segment calls for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +102,10 @@ impl Receiver {
             acks: DelayedAck::new(rule),
             offer: Offer::new(WindowRule::Unlimited),
             sack,
-            counts_blocks: rule.counts_blocks,
+            counts_options: rule.counts_options,
+            ecn: EcnAbility::NONE,
+            agreed: None,
+            ack_field: Ecn::NotEct,
             opened: None,
             precise: false,
             accurate: None,
@@ -81,16 +125,37 @@ impl Receiver {
         self.offer.segments()
     }
 
-    /// It answers a SYN.
-    pub fn on_syn(&mut self, now: Time) {
-        self.opened = Some(now);
+    /// The same with what it can do with marks.
+    pub fn able(self, ecn: EcnAbility) -> Receiver {
+        Receiver { ecn, ..self }
     }
 
-    /// The same for a sender that wants to hear of marks in this way.
-    /// `header_bytes` of a segment are not data.
-    pub fn with_feedback(self, feedback: Feedback, header_bytes: u32) -> Receiver {
-        let accurate = (feedback == Feedback::Accurate).then(|| Counters::new(header_bytes));
-        Receiver { precise: feedback == Feedback::Runs, accurate, ..self }
+    /// It answers a SYN. Returns the ECN field and the flags of the answer: the first SYN says which mode
+    /// the connection is in, the latest how it arrived (RFC 9768 §3.1.4.2).
+    pub fn on_syn(&mut self, now: Time, syn: &Packet) -> (Ecn, Flags) {
+        self.opened = Some(now);
+        let mode = match self.agreed {
+            Some(mode) => mode,
+            None => {
+                let mode = self.ecn.speaks.granted(syn.ace);
+                self.agree(mode);
+                mode
+            }
+        };
+        let field = if self.ecn.needs_ecn { self.ack_field } else { Ecn::NotEct };
+        (field, mode.answer(syn.ecn))
+    }
+
+    /// From now on it feeds marks back in this way. Its acknowledgements are ECN-capable where its counters
+    /// say how they arrived, or its congestion control needs ECN (Linux `tcp_ecn_send`).
+    pub fn agree(&mut self, mode: Mode) {
+        let EcnAbility { runs, ect, needs_ecn, option, header_bytes, .. } = self.ecn;
+        self.agreed = Some(mode);
+        self.precise = runs && mode == Mode::Classic;
+        self.accurate = (mode == Mode::Accurate).then(|| Counters::new(header_bytes, option));
+        if mode == Mode::Accurate || needs_ecn && mode == Mode::Classic {
+            self.ack_field = ect;
+        }
     }
 
     /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
@@ -138,7 +203,7 @@ impl Receiver {
             self.acks.on_data(now, self.offer.segments());
         }
         let told = match &mut self.accurate {
-            Some(counters) => counters.count(packet.ecn == Ecn::Ce, packet.ip_bytes),
+            Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
             None => {
                 self.take_mark(packet);
                 self.precise && echoed != self.echo
@@ -221,29 +286,40 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. `bytes` is its IP size.
-    pub fn acknowledge(&mut self, flow: u32, connection: u16, bytes: u32) -> Packet {
+    pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
         let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
+        ack.ecn = self.ack_field;
+        let mut sack_bytes = 0;
         if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
             ack.sack = self.recent;
             if let Some(seq) = self.duplicate.take() {
                 ack.sack.rotate_right(1); // the oldest block falls out
                 ack.sack[0] = Block { start: seq, end: seq + 1 };
             }
-            if self.counts_blocks {
-                // RFC 2018 §3: two bytes and eight per block, aligned to four.
-                let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
-                ack.ip_bytes += 4 + 8 * blocks;
-                ack.link_bytes = ack.ip_bytes;
-            }
+            // RFC 2018 §3: two bytes and eight per block, aligned to four.
+            let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
+            sack_bytes = 4 + 8 * blocks;
         }
         ack.signal = self.echo;
         ack.window = self.offer.segments();
-        if let Some(counters) = &mut self.accurate {
-            counters.report(&mut ack);
+        if self.accurate.is_some() {
+            self.report_marks(now, sack_bytes, &mut ack);
+        }
+        if self.counts_options {
+            ack.ip_bytes += sack_bytes + ack.ce_bytes.map_or(0, |_| OPTION_BYTES);
+            ack.link_bytes = ack.ip_bytes;
         }
         self.unacknowledged = 0;
         self.acks.on_sent();
         ack
+    }
+
+    fn report_marks(&mut self, now: Time, sack_bytes: u32, ack: &mut Packet) {
+        let stamps = if self.ecn.timestamps { STAMP_BYTES } else { 0 };
+        let room = stamps + sack_bytes + OPTION_BYTES <= OPTION_SPACE;
+        if let Some(counters) = &mut self.accurate {
+            counters.report(now, room, self.acks.rtt(), ack);
+        }
     }
 }
 
@@ -264,7 +340,7 @@ mod tests {
 
     fn receive(receiver: &mut Receiver, packet: &Packet) -> Option<Packet> {
         let answer = receiver.on_data(Time::ZERO, packet);
-        (answer == Answer::Now).then(|| receiver.acknowledge(0, 0, 52))
+        (answer == Answer::Now).then(|| receiver.acknowledge(Time::ZERO, 0, 0, 52))
     }
 
     #[test]
@@ -319,14 +395,15 @@ mod tests {
     #[test]
     fn t77_runs_of_marks_are_echoed_exactly() {
         let acks = |marks: &[bool]| {
-            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true)
-                .with_feedback(Feedback::Runs, 52);
+            let ability = EcnAbility { runs: true, ..EcnAbility::NONE };
+            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).able(ability);
+            receiver.agree(Mode::Classic);
             let mut acks = Vec::new();
             for (seq, &marked) in marks.iter().enumerate() {
                 let mut packet = data(seq as u32);
                 packet.ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
                 if receiver.must_answer_before(&packet) {
-                    let ack = receiver.acknowledge(0, 0, 52);
+                    let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
                     acks.push((ack.seq, ack.signal));
                 }
                 acks.extend(receive(&mut receiver, &packet).map(|ack| (ack.seq, ack.signal)));
@@ -357,12 +434,12 @@ mod tests {
         // Segments beyond the hole keep coming, but only those in order are a sign of life.
         let acks_after = |hole_ms: u64| {
             let mut receiver = linux(2);
-            receiver.on_syn(Time::ZERO);
+            receiver.on_syn(Time::ZERO, &Packet::new(Kind::Syn, 0, 0, 0, 52, Time::ZERO));
             let mut take = |ms: u64, seq: u32| {
                 let answer = receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
                 let now = answer == Answer::Now;
                 if now {
-                    receiver.acknowledge(0, 0, 52);
+                    receiver.acknowledge(Time::ZERO, 0, 0, 52);
                 }
                 u32::from(now)
             };

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, in the order of a connection's life.
-pub const RULES: [Rule; 30] = [
+pub const RULES: [Rule; 31] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -83,6 +83,11 @@ pub const RULES: [Rule; 30] = [
         "a timeout that was right loses all that is not SACKed (Linux 2.6.26 to 3.9)",
     ),
     rule(
+        "ECN fallback",
+        |p| yes(p.ecn_fallback),
+        "a SYN that is sent again asks for no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
+    ),
+    rule(
         "marked undo",
         |p| if p.marked_undo { "to the threshold".into() } else { yes(false) },
         "how far the window rises where a mark forbids an undo (Linux 2.6 and 3.x)",
@@ -102,7 +107,7 @@ pub const RULES: [Rule; 30] = [
     rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
-        "whether those beyond the third are thinned; whether SACK blocks count in their size",
+        "whether those beyond the third are thinned; whether SACK blocks and AccECN count in their size",
     ),
 ];
 
@@ -179,10 +184,10 @@ fn delay(profile: &Profile) -> String {
 }
 
 fn duplicates(profile: &Profile) -> &'static str {
-    match (profile.ack.compression, profile.ack.counts_blocks) {
-        (true, true) => "thinned, blocks count",
+    match (profile.ack.compression, profile.ack.counts_options) {
+        (true, true) => "thinned, options count",
         (true, false) => "thinned",
-        (false, true) => "all, blocks count",
+        (false, true) => "all, options count",
         (false, false) => "all",
     }
 }
@@ -219,11 +224,12 @@ mod tests {
             frto_starts_over: _,
             marked_undo: _,
             limited_transmit: _,
+            ecn_fallback: _,
             idle: _,
             pacing: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             ack:
-                AckRule { every: _, delay: _, adaptive: _, quick: _, compression: _, counts_blocks: _ },
+                AckRule { every: _, delay: _, adaptive: _, quick: _, compression: _, counts_options: _ },
         } = LINUX;
     }
 

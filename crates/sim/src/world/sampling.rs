@@ -36,7 +36,15 @@ impl World {
         let mut values = vec![f64::NAN; vars.len()];
         control.observe(&mut values);
         let of_control = vars.iter().zip(&values).map(|(var, &value)| row(var.name, value));
-        let of_sender = [row("ssthresh", ssthresh), row("state", f64::from(sender.state() as u8))];
+        let times = stream.times(now);
+        let of_sender = [
+            row("ssthresh", ssthresh),
+            row("state", f64::from(sender.state() as u8)),
+            row("ecn_mode", f64::from(sender.ecn_mode() as u8)),
+            row("ecn_capable", f64::from(u8::from(sender.is_ecn_capable()))),
+            row("busy_time", times.busy.as_secs()),
+            row("rwnd_limited", times.rwnd_limited.as_secs()),
+        ];
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
     }
 

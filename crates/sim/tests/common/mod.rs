@@ -31,6 +31,7 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         device: None,
         jitter: None,
         loss: None,
+        ecn_bleaching: false,
     }
 }
 
@@ -38,7 +39,7 @@ pub fn tcp(cc: &str) -> Tcp {
     Tcp {
         profile: "linux".into(),
         cc: Some(cc.into()),
-        ecn: false,
+        ecn: None,
         payload_bytes: 1448,
         header_bytes: 52,
         initial_window: None,

@@ -80,7 +80,7 @@ impl Sender {
         self.window.credit = 0;
         self.probe = None;
         self.point = self.board.nxt();
-        self.tell_reduced = self.segments.ecn;
+        self.tell_reduced = self.segments.ecn && self.accurate.is_none();
     }
 
     /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.

@@ -4,11 +4,13 @@
 //! [`steered`].
 //!
 
+mod chrono;
 mod episode;
 mod losses;
 mod persist;
 mod probe;
 mod segments;
+mod status;
 mod steered;
 mod timeout;
 mod transmit;
@@ -17,6 +19,8 @@ mod usage;
 
 use sojourn_aqm::{Span, Time};
 
+use self::chrono::Chrono;
+pub use self::chrono::Times;
 use self::probe::Probe;
 pub use self::segments::Segments;
 use self::steered::Tally;
@@ -116,6 +120,7 @@ pub struct Sender {
     /// The next new segment tells the receiver that the window was reduced.
     tell_reduced: bool,
     usage: Usage,
+    chrono: Chrono,
     last_sent: Time,
     retransmitted_bytes: u64,
     sent_bytes: u64,
@@ -131,7 +136,6 @@ impl Sender {
             board.keep_fresh_losses();
         }
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
-        let accurate = segments.ecn && needs.feedback == Feedback::Accurate;
         Sender {
             segments,
             plain: profile.limited_transmit && !held_back,
@@ -141,7 +145,7 @@ impl Sender {
             pacer: burst.map(Pacer::new),
             release: Time::NEVER,
             rate: needs.rate_samples.then(Box::default),
-            accurate: accurate.then(|| Reader::new(segments.payload_bytes)),
+            accurate: segments.accurate.then(|| Reader::new(segments.payload_bytes)),
             cc,
             state: State::Open,
             point: 0,
@@ -161,6 +165,7 @@ impl Sender {
             timeouts: 0,
             tell_reduced: false,
             usage: Usage::default(),
+            chrono: Chrono::default(),
             last_sent: Time::ZERO,
             retransmitted_bytes: 0,
             sent_bytes: 0,
@@ -180,48 +185,16 @@ impl Sender {
         self.due.min(self.release)
     }
 
-    /// The window.
-    pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// Where the connection stands.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Packets believed in the network.
-    pub fn in_flight(&self) -> u32 {
-        self.board.in_flight()
-    }
-
-    /// The congestion control, for its state variables.
-    pub fn control(&self) -> &dyn CongestionControl {
-        &*self.cc
-    }
-
-    /// Smoothed round-trip time.
-    pub fn smoothed_rtt(&self) -> Span {
-        self.rtt.smoothed()
-    }
-
-    /// Payload sent, and payload sent again.
-    pub fn bytes_sent(&self) -> (u64, u64) {
-        (self.sent_bytes, self.retransmitted_bytes)
-    }
-
-    /// Whether everything has been acknowledged.
-    pub fn is_done(&self) -> bool {
-        self.board.una() >= self.segments.count
-    }
-
     /// Takes in an acknowledgement and sends what it allows.
     pub fn on_ack(&mut self, now: Time, ack: &Packet, emit: &mut impl FnMut(Packet)) {
         if ack.seq > self.board.nxt() {
             return; // of data never sent: from an earlier connection
         }
         self.take_offer(ack.seq, ack.window);
-        let blocks = ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len());
+        let blocks = match self.profile.sack {
+            true => ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len()),
+            false => 0, // not negotiated (RFC 2018 §2)
+        };
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
@@ -244,7 +217,7 @@ impl Sender {
         if self.segments.ecn && self.needs.feedback == Feedback::Runs {
             self.cc.on_echo(&news, ack.signal);
         }
-        let marks = self.read_marks(ack);
+        let marks = self.read_marks(ack, delivery.packets);
         let of_probe = duplicated && self.probe.is_some_and(|probe| probe.is_answered_by(sack[0]));
         if self.probe.is_some() {
             self.judge_probe(ack.seq, &delivery, of_probe);

@@ -68,6 +68,7 @@ impl<'a> Start<'a> {
             "window" => self.window = number(value),
             "ssthresh" => self.ssthresh = number(value),
             "cc" => self.cc = value,
+            "pacing" => self.profile.pacing = value == "on",
             "sack" => self.profile.sack = value == "on",
             "probes" => self.profile.tail_probes = value == "on",
             "idle" if value == "keep" => self.profile.idle = Idle::Keep,
@@ -83,6 +84,7 @@ impl<'a> Start<'a> {
             payload_bytes: 1000,
             header_bytes: 52,
             ecn: true,
+            accurate: false,
             count: self.count,
             last_payload_bytes: 1000,
             initial_window: 10,
@@ -114,7 +116,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
             let rings = sender.next_timer();
             let mut sent = false;
             sender.on_timer(rings, &mut |_| sent = true);
-            if sent {
+            if sent && sender.pacer.is_none() {
                 return Err(format!("the timer sends at {} s", rings.as_secs()));
             }
         }
@@ -125,7 +127,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
             "start" => sender.send(now, &mut emit),
             "timer" => sender.on_timer(now, &mut emit),
             "data" => {
-                sender.segments.count = number(word());
+                sender.append(number(word()));
                 sender.send(now, &mut emit);
             }
             "ack" => {
@@ -147,10 +149,10 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
     if sent.trim() != "*" && found != segments(sent) {
         return Err(format!("sent {found:?}"));
     }
-    checks.split_whitespace().try_for_each(|check| verify(sender, check))
+    checks.split_whitespace().try_for_each(|check| verify(sender, now, check))
 }
 
-fn verify(sender: &Sender, check: &str) -> Result<(), String> {
+fn verify(sender: &Sender, now: Time, check: &str) -> Result<(), String> {
     let (key, expected) = check.split_once('=').ok_or("a check is `key=value`")?;
     let found = match key {
         "cwnd" => sender.window.cwnd.to_string(),
@@ -158,6 +160,8 @@ fn verify(sender: &Sender, check: &str) -> Result<(), String> {
         "ssthresh" => sender.window.ssthresh.to_string(),
         "sacked" => sender.board.sacked().to_string(),
         "reordering" => sender.reordering.metric().to_string(),
+        "busy_ms" => (sender.times(now).busy.as_secs() * 1e3).to_string(),
+        "rwnd_limited_ms" => (sender.times(now).rwnd_limited.as_secs() * 1e3).to_string(),
         "lost" => sender.board.lost().to_string(),
         "state" => format!("{:?}", sender.state),
         _ => return Err(format!("there is no check `{key}`")),

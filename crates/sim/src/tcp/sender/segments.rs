@@ -13,6 +13,8 @@ pub struct Segments {
     pub header_bytes: u32,
     /// Whether data is ECN-capable.
     pub ecn: bool,
+    /// Whether the receiver counts marks (RFC 9768) instead of echoing them.
+    pub accurate: bool,
     /// Segments to send; `u32::MAX` for no end.
     pub count: u32,
     /// Payload of the last segment.

@@ -18,11 +18,12 @@ pub(super) struct Tally {
 }
 
 impl Sender {
-    /// Packets that an acknowledgement reports as marked; with classic feedback one or none.
+    /// Packets that an acknowledgement reports as marked; with classic feedback one or none. So many packets
+    /// it reports as delivered.
     #[inline]
-    pub(super) fn read_marks(&mut self, ack: &Packet) -> u32 {
+    pub(super) fn read_marks(&mut self, ack: &Packet, delivered: u32) -> u32 {
         match &mut self.accurate {
-            Some(reader) => reader.read(ack.ace, Some(ack.ce_bytes)),
+            Some(reader) => reader.read(ack.ace, ack.ce_bytes, delivered),
             None => u32::from(ack.signal),
         }
     }
@@ -149,6 +150,7 @@ mod tests {
             payload_bytes: 1000,
             header_bytes: 52,
             ecn: false,
+            accurate: false,
             count: 30,
             last_payload_bytes: 1000,
             initial_window: 10,

@@ -42,7 +42,7 @@ impl Sender {
         self.window.credit = 0;
         self.state = State::Loss;
         self.point = self.board.nxt();
-        self.tell_reduced = self.segments.ecn;
+        self.tell_reduced = self.segments.ecn && self.accurate.is_none();
         self.rtt.back_off();
         self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
         self.retransmit(now, una, emit);

@@ -1,15 +1,23 @@
 //! Sending: what goes out when the window allows, and how much of the window is used.
 
-use sojourn_aqm::{Ecn, Time};
+use sojourn_aqm::Time;
 
+use super::chrono::Phase;
 use super::{Alarm, Segments, Sender, State};
 use crate::packet::{Kind, Packet};
+use crate::tcp::pacing::Pacer;
 
 impl Sender {
     /// The application has something to send, perhaps after a pause: sends what the windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
+    }
+
+    /// The application has so many segments in all; [`Sender::send`] sends them.
+    pub fn append(&mut self, count: u32) {
+        debug_assert!(count >= self.segments.count, "what is written cannot be taken back");
+        self.segments.count = count;
     }
 
     /// Sends what the windows allow: first what was lost, then new data. `restart`: an acknowledgement
@@ -47,10 +55,30 @@ impl Sender {
         self.set_timer(now, restart, sent > 0);
         self.start_persisting(now);
         // Linux `tcp_write_xmit`: a window that is just full counts as the limit.
-        let held_back = left >= room && sent == room;
+        let held_back = left >= room && room - sent <= self.handed_down();
+        self.note_phase(now, (unsent, left, sent), room);
         if sent > 0 || held_back {
             self.note_usage(now, held_back);
         }
+    }
+
+    /// Packets of the window that only wait for the pace.
+    #[inline]
+    fn handed_down(&self) -> u32 {
+        self.pacer.as_ref().map_or(0, Pacer::handed_down)
+    }
+
+    /// Of what was unsent, the receiver's window left so much, of which so much was sent.
+    #[inline]
+    fn note_phase(&mut self, now: Time, (unsent, left, sent): (u32, u32, u32), room: u32) {
+        let phase = if left < unsent && left < room && sent == left {
+            Phase::RwndLimited
+        } else if unsent > 0 || self.board.outstanding() > 0 {
+            Phase::Busy
+        } else {
+            Phase::Idle
+        };
+        self.chrono.enter(now, phase);
     }
 
     /// How many packets may be sent.
@@ -85,8 +113,7 @@ impl Sender {
     fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
-            // RFC 3168 §6.1.5: retransmissions are not ECN-capable, new data is.
-            packet.ecn = if self.needs.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
+            packet.ecn = self.needs.ect();
             packet.signal = std::mem::take(&mut self.tell_reduced);
         }
         packet
@@ -108,7 +135,12 @@ impl Sender {
         self.note_sent(now, seq);
         self.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.last_sent = now;
-        let packet = self.packet(now, seq);
+        let mut packet = self.packet(now, seq);
+        // RFC 3168 §6.1.5: retransmissions are not ECN-capable, unless their marks are counted too or the
+        // congestion control needs ECN (Linux `tcp_ecn_send`).
+        if self.segments.ecn && (self.accurate.is_some() || self.needs.needs_ecn) {
+            packet.ecn = self.needs.ect();
+        }
         emit(packet);
     }
 

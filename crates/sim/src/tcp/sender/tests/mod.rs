@@ -51,6 +51,7 @@ impl Script {
             payload_bytes: 1000,
             header_bytes: 52,
             ecn: true,
+            accurate: false,
             count,
             last_payload_bytes: 1000,
             initial_window: window,

@@ -159,3 +159,12 @@ fn a_needless_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
         assert_eq!(script.sender.window.ssthresh, ssthresh, "{marked_undo}");
     }
 }
+
+#[test]
+fn a_control_that_steers_everything_keeps_its_window_where_a_mark_forbids_an_undo() {
+    // Found by the fuzz target: BBR has no threshold, and the window rose to it.
+    let mut script = Script::stamped(LINUX_2_6, "bbr", 2, 256, 100);
+    script.ring();
+    script.ack_with_echo(2, &[], true);
+    assert!(script.cwnd() < 100, "{}", script.cwnd());
+}

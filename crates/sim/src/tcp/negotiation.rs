@@ -1,0 +1,138 @@
+//! Which feedback of marks two ends agree on when a connection opens (RFC 9768 §3.1, RFC 3168 §6.1.1).
+//!
+//! The sender of a flow is the client of its connection and sends all its data, so that of the handshake
+//! only SYN and SYN-ACK can be observed: the client's own counter, which starts at 6 after a SYN-ACK with CE,
+//! and the encoding of its first acknowledgement tell of marks on packets towards the client, and there is no
+//! data among those. Servers that answer with flags of their own (`Broken`, `Nonce`) are read and never made.
+
+use sojourn_aqm::Ecn;
+
+/// AE, CWR and ECE of the TCP header as one number, the field that later counts marks.
+pub type Flags = u8;
+
+/// How marks are fed back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Mode {
+    /// Not at all: no packet is ECN-capable.
+    #[default]
+    NotEcn,
+    /// Until the sender says that it has reduced (RFC 3168).
+    Classic,
+    /// By counters (RFC 9768).
+    Accurate,
+}
+
+/// The answer of a server that speaks classic ECN.
+const CLASSIC_ANSWER: Flags = 0b001;
+/// Reserved: the server can do it, and tells nothing of the SYN (RFC 9768 §3.1.3).
+const RESERVED_ANSWER: Flags = 0b101;
+
+impl Mode {
+    /// The flags of a SYN that asks for it.
+    pub const fn request(self) -> Flags {
+        match self {
+            Mode::NotEcn => 0b000,
+            Mode::Classic => 0b011,
+            Mode::Accurate => 0b111,
+        }
+    }
+
+    /// What a server that speaks `self` at most makes of a SYN. Flags that mean nothing yet ask for accurate
+    /// feedback (RFC 9768 §3.1.3).
+    pub const fn granted(self, syn: Flags) -> Mode {
+        match (syn, self) {
+            (0b000, _) | (_, Mode::NotEcn) => Mode::NotEcn,
+            (0b011, _) | (_, Mode::Classic) => Mode::Classic,
+            (_, Mode::Accurate) => Mode::Accurate,
+        }
+    }
+
+    /// The flags of the SYN-ACK in this mode, which tells with what ECN field the SYN arrived (RFC 9768,
+    /// Table 2).
+    pub const fn answer(self, syn_arrived: Ecn) -> Flags {
+        match (self, syn_arrived) {
+            (Mode::NotEcn, _) => 0b000,
+            (Mode::Classic, _) => CLASSIC_ANSWER,
+            (Mode::Accurate, Ecn::NotEct) => 0b010,
+            (Mode::Accurate, Ecn::Ect1) => 0b011,
+            (Mode::Accurate, Ecn::Ect0) => 0b100,
+            (Mode::Accurate, Ecn::Ce) => 0b110,
+        }
+    }
+
+    /// The mode of a client that has asked for `self` and got this answer. A server that sends its flags
+    /// back as they came is broken and speaks no ECN.
+    pub const fn settled(self, answer: Flags) -> Mode {
+        match (self, answer) {
+            (Mode::Classic | Mode::Accurate, CLASSIC_ANSWER) => Mode::Classic,
+            (Mode::Accurate, 0b010..=0b110) => Mode::Accurate,
+            _ => Mode::NotEcn,
+        }
+    }
+}
+
+/// With what ECN field a SYN that was sent with `sent` arrived, as an answer in accurate mode tells.
+pub const fn syn_arrived(answer: Flags, sent: Ecn) -> Ecn {
+    match answer {
+        RESERVED_ANSWER => sent,
+        0b011 => Ecn::Ect1,
+        0b100 => Ecn::Ect0,
+        0b110 => Ecn::Ce,
+        _ => Ecn::NotEct,
+    }
+}
+
+/// Whether something on the way has cleared or made up the field: only ECT may change, and not to Not-ECT
+/// (RFC 9768 §3.2.2.3, RFC 3168 §18).
+pub fn is_mangled(sent: Ecn, arrived: Ecn) -> bool {
+    sent != arrived && (sent == Ecn::NotEct || sent == Ecn::Ce || arrived == Ecn::NotEct)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODES: [Mode; 3] = [Mode::NotEcn, Mode::Classic, Mode::Accurate];
+    const FIELDS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+    #[test]
+    fn both_ends_come_to_the_lower_of_their_modes() {
+        for (asked, speaks) in MODES.iter().flat_map(|a| MODES.map(|b| (*a, b))) {
+            let granted = speaks.granted(asked.request());
+            assert_eq!(granted, asked.min(speaks), "{asked:?} to {speaks:?}");
+            for field in FIELDS {
+                assert_eq!(asked.settled(granted.answer(field)), granted);
+            }
+        }
+    }
+
+    #[test]
+    fn rfc_9768_table_2_accurate_answers_tell_of_the_syn() {
+        let told = FIELDS.map(|field| Mode::Accurate.answer(field));
+        assert_eq!(told, [0b010, 0b011, 0b100, 0b110]);
+        assert_eq!(told.map(|flags| syn_arrived(flags, Ecn::NotEct)), FIELDS);
+    }
+
+    #[test]
+    fn rfc_9768_table_2_a_server_that_reflects_is_broken() {
+        assert_eq!(Mode::Accurate.settled(0b111), Mode::NotEcn);
+        assert_eq!(Mode::Classic.settled(0b011), Mode::NotEcn);
+    }
+
+    #[test]
+    fn rfc_9768_section_3_1_3_reserved_flags_are_accurate_feedback() {
+        for syn in [0b001, 0b010, 0b100, 0b101, 0b110] {
+            assert_eq!(Mode::Accurate.granted(syn), Mode::Accurate, "{syn:03b}");
+        }
+        assert_eq!(Mode::Accurate.settled(0b101), Mode::Accurate);
+        assert!(!is_mangled(Ecn::Ect1, syn_arrived(0b101, Ecn::Ect1)));
+    }
+
+    #[test]
+    fn rfc_9768_section_3_2_2_3_invalid_transitions() {
+        let mangled = |sent| FIELDS.map(|arrived| is_mangled(sent, arrived));
+        assert_eq!(mangled(Ecn::NotEct), [false, true, true, true]);
+        assert_eq!(mangled(Ecn::Ect1), [true, false, false, false]);
+        assert_eq!(mangled(Ecn::Ect0), [true, false, false, false]);
+    }
+}

@@ -1,0 +1,161 @@
+//! What two ends agree on about marks, over whole worlds: fallbacks, paths that clear the ECN field, and
+//! accurate feedback without its option.
+
+mod common;
+
+use common::*;
+use sojourn_aqm::{Rate, Span};
+use sojourn_record::Run;
+use sojourn_record::rows::Scope;
+use sojourn_scenario::resolved::{
+    AccEcnOption, App, Capacity, Ecn, FlowGroup, Loss, ReceiverEcn, Resolved,
+};
+
+const ACCURATE: f64 = 2.0;
+const CLASSIC: f64 = 1.0;
+const NONE: f64 = 0.0;
+
+fn flows(count: u32, cc: &str, ecn: Ecn) -> FlowGroup {
+    let mut tcp = tcp(cc);
+    tcp.ecn = Some(ecn);
+    group("flows", count, App::Bulk { tcp, bytes: None })
+}
+
+/// Half a minute over 10 Mbit/s and 100 ms under CoDel, which marks.
+fn under_codel(flows: FlowGroup) -> Resolved {
+    let mut plan = scenario(30, vec![link("b", "codel:ecn=true", 1_000_000)], vec![flows]);
+    plan.record.flows = true;
+    plan
+}
+
+/// The last sample of a variable, by flow.
+fn last(run: &Run, var: &str) -> Vec<f64> {
+    let end = run.flow_states.iter().map(|row| row.t).max().expect("flows are sampled");
+    let at_end = run.flow_states.iter().filter(|row| row.t == end && row.var == var);
+    at_end.map(|row| row.value).collect()
+}
+
+fn marked(run: &Run) -> f64 {
+    metric(run, Scope::Queue, "b", "mark_rate")
+}
+
+#[test]
+fn both_ends_come_to_what_both_can_do() {
+    let mode = |cc: &str, ecn: Ecn| {
+        let run = run(&under_codel(flows(1, cc, ecn)));
+        (last(&run, "ecn_mode")[0], marked(&run) > 0.0)
+    };
+    let receiver = |receiver| Ecn { receiver, ..Ecn::default() };
+    let asking = |receiver| Ecn { accecn: true, receiver, ..Ecn::default() };
+    assert_eq!(mode("cubic", Ecn::default()), (CLASSIC, true));
+    assert_eq!(mode("cubic", asking(ReceiverEcn::AccEcn)), (ACCURATE, true));
+    assert_eq!(mode("cubic", asking(ReceiverEcn::Classic)), (CLASSIC, true));
+    assert_eq!(mode("cubic", receiver(ReceiverEcn::None)), (NONE, false));
+    assert_eq!(mode("prague", Ecn::default()), (ACCURATE, true));
+    // Linux `TCP_CONG_NO_FALLBACK_RFC3168`: rather none than classic.
+    assert_eq!(mode("prague", receiver(ReceiverEcn::Classic)), (NONE, false));
+}
+
+#[test]
+fn cubic_reacts_to_counted_marks_as_to_echoed_ones() {
+    let goodput_and_delay = |accecn| {
+        let mut plan = under_codel(flows(4, "cubic", Ecn { accecn, ..Ecn::default() }));
+        plan.duration = Span::from_secs(60);
+        let run = run(&plan);
+        let of = |name| metric(&run, Scope::Queue, "b", name);
+        assert_eq!(of("drop_rate"), 0.0);
+        (of("throughput"), of("delay_mean"))
+    };
+    let (classic, accurate) = (goodput_and_delay(false), goodput_and_delay(true));
+    assert!((accurate.0 / classic.0 - 1.0).abs() < 0.03, "{accurate:?} {classic:?}");
+    assert!((accurate.1 / classic.1 - 1.0).abs() < 0.25, "{accurate:?} {classic:?}");
+}
+
+#[test]
+fn a_syn_that_arrives_cleared_stops_ecn_in_accurate_mode() {
+    // RFC 9768 §3.2.2.3: Prague's SYN is ECT(1), and the answer says that it arrived Not-ECT.
+    let mut plan = under_codel(flows(1, "prague", Ecn::default()));
+    plan.links[0].ecn_bleaching = true;
+    let run = run(&plan);
+    assert_eq!((last(&run, "ecn_mode")[0], last(&run, "ecn_capable")[0]), (ACCURATE, 0.0));
+    assert!(
+        metric(&run, Scope::Queue, "b", "drop_rate_deterministic") > 0.0,
+        "it is dropped instead"
+    );
+}
+
+#[test]
+fn a_path_that_clears_marks_goes_unnoticed_where_the_syn_is_not_ect() {
+    let of = |bleaches| {
+        let mut plan = under_codel(flows(1, "reno", Ecn::default()));
+        plan.links[0].ecn_bleaching = bleaches;
+        let run = run(&plan);
+        (metric(&run, Scope::Queue, "b", "delay_p95"), last(&run, "ecn_capable")[0])
+    };
+    let (intact, cleared) = (of(false), of(true));
+    assert_eq!((intact.1, cleared.1), (1.0, 1.0));
+    assert!(cleared.0 > 2.0 * intact.0, "nobody reduces: {} s for {} s", cleared.0, intact.0);
+}
+
+#[test]
+fn ecn_is_given_up_after_lost_syns() {
+    // A third of SYNs is lost. Linux asks once for classic ECN, RFC 9768 §3.1.4.1 twice for accurate
+    // feedback, ns-2 always.
+    let without = |profile: &str, accecn: bool| {
+        let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
+        if let App::Bulk { tcp, .. } = &mut group.app {
+            tcp.profile = profile.into();
+        }
+        let mut lossy = link("b", "taildrop", 5_000_000);
+        lossy.loss = Some(Loss::Bernoulli(1.0 / 3.0));
+        let mut plan = scenario(30, vec![lossy], vec![group]);
+        plan.links[0].capacity = Capacity::Constant(mbit(100));
+        plan.record.flows = true;
+        let modes = last(&run(&plan), "ecn_mode");
+        assert!(modes.len() >= 295, "a SYN that is lost five times waits for 31 s");
+        modes.iter().filter(|&&mode| mode == NONE).count()
+    };
+    // Within four standard deviations of binomials.
+    let (classic, accurate) = (without("linux", false), without("linux", true));
+    assert!((68..=132).contains(&classic), "{classic} of 100 expected");
+    assert!((12..=54).contains(&accurate), "{accurate} of 33 expected");
+    assert_eq!(without("sack", false), 0);
+}
+
+/// Prague at 40 Mbit/s under a step of a millisecond, its acknowledgements over a link of so many kbit/s
+/// that holds two of them: the mean of what it takes for marked, and the part that is marked.
+fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
+    let mut group = flows(1, "prague", Ecn { option, ..Ecn::default() });
+    group.reverse = vec![1];
+    let mut forward = link("b", "dualpi2@linux", 5_000_000);
+    forward.capacity = Capacity::Constant(mbit(40));
+    forward.delay = ms(10);
+    let mut back = link("back", "taildrop", 150);
+    back.delay = ms(10);
+    back.capacity = Capacity::Constant(Rate::from_bps(back_kbit * 1000));
+    group.rtt = ms(20);
+    let zero = Span::ZERO;
+    (group.access_delay, group.egress_delay, group.return_delay) = (zero, zero, zero);
+    let mut plan = scenario(30, vec![forward, back], vec![group]);
+    plan.record.flows = true;
+    let run = run(&plan);
+    let alphas = run.flow_states.iter().filter(|row| row.var == "alpha" && row.t.as_secs() > 5.0);
+    let alphas: Vec<f64> = alphas.map(|row| row.value).collect();
+    (alphas.iter().sum::<f64>() / alphas.len() as f64, marked(&run))
+}
+
+#[test]
+fn script_38_thinned_acknowledgements_are_read_right_with_the_option_and_on_the_safe_side_without()
+{
+    // Nine of ten acknowledgements are lost, so that the field wraps between those that arrive.
+    let (taken, marked) = thinned(AccEcnOption::Always, 60);
+    assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
+    let (taken, marked) = thinned(AccEcnOption::Never, 60);
+    assert!(taken > 10.0 * marked, "every wrap that can have been counts: {taken} for {marked}");
+    // Sent sparingly it is lost with the acknowledgements, but says so when there are no marks.
+    let (taken_with_some, marked_with_some) = thinned(AccEcnOption::Sparingly, 60);
+    assert!(taken_with_some > marked_with_some && marked_with_some > 10.0 * marked);
+    // Where all arrive, the field is enough.
+    let (taken, marked) = thinned(AccEcnOption::Never, 10_000);
+    assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
+}

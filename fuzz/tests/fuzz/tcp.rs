@@ -1,0 +1,214 @@
+//! Senders of TCP under any acknowledgements: of what was never sent, with SACK of anything, marks by every
+//! feedback, closed windows, timers at their time.
+
+use bolero::TypeGenerator;
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_sim::cc::{self, Start};
+use sojourn_sim::packet::{Block, Kind, Packet};
+use sojourn_sim::tcp::profile::{PROFILES, Style};
+use sojourn_sim::tcp::sender::State;
+use sojourn_sim::tcp::{Segments, Sender};
+
+use crate::target;
+
+/// What happens to a sender.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Event {
+    /// An acknowledgement. Numbers count from a little below what is acknowledged already.
+    Ack { ack: u8, blocks: [(u8, u8); 3], window: Option<u8>, marks: Marks, age_ms: u8 },
+    /// The usual one: so many segments more, and nothing else.
+    Advance(u8),
+    /// Milliseconds pass, and timers ring at their times.
+    Wait(u16),
+    /// The next timer rings.
+    Ring,
+    /// The application has more segments.
+    Data(u8),
+}
+
+/// What an acknowledgement tells of marks, right or wrong.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Marks {
+    echo: bool,
+    ace: u8,
+    bytes: Option<u32>,
+}
+
+/// A sender and what happens to it.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Script {
+    profile: u8,
+    control: u8,
+    ecn: bool,
+    accurate: bool,
+    initial_window: u8,
+    rtt_ms: Option<u8>,
+    count: u16,
+    offered: u16,
+    events: Vec<Event>,
+}
+
+/// A sender with what its host knows of it.
+struct Host {
+    sender: Sender,
+    /// In recoveries ns-2's Sack1 counts its pipe anew instead of what is in flight.
+    counts_pipe: bool,
+    now: Time,
+    /// Segments that the application has.
+    count: u32,
+    una: u32,
+    nxt: u32,
+    /// One past the highest segment that was ever offered.
+    offered: u32,
+    /// New segments sent by the present event.
+    new: u32,
+}
+
+impl Host {
+    fn new(script: &Script) -> Host {
+        let controls = cc::controls();
+        let name = controls[usize::from(script.control) % controls.len()].name;
+        let mut control = (cc::choose(name).expect("it is registered").factory)();
+        let initial_window = u32::from(script.initial_window % 32).max(1);
+        let rtt = script.rtt_ms.map(|ms| Span::from_millis(u64::from(ms)));
+        control.on_start(&Start {
+            now: Time::ZERO,
+            flow: 0,
+            initial_window,
+            payload_bytes: 1000,
+            packet_bytes: 1052,
+            rtt,
+            ecn: script.ecn,
+            rng: Rng::stream(1, "fuzz", 0),
+        });
+        let count = u32::from(script.count);
+        let segments = Segments {
+            flow: 0,
+            connection: 1,
+            payload_bytes: 1000,
+            header_bytes: 52,
+            ecn: script.ecn,
+            accurate: script.ecn && script.accurate,
+            count,
+            last_payload_bytes: 1000,
+            initial_window,
+        };
+        let profile = PROFILES[usize::from(script.profile) % PROFILES.len()];
+        let mut sender = Sender::new(segments, profile, control);
+        if let Some(rtt) = rtt {
+            sender.on_established(rtt);
+        }
+        let (now, offered) = (Time::ZERO, u32::from(script.offered));
+        sender.start_with_offer(offered);
+        let counts_pipe = profile.recovery == Style::Pipe;
+        Host { sender, counts_pipe, now, count, una: 0, nxt: 0, offered, new: 0 }
+    }
+
+    /// Lets the sender act, and watches what it sends.
+    fn act(&mut self, act: impl FnOnce(&mut Sender, Time, &mut dyn FnMut(Packet))) {
+        let Host { sender, now, count, una, nxt, offered, new, .. } = self;
+        *new = 0;
+        let mut emit = |packet: Packet| {
+            if packet.kind == Kind::WindowProbe {
+                return;
+            }
+            assert!(packet.seq < *count, "what the application does not have is not sent");
+            assert!(packet.seq >= *una, "what is acknowledged is not sent again");
+            assert!(packet.seq <= *nxt, "new segments leave in order");
+            if packet.seq == *nxt {
+                assert!(*nxt < *offered, "nothing leaves beyond what was ever offered");
+                (*nxt, *new) = (*nxt + 1, *new + 1);
+            }
+        };
+        act(sender, *now, &mut emit);
+    }
+
+    fn acknowledge(&mut self, ack: &Packet) {
+        if ack.seq <= self.nxt {
+            self.una = self.una.max(ack.seq);
+            self.offered = self.offered.max(ack.seq.saturating_add(ack.window));
+        }
+        self.act(|sender, now, mut emit| sender.on_ack(now, ack, &mut emit));
+        let fits = self.sender.in_flight() <= self.sender.window().cwnd;
+        assert!(self.new == 0 || fits || self.counts_pipe, "new data beyond the window");
+    }
+
+    fn ring(&mut self) {
+        self.now = self.sender.next_timer();
+        self.act(|sender, now, mut emit| sender.on_timer(now, &mut emit));
+        assert!(self.sender.next_timer() > self.now, "a timer that has rung is set anew");
+    }
+
+    fn happen(&mut self, event: &Event) {
+        match event {
+            Event::Ack { ack, blocks, window, marks, age_ms } => {
+                // From four below.
+                let number = |n: u8| (self.una + u32::from(n)).saturating_sub(4);
+                let sent = self.now.as_nanos().saturating_sub(u64::from(*age_ms) * 1_000_000);
+                let stamp = Time::from_nanos(sent);
+                let mut packet = Packet::new(Kind::Ack, 0, 1, number(*ack), 52, stamp);
+                for (block, &(start, length)) in packet.sack.iter_mut().zip(blocks) {
+                    let start = number(start);
+                    *block = Block { start, end: start + u32::from(length) };
+                }
+                packet.window = window.map_or(u32::MAX, u32::from);
+                packet.signal = marks.echo;
+                packet.ace = marks.ace % 8;
+                packet.ce_bytes = marks.bytes.map(|bytes| bytes % (1 << 24));
+                self.acknowledge(&packet);
+            }
+            Event::Advance(segments) => {
+                let ack = self.nxt.min(self.una + u32::from(*segments % 8));
+                self.acknowledge(&Packet::new(Kind::Ack, 0, 1, ack, 52, self.now));
+            }
+            Event::Wait(millis) => {
+                let until = self.now + Span::from_millis(u64::from(*millis));
+                for _ in 0..200 {
+                    if self.sender.next_timer() > until {
+                        break;
+                    }
+                    self.ring();
+                }
+                self.now = self.now.max(until.min(self.sender.next_timer()));
+            }
+            Event::Ring if self.sender.next_timer() < Time::NEVER => self.ring(),
+            Event::Ring => {}
+            Event::Data(segments) => {
+                self.count += u32::from(*segments);
+                let count = self.count;
+                self.act(|sender, now, mut emit| {
+                    sender.append(count);
+                    sender.send(now, &mut emit);
+                });
+            }
+        }
+    }
+
+    fn check(&self) {
+        let (outstanding, flying) = (self.nxt - self.una, self.sender.in_flight());
+        // Of a segment whose loss was withdrawn both copies are on their way.
+        assert!(flying <= 2 * outstanding, "{flying} in flight of {outstanding} outstanding");
+        let window = self.sender.window();
+        assert!((1..1 << 24).contains(&window.cwnd), "a window of {}", window.cwnd);
+        assert!(window.ssthresh >= 1, "a threshold of {}", window.ssthresh);
+        if outstanding > 0 {
+            assert!(self.sender.next_timer() < Time::NEVER, "somebody wakes what waits");
+        }
+        let times = self.sender.times(self.now);
+        assert!(times.rwnd_limited <= times.busy && times.busy <= self.now.since(Time::ZERO));
+        assert!(self.sender.state() != State::Loss || outstanding > 0 || self.una > 0);
+    }
+}
+
+target! {
+    /// No panic, no segment beyond the windows, no counter below zero, no connection without a timer.
+    fn every_sender_survives_any_acknowledgements(script: Script) {
+        let mut host = Host::new(script);
+        host.act(|sender, now, mut emit| sender.send(now, &mut emit));
+        host.check();
+        for event in script.events.iter().take(200) {
+            host.happen(event);
+            host.check();
+        }
+    }
+}
