@@ -47,6 +47,9 @@ pub struct AckRule {
     pub adaptive: bool,
     /// Most segments acknowledged one by one.
     pub quick: u32,
+    /// Whether segments out of order too begin that anew: after every loss the next sixteen are (Linux
+    /// before 4.18, `tcp_data_queue` calling `tcp_enter_quickack_mode`).
+    pub quick_at_gaps: bool,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
     /// Whether SACK blocks count in the size of an acknowledgement.
@@ -177,6 +180,7 @@ const LINUX_ACK: AckRule = AckRule {
     delay: Span::from_millis(40),
     adaptive: true,
     quick: 16,
+    quick_at_gaps: false,
     compression: true,
     counts_blocks: true,
 };
@@ -186,6 +190,7 @@ const EVERY_PACKET: AckRule = AckRule {
     delay: Span::from_millis(100),
     adaptive: false,
     quick: 0,
+    quick_at_gaps: false,
     compression: false,
     counts_blocks: false,
 };
@@ -238,7 +243,7 @@ pub const LINUX_2_6: Profile = Profile {
     tail_probes: false,
     frto_starts_over: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
-    ack: AckRule { compression: false, ..LINUX_ACK },
+    ack: AckRule { quick_at_gaps: true, compression: false, ..LINUX_ACK },
     ..LINUX
 };
 
