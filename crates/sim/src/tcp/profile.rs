@@ -152,8 +152,9 @@ pub struct Profile {
     pub tail_probes: bool,
     /// F-RTO (RFC 5682), and undo of reductions that were not called for.
     pub undo: bool,
-    /// F-RTO is tried after every timeout; where it was right, all that is not SACKed counts as lost, what
-    /// was sent since too, and three packets may leave (Linux 2.6.26 to 3.9, `tcp_enter_frto_loss`).
+    /// F-RTO is tried after every timeout and alone judges it, on the answer to new data. Where the timeout
+    /// was right, all that is not SACKed counts as lost, what was sent since too, and three packets may leave;
+    /// where it was spurious, the window still comes down to half (Linux 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,

@@ -286,7 +286,9 @@ impl Sender {
         if self.state == State::Open {
             self.first_retransmission = Time::NEVER;
         }
-        if delivery.advanced && self.state >= State::Recovery {
+        // Linux 2.6 does not ask timestamps while F-RTO is on: its state is Disorder (`tcp_enter_frto`).
+        let waits = self.frto && self.profile.frto_starts_over;
+        if delivery.advanced && self.state >= State::Recovery && !waits {
             self.judge_echo(echo, before);
         }
         if self.state == State::Loss {

@@ -2,6 +2,7 @@
 
 use sojourn_aqm::Time;
 
+use super::super::descent::Descent;
 use super::super::profile::{Detection, Idle};
 use super::super::reordering::DUPLICATES;
 use super::super::scoreboard::Delivery;
@@ -53,14 +54,16 @@ impl Sender {
         if !self.frto {
             return;
         }
-        if delivery.original {
+        let old = self.profile.frto_starts_over;
+        let asked = self.board.nxt() > self.point;
+        if delivery.original && (asked || !old) {
             // What was sent before the timeout has arrived: nothing was lost.
             self.board.forget_losses();
-            self.withdraw_reduction();
-        } else if self.board.nxt() > self.point {
+            if old { self.keep_reduction() } else { self.withdraw_reduction() }
+        } else if asked {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;
-            if !self.frto && self.profile.frto_starts_over {
+            if !self.frto && old {
                 self.board.mark_all_lost(now, false);
                 self.window.cwnd = self.board.in_flight() + FRTO_RESTART;
                 self.window.credit = 0;
@@ -71,6 +74,20 @@ impl Sender {
             self.frto = self.board.nxt() < self.segments.count.min(self.offered);
             self.only_new = self.frto;
         }
+    }
+
+    /// The timeout was spurious, and the window comes down to half all the same (Linux 2.6
+    /// `tcp_ratehalving_spur_to_response`).
+    fn keep_reduction(&mut self) {
+        self.undo = None;
+        self.frto = false;
+        self.timeouts = 0;
+        self.window.cwnd = self.board.in_flight() + 1;
+        self.window.credit = 0;
+        let outstanding = self.board.outstanding();
+        self.descent = Descent::start(self.profile.on_mark, &mut self.window, outstanding);
+        self.point = self.board.nxt();
+        self.state = State::Cwr;
     }
 
     /// After an idle period the window is halved for every timeout that has passed (RFC 2861, Linux

@@ -108,6 +108,22 @@ fn old_kernels_take_all_for_lost_when_a_timeout_was_right() {
 }
 
 #[test]
+fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
+    // The originals arrive late, and their timestamps would tell so at once.
+    let mut script = Script::stamped(LINUX_2_6, "reno", 10, u32::MAX, 100);
+    script.ring();
+    script.now = Time::ZERO + Span::from_millis(310);
+    assert_eq!(script.ack(1, &[]), [11, 12]);
+    assert_eq!(script.sender.state(), State::Loss, "F-RTO waits for the answer to new data");
+    script.ack(2, &[]);
+    assert_eq!((script.sender.state(), script.cwnd()), (State::Cwr, 11));
+    (3..=13).for_each(|seq| drop(script.ack(seq, &[])));
+    assert_eq!((script.sender.state(), script.cwnd()), (State::Open, 5));
+    let again = script.sent.iter().filter(|&&seq| seq <= 10).count();
+    assert_eq!(again, 11, "only the head was sent again");
+}
+
+#[test]
 fn early_retransmit_waits_a_quarter_of_a_round_trip() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     let mut script = Script::with(kids, "reno", 10, 3, 100);
