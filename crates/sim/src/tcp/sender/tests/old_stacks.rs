@@ -108,6 +108,19 @@ fn old_kernels_take_all_for_lost_when_a_timeout_was_right() {
 }
 
 #[test]
+fn old_kernels_ask_with_new_data_only_below_what_was_sent_when_the_trouble_began() {
+    let mut script = Script::with(LINUX_2_6, "reno", 2, u32::MAX, 100);
+    script.ring();
+    script.now = Time::ZERO + Span::from_millis(400);
+    assert_eq!(script.ack(1, &[]), [3, 4]);
+    // Neither arrives. The second timeout belongs to the same trouble, which began with 1 and 2: as soon
+    // as these are acknowledged, 3 and 4 are lost, and two packets may leave (`frto_highmark`).
+    assert_eq!(script.ring().1, [2]);
+    assert_eq!(script.ack(2, &[]), [3, 4]);
+    assert_eq!((script.sender.state(), script.cwnd()), (State::Loss, 2));
+}
+
+#[test]
 fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
     // The originals arrive late, and their timestamps would tell so at once.
     let mut script = Script::stamped(LINUX_2_6, "reno", 10, u32::MAX, 100);
