@@ -39,7 +39,7 @@ def _t1_numbers() -> list[Claim]:
             f"codel-act-T1-{i}",
             "exact",
             f"{metric} delay, {AQMS[aqm]}, n = {n}, RTT 10 ms",
-            f"rtt10.n{n}.{aqm}.{metric}in_ms",
+            f"rtt10.n{n}.{aqm}.{metric}_ms",
             value,
             "ms",
         )
