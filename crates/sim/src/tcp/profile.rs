@@ -264,28 +264,22 @@ pub const NEWRENO: Profile = Profile {
     detection: Detection::Duplicates,
     max_reordering: 3,
     marks_new_data: true,
-    early_retransmit: false,
-    moderation: Moderation::Never,
     recovery: Style::AtOnce,
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
-    reduce_in_flight: false,
     validation: false,
     tail_probes: false,
     undo: false,
-    frto_starts_over: false,
-    marked_undo: false,
     limited_transmit: true,
     idle: Idle::Restart,
-    pacing: false,
     rto: RtoRule {
         initial: Span::from_secs(3),
         floor: RtoFloor::Whole(Span::from_millis(200)),
         max: Span::from_secs(60),
     },
     ack: EVERY_PACKET,
+    ..LINUX // what only newer or older kernels do is off
 };
 
 /// SACK as ns-2's Sack1 has it.
