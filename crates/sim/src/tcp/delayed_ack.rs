@@ -1,7 +1,8 @@
 //! When a receiver acknowledges (endpoints sheet §3.1, §3.3): at once, after so many segments, or later.
 //!
 //! Linux adapts how long it waits to the gaps between segments, acknowledges the first segments of a
-//! connection and those after a pause one by one, and thins duplicates. Other stacks count and wait.
+//! connection and those after a pause one by one, before 4.18 also those after a gap, and thins duplicates.
+//! Other stacks count and wait.
 //! Deviations from Linux: timers ring on time, not within the slack of a jiffy or of 100 us. And a receiver
 //! whose offered window has still to grow to its buffer (`tcp_grow_window`) goes on acknowledging every segment;
 //! here windows have grown. With Linux's default buffer of 128 kB that ends at once, with one of 4 MB after 700
@@ -115,6 +116,13 @@ impl DelayedAck {
     /// A segment has arrived twice.
     pub fn on_duplicate(&mut self, offered: u32) {
         if self.rule.adaptive {
+            self.go_quick(self.rule.quick, offered);
+        }
+    }
+
+    /// A segment has arrived out of order.
+    pub fn on_gap(&mut self, offered: u32) {
+        if self.rule.quick_at_gaps {
             self.go_quick(self.rule.quick, offered);
         }
     }

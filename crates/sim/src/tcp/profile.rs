@@ -39,6 +39,9 @@ pub struct AckRule {
     pub adaptive: bool,
     /// Most segments acknowledged one by one.
     pub quick: u32,
+    /// Whether segments out of order too begin that anew: after every loss the next sixteen are (Linux
+    /// before 4.18, `tcp_data_queue` calling `tcp_enter_quickack_mode`).
+    pub quick_at_gaps: bool,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
     /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
@@ -141,8 +144,9 @@ pub struct Profile {
     pub tail_probes: bool,
     /// F-RTO (RFC 5682), and undo of reductions that were not called for.
     pub undo: bool,
-    /// F-RTO is tried after every timeout; where it was right, all that is not SACKed counts as lost, what
-    /// was sent since too, and three packets may leave (Linux 2.6.26 to 3.9, `tcp_enter_frto_loss`).
+    /// F-RTO is tried after every timeout and alone judges it, on the answer to new data. Where the timeout
+    /// was right, all that is not SACKed counts as lost, what was sent since too, and three packets may leave;
+    /// where it was spurious, the window still comes down to half (Linux 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
     /// Where a mark forbids an undo, the window still rises to the threshold (Linux 2.6 and 3.x,
     /// `tcp_undo_cwr`).
@@ -175,6 +179,7 @@ const LINUX_ACK: AckRule = AckRule {
     delay: Span::from_millis(40),
     adaptive: true,
     quick: 16,
+    quick_at_gaps: false,
     compression: true,
     counts_options: true,
 };
@@ -184,6 +189,7 @@ const EVERY_PACKET: AckRule = AckRule {
     delay: Span::from_millis(100),
     adaptive: false,
     quick: 0,
+    quick_at_gaps: false,
     compression: false,
     counts_options: false,
 };
@@ -240,7 +246,7 @@ pub const LINUX_2_6: Profile = Profile {
     ecn_fallback: false,
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
-    ack: AckRule { compression: false, ..LINUX_ACK },
+    ack: AckRule { quick_at_gaps: true, compression: false, ..LINUX_ACK },
     ..LINUX
 };
 
@@ -255,29 +261,23 @@ pub const NEWRENO: Profile = Profile {
     detection: Detection::Duplicates,
     max_reordering: 3,
     marks_new_data: true,
-    early_retransmit: false,
-    moderation: Moderation::Never,
     recovery: Style::AtOnce,
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
-    growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
-    reduce_in_flight: false,
     validation: false,
     tail_probes: false,
     undo: false,
-    frto_starts_over: false,
-    marked_undo: false,
     limited_transmit: true,
     ecn_fallback: false,
     idle: Idle::Restart,
-    pacing: false,
     rto: RtoRule {
         initial: Span::from_secs(3),
         floor: RtoFloor::Whole(Span::from_millis(200)),
         max: Span::from_secs(60),
     },
     ack: EVERY_PACKET,
+    ..LINUX // what only newer or older kernels do is off
 };
 
 /// SACK as ns-2's Sack1 has it.

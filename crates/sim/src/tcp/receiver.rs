@@ -217,6 +217,7 @@ impl Receiver {
             return Answer::Now;
         }
         if packet.seq > self.next {
+            self.acks.on_gap(self.offer.segments());
             self.store(packet.seq);
             let now = news || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
@@ -454,6 +455,27 @@ mod tests {
         };
         // Every second, or the rest of sixteen and then every second.
         assert_eq!([acks_after(100), acks_after(400)], [15, 15 + 8]);
+    }
+
+    #[test]
+    fn before_4_18_a_gap_brings_quick_acknowledgements_back() {
+        // One segment out of order, the hole filled, then thirty in order.
+        let acks_after = |quick_at_gaps| {
+            let mut receiver = Receiver::new(AckRule { quick_at_gaps, ..LINUX.ack }, true);
+            let mut acks = |segments: &[u32]| {
+                segments.iter().filter(|&&seq| receive(&mut receiver, &data(seq)).is_some()).count()
+            };
+            acks(&Vec::from_iter(0..18));
+            assert_eq!(
+                acks(&[19, 18]),
+                2,
+                "the duplicate and the end of the hole are sent at once"
+            );
+            acks(&Vec::from_iter(20..50))
+        };
+        // Every second; or (Linux 2.6.29, `tcp_data_queue`) what the two leave of sixteen, and then every
+        // second.
+        assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, in the order of a connection's life.
-pub const RULES: [Rule; 31] = [
+pub const RULES: [Rule; 32] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -80,7 +80,8 @@ pub const RULES: [Rule; 31] = [
     rule(
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
-        "a timeout that was right loses all that is not SACKed (Linux 2.6.26 to 3.9)",
+        "a timeout that was right loses all that is not SACKed, a spurious one halves the window \
+         (Linux 2.6.26 to 3.9)",
     ),
     rule(
         "ECN fallback",
@@ -103,6 +104,11 @@ pub const RULES: [Rule; 31] = [
         "quick ACKs",
         |p| if p.ack.adaptive { format!("up to {}", p.ack.quick) } else { yes(false) },
         "packets acknowledged one by one at the start, after a pause, at duplicates and marks",
+    ),
+    rule(
+        "quick ACKs after gaps",
+        |p| yes(p.ack.quick_at_gaps),
+        "packets out of order bring them back too (`tcp_data_queue` before 4.18)",
     ),
     rule(
         "ACKs of duplicates",
@@ -229,7 +235,15 @@ mod tests {
             pacing: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             ack:
-                AckRule { every: _, delay: _, adaptive: _, quick: _, compression: _, counts_options: _ },
+                AckRule {
+                    every: _,
+                    delay: _,
+                    adaptive: _,
+                    quick: _,
+                    quick_at_gaps: _,
+                    compression: _,
+                    counts_options: _,
+                },
         } = LINUX;
     }
 

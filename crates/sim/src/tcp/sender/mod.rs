@@ -113,6 +113,9 @@ pub struct Sender {
     /// When the first retransmission of the present trouble left; never, before it has.
     first_retransmission: Time,
     frto: bool,
+    /// What had been sent when the trouble began in which F-RTO judges a timeout: it may have been an
+    /// earlier loss or timeout (Linux `frto_highmark`).
+    frto_mark: u32,
     /// F-RTO sends new data on this acknowledgement instead of what was marked lost.
     only_new: bool,
     /// Timeouts since the acknowledgement number last advanced.
@@ -161,6 +164,7 @@ impl Sender {
             undo: None,
             first_retransmission: Time::NEVER,
             frto: false,
+            frto_mark: 0,
             only_new: false,
             timeouts: 0,
             tell_reduced: false,
@@ -200,7 +204,8 @@ impl Sender {
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
         let prior_in_flight = self.board.in_flight();
         let echo = self.profile.timestamps.then_some(ack.sent);
-        let arrival = Arrival { now, point: self.point, min_rtt: self.rtt.min(), echo };
+        let point = if self.frto { self.frto_mark } else { self.point };
+        let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo };
         let mut delivery = self.board.acknowledge(ack.seq, sack, &arrival);
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
@@ -225,7 +230,7 @@ impl Sender {
         if let Some(undo) = self.undo.as_mut().filter(|_| self.segments.ecn && marks > 0) {
             undo.forbid(); // what reduced the window was congestion
         }
-        self.judge_episode(now, &delivery, ack.sent, before);
+        let restarted = self.judge_episode(now, &delivery, ack.sent, before);
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
@@ -245,7 +250,7 @@ impl Sender {
             let tally = Tally { prior_in_flight, lost: marked.segments, marks };
             self.steer(&delivery, &news, tally);
         } else {
-            self.adjust_window(&delivery, &news, marked.segments, reducing);
+            self.adjust_window(&delivery, &news, marked.segments, reducing || restarted);
         }
         self.set_pace();
         // Linux `tcp_identify_packet_loss`: not while the timer waits for reordered segments.
@@ -254,18 +259,19 @@ impl Sender {
     }
 
     /// What the acknowledgement tells of the present episode: that it was not called for, that it is
-    /// over, or that the timeout was spurious.
-    fn judge_episode(&mut self, now: Time, delivery: &Delivery, echo: Time, before: u32) {
+    /// over, or that the timeout was spurious. Returns whether the window was set anew.
+    fn judge_episode(&mut self, now: Time, delivery: &Delivery, echo: Time, before: u32) -> bool {
         if self.state == State::Open {
             self.first_retransmission = Time::NEVER;
         }
-        if delivery.advanced && self.state >= State::Recovery {
+        // Linux 2.6 does not ask timestamps while F-RTO is on: its state is Disorder (`tcp_enter_frto`).
+        let waits = self.frto && self.profile.frto_starts_over;
+        if delivery.advanced && self.state >= State::Recovery && !waits {
             self.judge_echo(echo, before);
         }
-        if self.state == State::Loss {
-            self.judge_timeout(now, delivery);
-        }
+        let restarted = self.state == State::Loss && self.judge_timeout(now, delivery);
         self.leave_finished_episode();
+        restarted
     }
 
     /// Karn's rule: a segment that was sent more than once gives no sample, unless the timestamp that
@@ -292,7 +298,7 @@ impl Sender {
         news
     }
 
-    /// `reducing`: before the acknowledgement.
+    /// `reducing`: before the acknowledgement, or it set the window itself.
     fn adjust_window(&mut self, delivery: &Delivery, news: &Ack, marked: u32, reducing: bool) {
         let ends = reducing && self.profile.growth.not_at_end;
         if matches!(self.state, State::Recovery | State::Cwr) {
