@@ -4,6 +4,7 @@
 mod adaptation;
 mod check;
 mod clock;
+mod counters;
 mod event;
 mod recorder;
 mod result;
@@ -268,6 +269,7 @@ impl Turn<'_> {
     fn finish(mut self) -> Result<(), Failure> {
         let said = |error: io::Error| format!("results: {error}");
         if let Some(recorder) = &mut self.recorder {
+            self.result.counted = Some(counters::read(self.plan, &self.hosts.spaces, &self.clock)?);
             recorder.drain(&self.clock, self.plan.flows.len()).map_err(said)?;
             self.result.recorder_lost = recorder.finish().map_err(said)?;
         }

@@ -106,6 +106,17 @@ pub struct Diary {
     pub one_way: Vec<OneWay>,
 }
 
+/// What the kernel's discipline at the bottleneck counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Counted {
+    /// When it was read, on the clock of the scenario.
+    pub at_ns: u64,
+    /// Packets waiting then.
+    pub waiting: u64,
+    /// Packets dropped until then.
+    pub dropped: u64,
+}
+
 /// What programs, kernel and clock have to say.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
@@ -131,6 +142,8 @@ pub struct RunResult {
     pub recorder_lost: u64,
     /// What our router counted.
     pub street: Option<Counts>,
+    /// What the kernel's discipline at the bottleneck had counted at the end.
+    pub counted: Option<Counted>,
     /// How late the loop was at worst, nanoseconds.
     pub latest_ns: u64,
 }

@@ -26,6 +26,7 @@ impl RunResult {
             after: Value::Null,
             recorder_lost: 0,
             street: None,
+            counted: None,
             latest_ns: 0,
         }
     }
