@@ -96,15 +96,18 @@ impl Street {
             salt: Rng::stream(seed, "hash", 0).next_u64(),
         };
         let later = plan.rates[1..].iter().rev();
+        let chronicle = Chronicle::new(memory);
+        let watched = chronicle.wants_evidence();
+        let make = if watched { registry::build_watched } else { registry::build };
         Ok(Street {
-            queue: registry::build(&spec, &env).map_err(|error| error.message)?,
+            queue: make(&spec, &env).map_err(|error| error.message)?,
             rng: Rng::stream(seed, "queue", 0),
             transmitter: Transmitter::new(rate),
             rates: later.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps))).collect(),
             framing_bytes: plan.framing_bytes,
             in_service: None,
             held_until: None,
-            chronicle: Chronicle::new(memory),
+            chronicle,
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),
