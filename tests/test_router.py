@@ -125,11 +125,11 @@ def test_every_drop_and_mark_tells_its_reason_and_the_state_before_it(tmp_path: 
     rows = sojourn.Result.open(tmp_path / "out").signals.to_pylist()
     arrived = value(ended, "arrived")
     # CoDel marks at the head by its law; what is dropped here found the queue full.
-    for signal, metric, place in (
+    for done, metric, place in (
         ("marked", "mark_rate", ("dequeue", "deterministic")),
         ("dropped", "drop_rate", ("enqueue", "overflow")),
     ):
-        of_it = [row for row in rows if row["signal"] == signal]
+        of_it = [row for row in rows if row["signal"] == done]
         assert len(of_it) == round(arrived * value(ended, metric)) > 0
         assert {(row["stage"], row["cause"]) for row in of_it} == {place}
         assert all("count" in dict(row["state"]) for row in of_it)
