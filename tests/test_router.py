@@ -171,7 +171,7 @@ def test_a_name_space_that_is_not_there_is_told() -> None:
 def test_nothing_of_a_router_outlives_its_killed_parent() -> None:
     with started("--", "sleep", "1000") as parent:
         family = _of(parent.pid)
-        assert len(family) >= 3, "supervisor, router, command"
+        assert len(family) >= 3, "router, its watcher, command"
         parent.send_signal(signal.SIGKILL)
     assert wait_for(lambda: not any(map(is_alive, family)))
 

@@ -63,7 +63,7 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the AQMs' random numbers.")  # fmt: skip
 @click.option("--record", type=click.Choice(("packets", "signals")), multiple=True,
-              help="Record every packet, or every drop and mark with its reason; repeatable.")  # fmt: skip
+              help="Record every packet, or every drop and mark; repeatable.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
 @options.json_option
 def router(**given: Any) -> int:
