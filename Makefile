@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test bench fuzz contract-long docs clean
+.PHONY: demo test test-hosts bench fuzz contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -26,6 +26,10 @@ test: $(VENV)/installed $(VENV)/tools
 	$(BIN)/pytest
 	sh tests/wheel.sh "$(BIN)/python"
 	cargo run --quiet --package xtask -- tally
+
+## test-hosts: the kernel's own disciplines in real time, in a small virtual machine (docs/linux.md)
+test-hosts: $(VENV)/installed $(VENV)/tools
+	sh tests/hosts/run.sh $(BIN)/python
 
 ## fuzz: every fuzz target for SECONDS each, two at a time
 SECONDS ?= 600

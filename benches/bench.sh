@@ -19,5 +19,6 @@ memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
     "$program"
     "${PYTHON:-python3}" benches/stability.py
     "${PYTHON:-python3}" benches/linux.py
+    "${PYTHON:-python3}" benches/router.py
 } | tee benches/RESULTS.new
 mv benches/RESULTS.new benches/RESULTS.md

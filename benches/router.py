@@ -3,20 +3,25 @@
     python benches/router.py [--seconds S] [--user NAME]
 
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
-a buffer of 1000 packets. mahimahi (mm-delay, mm-link) is measured where it is on the path; it
-insists on an ordinary user. The first row is the same pair of programs over the loopback interface
-alone: what is not the router's doing.
+a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured where they are on the
+path; mahimahi insists on an ordinary user, rattan on root. The first row is the same pair of programs
+over the loopback interface alone: what is not the router's doing. All rows are of one run, so only
+they compare; the ratios are to our router's without options at the same rate.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from sojourn.engines.linux import host
 
 HERE = Path(__file__).parent
 TRAFFIC = str(HERE / "traffic.py")
@@ -24,9 +29,13 @@ RATES = {"10mbit": 10_000_000, "100mbit": 100_000_000, "1gbit": 1_000_000_000}
 DELAY_MS = 10
 # IP and UDP around the probe of traffic.py.
 PROBE_BYTES = 128
+# The variables in which shells name the address of here.
+BASES = ("MAHIMAHI_BASE", "RATTAN_BASE")
 MAHIMAHI_PACKET = 1504  # what one line of its traces carries, bytes
 PYTHON = sys.executable
 SYSTEM_PYTHON = "/usr/bin/python3"
+HEADS = ("rate", "router", "Mbit/s", "of TCP's share", "added p50, µs", "added p99, µs",
+         "p99 - p50, µs", "Mbit/s to ours", "added p50 to ours")  # fmt: skip
 
 
 def main() -> int:
@@ -35,36 +44,65 @@ def main() -> int:
     options.add_argument("--seconds", default="5")
     options.add_argument("--user", default="nobody")
     given = options.parse_args()
-    heads = ("rate", "router", "Mbit/s", "of TCP's share", "added p50, µs", "p99 - p50, µs")
-    print(f"| {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|")
+    print("\n### The router in real time, beside others\n")
+    lacks = host.missing()
+    if lacks is not None:
+        print(f"There are no name spaces here: {lacks[0]}.")
+        return 0
+    print(
+        f"Load average {os.getloadavg()[0]:.1f} at the beginning; only rows of this table compare.\n"
+    )
+    print(f"| {' | '.join(HEADS)} |")
+    print(f"|{'---|' * len(HEADS)}")
     alone = loopback(given.seconds)
-    row("-", "none (loopback)", alone, alone, None)
+    row("-", "none (loopback)", beyond(alone, 0.0), None, {})
     for rate in RATES:
-        row(rate, "sojourn", ours(rate, given.seconds), alone, rate)
-        row(rate, "sojourn --realtime --spin 100us",
-            ours(rate, given.seconds, "--realtime", "--spin", "100us"), alone, rate)  # fmt: skip
-        if shutil.which("mm-link"):
-            row(rate, "mahimahi", mahimahi(rate, given.seconds, given.user), alone, rate)
-    if not shutil.which("mm-link"):
-        print("\nmahimahi: not installed here")
+        own_ns = DELAY_MS * 1e6 + PROBE_BYTES * 8e9 / RATES[rate] + alone.get("p50_ns", 0.0)
+        reference: dict = {}
+        for name, measured in contenders(rate, given.seconds, given.user):
+            found = beyond(measured, own_ns)
+            reference = reference or found
+            row(rate, name, found, RATES[rate], reference)
+    for program, name, _ in OTHERS:
+        if not shutil.which(program):
+            print(f"\n{name}: not installed here, so not measured.")
     return 0
 
 
-def row(rate: str, name: str, found: dict, alone: dict, link: str | None) -> None:
-    """One line; delay beyond link and loopback."""
+def contenders(rate: str, seconds: str, user: str) -> Iterator[tuple[str, dict]]:
+    """Name and measurement of each, ours first."""
+    yield "sojourn", ours(rate, seconds)
+    if os.geteuid() == 0:
+        spinning = ("--realtime", "--spin", "100us")
+        yield "sojourn, `--realtime --spin 100us`", ours(rate, seconds, *spinning)
+    for program, name, measure in OTHERS:
+        if shutil.which(program):
+            yield name, measure(rate, seconds, user)
+
+
+def beyond(found: dict, own_ns: float) -> dict:
+    """Delays less what link and loopback take."""
     if "bps" not in found:
-        print(f"| {rate} | {name} | failed: {found['failed']} | | | |", flush=True)
+        return found
+    return found | {key: found[key] - own_ns for key in ("p50_ns", "p99_ns")}
+
+
+def row(rate: str, name: str, found: dict, link_bps: int | None, reference: dict) -> None:
+    """One line."""
+    if "bps" not in found:
+        print(
+            f"| {rate} | {name} | failed: {found['failed']} |{' |' * (len(HEADS) - 3)}", flush=True
+        )
         return
-    own_ns = 0.0
-    share = "-"
-    if link is not None:
-        own_ns = DELAY_MS * 1e6 + PROBE_BYTES * 8e9 / RATES[link] + alone["p50_ns"]
-        # What TCP can carry at most: 1448 bytes of payload in packets of 1500.
-        share = f"{found['bps'] / (RATES[link] * 1448 / 1500):.3f}"
-    spread = (found["p99_ns"] - found["p50_ns"]) / 1e3
-    print(f"| {rate} | {name} | {found['bps'] / 1e6:.1f} | {share} | "
-          f"{(found['p50_ns'] - own_ns) / 1e3:.0f} | {spread:.0f} |", flush=True)  # fmt: skip
+    # What TCP can carry at most: 1448 bytes of payload in packets of 1500.
+    share = f"{found['bps'] / (link_bps * 1448 / 1500):.3f}" if link_bps else "-"
+    p50_us, p99_us = found["p50_ns"] / 1e3, found["p99_ns"] / 1e3
+    ratios = ["-", "-"]
+    if "bps" in reference:
+        ratios = [f"{found[key] / reference[key]:.2f}" for key in ("bps", "p50_ns")]
+    cells = [rate, name, f"{found['bps'] / 1e6:.1f}", share, f"{p50_us:.0f}", f"{p99_us:.0f}",
+             f"{p99_us - p50_us:.0f}", *ratios]  # fmt: skip
+    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def loopback(seconds: str) -> dict:
@@ -100,13 +138,26 @@ def mahimahi(rate: str, seconds: str, user: str) -> dict:
         return between(shells, [SYSTEM_PYTHON, program, "measure", "MAHIMAHI_BASE", seconds])
 
 
+def rattan(rate: str, seconds: str, _user: str) -> dict:
+    """Through rattan; its command is at the near end, the far end is here."""
+    shells = [
+        "rattan", "link", "--left-stdout", "--uplink-bandwidth", f"{RATES[rate]}bps",
+        "--uplink-delay", f"{DELAY_MS}ms", "--downlink-delay", f"{DELAY_MS}ms",
+        "--uplink-queue", "droptail", "--uplink-queue-args", '{"packet_limit":1000}', "--",
+    ]  # fmt: skip
+    return between(shells, [SYSTEM_PYTHON, TRAFFIC, "measure", "RATTAN_BASE", seconds])
+
+
+OTHERS = (("mm-link", "mahimahi", mahimahi), ("rattan", "rattan", rattan))
+
+
 def between(shells: list[str], command: list[str]) -> dict:
     """The serving program here, the other below some shells, which name the address of here."""
     with subprocess.Popen([SYSTEM_PYTHON, TRAFFIC, "serve"]) as server:
         try:
             if shells:
                 # Only their own variable names the address.
-                words = ["$MAHIMAHI_BASE" if w == "MAHIMAHI_BASE" else w for w in command]
+                words = [f"${w}" if w in BASES else w for w in command]
                 return said([*shells, "sh", "-c", " ".join(words)])
             return said(command)
         finally:

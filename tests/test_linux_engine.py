@@ -170,6 +170,19 @@ def test_a_guest_whose_kernel_panics_is_told_of(monkeypatch: pytest.MonkeyPatch)
 
 
 @needs_kernel
+def test_a_guest_that_is_out_of_memory_is_told_of_and_leaves_no_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its one program takes memory without end, until the kernel finds nobody else to kill."""
+    monkeypatch.setattr(guest, "_MEMORY", "64M")
+    _first_shell_does(monkeypatch, "exec tail /dev/zero")
+    says = r"its kernel says: Out of memory.*; the scenario needs more than .* take fewer flows"
+    with pytest.raises(RunFailed, match=says):
+        sojourn.run(scenario(duration="2s"), engine="linux", out=tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+@needs_kernel
 def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest, "_PATIENCE_S", 2.0)
     _first_shell_does(monkeypatch, "while :; do :; done")

@@ -30,7 +30,7 @@ bottleneck = "{bottleneck}"
 [links.bottleneck]
 rate = "10mbit"
 delay = "10ms"
-queue = "codel@linux"
+queue = "{queue}"
 [[flows]]
 path = ["bottleneck"]
 rtt = "40ms"
@@ -43,8 +43,8 @@ app = {{ kind = "cbr", rate = "87kbit", packet = "218B" }}
 """
 
 
-def scenario(where: str, bottleneck: str = "sojourn") -> _core.Scenario:
-    return _core.Scenario.load(TEXT.format(where=where, bottleneck=bottleneck))
+def scenario(where: str, bottleneck: str = "sojourn", queue: str = "codel@linux") -> _core.Scenario:
+    return _core.Scenario.load(TEXT.format(where=where, bottleneck=bottleneck, queue=queue))
 
 
 def numbers(run: _core.Run) -> dict[str, float]:

@@ -120,6 +120,24 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
 
 
 @needs_spaces
+def test_every_drop_and_mark_tells_its_reason_and_the_state_before_it(tmp_path: Path) -> None:
+    way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="20p")
+    ended = flood(tmp_path, 2e6, way, signals=True, out=tmp_path / "out")
+    rows = sojourn.Result.open(tmp_path / "out").signals.to_pylist()
+    arrived = value(ended, "arrived")
+    # CoDel marks at the head by its law; what is dropped here found the queue full.
+    for done, metric, place in (
+        ("marked", "mark_rate", ("dequeue", "deterministic")),
+        ("dropped", "drop_rate", ("enqueue", "overflow")),
+    ):
+        of_it = [row for row in rows if row["signal"] == done]
+        assert len(of_it) == round(arrived * value(ended, metric)) > 0
+        assert {(row["stage"], row["cause"]) for row in of_it} == {place}
+        assert all("count" in dict(row["state"]) for row in of_it)
+    assert [row["t_ns"] for row in rows] == sorted(row["t_ns"] for row in rows)
+
+
+@needs_spaces
 def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
     ended = flood(
         tmp_path, 5e5, router.Way(delay="1ms"),
@@ -154,7 +172,7 @@ def test_a_name_space_that_is_not_there_is_told() -> None:
 def test_nothing_of_a_router_outlives_its_killed_parent() -> None:
     with started("--", "sleep", "1000") as parent:
         family = _of(parent.pid)
-        assert len(family) >= 3, "supervisor, router, command"
+        assert len(family) >= 3, "router, its watcher, command"
         parent.send_signal(signal.SIGKILL)
     assert wait_for(lambda: not any(map(is_alive, family)))
 

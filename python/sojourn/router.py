@@ -62,6 +62,7 @@ class Options:
         command: what is run at the near end, its arguments as they are.
         far_command: the same for the far end.
         packets: whether every packet is written down.
+        signals: whether every drop and mark is, with the AQM's state before it.
         seed: of the AQMs' random numbers.
     """
 
@@ -76,6 +77,7 @@ class Options:
     command: Sequence[str] = ()
     far_command: Sequence[str] = ()
     packets: bool = False
+    signals: bool = False
     seed: int = 1
 
 

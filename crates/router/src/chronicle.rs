@@ -1,7 +1,7 @@
 //! What became of the packets of a router: counted, told packet by packet, or told to the simulator's
 //! probe, which counts and samples as it does for a simulated link.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Sink, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
 use sojourn_record::rows::{Fate, StateRow};
 use sojourn_sim::packet::{Kind as SimKind, Packet as Told};
 use sojourn_sim::probe::{Interval, Probe};
@@ -80,6 +80,11 @@ impl Chronicle {
         }
     }
 
+    /// Whether someone wants to know the state of the law before each drop and mark.
+    pub fn wants_evidence(&self) -> bool {
+        matches!(&self.memory, Memory::Probe(probe, _) if probe.notes.wants_signals)
+    }
+
     /// The link is busy for so long from now on.
     pub fn busy(&mut self, now: Time, span: Span) {
         if let Memory::Probe(probe, link) = &mut self.memory {
@@ -149,6 +154,12 @@ impl Sink<Parcel> for Ear<'_> {
                 let mut ear = probe.ear::<true>(self.now, usize::from(*link));
                 ear.marked(&mut told(parcel), enqueued, stage, cause);
             }
+        }
+    }
+
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        if let Memory::Probe(probe, link) = &mut self.chronicle.memory {
+            probe.ear::<true>(self.now, usize::from(*link)).evidence(evidence);
         }
     }
 }

@@ -4,6 +4,7 @@
 mod adaptation;
 mod check;
 mod clock;
+mod counters;
 mod event;
 mod recorder;
 mod result;
@@ -267,6 +268,9 @@ impl Turn<'_> {
 
     fn finish(mut self) -> Result<(), Failure> {
         let said = |error: io::Error| format!("results: {error}");
+        if matches!(self.plan.bottleneck, Bottleneck::Kernel { .. }) {
+            self.result.counted = Some(counters::read(self.plan, &self.hosts.spaces, &self.clock)?);
+        }
         for recorder in &mut self.recorders {
             recorder.drain(&self.clock).map_err(said)?;
             self.result.recorder_lost += recorder.finish().map_err(said)?;

@@ -75,6 +75,8 @@ pub struct Live {
     pub mtu_bytes: u32,
     /// Whether every packet is written down.
     pub packets: bool,
+    /// Whether every drop and mark is, with the AQM's state before it.
+    pub signals: bool,
 }
 
 /// What became of it.

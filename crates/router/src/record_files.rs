@@ -111,6 +111,17 @@ pub struct Diary {
     pub one_way: Vec<OneWay>,
 }
 
+/// What the kernel's discipline at the bottleneck counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Counted {
+    /// When it was read, on the clock of the scenario.
+    pub at_ns: u64,
+    /// Packets waiting then.
+    pub waiting: u64,
+    /// Packets dropped until then.
+    pub dropped: u64,
+}
+
 /// What programs, kernel and clock have to say.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
@@ -136,6 +147,8 @@ pub struct RunResult {
     pub after: Value,
     /// Packets that the recorders had no room for.
     pub recorder_lost: u64,
+    /// What the kernel's discipline at the bottleneck had counted at the end.
+    pub counted: Option<Counted>,
     /// What our routers counted, the forward one first.
     pub streets: Vec<Counts>,
     /// What the wires behind the links counted, forward and back, where they lose packets or delay them

@@ -53,7 +53,7 @@ pub fn collect(
     let text = fs::read(folder.join(RESULT)).map_err(|e| format!("{RESULT}: {e}"))?;
     let result: RunResult = serde_json::from_slice(&text).map_err(|e| format!("{RESULT}: {e}"))?;
     let told = stories::read(folder, plan, &result)?;
-    let mut invalid = verdict::doubts(plan, &result, &told, virtual_time);
+    let mut invalid = verdict::doubts(&result, &told, virtual_time);
     let mut replay = Replay::new(scenario, plan);
     replay.law =
         result.law.iter().map(|bits| bits.iter().map(|&b| f64::from_bits(b)).collect()).collect();

@@ -161,12 +161,15 @@ impl Street {
             rate: Some(rate),
             salt: Rng::stream(seed, "hash", place).next_u64(),
         };
+        let chronicle = Chronicle::new(memory, plan.way);
+        let watched = chronicle.wants_evidence();
+        let make = if watched { registry::build_watched } else { registry::build };
         Ok(Street {
-            queue: registry::build(&spec, &env).map_err(|error| error.message)?,
+            queue: make(&spec, &env).map_err(|error| error.message)?,
             rng: Rng::stream(seed, "queue", place),
             server,
             framing_bytes: plan.framing_bytes,
-            chronicle: Chronicle::new(memory, plan.way),
+            chronicle,
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),

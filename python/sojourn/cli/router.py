@@ -62,7 +62,8 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
 @click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the AQMs' random numbers.")  # fmt: skip
-@click.option("--record", type=click.Choice(("packets",)), help="Record every packet.")
+@click.option("--record", type=click.Choice(("packets", "signals")), multiple=True,
+              help="Record every packet, or every drop and mark; repeatable.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
 @options.json_option
 def router(**given: Any) -> int:
@@ -95,7 +96,8 @@ def _options(given: dict[str, Any]) -> product.Options:
     same = ("near", "far", "duration", "spin", "stall", "mtu", "seed")
     return product.Options(
         forward, product.Way(**back), command=given["command"],
-        far_command=_split(given["far_run"]), packets=given["record"] == "packets",
+        far_command=_split(given["far_run"]), packets="packets" in given["record"],
+        signals="signals" in given["record"],
         **{key: given[key] for key in same},
     )  # fmt: skip
 

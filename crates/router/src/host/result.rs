@@ -26,6 +26,7 @@ impl RunResult {
             before,
             after: Value::Null,
             recorder_lost: 0,
+            counted: None,
             streets: Vec::new(),
             wires: [None, None],
             latest_ns: 0,

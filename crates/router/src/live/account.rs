@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sojourn_aqm::Time;
 use sojourn_record::Run;
 use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
-use sojourn_sim::probe::{Interval, Probe};
+use sojourn_sim::probe::{Interval, Notes, Probe};
 use sojourn_sim::summary::{self, BUILTIN_VARS, QueueSeen};
 
 use super::turn::{BEAT, Turn};
@@ -234,8 +234,10 @@ fn tables(turn: Turn<'_>, seconds: f64) -> Run {
         whole.links[index] = seen;
         whole.states.append(&mut probe.states);
         whole.notes.packets.append(&mut probe.notes.packets);
+        append_signals(&mut whole.notes, probe.notes, index);
         whole.digest.mix(Time::ZERO, probe.digest.value());
     }
+    whole.notes.signals.sort_by_key(|signal| signal.t);
     let mut run = summary::collect_queues(whole, queues, seconds);
     run.classes = vec!["live".to_owned(); flows.names.len()];
     run.flows = flows.names;
@@ -247,4 +249,15 @@ fn tables(turn: Turn<'_>, seconds: f64) -> Run {
     }
     run.histograms.push(HistogramOf { scope, name, metric: "late", histogram: lateness });
     run
+}
+
+/// Adds the drops and marks of a way to those of both; each names the place of its evidence.
+fn append_signals(whole: &mut Notes, mut notes: Notes, way: usize) {
+    let before = whole.evidence.len();
+    for signal in &mut notes.signals {
+        signal.evidence += before;
+    }
+    whole.signals.append(&mut notes.signals);
+    whole.evidence.append(&mut notes.evidence);
+    whole.evidence_vars[way] = notes.evidence_vars[way];
 }

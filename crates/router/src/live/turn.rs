@@ -59,7 +59,7 @@ pub fn run(
         lateness: Histogram::default(),
         refused: 0,
         foreign: 0,
-        flows: Flows::new(live.packets),
+        flows: Flows::new(live.packets || live.signals),
         buffer: vec![0; tun::LARGEST],
         zero: Instant::now(),
         live,
@@ -83,6 +83,7 @@ pub fn run(
 fn probe(live: &Live) -> Probe {
     let mut probe = Probe::new(live.ways.len(), 0, (Time::ZERO, Time::NEVER));
     probe.notes.wants_packets = live.packets;
+    probe.notes.wants_signals = live.signals;
     probe.end_warmup();
     probe
 }

@@ -38,6 +38,8 @@ pub struct Words {
     pub far_command: Vec<String>,
     /// Whether every packet is written down.
     pub packets: bool,
+    /// Whether every drop and mark is, with the AQM's state before it.
+    pub signals: bool,
     /// Seed.
     pub seed: u64,
 }
@@ -90,7 +92,7 @@ impl Words {
             return refuse("--far", "is the same name space as --near; the router joins two");
         }
         let commands = [self.command.clone(), self.far_command.clone()];
-        let (seed, packets) = (self.seed, self.packets);
+        let (seed, packets, signals) = (self.seed, self.packets, self.signals);
         Ok(Live {
             seed,
             duration_ns,
@@ -101,6 +103,7 @@ impl Words {
             stall_ns,
             mtu_bytes,
             packets,
+            signals,
         })
     }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
 use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use super::Waiting;
 use crate::plan::{Bottleneck, Direction, Plan};
-use crate::record_files::{PASSAGES, RunResult, STORIES};
+use crate::record_files::{Counted, PASSAGES, RunResult, STORIES};
 use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 
 /// The stories of all packets that came before the end, in the order of their coming.
@@ -20,7 +19,7 @@ pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>
         Bottleneck::Sojourn(_) => Vec::new(),
         Bottleneck::Kernel { .. } => {
             let passages = rows(folder, PASSAGES, Passage::read as fn(&[u8; PASSAGE_BYTES]) -> _)?;
-            matched(&passages, plan, waiting_at_the_end(result, plan))
+            matched(&passages, plan, result.counted)
         }
     };
     if plan.streets().next().is_some() {
@@ -50,26 +49,18 @@ pub fn rows<T, const BYTES: usize>(
     rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
 }
 
-/// The row of the bottleneck's discipline in what tc showed.
-pub fn bottleneck_row<'a>(shown: &'a Value, plan: &Plan) -> Option<&'a Value> {
-    let kind = &plan.expected.iter().find(|expected| expected.device == "out")?.kind;
-    let rows = shown["router"].as_array()?;
-    rows.iter().find(|row| row["dev"] == "out" && row["kind"] == kind.as_str())
-}
-
-fn waiting_at_the_end(result: &RunResult, plan: &Plan) -> usize {
-    let row = bottleneck_row(&result.after, plan);
-    row.and_then(|row| row["qlen"].as_u64()).unwrap_or(0) as usize
-}
-
 /// What names a packet: its flow, the numbers that its sender gave it, its kind.
 type Name = (u32, u16, u32, u8);
 
-/// Matches arrivals with departures; what did not leave was dropped, but for the last `waiting`.
-fn matched(passages: &[Passage], plan: &Plan, waiting: usize) -> Vec<Story> {
+/// Matches arrivals with departures until the kernel's counters were read; what did not leave was dropped,
+/// but for the last ones, which wait.
+fn matched(passages: &[Passage], plan: &Plan, counted: Option<Counted>) -> Vec<Story> {
+    let (until_ns, waiting) = counted.map_or((u64::MAX, 0), |c| (c.at_ns, c.waiting as usize));
+    let in_time =
+        |passage: &&Passage| u64::try_from(passage.at_ns).is_ok_and(|at_ns| at_ns <= until_ns);
     let mut stories: Vec<Story> = Vec::new();
     let mut open: BTreeMap<Name, Waiting> = BTreeMap::new();
-    for passage in passages.iter().filter(|passage| passage.at_ns >= 0) {
+    for passage in passages.iter().filter(in_time) {
         let name = (passage.flow, passage.ident, passage.seq, passage.kind as u8);
         let at = Time::from_nanos(passage.at_ns as u64);
         match passage.leaves {

@@ -1,0 +1,33 @@
+#!/bin/sh
+# What runs in the machine, as root and then as an ordinary user: where the engine linux runs, and
+# its tests there. None of these places may be missing: the machine has all that they need.
+set -eu
+export SOJOURN_HOSTS=1
+# A machine that starts up loads this and opens it to users (udev).
+modprobe tun
+chmod 666 /dev/net/tun
+# In the machine's layer alone: ordinary users may read what is tested and its interpreter.
+for file in "$PYTHON" "$(readlink -f "$PYTHON")" "$PWD/tests" "$PWD/python"; do
+    while [ "$file" != / ]; do
+        [ -d "$file" ] && chmod a+rx "$file"
+        file=$(dirname "$file")
+    done
+done
+
+look() {
+    "$@" "$PYTHON" -m sojourn doctor
+    "$@" "$PYTHON" -m pytest -p no:cacheprovider --color=no -v -rs --tb=short \
+        tests/test_linux_places.py tests/test_linux_disciplines.py -k "$chosen"
+}
+
+status=0
+echo "== as root"
+chosen=test
+look env || status=1
+echo "== as an ordinary user"
+mkdir -p /tmp/user
+chown 65534:65534 /tmp/user
+chosen="places or codel"
+look setpriv --reuid=65534 --regid=65534 --clear-groups \
+    env HOME=/tmp/user TMPDIR=/tmp/user XDG_CACHE_HOME=/tmp/user || status=1
+exit "$status"
