@@ -4,6 +4,8 @@
 //! senders (`s0`, `s1`, ...), which delays what it sends by all propagation on the way to the receiver;
 //! the router's side of it (`r0`, ...) delays what comes back. So the queue at the router's interface
 //! `out` (or the TUN devices of our own router) is the only place where packets wait for each other.
+//! The kernel's shaper hands a packet on when its transmission begins; the time that a full packet takes on
+//! the link is part of the delay before the queue, so that round trips are whole.
 
 mod topology;
 
@@ -17,7 +19,7 @@ use sojourn_sim::tcp::profile::profile;
 
 use crate::plan::{Bottleneck, FIRST_PORT, Flow, GroupLines, Plan, Setting, Space, Street};
 use crate::tc::{self, Around, Words};
-use topology::{Commands, VETH_BPS, few_batches, shaper};
+use topology::{Commands, VETH_BPS, few_batches, step};
 
 /// IP and TCP headers without options, and with timestamps.
 const PLAIN_HEADER: u32 = 40;
@@ -320,14 +322,16 @@ fn bottleneck(
     let words = tc::translate(&link.queue, &around)
         .map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(words.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
-    let changes = rates[1..].iter().map(|&(at, bps)| (at, shaper("change", link, bps))).collect();
-    Ok((Bottleneck::Kernel { changes }, Some(words)))
+    let changes = rates[1..].iter().flat_map(|&(at, bps)| {
+        step(scenario, link, bps).into_iter().map(move |command| (at, command))
+    });
+    Ok((Bottleneck::Kernel { changes: changes.collect() }, Some(words)))
 }
 
 /// What the delay elements of each group would do.
 fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
     let groups = scenario.flows.iter().map(|group| GroupLines {
-        forward_ns: topology::forward_delay(group, link).as_nanos(),
+        forward_ns: topology::forward_delay(group, link, None).as_nanos(),
         access_bps: topology::access_bps(group),
         return_ns: group.return_delay.as_nanos(),
     });
