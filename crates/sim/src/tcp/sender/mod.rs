@@ -225,6 +225,7 @@ impl Sender {
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
+        let was_odd = self.state != State::Open;
         let prior_in_flight = self.board.in_flight();
         let echo = self.profile.timestamps.then_some(ack.sent);
         let arrival = Arrival { now, point: self.point, min_rtt: self.rtt.min(), echo };
@@ -256,7 +257,10 @@ impl Sender {
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
-        let odd = self.state != State::Open
+        // Linux `tcp_ack_is_dubious` asks before the acknowledgement ends an episode: what it shows to be
+        // lost beyond the end starts the next one (`tcp_fastretrans_alert`).
+        let odd = was_odd
+            || self.state != State::Open
             || delivery.sacked > 0
             || self.board.sacked() > 0
             || duplicated;
