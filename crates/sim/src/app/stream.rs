@@ -114,7 +114,9 @@ impl Setup {
 
 impl Setup {
     fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack)
+        let Profile { ack, sack, tick, .. } = self.profile;
+        Receiver::new(ack, sack)
+            .ticking(ack, tick)
             .with_feedback(self.feedback, self.segments.header_bytes)
             .offering(self.window)
     }

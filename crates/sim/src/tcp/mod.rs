@@ -16,6 +16,7 @@ pub mod reordering;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
+pub mod wheel;
 
 pub use profile::Profile;
 pub use receiver::{Answer, Receiver};

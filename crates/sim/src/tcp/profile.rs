@@ -49,6 +49,9 @@ pub struct AckRule {
     pub quick: u32,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
+    /// Every so manieth segment carries PSH and is acknowledged at once when it arrives in order and all has
+    /// been read (Linux since 6.1.63, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`); none: never.
+    pub pushed_every: Option<u32>,
     /// Whether SACK blocks count in the size of an acknowledgement.
     pub counts_blocks: bool,
 }
@@ -160,6 +163,9 @@ pub struct Profile {
     pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
+    /// How long a tick of the timer wheel lasts that the timers of both ends ring on (Linux since 4.8); none:
+    /// they ring on time.
+    pub tick: Option<Span>,
     /// Acknowledgements.
     pub ack: AckRule,
 }
@@ -172,12 +178,17 @@ const LINUX_RTO: RtoRule = RtoRule {
     max: Span::from_secs(120),
 };
 
+/// A sender with much to send pushes whenever half of the largest window offered to it is filled (Linux
+/// `forced_push`): 32580 B of the 65160 B that Linux's receivers begin with, 23 segments of 1448 B.
+const PUSHED_EVERY: u32 = 23;
+
 const LINUX_ACK: AckRule = AckRule {
     every: 2,
     delay: Span::from_millis(40),
     adaptive: true,
     quick: 16,
     compression: true,
+    pushed_every: Some(PUSHED_EVERY),
     counts_blocks: true,
 };
 
@@ -187,6 +198,7 @@ const EVERY_PACKET: AckRule = AckRule {
     adaptive: false,
     quick: 0,
     compression: false,
+    pushed_every: None,
     counts_blocks: false,
 };
 
@@ -217,6 +229,7 @@ pub const LINUX: Profile = Profile {
     idle: Idle::Halve,
     pacing: false,
     rto: LINUX_RTO,
+    tick: Some(Span::from_millis(1)),
     ack: LINUX_ACK,
 };
 
@@ -238,7 +251,8 @@ pub const LINUX_2_6: Profile = Profile {
     tail_probes: false,
     frto_starts_over: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
-    ack: AckRule { compression: false, ..LINUX_ACK },
+    tick: None,
+    ack: AckRule { compression: false, pushed_every: None, ..LINUX_ACK },
     ..LINUX
 };
 
@@ -273,6 +287,7 @@ pub const NEWRENO: Profile = Profile {
         floor: RtoFloor::Whole(Span::from_millis(200)),
         max: Span::from_secs(60),
     },
+    tick: None,
     ack: EVERY_PACKET,
 };
 

@@ -30,6 +30,7 @@ use super::profile::{Detection, Profile, Style};
 use super::reordering::{DUPLICATES, Reordering};
 use super::rtt::{RttEstimator, stamped_rtt};
 use super::scoreboard::{Arrival, Delivery, Marked, Scoreboard};
+use super::wheel;
 use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
 use crate::packet::Packet;
 
@@ -386,8 +387,13 @@ impl Sender {
         }
     }
 
-    fn set_alarm(&mut self, alarm: Alarm, due: Time) {
+    fn set_alarm(&mut self, now: Time, alarm: Alarm, due: Time) {
+        let due = self.profile.tick.map_or(due, |tick| wheel::rings(now, due, tick));
         (self.alarm, self.due) = (alarm, due);
+    }
+
+    fn rest(&mut self) {
+        (self.alarm, self.due) = (Alarm::Rest, Time::NEVER);
     }
 }
 
