@@ -105,7 +105,7 @@ def test_every_shipped_scenario_but_the_templates_is_valid(command):
 
 
 def test_lists_are_lines_or_json(command):
-    for what in ("aqms", "ccs", "scenarios", "plots"):
+    for what in ("aqms", "ccs", "tcps", "scenarios", "plots"):
         lines = command("list", what).stdout.splitlines()
         rows = json.loads(command("list", what, "--json").stdout)
         assert [line.split()[0] for line in lines] == [row["name"] for row in rows]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sojourn import _core
+from sojourn import _core, vocabulary
 from sojourn.errors import InputError
 from sojourn.explain import WIDTH, explain, find
 
@@ -111,3 +111,44 @@ def test_json_is_the_declaration(command):
     assert shown["dialect"] == "linux"
     assert {"params", "behaviours", "vars", "dialects"} <= set(shown)
     assert shown == json.loads(json.dumps(_core.describe_aqm("fq(pie@linux)")))
+
+
+@pytest.mark.parametrize("path", [*vocabulary.words()])
+def test_every_word_of_a_scenario_is_explained_in_eighty_columns(path):
+    lines = explain(path).splitlines()
+    assert lines[0].startswith(f"{path} ") and len(lines) > 1
+    assert all(len(line) <= WIDTH for line in lines)
+
+
+def test_a_word_tells_its_value_its_default_and_what_stands_below_it():
+    assert "links.rate (rate, or table of kind schedule | bucket | trace" in explain("links.rate")
+    assert 'default "0s"' in explain("warmup")
+    assert "list of [time, rate]; must be given" in explain("links.rate.schedule.steps")
+    assert re.search(r"^  parallel +\(whole number, 1 to 32", explain("flows.app.web"), re.M)
+
+
+def test_the_name_of_a_link_does_not_matter():
+    assert explain("links.uplink.jitter") == explain("links.jitter")
+
+
+def test_the_nearest_word_is_shown():
+    with pytest.raises(InputError, match=r"did you mean `links\.buffer`"):
+        explain("links.bufer")
+
+
+def test_json_of_a_word_is_its_schema(command):
+    (shown,) = json.loads(command("explain", "links.rate", "--json").stdout)
+    assert shown["path"] == "links.rate" and shown["required"] is True
+
+
+@pytest.mark.parametrize("name", [tcp["name"] for tcp in _core.tcps()])
+def test_a_tcp_tells_all_its_rules(name):
+    text = explain(name)
+    assert all(len(line) <= WIDTH for line in text.splitlines())
+    assert "loss detection" in text and f'tcp = "{name}"' in text
+
+
+def test_a_name_of_an_aqm_and_a_tcp_tells_both(command):
+    assert "(AQM, law)" in explain("madpie") and "madpie  (TCP)" in explain("madpie")
+    shown = json.loads(command("explain", "madpie", "--json").stdout)
+    assert [entry["kind"] for entry in shown] == ["law", "tcp"]

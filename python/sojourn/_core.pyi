@@ -275,6 +275,9 @@ def describe_aqm(text: str) -> dict[str, Any]:
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""
 
+def tcps() -> list[dict[str, Any]]:
+    """Every TCP profile: dicts of kind ("tcp"), name, doc, rules (dicts of name, value, doc)."""
+
 def check_aqm(text: str) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""
 

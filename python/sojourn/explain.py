@@ -1,4 +1,4 @@
-"""What an AQM, a congestion control or a parameter is, with defaults and sources."""
+"""What an AQM, a congestion control, a TCP, a parameter or a word of a scenario is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from sojourn import _core
+from sojourn import _core, vocabulary
 from sojourn.errors import InputError, ScenarioError
 
 WIDTH = 80
@@ -44,12 +44,35 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
 
 
 def explain(topic: str) -> str:
-    """A topic as text of at most `WIDTH` columns.
+    """A topic as text of at most `WIDTH` columns: what `find` finds, a TCP, a scenario's word.
 
     Raises:
         InputError: see `find`.
     """
-    return "\n\n".join(_entry(e) if p is None else _param(e, p) for e, p in find(topic))
+    word, tcp = vocabulary.find(topic), _tcps().get(topic)
+    if word is not None:
+        return _word(word)
+    found = [] if tcp and not _is_entry(topic) else find(topic)
+    parts = [_entry(e) if p is None else _param(e, p) for e, p in found]
+    return "\n\n".join([*parts, *([_tcp(tcp)] if tcp else [])])
+
+
+def declared(topic: str) -> list[Entry]:
+    """What `explain` is told by: the declarations of a topic, as `sojourn explain --json` has them.
+
+    Raises:
+        InputError: see `find`.
+    """
+    word, tcp = vocabulary.find(topic), _tcps().get(topic)
+    if word is not None:
+        return [{"path": word.path, "required": word.required, "schema": word.schema}]
+    found = [] if tcp and not _is_entry(topic) else find(topic)
+    return [*(param or entry for entry, param in found), *([tcp] if tcp else [])]
+
+
+def _is_entry(topic: str) -> bool:
+    """Whether an AQM or a congestion control has that name; `madpie` is an AQM and a TCP."""
+    return any(entry["name"] == topic for entry in [*_core.aqms(), *_core.ccs()])
 
 
 def brief(entry: Entry) -> str:
@@ -71,11 +94,13 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known = [e["name"] for e in entries]
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
+    known += [*_tcps(), *vocabulary.words()]
     near = difflib.get_close_matches(topic, known, n=1, cutoff=0.5)
     meant = f"; did you mean `{near[0]}`?" if near else ";"
     return (
-        f"{topic}: there is no AQM, congestion control or parameter of that name{meant} "
-        "`sojourn list aqms` and `sojourn list ccs` show what there is"
+        f"{topic}: there is no AQM, congestion control, TCP, parameter or word of a scenario of "
+        f"that name{meant} `sojourn list aqms`, `ccs` and `tcps` show what there is, and "
+        "`sojourn explain links` and `sojourn explain flows` begin with a scenario's words"
     )
 
 
@@ -213,6 +238,26 @@ def _param(entry: Entry, param: Entry) -> str:
             f"set it: {name}:{param['name']}={first}",
         ]
     )
+
+
+def _tcps() -> dict[str, Entry]:
+    return {entry["name"]: entry for entry in _core.tcps()}
+
+
+def _tcp(entry: Entry) -> str:
+    rules = [(rule["name"], rule["value"]) for rule in entry["rules"]]
+    lines = [f"{entry['name']}  (TCP)", *_wrapped(entry["doc"], 2), "", "rules:"]
+    return "\n".join([*lines, *_columns(rules), "", f'set it: tcp = "{entry["name"]}"'])
+
+
+def _word(word: vocabulary.Word) -> str:
+    lines = [*_wrapped(f"{word.path}  ({word.value})", 0), *_wrapped(word.doc, 2)]
+    inner = vocabulary.below(word)
+    if inner:
+        last = [(w.path.rpartition(".")[2], w) for w in inner]
+        lines += ["", "words:", *_columns([(name, f"({w.value}) {w.doc}") for name, w in last])]
+        lines += ["", f"more: sojourn explain {inner[0].path}"]
+    return "\n".join(lines)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

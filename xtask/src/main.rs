@@ -9,6 +9,7 @@ mod pages;
 mod python;
 mod tally;
 mod tidy;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

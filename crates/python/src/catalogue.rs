@@ -6,6 +6,8 @@ use sojourn_aqm::Var;
 use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
 use sojourn_scenario::kinds;
 use sojourn_sim::cc;
+use sojourn_sim::tcp::profile::PROFILES;
+use sojourn_sim::tcp::rules::RULES;
 
 use crate::engine;
 use crate::errors::Refusal;
@@ -44,6 +46,29 @@ pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         dict.set_item("params", params)?;
         dict.set_item("behaviours", PyList::empty(py))?;
         dict.set_item("vars", vars(py, entry.vars)?)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+/// Every TCP profile: name, meaning, and what each rule says.
+#[pyfunction]
+pub fn tcps(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for profile in &PROFILES {
+        let rules = PyList::empty(py);
+        for rule in &RULES {
+            let row = PyDict::new(py);
+            row.set_item("name", rule.name)?;
+            row.set_item("value", (rule.of)(profile))?;
+            row.set_item("doc", rule.doc)?;
+            rules.append(row)?;
+        }
+        let dict = PyDict::new(py);
+        dict.set_item("kind", "tcp")?;
+        dict.set_item("name", profile.name)?;
+        dict.set_item("doc", profile.doc)?;
+        dict.set_item("rules", rules)?;
         list.append(dict)?;
     }
     Ok(list)

@@ -43,6 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::tcps, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
 }

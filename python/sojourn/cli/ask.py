@@ -10,7 +10,8 @@ from sojourn import _core
 from sojourn.cli import console, options
 from sojourn.library import describe, load, parse_set, shipped
 
-_WHAT = ("aqms", "ccs", "scenarios", "plots")
+_DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
+_WHAT = (*_DECLARED, "scenarios", "plots")
 
 
 @click.command(
@@ -24,9 +25,9 @@ Examples:
 @click.argument("what", type=click.Choice(_WHAT))
 @options.json_option
 def show_list(what: str, as_json: bool) -> int:
-    """List what there is: AQMs, congestion controls, shipped scenarios, figures."""
-    if what in ("aqms", "ccs"):
-        entries = _core.aqms() if what == "aqms" else _core.ccs()
+    """List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures."""
+    if what in _DECLARED:
+        entries = _DECLARED[what]()
         lines = {entry["name"]: entry["doc"] for entry in entries}
     elif what == "scenarios":
         lines = {name: describe(path) for name, path in shipped().items()}
@@ -50,16 +51,17 @@ Examples:
   sojourn explain pie
   sojourn explain pie.target
   sojourn explain cubic
+  sojourn explain links.rate
 """
 )
 @click.argument("topic")
 @options.json_option
 def explain(topic: str, as_json: bool) -> int:
-    """Explain an AQM, a congestion control or a parameter, with defaults and sources."""
+    """Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario."""
     from sojourn import explain as explaining
 
     if as_json:
-        console.show_json([p or entry for entry, p in explaining.find(topic)])
+        console.show_json(explaining.declared(topic))
     else:
         print(explaining.explain(topic))
     return 0

@@ -14,6 +14,7 @@ pub mod ranges;
 pub mod receiver;
 pub mod reordering;
 pub mod rtt;
+pub mod rules;
 pub mod scoreboard;
 pub mod sender;
 pub mod wheel;

@@ -300,6 +300,9 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
+/// How many of [`PROFILES`] are stacks; those behind them are presets.
+pub const STACKS: usize = 5;
+
 /// Every profile: the stacks, then the presets of the five papers (endpoints sheet §1.20.2).
 pub const PROFILES: [Profile; 10] = [
     LINUX,

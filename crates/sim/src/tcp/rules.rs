@@ -1,0 +1,234 @@
+//! A profile in words: what each of its rules says, for pages and explanations.
+
+use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
+
+/// A rule of every profile.
+pub struct Rule {
+    /// What it is about.
+    pub name: &'static str,
+    /// What it decides, with its source.
+    pub doc: &'static str,
+    /// What a profile says to it.
+    pub of: fn(&Profile) -> String,
+}
+
+const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str) -> Rule {
+    Rule { name, doc, of }
+}
+
+/// Every rule, in the order of a connection's life.
+pub const RULES: [Rule; 29] = [
+    rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
+    rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
+    rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
+    rule("timestamps", |p| yes(p.timestamps), "every ACK gives a sample of the RTT (RFC 7323)"),
+    rule("pacing", |p| yes(p.pacing), "also where the congestion control does not ask for it"),
+    rule(
+        "slow start",
+        |p| counted(p.slow_start_per_ack),
+        "packets that one ACK counts for (RFC 3465)",
+    ),
+    rule(
+        "congestion avoidance",
+        |p| counted(p.avoidance_per_ack),
+        "packets that one ACK counts for (RFC 3465)",
+    ),
+    rule(
+        "past the threshold",
+        |p| yes(p.growth.past_threshold),
+        "slow start grows once more at cwnd = ssthresh (Linux before 4.3)",
+    ),
+    rule(
+        "late increment",
+        |p| yes(p.growth.late),
+        "the window grows one ACK after it is due (`tcp_cong_avoid_ai` before 4.0)",
+    ),
+    rule(
+        "no growth at the end",
+        |p| yes(p.growth.not_at_end),
+        "the ACK that ends a recovery does not grow the window (`tcp_ack` before 4.6)",
+    ),
+    rule(
+        "validation",
+        |p| yes(p.validation),
+        "the window grows only as far as it is used (RFC 7661)",
+    ),
+    rule("idle", |p| idle(p.idle), "what a pause does to the window"),
+    rule("loss detection", |p| detection(p.detection), "what stands for a loss"),
+    rule(
+        "reordering",
+        |p| format!("up to {}", p.max_reordering),
+        "how far the threshold of three duplicates follows what was reordered",
+    ),
+    rule(
+        "losses of new data",
+        |p| yes(p.marks_new_data),
+        "a recovery finds losses of what was sent after it began (Linux since 2.6.37)",
+    ),
+    rule("limited transmit", |p| yes(p.limited_transmit), "new data on two duplicates (RFC 3042)"),
+    rule("early retransmit", |p| yes(p.early_retransmit), "fewer duplicates at the end (RFC 5827)"),
+    rule("tail loss probes", |p| yes(p.tail_probes), "RFC 8985 §7"),
+    rule("reduction from", |p| reduced(p.reduce_in_flight), "what a reduction multiplies"),
+    rule("way down after a loss", |p| style(p.recovery), "how the window gets to its new size"),
+    rule("way down after a mark", |p| style(p.on_mark), "the same after an ECN echo"),
+    rule(
+        "moderation",
+        |p| moderation(p.moderation),
+        "when the window is cut to what is in flight and three packets (`tcp_moderate_cwnd`)",
+    ),
+    rule("undo", |p| yes(p.undo), "F-RTO (RFC 5682), and undo of reductions not called for"),
+    rule(
+        "F-RTO starts over",
+        |p| yes(p.frto_starts_over),
+        "a timeout that was right loses all that is not SACKed (Linux 2.6.26 to 3.9)",
+    ),
+    rule(
+        "timeout",
+        |p| format!("{} at first, {}, at most {}", p.rto.initial, floor(p.rto.floor), p.rto.max),
+        "retransmission timeout (RFC 6298)",
+    ),
+    rule("packets per ACK", |p| p.ack.every.to_string(), "that one ACK covers at most"),
+    rule("delay of ACKs", delay, "how long an ACK may wait"),
+    rule(
+        "quick ACKs",
+        |p| if p.ack.adaptive { format!("up to {}", p.ack.quick) } else { yes(false) },
+        "packets acknowledged one by one at the start, after a pause, at duplicates and marks",
+    ),
+    rule(
+        "ACKs of duplicates",
+        |p| duplicates(p).to_owned(),
+        "whether those beyond the third are thinned; whether SACK blocks count in their size",
+    ),
+];
+
+fn yes(is: bool) -> String {
+    if is { "yes" } else { "no" }.to_owned()
+}
+
+fn initial_window(rule: InitialWindow) -> String {
+    match rule {
+        InitialWindow::Packets(packets) => packets.to_string(),
+        InitialWindow::Rfc3390 => "2 to 4 (RFC 3390)".to_owned(),
+    }
+}
+
+fn counted(per_ack: u32) -> String {
+    if per_ack == u32::MAX { "all".to_owned() } else { per_ack.to_string() }
+}
+
+fn reduced(in_flight: bool) -> String {
+    if in_flight { "what is in flight" } else { "the window" }.to_owned()
+}
+
+fn detection(rule: Detection) -> String {
+    match rule {
+        Detection::Rack => "RACK (RFC 8985)",
+        Detection::Fack => "FACK (Linux before 4.15)",
+        Detection::Duplicates => "three duplicates (RFC 6675)",
+    }
+    .to_owned()
+}
+
+fn style(rule: Style) -> String {
+    match rule {
+        Style::Proportional => "PRR (RFC 9937)",
+        Style::ProportionalEager => "PRR (RFC 6937, slow-start bound)",
+        Style::Halving => "rate halving",
+        Style::Pipe => "at once, by pipe",
+        Style::AtOnce => "at once",
+    }
+    .to_owned()
+}
+
+fn moderation(rule: Moderation) -> String {
+    match rule {
+        Moderation::Never => "never",
+        Moderation::Disordered => "while SACKs are about",
+        Moderation::Always => "also at the end of a recovery",
+    }
+    .to_owned()
+}
+
+fn idle(rule: Idle) -> String {
+    match rule {
+        Idle::Halve => "half per timeout (RFC 2861)",
+        Idle::Restart => "initial window (RFC 5681)",
+        Idle::Keep => "nothing",
+    }
+    .to_owned()
+}
+
+fn floor(rule: RtoFloor) -> String {
+    match rule {
+        RtoFloor::Variance(floor) => format!("variance at least {floor}"),
+        RtoFloor::Whole(floor) => format!("at least {floor}"),
+    }
+}
+
+fn delay(profile: &Profile) -> String {
+    match (profile.ack.adaptive, profile.ack.every) {
+        (true, _) => "follows the gaps".to_owned(),
+        (false, 1) => "none".to_owned(),
+        (false, _) => profile.ack.delay.to_string(),
+    }
+}
+
+fn duplicates(profile: &Profile) -> &'static str {
+    match (profile.ack.compression, profile.ack.counts_blocks) {
+        (true, true) => "thinned, blocks count",
+        (true, false) => "thinned",
+        (false, true) => "all, blocks count",
+        (false, false) => "all",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::profile::{AckRule, LINUX, PROFILES, RtoRule};
+
+    #[test]
+    fn every_field_has_a_row() {
+        // A new field stops here: give it a row above.
+        let Profile {
+            name: _,
+            doc: _,
+            cc: _,
+            initial_window: _,
+            sack: _,
+            timestamps: _,
+            detection: _,
+            max_reordering: _,
+            marks_new_data: _,
+            early_retransmit: _,
+            moderation: _,
+            recovery: _,
+            on_mark: _,
+            slow_start_per_ack: _,
+            avoidance_per_ack: _,
+            growth: _,
+            reduce_in_flight: _,
+            validation: _,
+            tail_probes: _,
+            undo: _,
+            frto_starts_over: _,
+            limited_transmit: _,
+            idle: _,
+            pacing: _,
+            rto: RtoRule { initial: _, floor: _, max: _ },
+            ack:
+                AckRule { every: _, delay: _, adaptive: _, quick: _, compression: _, counts_blocks: _ },
+        } = LINUX;
+    }
+
+    #[test]
+    fn profiles_that_differ_differ_in_words() {
+        for one in PROFILES {
+            for other in PROFILES {
+                let renamed = Profile { name: one.name, doc: one.doc, ..other };
+                let in_words = RULES.iter().any(|rule| (rule.of)(&one) != (rule.of)(&other));
+                assert_eq!(in_words, one != renamed, "{} and {}", one.name, other.name);
+            }
+        }
+    }
+}

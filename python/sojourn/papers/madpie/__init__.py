@@ -1,0 +1,30 @@
+"""Kuhn and Ros 2016: MADPIE against PIE, DropTail and CoDel on long paths.
+
+`common` has what the parts share; `topologies`, `bulk`, `mix` and `rtts` the experiments, `values`
+what is measured of a mix; `claims` what the paper says of them; `differs` why some of it does not
+hold here.
+"""
+
+from __future__ import annotations
+
+from sojourn.papers.madpie import bulk, claims, mix, rtts, topologies
+from sojourn.papers.madpie.differs import DIFFERS
+from sojourn.reproduce.paper import Paper, explained
+
+PAPER = Paper(
+    key="madpie",
+    title="Improving PIE's performance over high-delay paths",
+    source="Kuhn, Ros; arXiv 1602.00569, 2016",
+    about="PIE on paths of 100 to 500 ms in ns-2, and MADPIE: one certain drop per update interval "
+    "while the delay is above a bound.",
+    items=(
+        topologies.S1,
+        *bulk.ITEMS,
+        topologies.S2,
+        *mix.ITEMS,
+        topologies.S3,
+        *rtts.ITEMS,
+        mix.ACROSS,
+    ),
+    claims=explained([*claims.CLAIMS_S1, *claims.CLAIMS_S2, *claims.CLAIMS_S3], DIFFERS),
+)

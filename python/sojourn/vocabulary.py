@@ -1,0 +1,147 @@
+"""The words of a scenario, as `sojourn explain` shows them: all from the JSON Schema."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, NamedTuple
+
+from sojourn import _core
+
+Schema = dict[str, Any]
+# Described as AQMs and congestion controls, with dialects and sources.
+_ELSEWHERE = {
+    "Queue": "text, or table: see `sojourn list aqms`",
+    "CongestionControl": "text, or table: see `sojourn list ccs`",
+}
+
+_PLAIN = {
+    "array": "list",
+    "boolean": "true | false",
+    "integer": "whole number",
+    "number": "number",
+    "object": "table",
+    "string": "text",
+}
+
+
+class Word(NamedTuple):
+    """A word of a scenario.
+
+    Attributes:
+        path: how it is reached, such as ``links.rate`` or ``flows.app.web.main``; names of links
+            and of wireless LANs are left out, kinds of tables are steps.
+        schema: its JSON Schema, with its own description and default.
+        required: whether a scenario must have it, where its table stands.
+    """
+
+    path: str
+    schema: Schema
+    required: bool
+
+    @property
+    def doc(self) -> str:
+        """What it means."""
+        return str(self.schema.get("description", ""))
+
+    @property
+    def value(self) -> str:
+        """What may be written, and what holds when nothing is."""
+        default = self.schema.get("default")
+        if self.required:
+            return f"{_value(self.schema)}; must be given"
+        if default is None or isinstance(default, dict):
+            return _value(self.schema)
+        return f"{_value(self.schema)}; default {json.dumps(default)}"
+
+
+def find(topic: str) -> Word | None:
+    """The word of that path, if there is one; ``links.bottleneck.rate`` is ``links.rate``."""
+    known = words()
+    first, _, rest = topic.partition(".")
+    named = rest.partition(".")[2]
+    if topic not in known and first in ("links", "wlans") and named:
+        topic = f"{first}.{named}"
+    return known.get(topic)
+
+
+def below(word: Word) -> list[Word]:
+    """The words of its table, or the kinds that its table may be of."""
+    start = f"{word.path}."
+    known = words().values()
+    return [w for w in known if w.path.startswith(start) and "." not in w.path[len(start) :]]
+
+
+@functools.cache
+def words() -> dict[str, Word]:
+    """Every word by its path, in the order of the schema."""
+    found: dict[str, Word] = {}
+    _collect("", _whole(), found)
+    return found
+
+
+@functools.cache
+def _whole() -> Schema:
+    schema: Schema = json.loads(_core.schema_json())
+    return schema
+
+
+def _collect(path: str, schema: Schema, found: dict[str, Word]) -> None:
+    for table in _tables(schema):
+        kind = table["properties"].get("kind", {}).get("const")
+        prefix = path if kind is None else f"{path}.{kind}"
+        if kind is not None:
+            found[prefix] = Word(prefix, table, required=False)
+        for key, word in table["properties"].items():
+            if key == "kind":
+                continue
+            inner = f"{prefix}.{key}" if prefix else key
+            found[inner] = Word(inner, word, required=key in table.get("required", ()))
+            _collect(inner, word, found)
+
+
+def _tables(schema: Schema) -> list[Schema]:
+    """The tables that a value may be, at any depth of choices, lists and names."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name in _ELSEWHERE:
+        return []
+    if name:
+        return _tables(_whole()["$defs"][name])
+    if "properties" in schema:
+        return [schema]
+    parts = [*_branches(schema), schema.get("items"), schema.get("additionalProperties")]
+    return [table for part in parts if isinstance(part, dict) for table in _tables(part)]
+
+
+def _branches(schema: Schema) -> list[Schema]:
+    branches: list[Schema] = schema.get("oneOf") or schema.get("anyOf") or []
+    return branches
+
+
+def _value(schema: Schema) -> str:
+    """What a value is, in a few words."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name:
+        definition = _whole()["$defs"][name]
+        is_text = definition.get("type") == "string"
+        return _ELSEWHERE.get(name) or (name.lower() if is_text else _value(definition))
+    kinds = [t["properties"]["kind"]["const"] for t in _tables(schema) if _has_kind(t)]
+    choices = schema.get("enum") or [b["const"] for b in _branches(schema) if "const" in b]
+    if choices:
+        return " | ".join(str(choice) for choice in choices)
+    if "prefixItems" in schema:
+        return f"[{', '.join(map(_value, schema['prefixItems']))}]"
+    if schema.get("type") == "array" and not kinds:
+        return f"list of {_value(schema['items'])}"
+    if _branches(schema):
+        others = [_value(branch) for branch in _branches(schema) if not _tables(branch)]
+        return ", or ".join([*others, *([f"table of kind {' | '.join(kinds)}"] if kinds else [])])
+    plain = _PLAIN[schema["type"]]
+    if "minimum" not in schema:
+        return plain
+    most = f" to {schema['maximum']}" if "maximum" in schema else " or more"
+    return f"{plain}, {schema['minimum']}{most}"
+
+
+def _has_kind(table: Schema) -> bool:
+    return "const" in table["properties"].get("kind", {})

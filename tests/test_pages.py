@@ -1,0 +1,74 @@
+"""Pages written by hand keep to what the code has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.result import TABLES
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "tables.md").read_text()
+# Runs that together have every metric: voice, files, marks, random loss, a wireless LAN.
+RUNS = {
+    "traffic-mix": {"record.flows": True, "record.bins": "1s", "record.latency": True},
+    "wlan": {},
+    "dumbbell-cubic": {"links.bottleneck.loss": {"kind": "bernoulli", "rate": 0.001}},
+}
+
+
+def section(heading: str) -> str:
+    """What stands below the heading that has this word, up to the next one."""
+    (found,) = [part for part in PAGE.split("\n## ") if f"`{heading}`" in part.split("\n", 1)[0]]
+    return found
+
+
+def first_cells(text: str) -> list[str]:
+    """The words in code of the first column of every table."""
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    return [word for row in rows for word in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+
+def metrics(text: str) -> set[str]:
+    """The metrics of the summary; `_p50` continues the word before it."""
+    found: list[str] = []
+    for word in first_cells(text):
+        if not word.startswith("_"):
+            stem = word.rpartition("_")[0]
+        found.append(stem + word if word.startswith("_") else word)
+    return set(found)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return [
+        sojourn.run(name, sets={"duration": "5s", "warmup": "0s", **sets})
+        for name, sets in RUNS.items()
+    ]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_of_a_table_is_on_its_page(name, results):
+    columns = results[0].table(name).column_names
+    if name in ("states", "flow_states"):
+        columns = ["queue", "flow", *columns[1:]]
+    first_table = section(name).partition("|\n\n")[0]
+    assert sorted(first_cells(first_table)) == sorted(columns)
+
+
+def test_every_metric_of_the_summary_is_on_the_page_and_no_other(results):
+    made = {metric for result in results for _, _, metric, _, _ in result.summary_rows}
+    assert metrics(section("summary")) - {"scope", "name", "metric", "value", "unit"} == made
+
+
+def test_every_variable_that_all_queues_and_flows_have_is_named(results):
+    tail_drop = set(results[0].table("states").column("var").to_pylist())
+    of_flows = set(results[0].table("flow_states").column("var").to_pylist())
+    named = set(re.findall(r"`([a-z_]+)`", section("states")))
+    assert tail_drop | of_flows <= named
+
+
+def test_every_key_of_the_manifest_is_on_the_page(results):
+    keys = set(first_cells(section("manifest.json")))
+    assert keys - {"linux"} == set(results[0].manifest)
