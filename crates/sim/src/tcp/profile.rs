@@ -49,8 +49,8 @@ pub struct AckRule {
     pub quick: u32,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
-    /// Every so manieth segment carries PSH and is acknowledged at once when it arrives in order and all has
-    /// been read (Linux since 6.1.63, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`); none: never.
+    /// One segment in so many carries PSH and is acknowledged at once when it arrives in order and all has
+    /// been read (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`); none: never.
     pub pushed_every: Option<u32>,
     /// Whether SACK blocks count in the size of an acknowledgement.
     pub counts_blocks: bool,
