@@ -4,6 +4,7 @@
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
 
+use super::delayed_ack::PUSHED_EVERY;
 use crate::cc::OldGrowth;
 
 /// How large the first window is.
@@ -49,8 +50,7 @@ pub struct AckRule {
     pub quick: u32,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
-    /// One segment in so many carries PSH and is acknowledged at once when it arrives in order and all has
-    /// been read (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`); none: never.
+    /// One segment in so many is pushed, and so acknowledged at once; none: no segment is.
     pub pushed_every: Option<u32>,
     /// Whether SACK blocks count in the size of an acknowledgement.
     pub counts_blocks: bool,
@@ -79,13 +79,11 @@ pub enum Style {
     Halving,
     /// At once, sending held back by a count of packets in the pipe (ns-2's Sack1).
     Pipe,
-    /// At once. Each duplicate stands for one packet that has left the network, which is the
-    /// arithmetic of RFC 6582's inflated window.
+    /// At once. Each duplicate stands for a packet that has left: RFC 6582's inflated window.
     AtOnce,
 }
 
-/// When an odd acknowledgement, one with SACK or in an odd state, must not let a burst go (Linux
-/// `tcp_moderate_cwnd`, gone since 3.10).
+/// When an odd acknowledgement must not let a burst go (Linux `tcp_moderate_cwnd`, before 3.10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moderation {
     /// Never.
@@ -163,8 +161,7 @@ pub struct Profile {
     pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
-    /// How long a tick of the timer wheel lasts that the timers of both ends ring on (Linux since 4.8); none:
-    /// they ring on time.
+    /// The tick of the wheel that timers ring on (Linux since 4.8); none: they ring on time.
     pub tick: Option<Span>,
     /// Acknowledgements.
     pub ack: AckRule,
@@ -177,10 +174,6 @@ const LINUX_RTO: RtoRule = RtoRule {
     floor: RtoFloor::Variance(Span::from_millis(200)),
     max: Span::from_secs(120),
 };
-
-/// A sender with much to send pushes whenever half of the largest window offered to it is filled (Linux
-/// `forced_push`): 32580 B of the 65160 B that Linux's receivers begin with, 23 segments of 1448 B.
-const PUSHED_EVERY: u32 = 23;
 
 const LINUX_ACK: AckRule = AckRule {
     every: 2,
