@@ -1,5 +1,4 @@
-//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). A rule is a field, a stack is
-//! a value. Code asks the fields and never the name.
+//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). Code asks fields, never names.
 
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
