@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def changes(samples: list[dict[str, Any]]) -> list[str]:
-    """One line whenever window, threshold or state differ from the sample before, once connected."""
+    """One line whenever window, threshold or state change, once connected."""
     lines, last = [], None
     for row in samples:
         account = row["account"]
