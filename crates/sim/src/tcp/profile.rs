@@ -152,6 +152,9 @@ pub struct Profile {
     /// F-RTO is tried after every timeout; where it was right, all that is not SACKed counts as lost, what
     /// was sent since too, and three packets may leave (Linux 2.6.26 to 3.9, `tcp_enter_frto_loss`).
     pub frto_starts_over: bool,
+    /// Where a mark forbids an undo, the window still rises to the threshold (Linux 2.6 and 3.x,
+    /// `tcp_undo_cwr`).
+    pub marked_undo: bool,
     /// New data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
     /// Idle time.
@@ -217,6 +220,7 @@ pub const LINUX: Profile = Profile {
     tail_probes: true,
     undo: true,
     frto_starts_over: false,
+    marked_undo: false,
     limited_transmit: true,
     idle: Idle::Halve,
     pacing: false,
@@ -242,6 +246,7 @@ pub const LINUX_2_6: Profile = Profile {
     growth: OldGrowth { past_threshold: true, late: true, not_at_end: true },
     tail_probes: false,
     frto_starts_over: true,
+    marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     tick: None,
     ack: AckRule { compression: false, pushed_every: None, ..LINUX_ACK },
@@ -271,6 +276,7 @@ pub const NEWRENO: Profile = Profile {
     tail_probes: false,
     undo: false,
     frto_starts_over: false,
+    marked_undo: false,
     limited_transmit: true,
     idle: Idle::Restart,
     pacing: false,

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, in the order of a connection's life.
-pub const RULES: [Rule; 31] = [
+pub const RULES: [Rule; 32] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -81,6 +81,11 @@ pub const RULES: [Rule; 31] = [
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
         "a timeout that was right loses all that is not SACKed (Linux 2.6.26 to 3.9)",
+    ),
+    rule(
+        "marked undo",
+        |p| if p.marked_undo { "to the threshold".into() } else { yes(false) },
+        "how far the window rises where a mark forbids an undo (Linux 2.6 and 3.x)",
     ),
     rule(
         "timeout",
@@ -222,6 +227,7 @@ mod tests {
             tail_probes: _,
             undo: _,
             frto_starts_over: _,
+            marked_undo: _,
             limited_transmit: _,
             idle: _,
             pacing: _,

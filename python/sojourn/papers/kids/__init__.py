@@ -2,7 +2,7 @@
 
 `common` has what the parts share; `wired`, `flows` and `wlan` the experiments; `claims` and
 `claims_flows` what the report says of the wired ones; `differs` why some of it does not hold here;
-`testbed` what runs on the kernel of today.
+`testbed` what runs on the kernel of today, `differs_kernel` why some of it does not hold there.
 """
 
 from __future__ import annotations

@@ -14,7 +14,10 @@ S1_AQMS, S2_AQMS, S3_AQMS = (
     ("pie", "madpie", "codel"),
 )
 S1_RTTS, S2_RTTS = (100, 500), (100, 300, 500)
-SIZES_KB = (15, 44, 73, 102)
+# Files are whole segments: 10, 30, 50 and 70 of 1460 B are the 15, 44, 73 and 102 kB of the paper,
+# which prints no decimals. A file of 15000 B would be one segment, and a round trip, longer.
+FILE_BYTES = {kb: segments * 1460 for kb, segments in {15: 10, 44: 30, 73: 50, 102: 70}.items()}
+SIZES_KB = tuple(FILE_BYTES)
 # A packet of 218 B on the bottleneck and on the access link: part of every one-way delay.
 CBR_TRANSMISSION_S = 218 * 8 / 10e6 + 218 * 8 / 100e6
 QD = "queuing delay [ms]"
@@ -56,7 +59,7 @@ def _link_ms(rtt_ms: int) -> int:
 
 
 def _bulk(name: str, count: int, rtt_ms: int, link_ms: int) -> FlowGroup:
-    """CUBIC of Linux 3.17 in ns-2; packet size and delayed ACKs as the catalogue recommends."""
+    """CUBIC of Linux 3.17 in ns-2; packet size as the files have it, delayed ACKs chosen."""
     return FlowGroup(
         name=name,
         count=count,
@@ -99,7 +102,7 @@ def _mix(suffix: str, bulk: int, rtt_ms: int, link_ms: int) -> list[FlowGroup]:
         header="40B",
         ack_every=2,
         start="0s..1s",
-        app=Files(sizes=[f"{kb}kB" for kb in SIZES_KB], think="9.5s"),
+        app=Files(sizes=[f"{size}B" for size in FILE_BYTES.values()], think="9.5s"),
     )
     return [calls, files, _bulk(f"bulk{suffix}", bulk, rtt_ms, link_ms)]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sojourn.papers.madpie.common import CBR_TRANSMISSION_S, SIZES_KB
+from sojourn.papers.madpie.common import CBR_TRANSMISSION_S, FILE_BYTES, SIZES_KB
 from sojourn.plots.boxes import BoxPanel, Five
 from sojourn.plots.curves import Curve
 from sojourn.plots.data import Floats
@@ -47,8 +47,8 @@ def five(values: Values, prefix: str, unit: str, scale: float = 1.0) -> Five:
 def downloads(pool: Pool, traffic: str) -> dict[str, float]:
     """Times from SYN to the last byte, by file size."""
     values: dict[str, float] = {}
-    for kb in SIZES_KB:
-        found = pool.completions_s(traffic, kb * 1000)
+    for kb, size in FILE_BYTES.items():
+        found = pool.completions_s(traffic, size)
         values |= measures.under(f"{kb}kb", measures.samples(found, "ms", 1e3))
         values[f"{kb}kb.transfers"] = float(len(found))
     return values

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from matplotlib.figure import Figure
 
 from sojourn.papers.pie.common import COLOURS, NAMES, PIE_2013, QD, SEEDS, udp_flows
+from sojourn.papers.pie.differs import KERNEL
 from sojourn.plots.curves import Panel, curves, distribution_curve
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Table, Values
@@ -116,6 +117,7 @@ TESTBED = Testbed(
         "F10": "The kernel has one PIE: the runs without heuristics are the same as with them.",
         "F11": "The kernel has one PIE: the runs without heuristics are the same as with them.",
     },
+    differs=KERNEL,
 )
 
 

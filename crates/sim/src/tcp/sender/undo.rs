@@ -106,6 +106,10 @@ impl Sender {
             }
             if undo.cwnd > 0 {
                 self.cc.undo(&mut self.window);
+            } else if self.profile.marked_undo {
+                // After a timeout much more is in flight than the window of 1, from which the next
+                // reduction would start.
+                self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
             }
         }
         self.state = State::Open;

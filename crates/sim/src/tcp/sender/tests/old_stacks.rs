@@ -143,3 +143,19 @@ fn bursts_after_odd_acknowledgements_are_cut_in_linux_2_6() {
     // Seven in flight, and three more.
     assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
 }
+
+/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window comes up to it.
+#[test]
+fn a_needless_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
+    let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
+    for (marked_undo, ssthresh) in [(false, 2), (true, 5)] {
+        let mut script = Script::with(Profile { marked_undo, ..kids }, "reno", 20, u32::MAX, 100);
+        script.ring();
+        script.now += Span::from_millis(1);
+        script.ack_with_echo(1, &[], false);
+        script.ack_with_echo(2, &[], true); // an original: nothing was lost
+        // The mark halves what stands then: a window of 1, or the 10 that the timeout left.
+        assert_eq!(script.sender.state(), State::Cwr, "{marked_undo}");
+        assert_eq!(script.sender.window.ssthresh, ssthresh, "{marked_undo}");
+    }
+}
