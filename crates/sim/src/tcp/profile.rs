@@ -1,4 +1,7 @@
-//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). Code asks fields, never names.
+//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). A rule is a field, a stack is
+//! a value. Code asks the fields and never the name.
+//!
+//! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
