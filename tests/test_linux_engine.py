@@ -15,18 +15,13 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from guests import KERNEL, in_guest, needs_kernel, numbers
 from processes import below, is_alive, wait_for
 from sojourn import _core, engines
-from sojourn.agreement import Cell
 from sojourn.engines import linux
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.library import load
-
-KERNEL = kernel.find()
-needs_kernel = pytest.mark.skipif(
-    KERNEL is None and not os.environ.get("CI"), reason="no guest kernel: sojourn kernel build"
-)
 
 TEXT = """
 name = "guest"
@@ -62,14 +57,6 @@ def scenario(
 ) -> _core.Scenario:
     text = TEXT.format(queue=queue, cc=cc, duration=duration)
     return _core.Scenario.load(text, sets=list(sets.items()))
-
-
-def in_guest(given: _core.Scenario) -> _core.Run:
-    return linux.run(given, _core.Cancel())
-
-
-def numbers(run: _core.Run) -> dict[str, float]:
-    return {"/".join(row[:3]): row[3] for row in run.summary()}
 
 
 @needs_kernel
@@ -397,23 +384,6 @@ def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_pat
     (tmp_path / "arch/um/Kconfig").write_text("of another kernel")
     with pytest.raises(InputError, match=r"not as in Debian's 6\.1"):
         kernel._adapt(tmp_path, 1000)
-
-
-def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
-    assert Cell("s", "delay_mean", (0.0019, 0.0010)).agrees
-    assert not Cell("s", "delay_mean", (0.0140, 0.0120)).agrees
-    assert Cell("s", "drop_rate", (0.021, 0.020)).agrees
-    assert not Cell("s", "drop_rate", (0.023, 0.020)).agrees
-    assert Cell("s", "drop_rate", (0.0, 0.0)).agrees
-
-
-def test_noise_does_not_make_cells_agree_but_is_told() -> None:
-    noisy = Cell("s", "drop_rate", (0.023, 0.020), noise=0.002)
-    assert not noisy.agrees
-    assert not noisy.is_apart
-    assert Cell("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
-    assert Cell("s", "drop_rate", (0.023, 0.020)).is_apart
-    assert not Cell("s", "drop_rate", (0.021, 0.020)).is_apart
 
 
 def _guests() -> set[int]:

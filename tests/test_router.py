@@ -112,7 +112,8 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     ended = flood(tmp_path, 2e6, way, packets=True, out=tmp_path / "out")
     stored = sojourn.Result.open(tmp_path / "out")
     assert stored.manifest["engine"] == "router"
-    assert stored.manifest["router"]["plan"]["ways"][0]["street"]["rates"] == [[0, 1_000_000]]
+    forward = stored.manifest["router"]["plan"]["ways"][0]["street"]
+    assert forward["service"] == {"rates": [[0, 1_000_000]]}
     assert stored.table("packets").num_rows == value(ended, "arrived")
     assert "drop_prob" in set(stored.table("states").column("var").to_pylist())
     assert ["run", "", "late_p99"] in [row[:3] for row in ended["summary"]]

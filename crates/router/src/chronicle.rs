@@ -6,6 +6,7 @@ use sojourn_record::rows::{Fate, StateRow};
 use sojourn_sim::packet::{Kind as SimKind, Packet as Told};
 use sojourn_sim::probe::{Interval, Probe};
 
+use crate::plan::Direction;
 use crate::seen::{Kind, Story};
 use crate::street::Parcel;
 
@@ -40,12 +41,14 @@ pub struct Chronicle {
     pub counts: Counts,
     /// The memory.
     pub memory: Memory,
+    /// Which way the packets go.
+    way: Direction,
 }
 
 impl Chronicle {
     /// Nothing has happened yet.
-    pub fn new(memory: Memory) -> Chronicle {
-        Chronicle { counts: Counts::default(), memory }
+    pub fn new(memory: Memory, way: Direction) -> Chronicle {
+        Chronicle { counts: Counts::default(), memory, way }
     }
 
     /// A packet comes; returns the place of its story.
@@ -54,7 +57,7 @@ impl Chronicle {
         match &mut self.memory {
             Memory::Nothing => None,
             Memory::Stories(stories) => {
-                stories.push(begun(now, parcel));
+                stories.push(begun(now, parcel, self.way));
                 Some(stories.len() - 1)
             }
             Memory::Probe(probe, link) => {
@@ -64,8 +67,8 @@ impl Chronicle {
         }
     }
 
-    /// A packet begins to leave, which takes `span`.
-    pub fn sent(&mut self, now: Time, parcel: &Parcel, enqueued: Time, span: Span) {
+    /// A packet begins to leave.
+    pub fn sent(&mut self, now: Time, parcel: &Parcel, enqueued: Time) {
         self.counts.sent += 1;
         match &mut self.memory {
             Memory::Nothing => {}
@@ -73,8 +76,14 @@ impl Chronicle {
             Memory::Probe(probe, link) => {
                 let mut ear = probe.ear::<true>(now, usize::from(*link));
                 ear.departed(&Departure { packet: told(parcel), enqueued });
-                ear.busy(span);
             }
+        }
+    }
+
+    /// The link is busy for so long from now on.
+    pub fn busy(&mut self, now: Time, span: Span) {
+        if let Memory::Probe(probe, link) = &mut self.memory {
+            probe.ear::<true>(now, usize::from(*link)).busy(span);
         }
     }
 
@@ -144,11 +153,13 @@ impl Sink<Parcel> for Ear<'_> {
     }
 }
 
-fn begun(now: Time, parcel: &Parcel) -> Story {
+fn begun(now: Time, parcel: &Parcel, way: Direction) -> Story {
     let header = &parcel.header;
     Story {
         flow: parcel.flow,
-        seq: header.seq,
+        way,
+        // On the way back a packet of TCP is known by what it acknowledges.
+        seq: if way == Direction::Back { header.ack } else { header.seq },
         bytes: header.bytes,
         kind: Kind::of(header),
         ecn_in: header.ecn,

@@ -27,6 +27,8 @@ pub struct Header {
     pub ports: [u16; 2],
     /// TCP: the sequence number; else zero.
     pub seq: u32,
+    /// TCP: the acknowledgement number; else zero.
+    pub ack: u32,
     /// TCP: the SYN bit.
     pub syn: bool,
     /// TCP or UDP: bytes of payload.
@@ -62,6 +64,7 @@ impl Header {
             addresses: [address(12), address(16)],
             ports: if has_ports { [word(ihl)?, word(ihl + 2)?] } else { [0, 0] },
             seq: if tcp { long(ihl + 4)? } else { 0 },
+            ack: if tcp { long(ihl + 8)? } else { 0 },
             syn: tcp && packet.get(ihl + 13)? & 0x02 != 0,
             payload_bytes: bytes.saturating_sub((ihl + own_bytes) as u16),
         })
@@ -116,6 +119,7 @@ mod tests {
         p[20..22].copy_from_slice(&40_000u16.to_be_bytes());
         p[22..24].copy_from_slice(&10_003u16.to_be_bytes());
         p[24..28].copy_from_slice(&7u32.to_be_bytes());
+        p[28..32].copy_from_slice(&9u32.to_be_bytes());
         p[32] = 0xa0;
         p[33] = 0x02;
         let sum = !sum(&p[..20]);
@@ -138,6 +142,7 @@ mod tests {
         let header = Header::read(&packet()).unwrap();
         assert_eq!((header.bytes, header.ident, header.ecn), (60, 0x1234, Ecn::Ect0));
         assert_eq!((header.ports, header.seq, header.syn), ([40_000, 10_003], 7, true));
+        assert_eq!(header.ack, 9);
         assert_eq!(header.payload_bytes, 0);
     }
 

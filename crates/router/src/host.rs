@@ -120,23 +120,18 @@ pub fn run(folder: &Path, private: bool) {
 fn carry_out(folder: &Path) -> Result<(), Failure> {
     let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
-    let spaces = Spaces::open(folder).map_err(|e| format!("name spaces: {e}"))?;
+    let spaces = Spaces::open(folder, plan.spaces()).map_err(|e| format!("name spaces: {e}"))?;
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| format!("epoll: {e}"))?;
     let hosts = Hosts { spaces, epoll };
-    let street = match &plan.bottleneck {
-        Bottleneck::Sojourn(street) => Some(StreetHost::open(street, &plan, &hosts)?),
-        Bottleneck::Kernel { .. } => None,
-    };
+    let street = StreetHost::open(&plan, &hosts)?;
     check::set_up(&plan, &hosts.spaces)?;
     if let Some(adaptation) = &plan.adaptation {
         adaptation::start(adaptation, &hosts.spaces)?;
     }
     let offloads = check::switch_off_offloads(&plan, &hosts.spaces)?;
     let before = check::read_back(&plan, &hosts.spaces)?;
-    let recorder = match street {
-        None => Some(Recorder::open(&hosts, folder).map_err(|e| format!("recorder: {e}"))?),
-        Some(_) => None,
-    };
+    let recorders =
+        recorder::open_all(&plan, &hosts, folder).map_err(|e| format!("recorder: {e}"))?;
     let mut programs = Vec::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         let program = traffic::program(&plan, index, &hosts);
@@ -153,7 +148,7 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
         hosts,
         clock,
         programs,
-        recorder,
+        recorders,
         street,
     };
     turn.go().map_err(|error| format!("while running: {error}"))?;
@@ -167,7 +162,7 @@ struct Turn<'a> {
     hosts: Hosts,
     clock: Clock,
     programs: Vec<Box<dyn Program>>,
-    recorder: Option<Recorder>,
+    recorders: Vec<Recorder>,
     street: Option<StreetHost>,
     due: Due,
     diary: Diary,
@@ -199,6 +194,10 @@ impl Turn<'_> {
 
     /// Does what is due; returns whether the run is over.
     fn on_timers(&mut self, now: Time) -> io::Result<bool> {
+        // What happens when the warm-up ends counts, as in the simulator.
+        if self.due.warmup.take(now) {
+            self.result.at_warmup = self.counts();
+        }
         for program in &mut self.programs {
             if program.next_timer() <= now {
                 program.on_timer(now, &self.hosts)?;
@@ -207,14 +206,15 @@ impl Turn<'_> {
         if let Some(street) = self.street.as_mut().filter(|street| street.next_timer() <= now) {
             street.on_timer(now)?;
         }
-        if let (true, Some(recorder)) = (self.due.drain.take(now), &mut self.recorder) {
-            recorder.drain(&self.clock, self.plan.flows.len())?;
-        }
-        if self.due.warmup.take(now) {
-            self.result.at_warmup = self.counts();
+        if self.due.drain.take(now) {
+            self.recorders.iter_mut().try_for_each(|recorder| recorder.drain(&self.clock))?;
         }
         if self.due.sample.take(now) {
             self.sample(now);
+        }
+        while self.due.bin.take(now) {
+            let delivered = self.programs.iter().map(|program| program.count().delivered_bytes);
+            self.result.bins.push(delivered.collect());
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
             while let Some((_, command)) =
@@ -267,12 +267,13 @@ impl Turn<'_> {
 
     fn finish(mut self) -> Result<(), Failure> {
         let said = |error: io::Error| format!("results: {error}");
-        if let Some(recorder) = &mut self.recorder {
-            recorder.drain(&self.clock, self.plan.flows.len()).map_err(said)?;
-            self.result.recorder_lost = recorder.finish().map_err(said)?;
+        for recorder in &mut self.recorders {
+            recorder.drain(&self.clock).map_err(said)?;
+            self.result.recorder_lost += recorder.finish().map_err(said)?;
         }
         if let Some(street) = &mut self.street {
-            self.result.street = Some(street.finish(self.folder).map_err(said)?);
+            self.result.streets = street.finish(self.folder).map_err(said)?;
+            self.result.wires = street.wires(self.due.end);
         }
         self.result.counts = self.counts();
         self.result.after = check::read_back(self.plan, &self.hosts.spaces)?;

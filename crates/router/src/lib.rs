@@ -16,6 +16,7 @@ pub mod replay;
 pub mod seen;
 pub mod street;
 pub mod tc;
+pub mod wire;
 
 #[cfg(target_os = "linux")]
 pub mod host;

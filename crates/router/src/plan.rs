@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Ecn;
-use sojourn_scenario::resolved::App;
+use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
 /// A network name space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -16,11 +16,13 @@ pub enum Space {
     Router,
     /// All receivers.
     Receivers,
+    /// The wire between router and receivers, where it is not just a pair of interfaces.
+    Wire,
 }
 
 impl Space {
-    /// Every name space.
-    pub const ALL: [Space; 3] = [Space::Senders, Space::Router, Space::Receivers];
+    /// Every name space; the last one is not always needed.
+    const ALL: [Space; 4] = [Space::Senders, Space::Router, Space::Receivers, Space::Wire];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Space {
             Space::Senders => "senders",
             Space::Router => "router",
             Space::Receivers => "receivers",
+            Space::Wire => "wire",
         }
     }
 }
@@ -80,19 +83,47 @@ pub enum Bottleneck {
     Sojourn(Street),
 }
 
+/// Which way packets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To the receivers.
+    #[default]
+    Forward,
+    /// To the senders.
+    Back,
+}
+
+/// A link on the way back, with a queue of its own: our router's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Back {
+    /// The link.
+    pub street: Street,
+    /// The wire behind it, where it does more than delay evenly.
+    pub wire: Option<Wire>,
+    /// The groups of flows that pass it; the others' packets pass by it.
+    pub groups: Vec<usize>,
+}
+
 /// A link of ours.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Street {
     /// The AQM in its text form.
     pub queue: String,
+    /// Its place among the links of the scenario, which numbers its random streams.
+    #[serde(default)]
+    pub place: u16,
+    /// Which way it goes.
+    #[serde(default)]
+    pub way: Direction,
     /// Its limit, such as `125kB`.
     pub limit: String,
     /// Bytes of framing that it adds to every packet.
     pub framing_bytes: u32,
     /// Largest packet, framing included.
     pub mtu_bytes: u32,
-    /// Rates, bit/s, from given nanoseconds on; the first at zero.
-    pub rates: Vec<(u64, u64)>,
+    /// How it sends.
+    pub service: Service,
     /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the AQM
     /// says.
     #[serde(default)]
@@ -103,6 +134,27 @@ pub struct Street {
     /// What it delays itself, by group of flows; empty where the kernel's delay elements do it.
     #[serde(default)]
     pub lines: Vec<GroupLines>,
+}
+
+/// How a link of ours sends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// At rates, bit/s, from given nanoseconds on; the first at zero.
+    Rates(Vec<(u64, u64)>),
+    /// At recorded opportunities.
+    Recorded(Box<Trace>),
+}
+
+/// The wire behind the link, where it loses packets or delays them unevenly.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Wire {
+    /// The name of the link, which names its random streams.
+    pub link: String,
+    /// Random loss.
+    pub loss: Option<Loss>,
+    /// Extra delay.
+    pub jitter: Option<Jitter>,
 }
 
 /// The delays of a group of flows.
@@ -139,6 +191,19 @@ pub struct Flow {
     pub app: App,
 }
 
+/// How packets of TCP are seen as they are sent: before the delay element of their interface, if it has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Watch {
+    /// At the interface.
+    Interface,
+    /// At the interface [`MIRROR`], which gets a copy of each before it waits.
+    Mirror,
+}
+
+/// The interface in the name space of the senders that gets copies of what they send.
+pub const MIRROR: &str = "mirror";
+
 /// What the kernel's RED needs to adapt its `max_p`, beside what tc sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Adaptation {
@@ -163,6 +228,10 @@ pub struct Plan {
     pub sample_flows: bool,
     /// Whether the variables of our router's law are sampled.
     pub sample_law: bool,
+    /// Width of bins, nanoseconds, if any are wanted.
+    pub bins_ns: Option<u64>,
+    /// Who watches TCP at its ends, if delays of its packets are wanted.
+    pub watch: Option<Watch>,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.
@@ -173,6 +242,10 @@ pub struct Plan {
     pub expected: Vec<Expected>,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
+    /// The wire behind it, where it does more than delay evenly.
+    pub wire: Option<Wire>,
+    /// A link on the way back.
+    pub back: Option<Back>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<Adaptation>,
     /// The flows.
@@ -183,6 +256,29 @@ pub struct Plan {
     pub drops_at_head: bool,
     /// Whether it signals at random.
     pub is_random: bool,
+}
+
+impl Plan {
+    /// Our routers, the forward one first.
+    pub fn streets(&self) -> impl Iterator<Item = &Street> {
+        let forward = match &self.bottleneck {
+            Bottleneck::Sojourn(street) => Some(street),
+            Bottleneck::Kernel { .. } => None,
+        };
+        forward.into_iter().chain(self.back.iter().map(|back| &back.street))
+    }
+
+    /// Whether packets pass a name space of their own between the kernel's router and the receivers, for
+    /// what we do to them there.
+    pub fn has_wire(&self) -> bool {
+        let is_kernels = matches!(self.bottleneck, Bottleneck::Kernel { .. });
+        is_kernels && (self.wire.is_some() || self.back.is_some())
+    }
+
+    /// The name spaces that there are.
+    pub fn spaces(&self) -> &'static [Space] {
+        if self.has_wire() { &Space::ALL } else { &Space::ALL[..Space::Wire as usize] }
+    }
 }
 
 /// Port of the first flow; the others follow.

@@ -7,19 +7,18 @@
 //! The kernel's shaper hands a packet on when its transmission begins; the time that a full packet takes on
 //! the link is part of the delay before the queue, so that round trips are whole.
 
+mod bottleneck;
 mod topology;
 
-use sojourn_aqm::{Rate, Rng};
+use sojourn_aqm::{Rng, Span};
 use sojourn_scenario::ScenarioError;
-use sojourn_scenario::resolved::{
-    App, Capacity, FlowGroup, Link, LinuxBottleneck, Resolved, Sizes, Tcp,
-};
+use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
 use sojourn_sim::build::draw_start;
 use sojourn_sim::tcp::profile::profile;
 
-use crate::plan::{Bottleneck, FIRST_PORT, Flow, GroupLines, Plan, Setting, Space, Street};
-use crate::tc::{self, Around, Words};
-use topology::{Commands, VETH_BPS, few_batches, step};
+use crate::plan::{Bottleneck, FIRST_PORT, Flow, Plan, Setting, Space};
+use bottleneck::{back, bottleneck, links, wire};
+use topology::{Commands, few_batches};
 
 /// IP and TCP headers without options, and with timestamps.
 const PLAIN_HEADER: u32 = 40;
@@ -56,20 +55,16 @@ pub struct Kernel {
 /// # Errors
 /// The first thing in the scenario that real hosts cannot do, or that this engine does not build.
 pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
-    let link = the_link(scenario)?;
+    let links = links(scenario)?;
+    let link = links.forward;
     let mut warnings = Vec::new();
     let flows = flows(scenario)?;
     let stamps = stamps(scenario)?;
-    let (bottleneck, words) = bottleneck(scenario, link, kernel, &mut warnings)?;
+    let (bottleneck, words) = bottleneck(scenario, links, kernel, &mut warnings)?;
     let hz = kernel.hz;
     if hz != scenario.linux.hz {
         let asked = scenario.linux.hz;
         warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
-    }
-    let not_recorded =
-        [("bins", scenario.record.bins.is_some()), ("latency", scenario.record.latency)];
-    for (key, _) in not_recorded.iter().filter(|(_, is_wanted)| *is_wanted) {
-        warnings.push(format!("record.{key}: engine linux does not record it; use engine sim"));
     }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(filled_up(index, &group.app));
@@ -81,9 +76,12 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         }
     }
     let mut out = Commands::default();
-    out.routers(scenario, link, &bottleneck);
+    let (wire, back) = (wire(link), back(scenario, links, &mut warnings)?);
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
-    if let (Some(words), Capacity::Constant(_) | Capacity::Schedule(_)) = (&words, &link.capacity) {
+    let has_wire = !is_ours && (wire.is_some() || back.is_some());
+    out.routers(scenario, link, &bottleneck, has_wire);
+    let watch = scenario.record.latency.then(|| out.watch(scenario, &bottleneck));
+    if let Some(words) = &words {
         out.bottleneck(link, words);
     }
     Ok(Plan {
@@ -92,50 +90,22 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         warmup_ns: scenario.warmup.as_nanos(),
         sample_ns: scenario.record.sample.as_nanos(),
         sample_flows: scenario.record.flows,
-        sample_law: scenario.record.states && is_ours,
+        sample_law: scenario.record.states && (is_ours || back.is_some()),
+        bins_ns: scenario.record.bins.map(Span::as_nanos),
+        watch,
         hz,
-        settings: settings(stamps, flows.len()),
+        settings: settings(stamps, has_wire, flows.len()),
         commands: few_batches(out.commands),
         expected: out.expected,
         bottleneck,
+        wire,
+        back,
         adaptation: words.as_ref().and_then(|words| words.adaptation),
         flows,
         warnings,
         drops_at_head: words.as_ref().is_some_and(|words| words.drops_at_head),
         is_random: words.as_ref().is_some_and(|words| words.is_random),
     })
-}
-
-/// The only link: this engine has one bottleneck.
-fn the_link(scenario: &Resolved) -> Planned<&Link> {
-    if let Some(wlan) = scenario.wlans.first() {
-        let message = "engine linux has no wireless LAN; use engine sim";
-        return refuse(format!("wlans.{}", wlan.name), message);
-    }
-    for (index, group) in scenario.flows.iter().enumerate() {
-        let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
-        for (key, is_beyond) in [
-            ("path", group.path.len() > 1),
-            ("reverse", !group.reverse.is_empty()),
-            ("sender_downlink", group.sender_downlink.is_some()),
-            ("receiver_rate", group.receiver_rate.is_some()),
-            ("receive_window", window),
-        ] {
-            if is_beyond {
-                let message = "engine linux has one bottleneck, on the way to the receivers, and the \
-                               kernel's own receive window; use engine sim";
-                return refuse(format!("flows[{index}].{key}"), message);
-            }
-        }
-    }
-    match scenario.links.as_slice() {
-        [link] if link.device.is_some() || link.jitter.is_some() || link.loss.is_some() => refuse(
-            format!("links.{}", link.name),
-            "engine linux has no device buffer, jitter or random loss; use engine sim",
-        ),
-        [link] => Ok(link),
-        _ => refuse("links", "engine linux has one link; use engine sim for more"),
-    }
 }
 
 /// Whether TCP stamps its segments: a setting of a whole name space.
@@ -276,68 +246,6 @@ fn filled_up(index: usize, app: &App) -> Option<String> {
     })
 }
 
-fn bottleneck(
-    scenario: &Resolved,
-    link: &Link,
-    kernel: Kernel,
-    warnings: &mut Vec<String>,
-) -> Planned<(Bottleneck, Option<Words>)> {
-    let rates: Vec<(u64, u64)> = match &link.capacity {
-        Capacity::Constant(rate) => vec![(0, rate.as_bps())],
-        Capacity::Schedule(steps) => {
-            steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
-        }
-        Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => {
-            let place = format!("links.{}.rate", link.name);
-            return refuse(place, "engine linux has steady rates and schedules; use engine sim");
-        }
-    };
-    let place = format!("links.{}.queue", link.name);
-    if scenario.linux.bottleneck == LinuxBottleneck::Sojourn {
-        let street = Street {
-            queue: link.queue.to_string(),
-            limit: link.limit.to_string(),
-            framing_bytes: link.framing_bytes,
-            mtu_bytes: link.mtu_bytes,
-            rates,
-            drop_list: Vec::new(),
-            mark_list: Vec::new(),
-            lines: if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() },
-        };
-        return Ok((Bottleneck::Sojourn(street), None));
-    }
-    let around = Around { mtu_bytes: link.mtu_bytes, rate_bps: rates[0].1, hz: kernel.hz };
-    for &(_, bps) in &rates {
-        if bps % 1000 != 0 || bps >= VETH_BPS {
-            let place = format!("links.{}.rate", link.name);
-            return refuse(
-                place,
-                format!(
-                    "{}: the kernel's shaper takes whole kbit/s below 10 Gbit/s",
-                    Rate::from_bps(bps)
-                ),
-            );
-        }
-    }
-    let words = tc::translate(&link.queue, &around)
-        .map_err(|message| ScenarioError::new(place.clone(), message))?;
-    warnings.extend(words.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
-    let changes = rates[1..].iter().flat_map(|&(at, bps)| {
-        step(scenario, link, bps).into_iter().map(move |command| (at, command))
-    });
-    Ok((Bottleneck::Kernel { changes: changes.collect() }, Some(words)))
-}
-
-/// What the delay elements of each group would do.
-fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
-    let groups = scenario.flows.iter().map(|group| GroupLines {
-        forward_ns: topology::forward_delay(group, link, None).as_nanos(),
-        access_bps: topology::access_bps(group),
-        return_ns: group.return_delay.as_nanos(),
-    });
-    groups.collect()
-}
-
 /// Bytes that a socket to send starts with. Linux's own 16 kB are filled up a few segments at a time; the last
 /// of a write is pushed, and the receiver acknowledges that at once (`tcp_mark_push`, `tcp_measure_rcv_mss`).
 /// The programs here are greedy: with a large buffer no more than one segment in two hundred ends a write.
@@ -349,7 +257,7 @@ fn send_buffer(flows: usize) -> usize {
 }
 
 /// Settings of name spaces that TCP reads; what is left alone is the kernel's default.
-fn settings(stamps: bool, flows: usize) -> Vec<Setting> {
+fn settings(stamps: bool, has_wire: bool, flows: usize) -> Vec<Setting> {
     let both = [Space::Senders, Space::Receivers];
     let send_buffer = format!("4096\t{}\t16777216", send_buffer(flows));
     let of_tcp = [
@@ -369,6 +277,9 @@ fn settings(stamps: bool, flows: usize) -> Vec<Setting> {
         value: value.to_owned(),
     };
     let mut settings = vec![setting(Space::Router, "ip_forward", "1")];
+    if has_wire {
+        settings.push(setting(Space::Wire, "ip_forward", "1"));
+    }
     for space in both {
         settings.extend(of_tcp.iter().map(|(name, value)| setting(space, name, value)));
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chronicle::Counts;
+use crate::wire::WireCounts;
 
 /// The file with the plan, which is there before.
 pub const PLAN: &str = "plan.json";
@@ -13,6 +14,10 @@ pub const RESULT: &str = "result.json";
 pub const PASSAGES: &str = "passages.bin";
 /// The file with [`crate::seen::Story`]s, for our router.
 pub const STORIES: &str = "stories.bin";
+/// The file with [`crate::seen::Sighting`]s beside the senders.
+pub const BESIDE_SENDERS: &str = "senders.bin";
+/// The file with [`crate::seen::Sighting`]s at the receivers.
+pub const AT_RECEIVERS: &str = "receivers.bin";
 /// The file that says how the run ended; without it, it did not.
 pub const STATUS: &str = "status.json";
 /// The file with the scenario's time so far, nanoseconds.
@@ -115,8 +120,10 @@ pub struct RunResult {
     pub counts: Vec<Count>,
     /// Samples of flows.
     pub samples: Vec<Sample>,
-    /// Samples of the law of our router, each variable by its bits: JSON has no NaN.
+    /// Samples of the laws of our routers one after the other, each variable by its bits: JSON has no NaN.
     pub law: Vec<Vec<u64>>,
+    /// Bytes that each flow had delivered when each bin was over.
+    pub bins: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub diary: Diary,
     /// Connections that ended before they should.
@@ -127,10 +134,13 @@ pub struct RunResult {
     pub before: Value,
     /// At the end.
     pub after: Value,
-    /// Packets that the recorder had no room for.
+    /// Packets that the recorders had no room for.
     pub recorder_lost: u64,
-    /// What our router counted.
-    pub street: Option<Counts>,
+    /// What our routers counted, the forward one first.
+    pub streets: Vec<Counts>,
+    /// What the wires behind the links counted, forward and back, where they lose packets or delay them
+    /// unevenly.
+    pub wires: [Option<WireCounts>; 2],
     /// How late the loop was at worst, nanoseconds.
     pub latest_ns: u64,
 }

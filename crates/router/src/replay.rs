@@ -1,6 +1,9 @@
 //! From what was recorded of real packets to the tables of results: the packets are told to the
 //! simulator's probe in the order of their times, so that both engines count alike.
 
+mod latency;
+mod link;
+mod rows;
 mod stories;
 mod verdict;
 
@@ -8,24 +11,23 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::{Value, json};
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Span, Stage, Time, Var};
+use sojourn_aqm::{Span, Time};
 use sojourn_record::Run;
-use sojourn_record::rows::{Fate, FlowRow, FlowStateRow, StateRow, TransferRow};
+use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::{App, Capacity};
+use sojourn_scenario::resolved::App;
 use sojourn_sim::build::classes;
 use sojourn_sim::packet::{Kind as SimKind, Packet};
 use sojourn_sim::probe::Probe;
 use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
-use sojourn_sim::transmitter::Transmitter;
-use sojourn_sim::world::FlowCount;
+use sojourn_sim::world::bins::{Bins, Standing};
 
-use crate::chronicle::Memory;
-use crate::plan::{Bottleneck, Plan};
-use crate::record_files::{RESULT, RunResult, Sample};
+use self::link::PassedLink;
+use crate::plan::{Direction, Plan};
+use crate::record_files::{RESULT, RunResult};
 use crate::seen::{Kind, Story};
-use crate::street::Street;
 
 /// The results of a run.
 pub struct Collected {
@@ -55,18 +57,24 @@ pub fn collect(
     let mut replay = Replay::new(scenario, plan);
     replay.law =
         result.law.iter().map(|bits| bits.iter().map(|&b| f64::from_bits(b)).collect()).collect();
+    replay.delivered = result.bins.iter().cloned().collect();
     replay.tell(&told);
     invalid.extend(verdict::elsewhere(plan, &replay.probe));
-    let outcome = replay.outcome(scenario, plan, &result);
+    let outcome = replay.outcome(folder, scenario, plan, &result)?;
     let facts = json!({
         "hz": plan.hz,
         "virtual_time": virtual_time,
         "commands": plan.commands,
         "settings": plan.settings,
-        "bottleneck": plan.bottleneck,
+        "bottleneck": shown(&plan.bottleneck),
+        "wire": plan.wire,
+        "back": plan.back.as_ref().map(|back| json!({
+            "router": shown(&back.street), "wire": back.wire, "groups": back.groups,
+        })),
+        "wire_counts": result.wires,
         "qdiscs_before": result.before,
         "qdiscs_after": result.after,
-        "router": result.street,
+        "router": result.streets,
         "offloads_on": result.offloads,
         "broken_connections": result.broken,
         "latest_ns": result.latest_ns,
@@ -77,6 +85,17 @@ pub fn collect(
     Ok(Collected { run, facts, invalid })
 }
 
+/// A bottleneck, or a link of ours, without the times of a recording, which the scenario names.
+fn shown(bottleneck: &impl Serialize) -> Value {
+    let mut shown = json!(bottleneck);
+    for path in ["/sojourn/service/recorded", "/service/recorded"] {
+        if let Some(recording) = shown.pointer_mut(path) {
+            recording["opportunities_ms"] = Value::Null;
+        }
+    }
+    shown
+}
+
 /// Tells the stories to a probe.
 struct Replay {
     probe: Probe,
@@ -84,13 +103,20 @@ struct Replay {
     every: Span,
     next_sample: Time,
     warmup: Time,
-    framing_bytes: u32,
-    /// Rates from given times on, the next one last.
-    rates: Vec<(Time, Rate)>,
-    transmitter: Transmitter,
-    backlog: Backlog,
-    /// Samples of the law of our router that are still to come.
+    /// The links in the order of the scenario.
+    links: Vec<PassedLink>,
+    /// The place of the link of each way.
+    place_of: [usize; 2],
+    /// How many variables the law of the forward one has.
+    forward_vars: usize,
+    /// Samples of the laws of our routers that are still to come.
     law: VecDeque<Vec<f64>>,
+    /// Series bin by bin, if wanted.
+    bins: Option<Bins>,
+    /// What each flow had delivered at the end of each bin that is still to come.
+    delivered: VecDeque<Vec<u64>>,
+    /// The class of each flow, by place.
+    class_of: Vec<usize>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
     events: u64,
@@ -105,32 +131,31 @@ enum Step {
 
 impl Replay {
     fn new(scenario: &Resolved, plan: &Plan) -> Replay {
-        let link = &scenario.links[0];
-        let mut rates = match &link.capacity {
-            Capacity::Schedule(steps) => steps.clone(),
-            other => vec![(Time::ZERO, other.initial_rate())],
-        };
-        rates.reverse();
-        let (_, first) = rates.pop().expect("there is a first rate");
         let warmup = Time::ZERO + scenario.warmup;
         let window = (warmup, Time::ZERO + scenario.duration);
-        let mut probe = Probe::new(1, classes(scenario).len(), window);
+        let links: Vec<PassedLink> = scenario.links.iter().map(PassedLink::new).collect();
+        let mut probe = Probe::new(links.len(), classes(scenario).len(), window);
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
         if scenario.warmup == Span::ZERO {
             probe.end_warmup();
         }
+        let forward = scenario.flows[0].path[0];
+        let bins = scenario.record.bins;
         Replay {
             probe,
             states: scenario.record.states,
             every: scenario.record.sample,
             next_sample: Time::ZERO + scenario.record.sample,
             warmup,
-            framing_bytes: link.framing_bytes,
-            rates,
-            transmitter: Transmitter::new(first),
-            backlog: Backlog::EMPTY,
+            // With two links the other one is the way back.
+            place_of: [forward, links.len() - 1 - forward],
+            forward_vars: rows::law_vars(plan, Direction::Forward as usize).len(),
+            bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
+            links,
             law: VecDeque::new(),
+            delivered: VecDeque::new(),
+            class_of: class_of(scenario, plan),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
         }
@@ -151,14 +176,18 @@ impl Replay {
         for (at, step, place) in steps {
             self.advance(at);
             self.events += 1;
+            let (story, packet) = (&stories[place], &mut packets[place]);
+            let link = self.place_of[story.way as usize];
+            let mut ear = self.probe.ear::<true>(at, link);
             match step {
-                Step::Arrives => self.arrives(at, &stories[place], &mut packets[place]),
-                Step::Leaves => self.leaves(at, &stories[place], packets[place]),
+                Step::Arrives => self.links[link].arrives(at, story, packet, &mut ear),
+                Step::Leaves => self.links[link].leaves(story, *packet, &mut ear),
             }
         }
         for (story, packet) in stories.iter().zip(&packets) {
             if story.fate == Fate::Waiting {
-                self.probe.ear::<true>(self.next_sample, 0).waiting(packet, story.arrived);
+                let link = self.place_of[story.way as usize];
+                self.probe.ear::<true>(self.next_sample, link).waiting(packet, story.arrived);
             }
         }
     }
@@ -168,170 +197,145 @@ impl Replay {
         if !self.probe.counting && self.warmup <= at {
             self.probe.end_warmup();
         }
-        while let Some((_, rate)) = self.rates.pop_if(|(from, _)| *from <= at) {
-            self.transmitter = Transmitter::new(rate);
-        }
+        self.links.iter_mut().for_each(|link| link.advance(at));
         while self.next_sample < at {
             if self.states {
                 self.sample();
             }
             self.next_sample += self.every;
         }
+        while self.bins.as_ref().is_some_and(|bins| bins.over_at() < at) {
+            self.end_bin();
+        }
     }
 
+    /// The present bin is over.
+    fn end_bin(&mut self) {
+        let Some(bins) = &mut self.bins else { return };
+        let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
+        let standing = Standing {
+            delivered: &delivered,
+            class_of: &self.class_of,
+            classes: self.probe.classes.len(),
+            links: &self.probe.links,
+            used: &|link, counts, busy, window| self.links[link].server.used(counts, busy, window),
+        };
+        bins.end(bins.over_at(), &standing);
+    }
+
+    /// The laws of our routers were asked forward first; rows come in the order of the links.
     fn sample(&mut self) {
-        let interval = std::mem::take(&mut self.probe.links[0].interval);
-        let builtin = interval.values(self.backlog, self.every);
         let law = self.law.pop_front().unwrap_or_default();
-        let rows = builtin.into_iter().chain(law).enumerate().map(|(var, value)| StateRow {
-            queue: 0,
-            t: self.next_sample,
-            var: var as u16,
-            value,
-        });
-        self.probe.states.extend(rows);
-    }
-
-    /// A mark on arrival is told now, one at the head when it leaves.
-    fn arrives(&mut self, at: Time, story: &Story, packet: &mut Packet) {
-        let mut ear = self.probe.ear::<true>(at, 0);
-        ear.arrived(packet);
-        if let Some((Stage::Enqueue, cause)) = story.marked {
-            ear.marked(packet, at, Stage::Enqueue, cause);
-        }
-        self.backlog.packets += 1;
-        self.backlog.bytes += u64::from(packet.link_bytes);
-    }
-
-    fn leaves(&mut self, at: Time, story: &Story, mut packet: Packet) {
-        self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.link_bytes);
-        let mut ear = self.probe.ear::<true>(at, 0);
-        if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
-            ear.marked(&mut packet, story.arrived, stage, cause);
-        }
-        match story.fate {
-            Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
-            Fate::Sent => {
-                ear.departed(&Departure { packet, enqueued: story.arrived });
-                ear.busy(self.transmitter.next(packet.link_bytes));
-            }
-            Fate::Waiting => {}
+        let (forward, back) = law.split_at(self.forward_vars.min(law.len()));
+        for (place, link) in self.links.iter().enumerate() {
+            let own =
+                if place == self.place_of[Direction::Forward as usize] { forward } else { back };
+            let interval = std::mem::take(&mut self.probe.links[place].interval);
+            let values = interval.values(link.backlog, self.every).into_iter();
+            let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
+                queue: place as u16,
+                t: self.next_sample,
+                var: var as u16,
+                value,
+            });
+            self.probe.states.extend(rows);
         }
     }
 
     /// A story's packet as the simulator has it.
     fn packet(&mut self, story: &Story) -> Packet {
         let (payload, first) = &mut self.numbering[story.flow as usize];
-        let (kind, seq) = match story.kind {
-            Kind::Syn => {
+        let number = |first: u32, payload: u32| story.seq.wrapping_sub(first) / payload;
+        let (kind, seq) = match (story.kind, story.way) {
+            (Kind::Syn, Direction::Forward) => {
                 *first = story.seq.wrapping_add(1);
                 (SimKind::Syn, 0)
             }
-            Kind::Data => (SimKind::Data, story.seq.wrapping_sub(*first) / *payload),
-            Kind::Datagram => (SimKind::Datagram, story.seq),
+            (Kind::Data, Direction::Forward) => (SimKind::Data, number(*first, *payload)),
+            (Kind::Datagram, Direction::Forward) => (SimKind::Datagram, story.seq),
+            (Kind::Syn, Direction::Back) => (SimKind::SynAck, 0),
+            (Kind::Data, Direction::Back) => (SimKind::Ack, number(*first, *payload)),
+            (Kind::Datagram, Direction::Back) => (SimKind::Request, story.seq),
         };
         let ip_bytes = u32::from(story.bytes);
         let mut packet = Packet::new(kind, story.flow, 0, seq, ip_bytes, story.arrived);
-        packet.link_bytes = ip_bytes + self.framing_bytes;
+        packet.link_bytes = ip_bytes + self.links[self.place_of[story.way as usize]].framing_bytes;
         (packet.ecn, packet.ecn_in) = (story.ecn_in, story.ecn_in);
         packet
     }
 
-    fn outcome(mut self, scenario: &Resolved, plan: &Plan, result: &RunResult) -> Outcome {
-        self.advance(Time::ZERO + scenario.duration);
-        let names = classes(scenario);
-        let class_of = |flow: u32| {
-            let group = plan.flows[flow as usize].group;
-            names.iter().position(|name| *name == scenario.flows[group].class)
-        };
+    fn outcome(
+        mut self,
+        folder: &Path,
+        scenario: &Resolved,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> Result<Outcome, String> {
+        let end = Time::ZERO + scenario.duration;
+        self.advance(end);
+        if self.bins.as_ref().is_some_and(|bins| bins.over_at() == end) {
+            self.end_bin();
+        }
+        if self.states {
+            self.next_sample = end;
+            self.sample();
+        }
+        latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
+        self.note_programs(plan, result);
+        let window = (self.warmup, end);
+        let used = self.links.iter().zip(&self.probe.links).map(|(link, stats)| {
+            link.server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
+        });
+        // In the order of the links what is known in the order of the ways.
+        let way = |place: usize| usize::from(place != self.place_of[Direction::Forward as usize]);
+        let places = 0..self.links.len();
+        let wires = places.clone().map(|place| result.wires[way(place)]);
+        let vars = places.map(|place| [&BUILTIN_VARS, rows::law_vars(plan, way(place))].concat());
+        Ok(Outcome {
+            utilisations: used.collect(),
+            vars: vars.collect(),
+            counts: rows::flow_counts(result),
+            wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
+            flow_samples: rows::flow_rows(result),
+            flow_states: rows::flow_state_rows(plan, result),
+            bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),
+            events: self.events,
+            probe: self.probe,
+        })
+    }
+
+    /// What the programs have written down: delays of datagrams, transfers.
+    fn note_programs(&mut self, plan: &Plan, result: &RunResult) {
         for delay in &result.diary.one_way {
-            if let Some(class) = class_of(delay.flow).filter(|_| counts(delay.at_ns, plan)) {
+            if counts(Time::from_nanos(delay.at_ns), plan) {
+                let class = self.class_of[delay.flow as usize];
                 self.probe.classes[class].one_way.add(delay.delay_ns);
             }
         }
         for row in &result.diary.transfers {
             let completion = Span::from_nanos(row.completion_ns);
             let start = Time::from_nanos(row.start_ns);
-            self.probe.transfers.push(TransferRow {
-                flow: row.flow,
-                start,
-                bytes: row.bytes,
-                completion,
-            });
-            let end_ns = row.start_ns + row.completion_ns;
-            if let Some(class) = class_of(row.flow).filter(|_| counts(end_ns, plan)) {
+            let (flow, bytes) = (row.flow, row.bytes);
+            self.probe.transfers.push(TransferRow { flow, start, bytes, completion });
+            if counts(start + completion, plan) {
+                let class = self.class_of[flow as usize];
                 self.probe.classes[class].completion.add(row.completion_ns);
             }
-        }
-        let seconds = (scenario.duration - scenario.warmup).as_secs();
-        Outcome {
-            utilisations: vec![self.probe.links[0].busy.as_secs() / seconds],
-            vars: vec![[&BUILTIN_VARS, law_vars(plan)].concat()],
-            counts: flow_counts(result),
-            wire_losses: vec![None],
-            flow_samples: flow_rows(result),
-            flow_states: flow_state_rows(plan, result),
-            bins: Vec::new(),
-            events: self.events,
-            probe: self.probe,
         }
     }
 }
 
-fn counts(at_ns: u64, plan: &Plan) -> bool {
-    at_ns >= plan.warmup_ns
+/// The class of each flow, by place.
+fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
+    let names = classes(scenario);
+    let place = |class: &String| names.iter().position(|name| name == class);
+    let of_flow = plan.flows.iter().map(|flow| place(&scenario.flows[flow.group].class));
+    of_flow.map(|class| class.expect("every class is listed")).collect()
 }
 
-fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
-    let count = |count: &crate::record_files::Count| FlowCount {
-        delivered_bytes: count.delivered_bytes,
-        sent: count.sent,
-        received: count.received,
-    };
-    let pairs = result.counts.iter().zip(&result.at_warmup);
-    pairs.map(|(end, then)| count(end).since(count(then))).collect()
-}
-
-fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
-    let rows =
-        result.samples.iter().map(|Sample { flow, at_ns, delivered_bytes, account }| FlowRow {
-            flow: *flow,
-            t: Time::from_nanos(*at_ns),
-            sent_bytes: account.sent_bytes,
-            delivered_bytes: *delivered_bytes,
-            retransmitted_bytes: account.retransmitted_bytes,
-            inflight_bytes: account.inflight_bytes,
-            cwnd_bytes: account.cwnd_bytes,
-            srtt: Span::from_micros(u64::from(account.srtt_us)),
-            ce_bytes: account.ce_bytes,
-        });
-    rows.collect()
-}
-
-/// Where the kernel's senders stand, as the simulator tells it of its own.
-fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
-    /// `TCP_INFINITE_SSTHRESH`: before the first reduction.
-    const INFINITE: u32 = 0x7fff_ffff;
-    let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
-    // Without a connection there is no threshold.
-    let open = result.samples.iter().filter(|s| s.account.ssthresh > 0 && has_one(s.flow));
-    let rows = open.flat_map(|&Sample { flow, at_ns, account, .. }| {
-        let ssthresh = match account.ssthresh {
-            INFINITE => f64::INFINITY,
-            packets => f64::from(packets),
-        };
-        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(account.state))];
-        let t = Time::from_nanos(at_ns);
-        of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
-    });
-    rows.collect()
-}
-
-/// The variables of our router's law; the kernel does not tell its own.
-fn law_vars(plan: &Plan) -> &'static [Var] {
-    let Bottleneck::Sojourn(street) = &plan.bottleneck else { return &[] };
-    Street::new(street, plan.seed, Memory::Nothing).map_or(&[], |street| street.vars())
+/// Whether summaries count what happens at a time.
+fn counts(at: Time, plan: &Plan) -> bool {
+    at.as_nanos() >= plan.warmup_ns
 }
 
 /// Whether any flow sends without end.

@@ -4,6 +4,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use crate::header::{Header, ecn};
+use crate::plan::Direction;
 
 /// A packet that passed an interface of the router, from sender to receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,12 +86,78 @@ impl Passage {
     }
 }
 
+/// What was seen of a packet of TCP at one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sighting {
+    /// When, on the clock of the scenario; negative before its start.
+    pub at_ns: i64,
+    /// Its flow.
+    pub flow: u32,
+    /// The sender's port, which names the connection.
+    pub port: u16,
+    /// The number of its first byte, or the number that is acknowledged.
+    pub number: u32,
+    /// Bytes of payload.
+    pub bytes: u16,
+    /// Identification.
+    pub ident: u16,
+    /// What was seen.
+    pub sight: Sight,
+}
+
+/// What can be seen of TCP at its ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Sight {
+    /// The sender opens a connection.
+    Opened,
+    /// Data leaves the sender.
+    Sent,
+    /// Data comes to the receiver.
+    Received,
+    /// An acknowledgement comes to the sender.
+    Acknowledged,
+}
+
+/// Bytes of a [`Sighting`] in a file.
+pub const SIGHTING_BYTES: usize = 24;
+
+impl Sighting {
+    /// Appends it to a buffer.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.at_ns.to_le_bytes());
+        out.extend(self.flow.to_le_bytes());
+        out.extend(self.number.to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend(self.bytes.to_le_bytes());
+        out.extend(self.ident.to_le_bytes());
+        out.extend([self.sight as u8, 0]);
+    }
+
+    /// Reads it back; nothing if the bits are not of a sighting.
+    pub fn read(row: &[u8; SIGHTING_BYTES]) -> Option<Sighting> {
+        let all = [Sight::Opened, Sight::Sent, Sight::Received, Sight::Acknowledged];
+        let short = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
+        Some(Sighting {
+            at_ns: i64::from_le_bytes(row[..8].try_into().ok()?),
+            flow: u32::from_le_bytes(row[8..12].try_into().ok()?),
+            number: u32::from_le_bytes(row[12..16].try_into().ok()?),
+            port: short(16),
+            bytes: short(18),
+            ident: short(20),
+            sight: *all.get(usize::from(row[22]))?,
+        })
+    }
+}
+
 /// A packet and what became of it at the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Story {
     /// Its flow.
     pub flow: u32,
-    /// TCP sequence number, or the datagram's number.
+    /// Which way it went.
+    pub way: Direction,
+    /// TCP sequence number, on the way back the number that is acknowledged.
     pub seq: u32,
     /// Bytes from the IP header on.
     pub bytes: u16,
@@ -130,7 +197,7 @@ impl Story {
         out.extend(self.bytes.to_le_bytes());
         out.push(self.kind as u8);
         out.push(self.ecn_in as u8);
-        out.extend([fate, pair(dropped), pair(self.marked), 0]);
+        out.extend([fate, pair(dropped), pair(self.marked), self.way as u8]);
     }
 
     /// Reads it back; nothing if the bits are not of a story.
@@ -139,6 +206,7 @@ impl Story {
         let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 bytes"));
         Some(Story {
             flow: word(0),
+            way: *[Direction::Forward, Direction::Back].get(usize::from(row[31]))?,
             seq: word(4),
             arrived: Time::from_nanos(long(8)),
             left: Some(long(16)).filter(|&left| left != u64::MAX).map(Time::from_nanos),
@@ -185,8 +253,21 @@ mod tests {
         let mut row = Vec::new();
         passage.write(&mut row);
         assert_eq!(Passage::read(row[..].try_into().unwrap()), Some(passage));
+        let sighting = Sighting {
+            at_ns: -7,
+            flow: 1,
+            port: 40_000,
+            number: 5,
+            bytes: 1448,
+            ident: 6,
+            sight: Sight::Acknowledged,
+        };
+        let mut row = Vec::new();
+        sighting.write(&mut row);
+        assert_eq!(Sighting::read(row[..].try_into().unwrap()), Some(sighting));
         let story = Story {
             flow: 1,
+            way: Direction::Back,
             seq: 2,
             bytes: 52,
             kind: Kind::Syn,

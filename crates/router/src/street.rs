@@ -1,15 +1,20 @@
 //! The router without its devices: packets of bytes through a discipline and a transmitter. It reads no
 //! clock and opens nothing; a host feeds it and takes what leaves.
 
+use std::sync::Arc;
+
 use sojourn_aqm::{
     Backlog, Cause, Departure, Ecn, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Span, Stage,
     Time, Var, registry, units,
 };
+use sojourn_scenario::resolved::Trace;
+use sojourn_sim::opportunities::Opportunities;
 use sojourn_sim::probe::Interval;
 use sojourn_sim::transmitter::Transmitter;
 
 use crate::chronicle::{Chronicle, Counts, Memory};
 use crate::header::{self, Header};
+use crate::line::Passenger;
 use crate::plan;
 use crate::seen::Story;
 
@@ -62,22 +67,83 @@ impl Packet for Parcel {
     }
 }
 
+impl Parcel {
+    /// It is on the wire.
+    fn leaves(self, due: Time) -> Passenger {
+        Passenger { due, bytes: self.bytes, flow: self.flow }
+    }
+}
+
 /// The router.
 pub struct Street {
     queue: Box<dyn Qdisc<Parcel>>,
     rng: Rng,
-    transmitter: Transmitter,
-    /// Rates to come, the next one last.
-    rates: Vec<(Time, Rate)>,
+    server: Server,
     framing_bytes: u32,
-    /// The packet on the wire and when its last bit leaves.
-    in_service: Option<(Time, Parcel)>,
-    /// A discipline that shapes holds packets until then.
-    held_until: Option<Time>,
     chronicle: Chronicle,
     data_packets: u64,
     drop_list: Vec<u64>,
     mark_list: Vec<u64>,
+}
+
+/// How it sends.
+enum Server {
+    /// One packet after the other, at a rate that may change.
+    Steady {
+        transmitter: Transmitter,
+        /// Rates to come, the next one last.
+        rates: Vec<(Time, Rate)>,
+        /// The packet on the wire and when its last bit leaves.
+        in_service: Option<(Time, Parcel)>,
+        /// A discipline that shapes holds packets until then.
+        held_until: Option<Time>,
+    },
+    /// At recorded opportunities.
+    Recorded {
+        opportunities: Opportunities,
+        /// The one that is waited for; none while nothing waits.
+        next: Option<Time>,
+        /// The packet being sent, and how many of its bytes are still to go.
+        in_service: Option<(Parcel, u32)>,
+    },
+}
+
+impl Server {
+    /// An idle one, and the rate that it begins with.
+    fn new(service: &plan::Service) -> Result<(Server, Rate), String> {
+        match service {
+            plan::Service::Rates(rates) => {
+                let (_, first) = *rates.first().ok_or("there is no rate")?;
+                let first = Rate::from_bps(first);
+                let later = rates[1..].iter().rev();
+                let later = later.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps)));
+                let server = Server::Steady {
+                    transmitter: Transmitter::new(first),
+                    rates: later.collect(),
+                    in_service: None,
+                    held_until: None,
+                };
+                Ok((server, first))
+            }
+            plan::Service::Recorded(trace) => {
+                let opportunities = Opportunities::new(Arc::new(Trace::clone(trace)));
+                let server = Server::Recorded { opportunities, next: None, in_service: None };
+                Ok((server, trace.mean_rate()))
+            }
+        }
+    }
+
+    /// When it next has something to do.
+    fn next_timer(&self) -> Option<Time> {
+        match self {
+            Server::Recorded { next, .. } => *next,
+            Server::Steady { rates, in_service, held_until, .. } => {
+                let done = in_service.as_ref().map(|(at, _)| *at);
+                let change = rates.last().map(|(at, _)| *at);
+                [done, change, *held_until].into_iter().flatten().min()
+            }
+        }
+    }
 }
 
 impl Street {
@@ -87,24 +153,20 @@ impl Street {
     /// A sentence, where the queue cannot be made.
     pub fn new(plan: &plan::Street, seed: u64, memory: Memory) -> Result<Street, String> {
         let spec = QdiscSpec::parse(&plan.queue).map_err(|error| error.message)?;
-        let (_, first) = *plan.rates.first().ok_or("there is no rate")?;
-        let rate = Rate::from_bps(first);
+        let (server, rate) = Server::new(&plan.service)?;
+        let place = u64::from(plan.place);
         let env = Env {
             limit: units::limit(&plan.limit)?,
             mtu_bytes: plan.mtu_bytes,
             rate: Some(rate),
-            salt: Rng::stream(seed, "hash", 0).next_u64(),
+            salt: Rng::stream(seed, "hash", place).next_u64(),
         };
-        let later = plan.rates[1..].iter().rev();
         Ok(Street {
             queue: registry::build(&spec, &env).map_err(|error| error.message)?,
-            rng: Rng::stream(seed, "queue", 0),
-            transmitter: Transmitter::new(rate),
-            rates: later.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps))).collect(),
+            rng: Rng::stream(seed, "queue", place),
+            server,
             framing_bytes: plan.framing_bytes,
-            in_service: None,
-            held_until: None,
-            chronicle: Chronicle::new(memory),
+            chronicle: Chronicle::new(memory, plan.way),
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),
@@ -130,56 +192,106 @@ impl Street {
             ear.marked(&mut parcel, now, Stage::Enqueue, Cause::Deterministic);
         }
         self.queue.enqueue(now, parcel, &mut self.rng, &mut ear);
-        if self.in_service.is_none() {
-            self.serve(now);
+        self.wake(now);
+    }
+
+    /// Something may wait: an idle server begins.
+    fn wake(&mut self, now: Time) {
+        match &mut self.server {
+            Server::Steady { in_service: None, .. } => self.serve(now),
+            Server::Recorded { next: next @ None, opportunities, .. }
+                if self.queue.backlog().packets > 0 =>
+            {
+                *next = Some(opportunities.after(now));
+            }
+            Server::Steady { .. } | Server::Recorded { .. } => {}
         }
     }
 
     /// When it wants [`Street::on_timer`].
     pub fn next_timer(&self) -> Time {
-        let service = self.in_service.as_ref().map(|(at, _)| *at);
-        let rate = self.rates.last().map(|(at, _)| *at);
-        let times = [service, rate, self.held_until, self.queue.next_timer()];
+        let times = [self.server.next_timer(), self.queue.next_timer()];
         times.into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
     /// Does all that is due by `now`, at the times when it was due; `out` gets the packets
-    /// that leave, with that time.
-    pub fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(Time, Vec<u8>)) {
+    /// that leave, due at that time.
+    pub fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(Passenger)) {
         loop {
             let due = self.next_timer();
             if due > now {
                 return;
             }
-            if let Some((at, rate)) = self.rates.last().copied().filter(|(at, _)| *at <= due) {
-                self.rates.pop();
-                self.transmitter = Transmitter::new(rate);
+            if let Server::Steady { transmitter, rates, .. } = &mut self.server
+                && let Some((at, rate)) = rates.pop_if(|(at, _)| *at <= due)
+            {
+                *transmitter = Transmitter::new(rate);
                 self.queue.on_rate(at, rate);
             }
             if self.queue.next_timer().is_some_and(|at| at <= due) {
                 self.queue.on_timer(due);
             }
-            if let Some((at, parcel)) = self.in_service.take_if(|(at, _)| *at <= due) {
-                out(at, parcel.bytes);
-                self.serve(due);
-            }
-            if self.held_until.take_if(|at| *at <= due).is_some() {
-                self.serve(due);
+            match &mut self.server {
+                Server::Steady { in_service, held_until, .. } => {
+                    let left = in_service.take_if(|(at, _)| *at <= due);
+                    let held = held_until.take_if(|at| *at <= due);
+                    let serves = left.is_some() || held.is_some();
+                    left.into_iter().for_each(|(at, parcel)| out(parcel.leaves(at)));
+                    if serves {
+                        self.serve(due);
+                    }
+                }
+                Server::Recorded { next, .. } if next.is_some_and(|at| at <= due) => {
+                    self.on_opportunity(due, out);
+                }
+                Server::Recorded { .. } => {}
             }
         }
     }
 
-    /// Begins to send the next packet.
+    /// A steady server begins to send the next packet.
     fn serve(&mut self, now: Time) {
+        let Server::Steady { transmitter, in_service, held_until, .. } = &mut self.server else {
+            unreachable!("only a steady server begins on its own");
+        };
         let mut ear = self.chronicle.ear(now);
         match self.queue.dequeue(now, &mut self.rng, &mut ear) {
             Some(Departure { packet, enqueued }) => {
-                let span = self.transmitter.next(packet.link_bytes);
-                self.chronicle.sent(now, &packet, enqueued, span);
-                self.in_service = Some((now + span, packet));
+                let span = transmitter.next(packet.link_bytes);
+                self.chronicle.sent(now, &packet, enqueued);
+                self.chronicle.busy(now, span);
+                *in_service = Some((now + span, packet));
             }
-            None => self.held_until = self.queue.held_until(),
+            None => *held_until = self.queue.held_until(),
         }
+    }
+
+    /// An opportunity carries bytes of the packet in service and of those behind it, as in the simulator.
+    fn on_opportunity(&mut self, now: Time, out: &mut dyn FnMut(Passenger)) {
+        let Server::Recorded { opportunities, next, in_service } = &mut self.server else {
+            unreachable!("only a recorded link has opportunities");
+        };
+        let mut room = opportunities.bytes();
+        opportunities.advance();
+        while room > 0 {
+            let served = in_service.take().or_else(|| {
+                let mut ear = self.chronicle.ear(now);
+                let Departure { packet, enqueued } =
+                    self.queue.dequeue(now, &mut self.rng, &mut ear)?;
+                self.chronicle.sent(now, &packet, enqueued);
+                let bytes = packet.link_bytes;
+                Some((packet, bytes))
+            });
+            let Some((parcel, left)) = served else { break };
+            let carried = left.min(room);
+            room -= carried;
+            match left - carried {
+                0 => out(parcel.leaves(now)),
+                rest => *in_service = Some((parcel, rest)),
+            }
+        }
+        let is_idle = in_service.is_none() && self.queue.backlog().packets == 0;
+        *next = (!is_idle).then(|| opportunities.next());
     }
 
     /// The state variables of its law.
@@ -226,76 +338,4 @@ impl Street {
 }
 
 #[cfg(test)]
-mod tests {
-    use sojourn_record::rows::Fate;
-
-    use super::*;
-
-    fn stories() -> Memory {
-        Memory::Stories(Vec::new())
-    }
-
-    fn plan(queue: &str, limit: &str) -> plan::Street {
-        plan::Street {
-            queue: queue.to_owned(),
-            limit: limit.to_owned(),
-            framing_bytes: 0,
-            mtu_bytes: 1500,
-            rates: vec![(0, 10_000_000)],
-            drop_list: Vec::new(),
-            mark_list: Vec::new(),
-            lines: Vec::new(),
-        }
-    }
-
-    /// A datagram of 1500 bytes, ECT(0).
-    fn packet() -> Vec<u8> {
-        let mut bytes = vec![0u8; 1500];
-        (bytes[0], bytes[1], bytes[9]) = (0x45, 2, 17);
-        bytes[2..4].copy_from_slice(&1500u16.to_be_bytes());
-        bytes
-    }
-
-    #[test]
-    fn packets_leave_in_order_one_serialisation_time_apart() {
-        let mut street = Street::new(&plan("taildrop", "100p"), 1, stories()).unwrap();
-        (0..3).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
-        let mut leaving = Vec::new();
-        while street.next_timer() < Time::NEVER {
-            let now = street.next_timer();
-            street.on_timer(now, &mut |at, _| leaving.push(at.as_nanos()));
-        }
-        assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
-        let delays =
-            street.stories().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
-        assert_eq!(delays, [0, 1_200_000, 2_400_000]);
-    }
-
-    #[test]
-    fn a_late_host_keeps_the_rate() {
-        let mut street = Street::new(&plan("taildrop", "100p"), 1, stories()).unwrap();
-        (0..10).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
-        let mut left = 0;
-        street.on_timer(Time::from_nanos(6_100_000), &mut |_, _| left += 1);
-        assert_eq!(left, 5);
-    }
-
-    #[test]
-    fn listed_packets_are_dropped_and_marked_whatever_the_queue_says() {
-        let lists =
-            plan::Street { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
-        let mut street = Street::new(&lists, 1, stories()).unwrap();
-        (0..4).for_each(|flow| street.arrive(Time::ZERO, packet(), flow));
-        assert_eq!(street.counts(), Counts { arrived: 4, sent: 1, dropped: 1, marked: 1 });
-        let stories = street.stories();
-        assert_eq!(stories[1].fate, Fate::Dropped(Stage::Enqueue, Cause::Deterministic));
-        assert!(stories[2].marked.is_some() && stories[3].marked.is_none());
-    }
-
-    #[test]
-    fn a_packet_that_is_no_ipv4_is_ignored() {
-        let mut street = Street::new(&plan("codel", "100p"), 1, stories()).unwrap();
-        street.arrive(Time::ZERO, vec![0x60; 40], 0);
-        assert_eq!(street.counts().arrived, 0);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
 pub use crate::apps::Arrivals;
 pub use crate::carried::{App, Datagrams, Recording, Shape, Sizes, Web};
 pub use crate::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
+use crate::plain;
 pub use crate::wlan::Cell;
 
 /// A whole run.
@@ -90,7 +91,7 @@ pub struct Device {
 }
 
 /// Extra delay of each packet on a wire.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Jitter {
     /// How it is distributed.
     pub extra: Extra,
@@ -99,23 +100,25 @@ pub struct Jitter {
 }
 
 /// A distribution of extra delays.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Extra {
     /// Uniform from zero to this.
-    Uniform(Span),
+    Uniform(#[serde(with = "plain::span")] Span),
     /// Exponential with this mean.
-    Exponential(Span),
+    Exponential(#[serde(with = "plain::span")] Span),
     /// Log-normal.
     LogNormal {
         /// Its mean.
+        #[serde(with = "plain::span")]
         mean: Span,
         /// Its standard deviation.
+        #[serde(with = "plain::span")]
         deviation: Span,
     },
 }
 
 /// Random loss on a wire; all are probabilities from 0 to 1.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Loss {
     /// Each packet with this probability.
     Bernoulli(f64),
@@ -183,7 +186,7 @@ pub struct Bucket {
 /// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity. An
 /// opportunity carries up to `opportunity_bytes`, spread over waiting packets; what it cannot carry is
 /// lost; the trace repeats for ever with the period of its last timestamp.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {
     /// The file as the scenario names it.
     pub file: String,

@@ -24,8 +24,18 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// The impairment of a wire; none where it has neither loss nor jitter.
-    pub fn new(
+    /// The impairment of the wire behind a link, whose random streams are named after it; none where it has
+    /// neither loss nor jitter.
+    pub fn behind(
+        link: &str,
+        seed: u64,
+        loss: Option<Loss>,
+        jitter: Option<Jitter>,
+    ) -> Option<Impairment> {
+        Impairment::new(loss, jitter, |purpose| Rng::stream(seed, &format!("{link}/{purpose}"), 0))
+    }
+
+    fn new(
         loss: Option<Loss>,
         jitter: Option<Jitter>,
         stream: impl Fn(&str) -> Rng,
@@ -58,7 +68,7 @@ impl Impairment {
 
     /// A packet is put on the wire now. Returns from when on its even delay counts, or nothing if it is
     /// lost.
-    fn pass(&mut self, now: Time) -> Option<Time> {
+    pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
         if self.is_lost() {
             self.lost += 1;

@@ -16,8 +16,8 @@ use crate::wlan::medium::Medium;
 use crate::wlan::radio::Radio;
 use crate::world::Cell;
 
-/// How a link sends. `media` is the first alarm of the wireless LANs.
-pub(crate) fn server(link: &LinkPlan, media: Slot) -> Server {
+/// How a link sends; an engine that replays asks it what was used. `media` is the first alarm of the wireless LANs.
+pub fn server(link: &LinkPlan, media: Slot) -> Server {
     let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
     let (rate, changes, shaped) = match &link.capacity {
         Capacity::Trace(trace) => {
@@ -41,10 +41,9 @@ pub(crate) fn server(link: &LinkPlan, media: Slot) -> Server {
     }
 }
 
-/// What the wire of a link does to packets. Its random streams are named after the link.
+/// What the wire of a link does to packets.
 pub(crate) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    let stream = |purpose: &str| Rng::stream(plan.seed, &format!("{}/{purpose}", link.name), 0);
-    Impairment::new(link.loss, link.jitter, stream)
+    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter)
 }
 
 /// The wireless LANs, with the links that are their transmitters. Random streams are named after the link.

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, engines, files
-from sojourn.comparison import choose_link
 from sojourn.errors import InputError, RunFailed
 from sojourn.plots import data
 from sojourn.replicas import Progress, Task, run_all
@@ -35,7 +34,7 @@ class Cell:
     """One metric of one scenario on both engines, means over the seeds, in SI units.
 
     Attributes:
-        scenario: its name.
+        scenario: its name, and that of the link where it has several.
         metric: its name in table ``summary``.
         values: on the first engine and on the second, which is the judge.
         noise: half of the 95 % interval of their difference over the seeds; 0 for one seed.
@@ -87,6 +86,12 @@ class Pair:
     results: tuple[list[Result], list[Result]]
 
     @property
+    def name(self) -> str:
+        """The scenario's name, and the link's where it has several."""
+        name = self.scenario.name
+        return name if len(self.scenario.links) == 1 else f"{name}, {self.link}"
+
+    @property
     def cells(self) -> list[Cell]:
         """One cell for each metric."""
         return [self._cell(metric) for metric in METRICS]
@@ -98,7 +103,7 @@ class Pair:
         )
         noise = math.hypot(first.half_width, second.half_width)
         values = (first.mean, second.mean)
-        return Cell(self.scenario.name, metric, values, noise if math.isfinite(noise) else 0.0)
+        return Cell(self.name, metric, values, noise if math.isfinite(noise) else 0.0)
 
     @property
     def invalid(self) -> list[str]:
@@ -113,7 +118,7 @@ class Agreement:
     Attributes:
         names: the engines; the second is the judge.
         seeds: how many seeds each cell is a mean of.
-        pairs: the scenarios.
+        pairs: the scenarios, each once for every link.
     """
 
     names: tuple[str, str]
@@ -132,13 +137,13 @@ class Agreement:
         return sum(cell.agrees for cell in cells) / len(cells)
 
     def save(self, folder: Path) -> None:
-        """Write ``agreement.md``, ``agreement.json`` and a QQ plot of delays per scenario."""
+        """Write ``agreement.md``, ``agreement.json`` and a QQ plot of delays per queue."""
         from sojourn.agreement import page
 
         figures = folder / "figures"
         for pair in self.pairs:
             drawing = qq_plot(pair, self.names)
-            name = "".join(c if c.isalnum() else "-" for c in pair.scenario.name)
+            name = "".join(c if c.isalnum() else "-" for c in pair.name)
             figures.mkdir(parents=True, exist_ok=True)
             drawing.savefig(figures / f"qq-{name}.svg", metadata={"Date": None})
         files.write(folder / "agreement.json", page.as_json(self))
@@ -181,7 +186,7 @@ def agree(
     pairs = []
     for scenario in scenarios:
         both = [[_whole(next(outcomes)) for _ in range(seeds)] for _ in on]
-        pairs.append(Pair(scenario, choose_link(scenario, None), (both[0], both[1])))
+        pairs += [Pair(scenario, link, (both[0], both[1])) for link in scenario.links]
     return Agreement((on[0].name, on[1].name), seeds, pairs)
 
 
@@ -191,12 +196,12 @@ def qq_plot(pair: Pair, names: tuple[str, str]) -> Figure:
 
     first, second = (data.distribution(rs, "queue", pair.link, "delay") for rs in pair.results)
     if first is None or second is None:
-        raise RunFailed(f"{pair.scenario.name}: no packet left the queue on one engine")
+        raise RunFailed(f"{pair.name}: no packet left the queue on one engine")
     at = [i / 200 for i in range(1, 200)]
     x, y = ([d.quantile_s(q) * 1e3 for q in at] for d in (second, first))
     line = curves.Curve("quantiles 0.5 % to 99.5 %", x, y, style.PALETTE[1], marker=".")
     panel = curves.Panel(
-        title=pair.scenario.name, curves=[line], diagonal=True,
+        title=pair.name, curves=[line], diagonal=True,
         x_label=f"queue delay on {names[1]} [ms]", y_label=f"queue delay on {names[0]} [ms]",
     )  # fmt: skip
     return curves.curves("", [panel])

@@ -52,7 +52,7 @@ def as_markdown(agreement: Agreement) -> str:
         "| scenario | " + " | ".join(_HEADS[m] for m in METRICS) + " |",
         "|---|" + "---|" * len(METRICS),
         *(
-            f"| {pair.scenario.name} | " + " | ".join(map(_shown, pair.cells)) + " |"
+            f"| {pair.name} | " + " | ".join(map(_shown, pair.cells)) + " |"
             for pair in agreement.pairs
         ),
         "",
@@ -66,7 +66,8 @@ def as_markdown(agreement: Agreement) -> str:
         lines += ["## What is known of the gaps", "", *known, ""]
     doubts = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if doubts:
-        lines += ["## Runs that are no valid experiments", "", *doubts, ""]
+        # A run has as many pairs as links.
+        lines += ["## Runs that are no valid experiments", "", *dict.fromkeys(doubts), ""]
     return "\n".join(lines)
 
 

@@ -94,8 +94,10 @@ fn devices(plan: &Plan) -> Vec<(Space, String)> {
         devices.push((Space::Router, format!("r{group}")));
     }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
-        devices.push((Space::Router, "out".to_owned()));
-        devices.push((Space::Receivers, "in".to_owned()));
+        let peer = if plan.has_wire() { (Space::Wire, "wire") } else { (Space::Receivers, "in") };
+        for (space, name) in [(Space::Router, "out"), peer] {
+            devices.push((space, name.to_owned()));
+        }
     }
     devices
 }

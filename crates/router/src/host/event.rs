@@ -40,6 +40,7 @@ pub struct Due {
     pub drain: Beat,
     pub warmup: Beat,
     pub sample: Beat,
+    pub bin: Beat,
     pub telling: Beat,
     /// The next change of the kernel's bottleneck, by place, and when it comes.
     pub change: usize,
@@ -50,14 +51,16 @@ pub struct Due {
 impl Due {
     pub fn new(plan: &Plan) -> Due {
         let kernel = matches!(plan.bottleneck, Bottleneck::Kernel { .. });
+        let records = kernel || plan.watch.is_some();
         let mut due = Due {
-            drain: if kernel { Beat::every(DRAIN_NS) } else { Beat::never() },
+            drain: if records { Beat::every(DRAIN_NS) } else { Beat::never() },
             warmup: Beat::once(plan.warmup_ns),
             sample: if plan.sample_flows || plan.sample_law {
                 Beat::every(plan.sample_ns)
             } else {
                 Beat::never()
             },
+            bin: plan.bins_ns.map_or(Beat::never(), Beat::every),
             telling: Beat::every(plan.duration_ns / TELLINGS),
             change: 0,
             change_at: Time::NEVER,
@@ -76,7 +79,7 @@ impl Due {
     }
 
     pub fn next(&self) -> Time {
-        let beats = [&self.drain, &self.warmup, &self.sample, &self.telling];
+        let beats = [&self.drain, &self.warmup, &self.sample, &self.bin, &self.telling];
         let beats = beats.into_iter().map(|beat| beat.next);
         beats.chain([self.change_at, self.end]).min().expect("there is an end")
     }

@@ -19,13 +19,15 @@ impl RunResult {
             counts: Vec::new(),
             samples: Vec::new(),
             law: Vec::new(),
+            bins: Vec::new(),
             diary: Diary::default(),
             broken: Vec::new(),
             offloads,
             before,
             after: Value::Null,
             recorder_lost: 0,
-            street: None,
+            streets: Vec::new(),
+            wires: [None, None],
             latest_ns: 0,
         }
     }

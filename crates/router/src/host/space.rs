@@ -20,13 +20,13 @@ pub struct Spaces {
 }
 
 impl Spaces {
-    /// Makes all of them. `folder` is mounted at `/run`.
-    pub fn open(folder: &Path) -> io::Result<Spaces> {
+    /// Makes those that a plan needs. `folder` is mounted at `/run`.
+    pub fn open(folder: &Path, needed: &[Space]) -> io::Result<Spaces> {
         debug_assert!(Path::new(NAMES).starts_with(folder), "names are made in the scratch folder");
         let own = File::open(OWN)?;
         fs::create_dir_all(NAMES)?;
         let mut spaces = Vec::new();
-        for space in Space::ALL {
+        for space in needed {
             unshare(CloneFlags::CLONE_NEWNET)?;
             let name = PathBuf::from(NAMES).join(space.name());
             File::create(&name)?;

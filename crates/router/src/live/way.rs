@@ -48,7 +48,7 @@ impl Way {
     pub fn leave(&mut self, now: Time) -> Option<Passenger> {
         if let Some(street) = self.street.as_mut().filter(|street| street.next_timer() <= now) {
             let line = &mut self.line;
-            street.on_timer(now, &mut |at, bytes| line.enter(at, bytes, 0));
+            street.on_timer(now, &mut |packet| line.enter(packet.due, packet.bytes, packet.flow));
         }
         let packet = self.line.leave(now)?;
         self.passed.0 += 1;

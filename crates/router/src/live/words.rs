@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sojourn_aqm::{QdiscSpec, registry, units};
 
 use super::{Live, Place, WayPlan};
-use crate::plan::Street;
+use crate::plan::{Direction, Service, Street};
 
 /// More would be a busy loop under another name.
 const MOST_SPIN_NS: u64 = 10_000_000;
@@ -142,10 +142,12 @@ impl WayWords {
         let (queue, limit) = self.queue(prefix)?;
         let street = Street {
             queue,
+            place: 0,
+            way: Direction::Forward,
             limit,
             framing_bytes: framing as u32,
             mtu_bytes: mtu_bytes + framing as u32,
-            rates: vec![(0, rate.as_bps())],
+            service: Service::Rates(vec![(0, rate.as_bps())]),
             drop_list: Vec::new(),
             mark_list: Vec::new(),
             lines: Vec::new(),
@@ -207,7 +209,8 @@ mod tests {
         )
         .unwrap();
         let street = live.ways[0].street.as_ref().unwrap();
-        assert_eq!((street.rates[0].1, street.limit.as_str()), (100_000_000, "500p"));
+        assert_eq!(street.service, Service::Rates(vec![(0, 100_000_000)]));
+        assert_eq!(street.limit, "500p");
         assert!(street.queue.starts_with("pie@linux"), "{}", street.queue);
         assert_eq!((live.ways[0].delay_ns, live.ways[1].delay_ns), (20_000_000, 1_000_000));
         assert_eq!((&live.ways[1].street, &live.places[1]), (&None, &Place::Host));

@@ -3,7 +3,9 @@
 use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
-use crate::plan::{Bottleneck, Command, Expected, Space, receiver_address, sender_address};
+use crate::plan::{
+    Bottleneck, Command, Expected, MIRROR, Space, Watch, receiver_address, sender_address,
+};
 use crate::tc::Words;
 
 /// What Linux counts of an Ethernet frame beside the IP packet.
@@ -30,24 +32,33 @@ impl Commands {
     }
 
     /// All interfaces, addresses, routes, delays. Router and receivers are joined by a pair of interfaces,
-    /// or by our router's TUN devices, which the host makes; then that may be what delays.
-    pub(super) fn routers(&mut self, scenario: &Resolved, link: &Link, bottleneck: &Bottleneck) {
-        let (veth, delays) = match bottleneck {
-            Bottleneck::Kernel { .. } => (true, true),
-            Bottleneck::Sojourn(street) => (false, street.lines.is_empty()),
-        };
-        for space in Space::ALL {
+    /// or by our router's TUN devices, which the host makes; then that may be what delays. A wire of ours
+    /// behind the kernel's router is joined to it by a pair, to the receivers by TUN devices.
+    pub(super) fn routers(
+        &mut self,
+        scenario: &Resolved,
+        link: &Link,
+        bottleneck: &Bottleneck,
+        has_wire: bool,
+    ) {
+        let (veth, delays) =
+            (matches!(bottleneck, Bottleneck::Kernel { .. }), kernel_delays(bottleneck));
+        for space in [Space::Senders, Space::Router, Space::Receivers] {
             self.ip(space, "link set lo up");
         }
         for (index, group) in scenario.flows.iter().enumerate() {
             self.pair(index, group);
         }
         let widest = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
+        let is_joined = veth && !has_wire;
         if veth {
+            let (peer, space) = if has_wire { ("wire", "wire") } else { ("in", "receivers") };
             self.ip(
                 Space::Router,
-                "link add out address 02:00:00:02:00:fe type veth peer name in \
-                                    address 02:00:00:02:00:01 netns receivers",
+                &format!(
+                    "link add out address 02:00:00:02:00:fe type veth peer name {peer} \
+                     address 02:00:00:02:00:01 netns {space}"
+                ),
             );
         }
         for (space, device, address, peer) in [
@@ -56,7 +67,7 @@ impl Commands {
         ] {
             self.ip(space, &format!("address add {address} dev {device}"));
             self.up(space, device, widest);
-            if veth && space == Space::Receivers {
+            if is_joined && space == Space::Receivers {
                 self.ip(
                     space,
                     &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"),
@@ -64,11 +75,15 @@ impl Commands {
             }
         }
         for (index, group) in scenario.flows.iter().enumerate() {
-            self.receivers(index, group, veth);
+            self.receivers(index, group, (veth, is_joined));
+        }
+        if has_wire {
+            self.wire(widest);
         }
         let unserved = veth.then(|| link.capacity.initial_rate());
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
-            self.delays(index, group, forward_delay(group, link, unserved));
+            let forward = forward_delay(group, link, unserved);
+            self.delays(index, group, (forward, return_delay(group, scenario)));
         }
     }
 
@@ -113,10 +128,26 @@ impl Commands {
         );
     }
 
-    fn receivers(&mut self, index: usize, group: &FlowGroup, veth: bool) {
+    /// What the wire of ours gets from the router's kernel goes to the host's device, and back.
+    fn wire(&mut self, widest: u32) {
+        self.ip(Space::Wire, "link set lo up");
+        self.up(Space::Wire, "wire", widest);
+        self.up(Space::Wire, "near", widest);
+        for line in [
+            "neigh add 10.2.255.254 lladdr 02:00:00:02:00:fe dev wire nud permanent",
+            "route add 10.2.255.254/32 dev wire",
+            "route add 10.1.0.0/16 via 10.2.255.254 dev wire",
+            "route add 10.2.0.0/16 dev near",
+        ] {
+            self.ip(Space::Wire, line);
+        }
+    }
+
+    /// `veth`: the router reaches them by an interface with neighbours; `is_joined`: they it, too.
+    fn receivers(&mut self, index: usize, group: &FlowGroup, (veth, is_joined): (bool, bool)) {
         let receiver = dotted(receiver_address(index));
         self.ip(Space::Receivers, &format!("address add {receiver}/32 dev in"));
-        let via = if veth { "via 10.2.255.254 " } else { "" };
+        let via = if is_joined { "via 10.2.255.254 " } else { "" };
         let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
         let quick = if at_once { " quickack 1" } else { "" };
         self.ip(Space::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
@@ -132,18 +163,39 @@ impl Commands {
     }
 
     /// The delay elements of a group. The access rate is shared by its flows, so it is theirs together.
-    fn delays(&mut self, index: usize, group: &FlowGroup, forward: Span) {
+    fn delays(&mut self, index: usize, group: &FlowGroup, (forward, back): (Span, Span)) {
         self.commands.push(forward_element("add", index, group, forward));
-        let back = format!(
+        let line = format!(
             "qdisc add dev r{index} root netem limit {DELAY_LIMIT_PACKETS} delay {}us",
-            micros(group.return_delay)
+            micros(back)
         );
-        self.commands.push(command(Space::Router, "tc", &back));
+        self.commands.push(command(Space::Router, "tc", &line));
         for (space, device) in [(Space::Senders, 's'), (Space::Router, 'r')] {
             let (device, kind) = (format!("{device}{index}"), "netem".to_owned());
             let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];
             self.expected.push(Expected { space, device, kind, options });
         }
+    }
+
+    /// A place where all that senders send is seen before it is delayed: the hook for filters comes
+    /// before the discipline of an interface.
+    pub(super) fn watch(&mut self, scenario: &Resolved, bottleneck: &Bottleneck) -> Watch {
+        if !kernel_delays(bottleneck) {
+            return Watch::Interface;
+        }
+        self.ip(Space::Senders, &format!("link add {MIRROR} type dummy"));
+        self.ip(Space::Senders, &format!("link set {MIRROR} up"));
+        for device in (0..scenario.flows.len()).map(|index| format!("s{index}")) {
+            let hook = format!("qdisc add dev {device} clsact");
+            let copies = format!(
+                "filter add dev {device} egress matchall action mirred egress mirror dev {MIRROR}"
+            );
+            self.commands.push(command(Space::Senders, "tc", &hook));
+            self.commands.push(command(Space::Senders, "tc", &copies));
+            let (space, kind) = (Space::Senders, "clsact".to_owned());
+            self.expected.push(Expected { space, device, kind, options: Vec::new() });
+        }
+        Watch::Mirror
     }
 
     /// The shaper and the discipline.
@@ -157,6 +209,14 @@ impl Commands {
             kind: words.words[0].clone(),
             options: words.expected.clone(),
         });
+    }
+}
+
+/// Whether the kernel's delay elements delay packets, not a router of ours.
+fn kernel_delays(bottleneck: &Bottleneck) -> bool {
+    match bottleneck {
+        Bottleneck::Kernel { .. } => true,
+        Bottleneck::Sojourn(street) => street.lines.is_empty(),
     }
 }
 
@@ -195,6 +255,12 @@ fn micros(delay: Span) -> u64 {
     (delay.as_nanos() + 500) / 1000
 }
 
+/// All propagation on the way back; a queue there comes before it.
+pub(super) fn return_delay(group: &FlowGroup, scenario: &Resolved) -> Span {
+    let links = group.reverse.iter().map(|&link| scenario.links[link].delay);
+    links.fold(group.return_delay + group.return_egress_delay, |sum, delay| sum + delay)
+}
+
 /// The access rate of a group's flows together.
 pub(super) fn access_bps(group: &FlowGroup) -> u64 {
     group.access_rate.as_bps().saturating_mul(u64::from(group.count))
@@ -203,7 +269,7 @@ pub(super) fn access_bps(group: &FlowGroup) -> u64 {
 /// The same commands in an order that needs few processes: those of one program in one name space
 /// are neighbours. The router comes first, whose commands make the interfaces of all; queues come last.
 pub(super) fn few_batches(mut commands: Vec<Command>) -> Vec<Command> {
-    let order = [Space::Router, Space::Senders, Space::Receivers];
+    let order = [Space::Router, Space::Senders, Space::Receivers, Space::Wire];
     let place = |space| order.iter().position(|other| *other == space);
     commands.sort_by_key(|command| (command.program == "tc", place(command.space)));
     commands

@@ -9,7 +9,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use super::Waiting;
-use crate::plan::{Bottleneck, Plan};
+use crate::plan::{Bottleneck, Direction, Plan};
 use crate::record_files::{PASSAGES, RunResult, STORIES};
 use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 
@@ -17,18 +17,20 @@ use crate::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>, String> {
     let end = Time::from_nanos(plan.duration_ns);
     let mut stories = match &plan.bottleneck {
-        Bottleneck::Sojourn(_) => {
-            rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?
-        }
+        Bottleneck::Sojourn(_) => Vec::new(),
         Bottleneck::Kernel { .. } => {
             let passages = rows(folder, PASSAGES, Passage::read as fn(&[u8; PASSAGE_BYTES]) -> _)?;
             matched(&passages, plan, waiting_at_the_end(result, plan))
         }
     };
+    if plan.streets().next().is_some() {
+        stories.extend(rows(folder, STORIES, Story::read as fn(&[u8; STORY_BYTES]) -> _)?);
+    }
     if stories.iter().any(|story| story.left.is_some_and(|left| left < story.arrived)) {
         return Err("the record has a packet that left before it came".to_owned());
     }
     stories.retain(|story| story.arrived < end);
+    stories.sort_by_key(|story| story.arrived);
     for story in &mut stories {
         if story.left.is_some_and(|left| left >= end) {
             (story.left, story.fate) = (None, Fate::Waiting);
@@ -37,7 +39,7 @@ pub fn read(folder: &Path, plan: &Plan, result: &RunResult) -> Result<Vec<Story>
     Ok(stories)
 }
 
-fn rows<T, const BYTES: usize>(
+pub fn rows<T, const BYTES: usize>(
     folder: &Path,
     name: &str,
     read: fn(&[u8; BYTES]) -> Option<T>,
@@ -94,6 +96,7 @@ fn matched(passages: &[Passage], plan: &Plan, waiting: usize) -> Vec<Story> {
 fn begun(passage: &Passage, at: Time) -> Story {
     Story {
         flow: passage.flow,
+        way: Direction::Forward,
         seq: passage.seq,
         bytes: passage.bytes,
         kind: passage.kind,

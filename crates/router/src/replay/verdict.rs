@@ -6,7 +6,7 @@ use sojourn_sim::probe::Probe;
 
 use super::is_greedy;
 use super::stories::bottleneck_row;
-use crate::plan::{Bottleneck, Plan};
+use crate::plan::{Bottleneck, Direction, Plan};
 use crate::record_files::RunResult;
 use crate::seen::Story;
 
@@ -44,6 +44,7 @@ pub fn doubts(plan: &Plan, result: &RunResult, told: &[Story], virtual_time: boo
         doubts.push(format!("connections broke: {}", result.broken.join(", ")));
     }
     doubts.extend(drops_disagree(plan, result, told));
+    doubts.extend(wire_missed(result, told));
     doubts
 }
 
@@ -62,17 +63,28 @@ fn drops_disagree(plan: &Plan, result: &RunResult, told: &[Story]) -> Option<Str
         return None;
     }
     let counted = bottleneck_row(&result.after, plan)?["drops"].as_u64()?;
-    let seen = told.iter().filter(|story| matches!(story.fate, Fate::Dropped(..))).count() as u64;
+    let is_drop = |s: &&Story| s.way == Direction::Forward && matches!(s.fate, Fate::Dropped(..));
+    let seen = told.iter().filter(is_drop).count() as u64;
     (counted.abs_diff(seen) > EDGE_PACKETS).then(|| {
         format!("the kernel counted {counted} drops at the bottleneck, the record shows {seen}")
     })
 }
 
+/// What left a link and what its wire took.
+fn wire_missed(result: &RunResult, told: &[Story]) -> Option<String> {
+    [Direction::Forward, Direction::Back].into_iter().find_map(|way| {
+        let seen = result.wires[way as usize]?.seen;
+        let sent = told.iter().filter(|s| s.way == way && s.fate == Fate::Sent).count() as u64;
+        (sent.abs_diff(seen) > EDGE_PACKETS)
+            .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+    })
+}
+
 /// Flows that send without end fill the queue of their bottleneck, if it is there.
 pub fn elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
-    let waited = probe.links[0].delays.max_ns().unwrap_or(0) > 0;
+    let waited = probe.links.iter().any(|link| link.delays.max_ns().unwrap_or(0) > 0);
     (is_greedy(plan) && !waited).then(|| {
-        "no packet ever waited at the link, so the bottleneck was elsewhere; look at access_rate"
+        "no packet ever waited at a link, so the bottleneck was elsewhere; look at access_rate"
             .to_owned()
     })
 }
@@ -86,6 +98,7 @@ mod tests {
 
     use crate::planning;
     use crate::seen::Kind;
+    use crate::wire::WireCounts;
 
     const TEXT: &str = r#"
 name = "doubts"
@@ -121,6 +134,7 @@ app = { kind = "bulk" }
     fn dropped(count: usize) -> Vec<Story> {
         let story = Story {
             flow: 0,
+            way: Direction::Forward,
             seq: 0,
             bytes: 1500,
             kind: Kind::Data,
@@ -181,6 +195,21 @@ app = { kind = "bulk" }
     fn drops_that_the_kernel_counted_otherwise_are_a_doubt() {
         let said = doubt(|result| result.after["router"][1]["drops"] = json!(70), true);
         assert!(said.contains("counted 70 drops at the bottleneck, the record shows 7"), "{said}");
+    }
+
+    #[test]
+    fn packets_that_never_came_to_the_wire_are_a_doubt() {
+        let seen = |seen| Some(WireCounts { seen, offered: 0, lost: 0 });
+        let plan = plan();
+        let told: Vec<Story> =
+            dropped(20).into_iter().map(|story| Story { fate: Fate::Sent, ..story }).collect();
+        let mut result = result(&plan);
+        result.after["router"][1]["drops"] = json!(0);
+        for (count, doubted) in [(20, 0), (14, 1)] {
+            result.wires[0] = seen(count);
+            let found = doubts(&plan, &result, &told, true);
+            assert_eq!(found.len(), doubted, "{found:?}");
+        }
     }
 
     #[test]

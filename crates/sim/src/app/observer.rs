@@ -3,48 +3,68 @@
 //! cannot know which copy was acknowledged (Karn).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use sojourn_aqm::{Span, Time};
 
 use crate::packet::{Kind, Packet};
 
-/// What went by and is not yet covered.
+/// What went by and is not yet covered. What a connection carries has positions that only grow: packets are
+/// numbered in the simulator, bytes are on real hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
     connection: u16,
-    /// Number of the first packet in `sent`.
-    first: u32,
-    /// When each was sent; none where it was sent again.
-    sent: VecDeque<Option<Time>>,
+    /// Behind the last position that was sent.
+    next: u64,
+    /// Where each packet ends, and when it was sent; none where it was sent again.
+    sent: VecDeque<(u64, Option<Time>)>,
     samples: Vec<Span>,
 }
 
 impl Observer {
     /// A packet of the sender goes by.
     pub fn on_sent(&mut self, packet: &Packet) {
-        if packet.kind != Kind::Data {
-            return;
-        }
-        if packet.connection != self.connection {
-            (self.connection, self.first) = (packet.connection, packet.seq);
-            self.sent.clear();
-        }
-        let place = packet.seq.wrapping_sub(self.first) as usize;
-        if place == self.sent.len() {
-            self.sent.push_back(Some(packet.sent));
-        } else if let Some(sent) = self.sent.get_mut(place) {
-            *sent = None;
+        if packet.kind == Kind::Data {
+            let place = u64::from(packet.seq);
+            self.sent(packet.sent, packet.connection, place..place + 1);
         }
     }
 
     /// An acknowledgement goes by.
     pub fn on_ack(&mut self, now: Time, packet: &Packet) {
-        if packet.kind != Kind::Ack || packet.connection != self.connection {
+        if packet.kind == Kind::Ack {
+            self.acknowledged(now, packet.connection, u64::from(packet.seq));
+        }
+    }
+
+    /// So much of a connection is sent at `now`.
+    pub fn sent(&mut self, now: Time, connection: u16, what: Range<u64>) {
+        if connection != self.connection {
+            (self.connection, self.next) = (connection, what.start);
+            self.sent.clear();
+        }
+        if what.start >= self.next {
+            self.next = what.end;
+            return self.sent.push_back((what.end, Some(now)));
+        }
+        let first = self.sent.partition_point(|&(end, _)| end <= what.start);
+        let mut start = what.start;
+        for (end, sent) in self.sent.range_mut(first..) {
+            if start >= what.end {
+                break;
+            }
+            (start, *sent) = (*end, None);
+        }
+    }
+
+    /// Everything before a position is acknowledged.
+    pub fn acknowledged(&mut self, now: Time, connection: u16, before: u64) {
+        if connection != self.connection {
             return;
         }
-        let covered = (packet.seq.saturating_sub(self.first) as usize).min(self.sent.len());
-        self.samples.extend(self.sent.drain(..covered).flatten().map(|sent| now.since(sent)));
-        self.first += covered as u32;
+        let covered = self.sent.partition_point(|&(end, _)| end <= before);
+        let times = self.sent.drain(..covered).filter_map(|(_, sent)| sent);
+        self.samples.extend(times.map(|sent| now.since(sent)));
     }
 
     /// The round trips since the last question, oldest first.
@@ -88,6 +108,19 @@ mod tests {
         observer.on_sent(&packet(Kind::Data, 1, 50));
         observer.on_ack(at(100), &packet(Kind::Ack, 3, 0));
         assert_eq!(observer.take_samples().count(), 2);
+    }
+
+    #[test]
+    fn segments_that_are_cut_otherwise_when_sent_again_tell_nothing_either() {
+        let mut observer = Observer::default();
+        for start in [100, 200, 300, 400] {
+            observer.sent(at(0), 5, start..start + 100);
+        }
+        observer.sent(at(50), 5, 150..250); // the end of one and the start of the next
+        observer.acknowledged(at(80), 5, 450); // half of the last one
+        assert_eq!(observer.take_samples().collect::<Vec<_>>(), [Span::from_millis(80)]);
+        observer.acknowledged(at(90), 5, 500);
+        assert_eq!(observer.take_samples().collect::<Vec<_>>(), [Span::from_millis(90)]);
     }
 
     #[test]

@@ -30,70 +30,98 @@ impl Bins {
     }
 }
 
+/// Where flows and links stand when a bin is over.
+pub struct Standing<'a> {
+    /// Bytes delivered by each flow since the start.
+    pub delivered: &'a [u64],
+    /// The class of each flow, by place.
+    pub class_of: &'a [usize],
+    /// How many classes there are.
+    pub classes: usize,
+    /// What was counted at each link.
+    pub links: &'a [LinkStats],
+    /// How much of each was used.
+    pub used: &'a Used<'a>,
+}
+
+/// Part of a link's capacity that was used, as [`Server::used`](crate::link::Server::used) says it.
+pub type Used<'a> = dyn Fn(usize, &Counters, Span, (Time, Time)) -> f64 + 'a;
+
+impl Bins {
+    /// The present bin is over, the next begins.
+    pub fn end(&mut self, now: Time, standing: &Standing<'_>) {
+        self.end_flows(now, standing);
+        for link in 0..standing.links.len() {
+            self.end_link(now, link, standing);
+        }
+        self.began = now;
+    }
+
+    fn end_flows(&mut self, now: Time, standing: &Standing<'_>) {
+        let seconds = now.since(self.began).as_secs();
+        let mut of_class = vec![0.0; standing.classes];
+        for (index, (&delivered, &class)) in
+            standing.delivered.iter().zip(standing.class_of).enumerate()
+        {
+            let before = std::mem::replace(&mut self.delivered[index], delivered);
+            let rate = (delivered - before) as f64 * 8.0 / seconds;
+            of_class[class] += rate;
+            self.write(Scope::Flow, index, ("goodput", rate, "bit/s"));
+        }
+        for (class, rate) in of_class.into_iter().enumerate() {
+            self.write(Scope::Class, class, ("goodput", rate, "bit/s"));
+        }
+    }
+
+    fn end_link(&mut self, now: Time, link: usize, standing: &Standing<'_>) {
+        let stats = &standing.links[link];
+        let busy = stats.busy_until(now);
+        let (then, busy_then) = std::mem::replace(&mut self.links[link], (stats.total, busy));
+        let counts = stats.total.since(&then);
+        let seconds = now.since(self.began).as_secs();
+        let used = (standing.used)(link, &counts, busy - busy_then, (self.began, now));
+        let throughput = counts.sent_bytes as f64 * 8.0 / seconds;
+        self.write(Scope::Queue, link, ("throughput", throughput, "bit/s"));
+        self.write(Scope::Queue, link, ("utilisation", used, "1"));
+        if counts.arrived > 0 {
+            let rate = |count: [u64; 3]| count.iter().sum::<u64>() as f64 / counts.arrived as f64;
+            self.write(Scope::Queue, link, ("drop_rate", rate(counts.dropped), "1"));
+            self.write(Scope::Queue, link, ("mark_rate", rate(counts.marked), "1"));
+        }
+    }
+
+    fn write(
+        &mut self,
+        scope: Scope,
+        index: usize,
+        (metric, value, unit): (&'static str, f64, &'static str),
+    ) {
+        let (index, t) = (index as u32, self.began);
+        self.rows.push(BinRow { scope, index, t, metric, value, unit });
+    }
+}
+
 impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         let Some(mut bins) = self.bins.take() else { return };
-        let seconds = now.since(bins.began).as_secs();
-        self.bin_flows(&mut bins, seconds);
-        for link in 0..self.links.len() {
-            self.bin_link(&mut bins, link, now);
-        }
-        bins.began = now;
+        let delivered: Vec<u64> = self.flows.iter().map(|f| f.count().delivered_bytes).collect();
+        let class_of = self.group_of.iter().map(|&group| self.groups[group as usize].class);
+        let class_of: Vec<usize> = class_of.collect();
+        bins.end(
+            now,
+            &Standing {
+                delivered: &delivered,
+                class_of: &class_of,
+                classes: self.probe.classes.len(),
+                links: &self.probe.links,
+                used: &|link, counts, busy, window| {
+                    self.links[link].server().used(counts, busy, window)
+                },
+            },
+        );
         self.agenda.set(self.slots.binner, bins.over_at());
         self.bins = Some(bins);
-    }
-
-    fn bin_flows(&self, bins: &mut Bins, seconds: f64) {
-        let mut of_class = vec![0.0; self.probe.classes.len()];
-        let goodput = |scope, index, value| (scope, index as u32, "goodput", value, "bit/s");
-        let mut rows = Vec::new();
-        for (index, flow) in self.flows.iter().enumerate() {
-            let delivered = flow.count().delivered_bytes;
-            let before = std::mem::replace(&mut bins.delivered[index], delivered);
-            let rate = (delivered - before) as f64 * 8.0 / seconds;
-            of_class[self.groups[self.group_of[index] as usize].class] += rate;
-            rows.push(goodput(Scope::Flow, index, rate));
-        }
-        let classes = of_class.into_iter().enumerate();
-        rows.extend(classes.map(|(class, rate)| goodput(Scope::Class, class, rate)));
-        let t = bins.began;
-        bins.rows.extend(rows.into_iter().map(|(scope, index, metric, value, unit)| BinRow {
-            scope,
-            index,
-            t,
-            metric,
-            value,
-            unit,
-        }));
-    }
-
-    fn bin_link(&self, bins: &mut Bins, link: usize, now: Time) {
-        let stats = &self.probe.links[link];
-        let busy = stats.busy_until(now);
-        let total = (stats.total, busy);
-        let (then, busy_then) = std::mem::replace(&mut bins.links[link], total);
-        let counts = stats.total.since(&then);
-        let seconds = now.since(bins.began).as_secs();
-        let used = self.links[link].server().used(&counts, busy - busy_then, (bins.began, now));
-        let t = bins.began;
-        let mut row = |metric, value, unit| {
-            bins.rows.push(BinRow {
-                scope: Scope::Queue,
-                index: link as u32,
-                t,
-                metric,
-                value,
-                unit,
-            });
-        };
-        row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
-        row("utilisation", used, "1");
-        if counts.arrived > 0 {
-            let rate = |count: [u64; 3]| count.iter().sum::<u64>() as f64 / counts.arrived as f64;
-            row("drop_rate", rate(counts.dropped), "1");
-            row("mark_rate", rate(counts.marked), "1");
-        }
     }
 }
 

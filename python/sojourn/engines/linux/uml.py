@@ -24,6 +24,8 @@ _DEBIAN_HZ = 100
 # Only touched pages count; what is free must hold them, or the guest is killed while it runs.
 _MEMORY_MIB = 512
 _ALWAYS = ("tun", "veth")
+# What copies packets of senders to where they are seen before they are delayed.
+_MIRROR = ("dummy", "sch_ingress", "cls_matchall", "act_mirred")
 _PATIENCE_S = 20.0
 _OPTIONS = ["console=stderr0"]
 
@@ -93,7 +95,8 @@ def _wanted(plan: dict[str, object]) -> list[str]:
     assert isinstance(flows, list), "a list of flows"
     kinds = {row["kind"] for row in rows} | {"cbs"}
     controls = {flow["cc"] for flow in flows if flow["cc"]}
-    return [*_ALWAYS, *(f"sch_{kind}" for kind in sorted(kinds)),
+    mirror = _MIRROR if "clsact" in kinds else ()
+    return [*_ALWAYS, *mirror, *(f"sch_{kind}" for kind in sorted(kinds)),
             *(f"tcp_{cc}" for cc in sorted(controls))]  # fmt: skip
 
 

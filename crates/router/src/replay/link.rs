@@ -1,0 +1,88 @@
+//! A link whose packets were seen, as the probe hears of it.
+
+use sojourn_aqm::{Backlog, Departure, Rate, Sink, Stage, Time};
+use sojourn_record::rows::Fate;
+use sojourn_scenario::resolved::{Capacity, Link};
+use sojourn_sim::link::Server;
+use sojourn_sim::packet::Packet;
+use sojourn_sim::probe::Ear;
+use sojourn_sim::serve::server;
+use sojourn_sim::transmitter::Transmitter;
+
+use crate::seen::Story;
+
+/// A link whose packets were seen.
+pub struct PassedLink {
+    /// Bytes that it adds to every packet.
+    pub framing_bytes: u32,
+    /// What waits.
+    pub backlog: Backlog,
+    /// How it sends; it only says what was used.
+    pub server: Server,
+    transmitter: Transmitter,
+    /// Rates from given times on, the next one last.
+    rates: Vec<(Time, Rate)>,
+}
+
+impl PassedLink {
+    /// Before the first packet.
+    pub fn new(link: &Link) -> PassedLink {
+        let mut rates = match &link.capacity {
+            Capacity::Schedule(steps) => steps.clone(),
+            other => vec![(Time::ZERO, other.initial_rate())],
+        };
+        rates.reverse();
+        let (_, first) = rates.pop().expect("there is a first rate");
+        PassedLink {
+            framing_bytes: link.framing_bytes,
+            backlog: Backlog::EMPTY,
+            server: server(link, 0),
+            transmitter: Transmitter::new(first),
+            rates,
+        }
+    }
+
+    /// Changes of its rate until `at`.
+    pub fn advance(&mut self, at: Time) {
+        while let Some((_, rate)) = self.rates.pop_if(|(from, _)| *from <= at) {
+            self.transmitter = Transmitter::new(rate);
+        }
+    }
+
+    /// A packet comes. A mark on arrival is told now, one at the head when it leaves.
+    pub fn arrives(
+        &mut self,
+        at: Time,
+        story: &Story,
+        packet: &mut Packet,
+        ear: &mut Ear<'_, true>,
+    ) {
+        ear.arrived(packet);
+        if let Some((Stage::Enqueue, cause)) = story.marked {
+            ear.marked(packet, at, Stage::Enqueue, cause);
+        }
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.link_bytes);
+    }
+
+    /// A packet begins to leave, or is dropped.
+    pub fn leaves(&mut self, story: &Story, mut packet: Packet, ear: &mut Ear<'_, true>) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.link_bytes);
+        if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
+            ear.marked(&mut packet, story.arrived, stage, cause);
+        }
+        match story.fate {
+            Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
+            Fate::Sent => {
+                ear.departed(&Departure { packet, enqueued: story.arrived });
+                match self.server {
+                    // All of it now, though its last bytes may be for a later opportunity.
+                    Server::Recorded { .. } => ear.carried(packet.link_bytes),
+                    _ => ear.busy(self.transmitter.next(packet.link_bytes)),
+                }
+            }
+            Fate::Waiting => {}
+        }
+    }
+}
