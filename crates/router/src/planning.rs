@@ -4,6 +4,8 @@
 //! senders (`s0`, `s1`, ...), which delays what it sends by all propagation on the way to the receiver;
 //! the router's side of it (`r0`, ...) delays what comes back. So the queue at the router's interface
 //! `out` (or the TUN devices of our own router) is the only place where packets wait for each other.
+//! The kernel's shaper hands a packet on when its transmission begins; the time that a full packet takes on
+//! the link is part of the delay before the queue, so that round trips are whole.
 
 mod bottleneck;
 mod topology;
@@ -92,7 +94,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         watch,
         hz,
-        settings: settings(stamps, has_wire),
+        settings: settings(stamps, has_wire, flows.len()),
         commands: few_batches(out.commands),
         expected: out.expected,
         bottleneck,
@@ -244,9 +246,20 @@ fn filled_up(index: usize, app: &App) -> Option<String> {
     })
 }
 
+/// Bytes that a socket to send starts with. Linux's own 16 kB are filled up a few segments at a time; the last
+/// of a write is pushed, and the receiver acknowledges that at once (`tcp_mark_push`, `tcp_measure_rcv_mss`).
+/// The programs here are greedy: with a large buffer no more than one segment in two hundred ends a write.
+fn send_buffer(flows: usize) -> usize {
+    const LINUX: usize = 16 << 10;
+    const LARGE: usize = 1 << 20;
+    const OF_ALL: usize = 64 << 20;
+    (OF_ALL / flows.max(1)).clamp(LINUX, LARGE)
+}
+
 /// Settings of name spaces that TCP reads; what is left alone is the kernel's default.
-fn settings(stamps: bool, has_wire: bool) -> Vec<Setting> {
+fn settings(stamps: bool, has_wire: bool, flows: usize) -> Vec<Setting> {
     let both = [Space::Senders, Space::Receivers];
+    let send_buffer = format!("4096\t{}\t16777216", send_buffer(flows));
     let of_tcp = [
         ("tcp_ecn", "2"), // by route where a flow asks for it
         ("tcp_no_metrics_save", "1"),
@@ -256,7 +269,7 @@ fn settings(stamps: bool, has_wire: bool) -> Vec<Setting> {
         // Linux's own start: with a larger one receivers acknowledge every segment for seconds
         // (`tcp_grow_window`), until their window has grown to it.
         ("tcp_rmem", "4096\t131072\t16777216"),
-        ("tcp_wmem", "4096\t16384\t16777216"),
+        ("tcp_wmem", &send_buffer),
     ];
     let setting = |space, name: &str, value: &str| Setting {
         space,

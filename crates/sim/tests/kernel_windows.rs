@@ -154,6 +154,7 @@ fn agrees(name: &str) {
     let pairs = pairs(name);
     let near = pairs.iter().filter(|(kernel, sim)| kernel.abs_diff(*sim) <= 1).count();
     let share = near as f64 / pairs.len() as f64;
+    println!("{name}: {share:.4} of {}", pairs.len());
     assert!(share >= 0.97, "{name}: {share:.3} of the windows are within a segment");
     let last = pairs.last().expect("there are samples");
     assert!(last.0.abs_diff(last.1) <= 1, "{name}: {last:?} at the end");

@@ -77,13 +77,13 @@ fn t44_ceilings_of_goodput_follow_from_payload_and_framing() {
         let mut bottleneck = link("b", "taildrop", 250_000);
         bottleneck.framing_bytes = framing;
         let flows = vec![group("bulk", 3, App::Bulk { tcp: segments, bytes: None })];
-        let mut plan = scenario(30, vec![bottleneck], flows);
+        let mut plan = scenario(60, vec![bottleneck], flows);
         plan.warmup = Span::from_secs(10);
         let goodput = metric(&run(&plan), Scope::Class, "bulk", "goodput") / 1e6;
         let exact = 10.0 * f64::from(payload) / f64::from(packet + framing);
         assert!((exact - ceiling).abs() < 6e-4, "{exact} for {ceiling}");
-        // A full queue never runs empty; goodput counts what is in order, which may lag by the 250 kB of
-        // the buffer at either end of the 20 s.
+        // A full queue never runs empty; goodput counts what is in order, which may lag at either end of
+        // the 50 s by the 250 kB of the buffer for each round trip that a hole lasts.
         assert!((goodput - ceiling).abs() < 0.1, "{goodput} for {ceiling}");
     }
 }

@@ -6,7 +6,7 @@ use sojourn_scenario::resolved::{
     App, Capacity, Ecn, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
 };
 
-use super::topology::{self, VETH_BPS, shaper};
+use super::topology::{self, VETH_BPS, step};
 use super::{Kernel, Planned, refuse};
 use crate::plan::{Back, Bottleneck, Direction, GroupLines, Service, Street, Wire};
 use crate::tc::{self, Around, Words};
@@ -126,7 +126,7 @@ pub(super) fn bottleneck(
             Ok((Bottleneck::Sojourn(street), None))
         }
         LinuxBottleneck::Kernel => {
-            let (bottleneck, words) = of_kernel(link, kernel, warnings)?;
+            let (bottleneck, words) = of_kernel(scenario, link, kernel, warnings)?;
             Ok((bottleneck, Some(words)))
         }
     }
@@ -174,6 +174,7 @@ fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
 
 /// The kernel's own discipline under its shaper.
 fn of_kernel(
+    scenario: &Resolved,
     link: &Link,
     kernel: Kernel,
     warnings: &mut Vec<String>,
@@ -199,14 +200,16 @@ fn of_kernel(
     let words = tc::translate(&link.queue, &around)
         .map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(words.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
-    let change = |(at, rate): &(Time, Rate)| (at.as_nanos(), shaper("change", link, rate.as_bps()));
-    Ok((Bottleneck::Kernel { changes: rates[1..].iter().map(change).collect() }, words))
+    let changes = rates[1..].iter().flat_map(|&(at, rate)| {
+        step(scenario, link, rate.as_bps()).into_iter().map(move |command| (at.as_nanos(), command))
+    });
+    Ok((Bottleneck::Kernel { changes: changes.collect() }, words))
 }
 
 /// What the delay elements of each group would do.
 fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
     let groups = scenario.flows.iter().map(|group| GroupLines {
-        forward_ns: topology::forward_delay(group, link).as_nanos(),
+        forward_ns: topology::forward_delay(group, link, None).as_nanos(),
         access_bps: topology::access_bps(group),
         return_ns: topology::return_delay(group, scenario).as_nanos(),
     });

@@ -1,6 +1,6 @@
 //! Interfaces, addresses, routes, delays and queues, as commands of `ip` and `tc`.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
 use crate::plan::{
@@ -80,8 +80,10 @@ impl Commands {
         if has_wire {
             self.wire(widest);
         }
+        let unserved = veth.then(|| link.capacity.initial_rate());
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
-            self.delays(index, group, (forward_delay(group, link), return_delay(group, scenario)));
+            let forward = forward_delay(group, link, unserved);
+            self.delays(index, group, (forward, return_delay(group, scenario)));
         }
     }
 
@@ -162,18 +164,16 @@ impl Commands {
 
     /// The delay elements of a group. The access rate is shared by its flows, so it is theirs together.
     fn delays(&mut self, index: usize, group: &FlowGroup, (forward, back): (Span, Span)) {
-        let rate = format!(" rate {}bit", access_bps(group));
-        for (space, device, delay, rate) in [
-            (Space::Senders, format!("s{index}"), forward, rate.as_str()),
-            (Space::Router, format!("r{index}"), back, ""),
-        ] {
-            let line = format!(
-                "qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {}us{rate}",
-                (delay.as_nanos() + 500) / 1000, // tc takes whole microseconds
-            );
-            self.commands.push(command(space, "tc", &line));
+        self.commands.push(forward_element("add", index, group, forward));
+        let line = format!(
+            "qdisc add dev r{index} root netem limit {DELAY_LIMIT_PACKETS} delay {}us",
+            micros(back)
+        );
+        self.commands.push(command(Space::Router, "tc", &line));
+        for (space, device) in [(Space::Senders, 's'), (Space::Router, 'r')] {
+            let (device, kind) = (format!("{device}{index}"), "netem".to_owned());
             let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];
-            self.expected.push(Expected { space, device, kind: "netem".to_owned(), options });
+            self.expected.push(Expected { space, device, kind, options });
         }
     }
 
@@ -220,9 +220,39 @@ fn kernel_delays(bottleneck: &Bottleneck) -> bool {
     }
 }
 
-/// All propagation on the way to the receiver.
-pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
-    group.access_delay + link.delay + group.egress_delay
+/// How long a full packet is under way to the receiver beside its wait in the queue, and what the access rate
+/// of the whole group takes: all propagation, the rest of the flow's own access line, and, where the queue hands
+/// a packet on with its first bit, the time on the link, at the rate `unserved`.
+pub(super) fn forward_delay(group: &FlowGroup, link: &Link, unserved: Option<Rate>) -> Span {
+    let bytes = u64::from(group.app.packet_bytes());
+    let shared = Rate::from_bps(access_bps(group)).time_for(bytes);
+    let access = group.access_rate.time_for(bytes).saturating_sub(shared);
+    let framed = bytes + u64::from(link.framing_bytes);
+    let on_link = unserved.map_or(Span::ZERO, |rate| rate.time_for(framed));
+    group.access_delay + access + link.delay + on_link + group.egress_delay
+}
+
+/// The element before the queue. With a rate it keeps packets in order also when its delay changes.
+fn forward_element(verb: &str, index: usize, group: &FlowGroup, delay: Span) -> Command {
+    let (delay, bps) = (micros(delay), access_bps(group));
+    let line = format!(
+        "qdisc {verb} dev s{index} root netem limit {DELAY_LIMIT_PACKETS} delay {delay}us rate {bps}bit"
+    );
+    command(Space::Senders, "tc", &line)
+}
+
+/// What a step to another rate changes: the shaper, and how long packets are on the link.
+pub(super) fn step(scenario: &Resolved, link: &Link, bps: u64) -> Vec<Command> {
+    let rate = Some(Rate::from_bps(bps));
+    let elements = scenario.flows.iter().enumerate().map(|(index, group)| {
+        forward_element("change", index, group, forward_delay(group, link, rate))
+    });
+    [shaper("change", link, bps)].into_iter().chain(elements).collect()
+}
+
+/// tc takes whole microseconds.
+fn micros(delay: Span) -> u64 {
+    (delay.as_nanos() + 500) / 1000
 }
 
 /// All propagation on the way back; a queue there comes before it.
@@ -256,7 +286,7 @@ fn mtu(app: &App) -> u32 {
 
 /// The shaper above the discipline: CBS asks an empty child, so that RED learns that it is idle, and does
 /// not let a burst pass after idling.
-pub(super) fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
+fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
     let kbit = bps / 1000;
     let most = (link.mtu_bytes + ETHERNET_BYTES) * 2;
@@ -275,4 +305,63 @@ pub(super) fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
 fn command(space: Space, program: &str, line: &str) -> Command {
     let arguments = line.split(' ').map(str::to_owned).collect();
     Command { space, program: program.to_owned(), arguments }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_scenario::{Scenario, Source};
+
+    use crate::plan::{Bottleneck, Command, Plan};
+    use crate::planning::{Kernel, plan};
+
+    /// A plan for a flow with a round trip of 20 ms, or several of them.
+    fn planned(rate: &str, count: u32, bottleneck: &str) -> Plan {
+        let text = format!(
+            r#"
+name = "delays"
+duration = "2s"
+[engine.linux]
+bottleneck = "{bottleneck}"
+[links.bottleneck]
+rate = {rate}
+queue = "codel@linux"
+[[flows]]
+count = {count}
+path = ["bottleneck"]
+rtt = "20ms"
+app = {{ kind = "bulk" }}
+"#
+        );
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
+        plan(scenario.resolved(), Kernel { hz: 1000, delays_in_router: false }).unwrap()
+    }
+
+    fn delay_us(commands: &[Command], device: &str) -> String {
+        let of_device = |command: &&Command| command.arguments.iter().any(|word| word == device);
+        let found = commands.iter().find(|c| c.program == "tc" && of_device(c)).unwrap();
+        let place = found.arguments.iter().position(|word| word == "delay").unwrap();
+        found.arguments[place + 1].clone()
+    }
+
+    #[test]
+    fn a_round_trip_holds_the_time_of_a_full_packet_on_the_link() {
+        // 1500 B take 1.2 ms at 10 Mbit/s, and 120 us on an access line of 100 Mbit/s, of which
+        // netem's, four times as fast, takes 30 us.
+        let forward =
+            |count, bottleneck| delay_us(&planned("\"10mbit\"", count, bottleneck).commands, "s0");
+        assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["11200us", "11290us"]);
+        assert_eq!(forward(1, "sojourn"), "10000us", "our router takes that time itself");
+        assert_eq!(delay_us(&planned("\"10mbit\"", 1, "kernel").commands, "r0"), "10000us");
+    }
+
+    #[test]
+    fn a_step_changes_the_time_on_the_link_too() {
+        let rate = r#"{ kind = "schedule", steps = [["0s", "10mbit"], ["1s", "20mbit"]] }"#;
+        let plan = planned(rate, 1, "kernel");
+        let Bottleneck::Kernel { changes } = plan.bottleneck else { panic!("the kernel's own") };
+        assert!(changes.iter().all(|change| change.0 == 1_000_000_000));
+        let commands: Vec<Command> = changes.into_iter().map(|change| change.1).collect();
+        assert_eq!((commands.len(), delay_us(&commands, "s0")), (2, "10600us".to_owned()));
+    }
 }

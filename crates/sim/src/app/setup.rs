@@ -41,7 +41,8 @@ impl Setup {
 
     /// The receiver of a new connection.
     pub(super) fn receiver(&self) -> Receiver {
-        Receiver::new(self.profile.ack, self.profile.sack).able(self.ability).offering(self.window)
+        let Profile { ack, sack, tick, .. } = self.profile;
+        Receiver::new(ack, sack).ticking(ack, tick).able(self.ability).offering(self.window)
     }
 }
 

@@ -1,8 +1,10 @@
 //! CUBIC (RFC 9438) in the integer arithmetic of Linux 6.1 (endpoints sheet §2.1).
 //!
 //! Deviations from the RFC are those of Linux: the reduction starts from the window, growth is at most
-//! one packet per two delivered, the Reno-friendly estimate grows by 8/15 per window and never by 1.
-//! Deviation from Linux: time is not rounded to jiffies.
+//! one packet per two delivered, the Reno-friendly estimate grows by 8/15 per window and never by 1; time is
+//! counted in jiffies of a millisecond, and a window judged not long ago is judged again later, even where
+//! another reduction has brought it about.
+//! Deviations from Linux: None known.
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};
@@ -44,10 +46,13 @@ const C: u64 = 410;
 const CUBE_FACTOR: u64 = (1 << 40) / C;
 /// Growth where no maximum is known: at most one packet per 20, 5 % per round trip.
 const UNKNOWN_MAX_COUNT: u32 = 20;
-/// Round trips this soon after an epoch began say nothing (Linux `cubictcp_acked`).
-const UNSETTLED: Span = Span::from_secs(1);
-/// While the window stands still the curve is evaluated this often.
-const EVALUATE_EVERY: Span = Span::from_nanos(1_000_000_000 / 32);
+/// A jiffy of Linux with HZ = 1000.
+const JIFFY_NANOS: u64 = 1_000_000;
+const HZ: u64 = 1000;
+/// Round trips this many jiffies after an epoch began say nothing (Linux `cubictcp_acked`).
+const UNSETTLED: u64 = HZ;
+/// For so many jiffies the curve is not evaluated again for the same window (Linux `bictcp_update`).
+const STANDS: u64 = HZ / 32;
 
 /// CUBIC.
 #[derive(Clone, Debug)]
@@ -59,6 +64,8 @@ pub struct Cubic {
     delay_min: Option<Span>,
     last_max: u32,
     epoch: Option<Epoch>,
+    /// When the curve was last evaluated, in jiffies, and for which window.
+    evaluated: Option<(u64, u32)>,
     /// Packets to deliver per increment.
     count: u32,
 }
@@ -66,59 +73,71 @@ pub struct Cubic {
 /// Growth since the last reduction.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    start: Time,
+    /// In jiffies.
+    start: u64,
     /// Where the curve is flat: window and time after the start in 1/1024 s.
     origin: u32,
     k: u64,
     reno_window: u32,
     reno_credit: u32,
-    evaluated: Option<(Time, u32)>,
+}
+
+fn jiffies(now: Time) -> u64 {
+    now.as_nanos() / JIFFY_NANOS
 }
 
 impl Cubic {
     fn update(&mut self, ack: &Ack, window: &Window) {
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, window, self.last_max));
-        epoch.reno_credit += if self.params.friendly_counts_acks { 1 } else { ack.delivered };
-        let stands = epoch
-            .evaluated
-            .is_some_and(|(at, cwnd)| cwnd == window.cwnd && ack.now.since(at) <= EVALUATE_EVERY);
-        if stands {
+        let (now, cwnd) = (jiffies(ack.now), window.cwnd);
+        let acked = if self.params.friendly_counts_acks { 1 } else { ack.delivered };
+        if let Some(epoch) = &mut self.epoch {
+            epoch.reno_credit += acked;
+        }
+        // A reduction ends the epoch and leaves this be.
+        if self.evaluated.is_some_and(|(at, of)| of == cwnd && now - at <= STANDS) {
             return;
         }
-        epoch.evaluated = Some((ack.now, window.cwnd));
-        let elapsed = ack.now.since(epoch.start) + self.delay_min.unwrap_or(Span::ZERO);
-        self.count = epoch.count(elapsed, window.cwnd, self.last_max == 0);
-        if self.params.reno_friendly {
-            let friendly = epoch.reno_count(window.cwnd, self.beta);
-            self.count = self.count.min(friendly);
+        let this_jiffy = self.evaluated.is_some_and(|(at, _)| at == now);
+        if self.epoch.is_none() || !this_jiffy {
+            self.evaluated = Some((now, cwnd));
+            self.evaluate(now, cwnd, acked);
+        }
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.params.reno_friendly) {
+            self.count = self.count.min(epoch.reno_count(cwnd, self.beta));
         }
         self.count = self.count.max(2);
+    }
+
+    fn evaluate(&mut self, now: u64, cwnd: u32, acked: u32) {
+        let start = || Epoch { reno_credit: acked, ..Epoch::new(now, cwnd, self.last_max) };
+        let epoch = self.epoch.get_or_insert_with(start);
+        let rtt = self.delay_min.map_or(0, |rtt| rtt.as_nanos().div_ceil(JIFFY_NANOS));
+        self.count = epoch.count(now - epoch.start + rtt, cwnd, self.last_max == 0);
     }
 }
 
 impl Epoch {
-    fn new(now: Time, window: &Window, last_max: u32) -> Epoch {
-        let below = last_max.saturating_sub(window.cwnd);
+    fn new(start: u64, cwnd: u32, last_max: u32) -> Epoch {
+        let below = last_max.saturating_sub(cwnd);
         Epoch {
-            start: now,
-            origin: last_max.max(window.cwnd),
+            start,
+            origin: last_max.max(cwnd),
             k: cube_root(CUBE_FACTOR * u64::from(below)),
-            reno_window: window.cwnd,
+            reno_window: cwnd,
             reno_credit: 0,
-            evaluated: None,
         }
     }
 
     /// How many packets must be delivered per increment to be on the curve one round trip from now.
-    fn count(&self, elapsed: Span, cwnd: u32, max_unknown: bool) -> u32 {
+    fn count(&self, elapsed: u64, cwnd: u32, max_unknown: bool) -> u32 {
         let target = self.target(elapsed);
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if max_unknown { count.min(UNKNOWN_MAX_COUNT) } else { count }
     }
 
-    /// The curve, this long after the epoch began.
-    fn target(&self, elapsed: Span) -> u32 {
-        let t = (u128::from(elapsed.as_nanos()) * u128::from(SCALE) / 1_000_000_000) as u64;
+    /// The curve, so many jiffies after the epoch began.
+    fn target(&self, elapsed: u64) -> u32 {
+        let t = elapsed * SCALE / HZ;
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40).min(1 << 30) as u32;
         if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta }
@@ -175,7 +194,7 @@ impl CongestionControl for Cubic {
 
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
-        if self.epoch.is_some_and(|epoch| ack.now.since(epoch.start) < UNSETTLED) {
+        if self.epoch.is_some_and(|epoch| jiffies(ack.now) - epoch.start < UNSETTLED) {
             return;
         }
         let delay_min = self.delay_min.map_or(rtt, |min| min.min(rtt));
@@ -194,7 +213,7 @@ impl CongestionControl for Cubic {
 
     fn on_idle(&mut self, now: Time, idle: Span) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + idle).min(now);
+            epoch.start = (epoch.start + idle.as_nanos() / JIFFY_NANOS).min(jiffies(now));
         }
     }
 }
@@ -214,6 +233,7 @@ impl Control for Cubic {
             delay_min: None,
             last_max: 0,
             epoch: None,
+            evaluated: None,
             count: 2,
         }
     }
@@ -258,7 +278,7 @@ mod tests {
         for (max, cwnd, k) in
             [(100, 70, 4316.0), (10, 7, 2003.0), (500, 350, 7380.0), (1000, 700, 9294.0)]
         {
-            let found = Epoch::new(Time::ZERO, &Window::new(cwnd), max).k as f64;
+            let found = Epoch::new(0, cwnd, max).k as f64;
             assert!((found / k - 1.0).abs() < 2e-3, "{found} for {k}");
         }
     }
@@ -268,19 +288,19 @@ mod tests {
         for (max, k) in [(100, 4.2172), (10, 1.9574), (500, 7.2112), (1000, 9.0856)] {
             let exact = (0.3 * f64::from(max) / 0.4).cbrt();
             assert!((exact - k).abs() < 5e-5, "{exact} for {k}");
-            let epoch = Epoch::new(Time::ZERO, &Window::new(max * 7 / 10), max);
+            let epoch = Epoch::new(0, max * 7 / 10, max);
             assert!((epoch.k as f64 / 1024.0 / k - 1.0).abs() < 2e-3, "{} for {k}", epoch.k);
         }
     }
 
     #[test]
     fn t13_the_curve() {
-        let epoch = Epoch::new(Time::ZERO, &Window::new(70), 100);
+        let epoch = Epoch::new(0, 70, 100);
         let curve = [70.0, 86.681, 95.640, 99.279, 99.996, 100.192, 102.267, 121.653, 177.354];
         for (t, expected) in [0u64, 1, 2, 3, 4, 5, 6, 8, 10].into_iter().zip(curve) {
             let exact = 0.4 * (t as f64 - 75f64.cbrt()).powi(3) + 100.0;
             assert!((exact - expected).abs() < 1e-3, "{exact} for {expected}");
-            let found = f64::from(epoch.target(Span::from_secs(t)));
+            let found = f64::from(epoch.target(t * HZ));
             assert!((found - expected).abs() <= 1.0, "{found} for {expected}");
         }
     }
@@ -325,7 +345,7 @@ mod tests {
     fn t15_the_reno_friendly_window_grows_by_eight_fifteenths() {
         let rfc: f64 = 3.0 * 0.3 / 1.7;
         assert!((rfc - 0.5294).abs() < 1e-4);
-        let mut epoch = Epoch::new(Time::ZERO, &Window::new(800), 0);
+        let mut epoch = Epoch::new(0, 800, 0);
         epoch.reno_credit = 15 * 800 + 1; // fifteen round trips
         epoch.reno_count(800, 717);
         assert_eq!(epoch.reno_window, 800 + 8);
@@ -334,7 +354,7 @@ mod tests {
     #[test]
     fn t18_reno_friendly_quantum() {
         for (cwnd, quantum) in [(10, 18), (50, 93), (100, 187)] {
-            let mut epoch = Epoch::new(Time::ZERO, &Window::new(cwnd), 0);
+            let mut epoch = Epoch::new(0, cwnd, 0);
             epoch.reno_credit = quantum + 1;
             epoch.reno_count(cwnd, 717);
             assert_eq!((epoch.reno_window, epoch.reno_credit), (cwnd + 1, 1));

@@ -19,6 +19,7 @@ pub mod rtt;
 pub mod rules;
 pub mod scoreboard;
 pub mod sender;
+pub mod wheel;
 
 pub use profile::Profile;
 pub use receiver::{Answer, Receiver};

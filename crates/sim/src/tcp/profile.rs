@@ -1,9 +1,12 @@
 //! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). A rule is a field, a stack is
 //! a value. Code asks the fields and never the name.
+//!
+//! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
 
+use super::delayed_ack::PUSHED_EVERY;
 pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;
 
@@ -44,6 +47,8 @@ pub struct AckRule {
     pub quick_at_gaps: bool,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
+    /// One segment in so many is pushed, and so acknowledged at once; none: no segment is.
+    pub pushed_every: Option<u32>,
     /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
     pub counts_options: bool,
 }
@@ -71,13 +76,11 @@ pub enum Style {
     Halving,
     /// At once, sending held back by a count of packets in the pipe (ns-2's Sack1).
     Pipe,
-    /// At once. Each duplicate stands for one packet that has left the network, which is the
-    /// arithmetic of RFC 6582's inflated window.
+    /// At once. Each duplicate stands for a packet that has left: RFC 6582's inflated window.
     AtOnce,
 }
 
-/// When an odd acknowledgement, one with SACK or in an odd state, must not let a burst go (Linux
-/// `tcp_moderate_cwnd`, gone since 3.10).
+/// When an odd acknowledgement must not let a burst go (Linux `tcp_moderate_cwnd`, before 3.10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moderation {
     /// Never.
@@ -162,6 +165,8 @@ pub struct Profile {
     pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
+    /// The tick of the wheel that timers ring on (Linux since 4.8); none: they ring on time.
+    pub tick: Option<Span>,
     /// Acknowledgements.
     pub ack: AckRule,
 }
@@ -181,6 +186,7 @@ const LINUX_ACK: AckRule = AckRule {
     quick: 16,
     quick_at_gaps: false,
     compression: true,
+    pushed_every: Some(PUSHED_EVERY),
     counts_options: true,
 };
 
@@ -191,6 +197,7 @@ const EVERY_PACKET: AckRule = AckRule {
     quick: 0,
     quick_at_gaps: false,
     compression: false,
+    pushed_every: None,
     counts_options: false,
 };
 
@@ -223,6 +230,7 @@ pub const LINUX: Profile = Profile {
     idle: Idle::Halve,
     pacing: false,
     rto: LINUX_RTO,
+    tick: Some(Span::from_millis(1)),
     ack: LINUX_ACK,
 };
 
@@ -246,7 +254,8 @@ pub const LINUX_2_6: Profile = Profile {
     ecn_fallback: false,
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
-    ack: AckRule { quick_at_gaps: true, compression: false, ..LINUX_ACK },
+    tick: None,
+    ack: AckRule { quick_at_gaps: true, compression: false, pushed_every: None, ..LINUX_ACK },
     ..LINUX
 };
 
@@ -276,6 +285,7 @@ pub const NEWRENO: Profile = Profile {
         floor: RtoFloor::Whole(Span::from_millis(200)),
         max: Span::from_secs(60),
     },
+    tick: None,
     ack: EVERY_PACKET,
     ..LINUX // what only newer or older kernels do is off
 };

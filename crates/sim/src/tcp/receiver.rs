@@ -1,7 +1,7 @@
 //! The receiving side: reassembly, when to acknowledge, SACK blocks, the echo of marks (endpoints
 //! sheet §3).
 
-use sojourn_aqm::{Ecn, Time};
+use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn::{Counters, OPTION_BYTES, OptionRule};
 use super::delayed_ack::DelayedAck;
@@ -99,7 +99,7 @@ impl Receiver {
             recent: [Block::default(); SACK_BLOCKS],
             duplicate: None,
             unacknowledged: 0,
-            acks: DelayedAck::new(rule),
+            acks: DelayedAck::new(rule, None),
             offer: Offer::new(WindowRule::Unlimited),
             sack,
             counts_options: rule.counts_options,
@@ -118,6 +118,11 @@ impl Receiver {
     /// The same with a limited window.
     pub fn offering(self, rule: WindowRule) -> Receiver {
         Receiver { offer: Offer::new(rule), ..self }
+    }
+
+    /// The same with timers that ring on ticks of such a length.
+    pub fn ticking(self, rule: AckRule, tick: Option<Span>) -> Receiver {
+        Receiver { acks: DelayedAck::new(rule, tick), ..self }
     }
 
     /// Segments that it offers beyond the next expected.
@@ -228,10 +233,17 @@ impl Receiver {
         let had_holes = !self.beyond.is_empty();
         self.advance();
         self.offer.on_read(now, self.next, self.acks.rtt());
-        if news || had_holes || self.acks.is_due_after(now, self.unacknowledged) {
-            return Answer::Now;
-        }
-        Answer::Later
+        // Linux `__tcp_ack_snd_check`: below a further hole it counts as a duplicate.
+        let whole = self.beyond.is_empty();
+        let now = match whole {
+            true if had_holes || self.acks.is_pushed(packet.seq) => true,
+            true => self.acks.is_due_after(now, self.unacknowledged),
+            false => {
+                self.acks.are_enough(self.unacknowledged)
+                    || self.acks.is_duplicate_due(now, self.next)
+            }
+        };
+        if news || now { Answer::Now } else { Answer::Later }
     }
 
     /// The reduction clears the echo before a mark on the same segment sets it again.
@@ -326,13 +338,11 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::Span;
-
     use super::super::profile::LINUX;
     use super::*;
 
     fn linux(every: u32) -> Receiver {
-        Receiver::new(AckRule { every, ..LINUX.ack }, true)
+        Receiver::new(AckRule { every, pushed_every: None, ..LINUX.ack }, true)
     }
 
     fn data(seq: u32) -> Packet {
@@ -476,6 +486,26 @@ mod tests {
         // Every second; or (Linux 2.6.29, `tcp_data_queue`) what the two leave of sixteen, and then every
         // second.
         assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
+    }
+
+    #[test]
+    fn a_pushed_segment_is_acknowledged_at_once_where_all_has_been_read() {
+        // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`: not with data beyond a hole.
+        let rule = AckRule { quick: 0, pushed_every: Some(5), ..LINUX.ack };
+        let mut receiver = Receiver::new(rule, true);
+        let answered =
+            [0, 1, 2, 3, 4, 5, 6].map(|seq| receive(&mut receiver, &data(seq)).is_some());
+        assert_eq!(answered, [false, true, false, true, true, false, true]);
+    }
+
+    #[test]
+    fn what_fills_one_hole_of_several_counts_as_a_duplicate() {
+        // Linux `__tcp_ack_snd_check` with data out of order: three at once, then one is held back.
+        let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
+        receiver.on_syn(Time::ZERO, &data(0));
+        let mut now = |seq| receive(&mut receiver, &data(seq)).is_some();
+        assert!(!now(0) && now(5) && now(7), "holes at 1 to 4 and at 6");
+        assert_eq!([1, 9, 10, 11].map(&mut now), [true, true, true, false]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, in the order of a connection's life.
-pub const RULES: [Rule; 32] = [
+pub const RULES: [Rule; 34] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -98,6 +98,11 @@ pub const RULES: [Rule; 32] = [
         |p| format!("{} at first, {}, at most {}", p.rto.initial, floor(p.rto.floor), p.rto.max),
         "retransmission timeout (RFC 6298)",
     ),
+    rule(
+        "timers",
+        |p| p.tick.map_or("on time".to_owned(), |tick| format!("on ticks of {tick}")),
+        "when timers ring; a long wait ends on a coarser grid (kernel/time/timer.c since 4.8)",
+    ),
     rule("packets per ACK", |p| p.ack.every.to_string(), "that one ACK covers at most"),
     rule("delay of ACKs", delay, "how long an ACK may wait"),
     rule(
@@ -109,6 +114,11 @@ pub const RULES: [Rule; 32] = [
         "quick ACKs after gaps",
         |p| yes(p.ack.quick_at_gaps),
         "packets out of order bring them back too (`tcp_data_queue` before 4.18)",
+    ),
+    rule(
+        "pushed",
+        |p| p.ack.pushed_every.map_or("none".to_owned(), |every| format!("one in {every}")),
+        "packets with PSH, which are acknowledged at once (`forced_push`, `tcp_measure_rcv_mss`)",
     ),
     rule(
         "ACKs of duplicates",
@@ -234,6 +244,7 @@ mod tests {
             idle: _,
             pacing: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
+            tick: _,
             ack:
                 AckRule {
                     every: _,
@@ -242,6 +253,7 @@ mod tests {
                     quick: _,
                     quick_at_gaps: _,
                     compression: _,
+                    pushed_every: _,
                     counts_options: _,
                 },
         } = LINUX;

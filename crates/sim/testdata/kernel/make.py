@@ -8,10 +8,12 @@ millisecond; a line is written when an answer changes.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from sojourn import _core
 from sojourn.engines.linux import guest, kernel
 
+SEGMENT_BYTES = 1448
 SCENARIO = """
 name = "kernel {name}"
 duration = "{duration}"
@@ -69,11 +71,14 @@ def main() -> None:
         print(name, len(lines))
 
 
-def changes(samples: list[dict[str, int]]) -> list[str]:
-    """One line whenever window, threshold or state differ from the sample before."""
+def changes(samples: list[dict[str, Any]]) -> list[str]:
+    """One line whenever window, threshold or state change, once connected."""
     lines, last = [], None
     for row in samples:
-        now = (row["cwnd"], row["ssthresh"], row["state"])
+        account = row["account"]
+        if account is None or account["srtt_us"] == 0:
+            continue
+        now = (account["cwnd_bytes"] // SEGMENT_BYTES, account["ssthresh"], account["state"])
         if now != last:
             lines.append(f"{row['at_ns'] // 1000} {' '.join(map(str, now))}")
             last = now

@@ -38,7 +38,7 @@ impl Sender {
         if let Some(due) = due {
             // Linux gives the timeout as the longest wait.
             let due = (due + REORDER_SLACK).min(now + self.rtt.timeout());
-            self.set_alarm(Alarm::Reordering, due);
+            self.set_alarm(now, Alarm::Reordering, due);
         }
         marked
     }
@@ -88,7 +88,7 @@ impl Sender {
         }
         let delay = Span::from_nanos(self.rtt.smoothed().as_nanos() / 4).max(REORDER_SLACK);
         if self.alarm != Alarm::Reordering && self.due > now + delay {
-            self.set_alarm(Alarm::Reordering, now + delay);
+            self.set_alarm(now, Alarm::Reordering, now + delay);
         }
         if self.alarm == Alarm::Reordering && self.due > now {
             return 0;

@@ -34,6 +34,7 @@ use super::profile::{Detection, Profile, Style};
 use super::reordering::{DUPLICATES, Reordering};
 use super::rtt::{RttEstimator, stamped_rtt};
 use super::scoreboard::{Arrival, Delivery, Marked, Scoreboard};
+use super::wheel;
 use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
 use crate::packet::Packet;
 
@@ -202,6 +203,7 @@ impl Sender {
         let sack = &ack.sack[..blocks];
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
+        let was_odd = self.state != State::Open;
         let prior_in_flight = self.board.in_flight();
         let echo = self.profile.timestamps.then_some(ack.sent);
         let point = if self.frto { self.frto_mark } else { self.point };
@@ -234,7 +236,10 @@ impl Sender {
         if duplicated {
             self.take_needless(sack[0], of_probe);
         }
-        let odd = self.state != State::Open
+        // Linux `tcp_ack_is_dubious` asks before the acknowledgement ends an episode: what it shows to be
+        // lost beyond the end starts the next one (`tcp_fastretrans_alert`).
+        let odd = was_odd
+            || self.state != State::Open
             || delivery.sacked > 0
             || self.board.sacked() > 0
             || duplicated;
@@ -361,8 +366,13 @@ impl Sender {
         }
     }
 
-    fn set_alarm(&mut self, alarm: Alarm, due: Time) {
+    fn set_alarm(&mut self, now: Time, alarm: Alarm, due: Time) {
+        let due = self.profile.tick.map_or(due, |tick| wheel::rings(now, due, tick));
         (self.alarm, self.due) = (alarm, due);
+    }
+
+    fn rest(&mut self) {
+        (self.alarm, self.due) = (Alarm::Rest, Time::NEVER);
     }
 }
 

@@ -35,7 +35,7 @@ impl Sender {
     pub(super) fn end_persisting(&mut self) {
         if self.persist.is_some() && !self.is_closed() {
             self.persist = None;
-            self.set_alarm(Alarm::Rest, Time::NEVER);
+            self.rest();
         }
     }
 
@@ -44,7 +44,7 @@ impl Sender {
         if self.persist.is_none() && self.is_closed() {
             let wait = self.rtt.timeout().max(SHORTEST);
             self.persist = Some(wait);
-            self.set_alarm(Alarm::Timeout, now + wait);
+            self.set_alarm(now, Alarm::Timeout, now + wait);
         }
     }
 
@@ -53,7 +53,7 @@ impl Sender {
         debug_assert!(self.is_closed(), "only a closed window is probed");
         let wait = self.persist.map_or(SHORTEST, |wait| (wait + wait).min(self.profile.rto.max));
         self.persist = Some(wait);
-        self.set_alarm(Alarm::Timeout, now + wait);
+        self.set_alarm(now, Alarm::Timeout, now + wait);
         let super::Segments { flow, connection, header_bytes, .. } = self.segments;
         let before = self.board.una().wrapping_sub(1); // a segment that has long arrived
         emit(Packet::new(Kind::WindowProbe, flow, connection, before, header_bytes, now));

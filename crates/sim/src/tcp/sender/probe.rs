@@ -43,7 +43,11 @@ impl Sender {
             // A probe waits anew, but not beyond the timeout of the head.
             let timeout = self.board.head_sent() + self.rtt.timeout();
             let probe = now + self.probe_delay();
-            self.set_alarm(Alarm::Probe, if timeout > now { timeout.min(probe) } else { probe });
+            self.set_alarm(
+                now,
+                Alarm::Probe,
+                if timeout > now { timeout.min(probe) } else { probe },
+            );
         } else if restart || sent_new && !runs {
             self.restart_timer(now);
         }
@@ -51,19 +55,19 @@ impl Sender {
 
     pub(super) fn restart_timer(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
-            return self.set_alarm(Alarm::Rest, Time::NEVER);
+            return self.rest();
         }
         let timeout = self.rtt.timeout();
         if self.may_probe() {
             let wait = timeout.min(self.probe_delay());
-            return self.set_alarm(Alarm::Probe, now + wait);
+            return self.set_alarm(now, Alarm::Probe, now + wait);
         }
         let due = match self.alarm {
             Alarm::Rest | Alarm::Timeout => now + timeout,
             // Linux `tcp_rearm_rto`: what has passed while the timer was set for these, counts.
             Alarm::Probe | Alarm::Reordering => (self.board.head_sent() + timeout).max(now + JIFFY),
         };
-        self.set_alarm(Alarm::Timeout, due);
+        self.set_alarm(now, Alarm::Timeout, due);
     }
 
     fn may_probe(&self) -> bool {
@@ -87,7 +91,7 @@ impl Sender {
         let again = self.board.nxt() == self.segments.count.min(self.offered);
         if self.probe.is_some() || again && self.board.is_sacked(last) {
             let due = self.board.head_sent() + self.rtt.timeout();
-            return self.set_alarm(Alarm::Timeout, due.max(now + JIFFY));
+            return self.set_alarm(now, Alarm::Timeout, due.max(now + JIFFY));
         }
         if again {
             self.board.send_probe(now, last);
@@ -97,7 +101,7 @@ impl Sender {
             self.last_sent = now;
         }
         self.probe = Some(Probe { end: self.board.nxt(), again });
-        self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
+        self.set_alarm(now, Alarm::Timeout, now + self.rtt.timeout());
     }
 
     /// Whether a probe that is a segment sent before is in flight.

@@ -9,7 +9,7 @@ use crate::packet::{Block, Kind};
 use crate::tcp::profile::Idle;
 
 /// The scripts negotiate no timestamps.
-const LINUX: Profile = Profile { timestamps: false, ..crate::tcp::profile::LINUX };
+const LINUX: Profile = Profile { timestamps: false, tick: None, ..crate::tcp::profile::LINUX };
 
 const FILES: [&str; 4] = [
     include_str!("../../../testdata/scripts/recovery.txt"),

@@ -48,7 +48,7 @@ impl Sender {
         self.point = self.board.nxt();
         self.tell_reduced = self.segments.ecn && self.accurate.is_none();
         self.rtt.back_off();
-        self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
+        self.set_alarm(now, Alarm::Timeout, now + self.rtt.timeout());
         self.retransmit(now, una, emit);
     }
 

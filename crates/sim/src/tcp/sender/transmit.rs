@@ -125,7 +125,7 @@ impl Sender {
         self.count_retransmission(now);
         if seq == self.board.una() && self.alarm != Alarm::Reordering {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
-            self.set_alarm(Alarm::Timeout, now + self.rtt.timeout());
+            self.set_alarm(now, Alarm::Timeout, now + self.rtt.timeout());
         }
         self.send_again(now, seq, emit);
     }

@@ -14,7 +14,10 @@ use sojourn_aqm::{Span, Time};
 use super::*;
 use crate::cc::choose;
 use crate::packet::{Block, Kind};
-use crate::tcp::profile::{Idle, LINUX, LINUX_2_6, NEWRENO, SACK};
+use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, SACK};
+
+/// Timers ring on time, so that times are those of the sources.
+const LINUX: Profile = Profile { tick: None, ..profile::LINUX };
 
 /// A sender whose acknowledgements are written by hand.
 struct Script {

@@ -111,6 +111,22 @@ fn t29_a_lost_retransmission_is_found_without_a_timeout() {
 }
 
 #[test]
+fn the_acknowledgement_that_ends_a_recovery_may_start_the_next() {
+    // Linux `tcp_ack_is_dubious`, `tcp_fastretrans_alert`: losses are looked for after the end of an episode too.
+    let mut script = Script::start("reno", 20, u32::MAX, 100);
+    for sacked in 2..=20 {
+        script.ack(0, &[(2, sacked)]);
+    }
+    script.now = Time::ZERO + Span::from_millis(201);
+    assert!(script.ack(0, &[(2, 23)]).contains(&1), "its first retransmission was lost");
+    // That of now arrives; what left 100 ms before it does not.
+    script.now = Time::ZERO + Span::from_millis(301);
+    assert_eq!(script.sender.board.nxt().min(24), 24, "24 has left");
+    assert_eq!(script.ack(23, &[]).first(), Some(&24));
+    assert_eq!(script.sender.state(), State::Recovery);
+}
+
+#[test]
 fn t80_scripts_9_and_10_limited_transmit() {
     let mut script = Script::start("reno", 10, 15, 100);
     assert_eq!(script.ack(0, &[(2, 2)]), [11]);
