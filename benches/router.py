@@ -3,10 +3,10 @@
     python benches/router.py [--seconds S] [--user NAME]
 
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
-a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured where they are on the
-path; mahimahi insists on an ordinary user, rattan on root. The first row is the same pair of programs
-over the loopback interface alone: what is not the router's doing. All rows are of one run, so only
-they compare; the ratios are to our router's without options at the same rate.
+a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured where they are on
+the path; mahimahi insists on an ordinary user, rattan on root. The first row is the same pair of
+programs over the loopback interface alone: what is not the router's doing. All rows are of one run,
+so only they compare; the ratios are to our router's without options at the same rate.
 """
 
 from __future__ import annotations
@@ -49,20 +49,19 @@ def main() -> int:
     if lacks is not None:
         print(f"There are no name spaces here: {lacks[0]}.")
         return 0
-    print(
-        f"Load average {os.getloadavg()[0]:.1f} at the beginning; only rows of this table compare.\n"
-    )
+    load = os.getloadavg()[0]
+    print(f"Load average {load:.1f} at the beginning; only rows of this table compare.\n")
     print(f"| {' | '.join(HEADS)} |")
     print(f"|{'---|' * len(HEADS)}")
     alone = loopback(given.seconds)
     row("-", "none (loopback)", beyond(alone, 0.0), None, {})
-    for rate in RATES:
-        own_ns = DELAY_MS * 1e6 + PROBE_BYTES * 8e9 / RATES[rate] + alone.get("p50_ns", 0.0)
+    for rate, bits in RATES.items():
+        own_ns = DELAY_MS * 1e6 + PROBE_BYTES * 8e9 / bits + alone.get("p50_ns", 0.0)
         reference: dict = {}
         for name, measured in contenders(rate, given.seconds, given.user):
             found = beyond(measured, own_ns)
             reference = reference or found
-            row(rate, name, found, RATES[rate], reference)
+            row(rate, name, found, bits, reference)
     for program, name, _ in OTHERS:
         if not shutil.which(program):
             print(f"\n{name}: not installed here, so not measured.")

@@ -281,8 +281,8 @@ fn every_packet(profile: Profile) -> Profile {
 /// lengthen every round trip.
 fn delayed(profile: Profile) -> Profile {
     let delay = Span::from_millis(500);
-    let pushed_every = None;
-    let ack = AckRule { every: 2, delay, adaptive: false, quick: 0, pushed_every, ..profile.ack };
+    let ack =
+        AckRule { every: 2, delay, adaptive: false, quick: 0, answers_push: false, ..profile.ack };
     Profile { avoidance_per_ack: 1, ack, ..profile }
 }
 

@@ -6,19 +6,14 @@
 //! Deviations from Linux: a receiver whose offered window has still to grow to its buffer (`tcp_grow_window`) goes
 //! on acknowledging every segment; here windows have grown. With Linux's default buffer of 128 kB that is so for a
 //! few segments whenever more arrives in a round trip than ever before, with one of 4 MB for the first 700. And
-//! segments are pushed as by a sender whose receiver never offers more than at first, and never because a write of
-//! the application ends.
+//! segments are pushed by the window that is offered when they arrive, not when the application wrote them, and
+//! never because a write of the application ends.
 
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
 use super::wheel;
 
-/// A sender with much to send pushes a segment whenever half of the largest window offered to it has been filled
-/// (Linux `forced_push`): 32580 B of the 65160 B that Linux's receivers begin with, 23 segments of 1448 B. One
-/// that arrives in order, when all is read, is acknowledged then (Linux 6.6 and Debian's 6.1,
-/// `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
-pub const PUSHED_EVERY: u32 = 23;
 /// Segments acknowledged one by one at a mark.
 const QUICK_AT_MARK: u32 = 2;
 /// Linux `TCP_ATO_MIN`, and the longest wait of an acknowledgement.
@@ -47,6 +42,8 @@ pub struct DelayedAck {
     rtt: Option<Span>,
     due: Time,
     held: Held,
+    /// The last segment known to be pushed.
+    pushed: u32,
 }
 
 /// Duplicates held back.
@@ -72,6 +69,7 @@ impl DelayedAck {
             rtt: None,
             due: Time::NEVER,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
+            pushed: 0,
         }
     }
 
@@ -162,9 +160,18 @@ impl DelayedAck {
         segments >= self.rule.every
     }
 
-    /// Whether a segment in order is acknowledged once it has been read, because it is pushed.
-    pub fn is_pushed(&self, seq: u32) -> bool {
-        self.rule.pushed_every.is_some_and(|every| (seq + 1).is_multiple_of(every))
+    /// Whether a segment in order is acknowledged once it has been read, because it is pushed; `next`: the
+    /// segment behind what has arrived.
+    ///
+    /// A sender with much to send pushes a segment whenever half of the largest window offered to it has been
+    /// filled (Linux `forced_push`). One that arrives in order, when all is read, is acknowledged then (Linux 6.6
+    /// and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    pub fn is_pushed(&mut self, next: u32, offered: u32) -> bool {
+        let pushed = self.rule.answers_push && next - self.pushed > offered / 2;
+        if pushed {
+            self.pushed = next;
+        }
+        pushed
     }
 
     /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.

@@ -24,12 +24,16 @@ pub enum WindowRule {
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations.
 const CUSHION: u64 = 16;
+/// What Linux's receivers offer at first: 65160 B.
+const FIRST_OFFER: u32 = 45;
 
 /// What one receiver offers.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    rule: WindowRule,
     segments: u32,
+    /// What a receiver of Linux would offer by now, and at most.
+    grown: u32,
+    most: u32,
     /// What arrived in the round trip before, and where and when the present one began.
     space: u32,
     start: u32,
@@ -39,12 +43,15 @@ pub struct Offer {
 impl Offer {
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> Offer {
-        let segments = match rule {
-            WindowRule::Unlimited => u32::MAX,
-            WindowRule::Fixed(segments) => segments,
-            WindowRule::Autotuned { initial, most } => initial.min(most),
+        let (segments, grown, most) = match rule {
+            WindowRule::Unlimited => (u32::MAX, FIRST_OFFER, u32::MAX),
+            WindowRule::Fixed(segments) => (segments, segments, segments),
+            WindowRule::Autotuned { initial, most } => {
+                let initial = initial.min(most);
+                (initial, initial, most)
+            }
         };
-        Offer { rule, segments, space: FIRST_SPACE, start: 0, since: Time::ZERO }
+        Offer { segments, grown, most, space: FIRST_SPACE, start: 0, since: Time::ZERO }
     }
 
     /// Segments offered beyond the next expected.
@@ -53,9 +60,18 @@ impl Offer {
         self.segments
     }
 
+    /// Segments that a receiver of Linux with this rule would have offered at most by now; one that is never
+    /// the limit offers what its window would have grown to.
+    #[inline]
+    pub fn grown(&self) -> u32 {
+        self.grown
+    }
+
     /// Everything below `next` has arrived and been read.
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
-        let WindowRule::Autotuned { most, .. } = self.rule else { return };
+        if self.grown == self.most {
+            return;
+        }
         let Some(rtt) = rtt.filter(|&rtt| now.since(self.since) >= rtt) else { return };
         debug_assert!(rtt <= now.since(self.since), "a round trip has passed");
         let copied = next - self.start;
@@ -64,8 +80,11 @@ impl Offer {
             // the time that it hears of this.
             let window = 2 * u64::from(copied) + CUSHION;
             let growth = window * u64::from(copied - self.space) / u64::from(self.space);
-            let target = (window + 2 * growth).min(u64::from(most)) as u32;
-            self.segments = self.segments.max(target);
+            let target = (window + 2 * growth).min(u64::from(self.most)) as u32;
+            self.grown = self.grown.max(target);
+            if self.segments != u32::MAX {
+                self.segments = self.grown;
+            }
             self.space = copied;
         }
         (self.start, self.since) = (next, now);

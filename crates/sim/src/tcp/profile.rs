@@ -6,7 +6,6 @@
 use sojourn_aqm::Span;
 use sojourn_aqm::nearest::nearest;
 
-use super::delayed_ack::PUSHED_EVERY;
 pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;
 
@@ -47,8 +46,9 @@ pub struct AckRule {
     pub quick_at_gaps: bool,
     /// Whether duplicates beyond the third are thinned (Linux since 4.18).
     pub compression: bool,
-    /// One segment in so many is pushed, and so acknowledged at once; none: no segment is.
-    pub pushed_every: Option<u32>,
+    /// Whether what a sender pushes is acknowledged at once: a segment whenever half of the largest window
+    /// offered to it has been filled (Linux `forced_push`; since 6.6 `tcp_measure_rcv_mss`).
+    pub answers_push: bool,
     /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
     pub counts_options: bool,
 }
@@ -186,7 +186,7 @@ const LINUX_ACK: AckRule = AckRule {
     quick: 16,
     quick_at_gaps: false,
     compression: true,
-    pushed_every: Some(PUSHED_EVERY),
+    answers_push: true,
     counts_options: true,
 };
 
@@ -197,7 +197,7 @@ const EVERY_PACKET: AckRule = AckRule {
     quick: 0,
     quick_at_gaps: false,
     compression: false,
-    pushed_every: None,
+    answers_push: false,
     counts_options: false,
 };
 
@@ -255,7 +255,7 @@ pub const LINUX_2_6: Profile = Profile {
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     tick: None,
-    ack: AckRule { quick_at_gaps: true, compression: false, pushed_every: None, ..LINUX_ACK },
+    ack: AckRule { quick_at_gaps: true, compression: false, answers_push: false, ..LINUX_ACK },
     ..LINUX
 };
 

@@ -233,10 +233,11 @@ impl Receiver {
         let had_holes = !self.beyond.is_empty();
         self.advance();
         self.offer.on_read(now, self.next, self.acks.rtt());
+        let pushed = self.acks.is_pushed(self.next, self.offer.grown());
         // Linux `__tcp_ack_snd_check`: below a further hole it counts as a duplicate.
         let whole = self.beyond.is_empty();
         let now = match whole {
-            true if had_holes || self.acks.is_pushed(packet.seq) => true,
+            true if had_holes || pushed => true,
             true => self.acks.is_due_after(now, self.unacknowledged),
             false => {
                 self.acks.are_enough(self.unacknowledged)
@@ -342,7 +343,7 @@ mod tests {
     use super::*;
 
     fn linux(every: u32) -> Receiver {
-        Receiver::new(AckRule { every, pushed_every: None, ..LINUX.ack }, true)
+        Receiver::new(AckRule { every, answers_push: false, ..LINUX.ack }, true)
     }
 
     fn data(seq: u32) -> Packet {
@@ -471,7 +472,8 @@ mod tests {
     fn before_4_18_a_gap_brings_quick_acknowledgements_back() {
         // One segment out of order, the hole filled, then thirty in order.
         let acks_after = |quick_at_gaps| {
-            let mut receiver = Receiver::new(AckRule { quick_at_gaps, ..LINUX.ack }, true);
+            let rule = AckRule { quick_at_gaps, answers_push: false, ..LINUX.ack };
+            let mut receiver = Receiver::new(rule, true);
             let mut acks = |segments: &[u32]| {
                 segments.iter().filter(|&&seq| receive(&mut receiver, &data(seq)).is_some()).count()
             };
@@ -491,11 +493,33 @@ mod tests {
     #[test]
     fn a_pushed_segment_is_acknowledged_at_once_where_all_has_been_read() {
         // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`: not with data beyond a hole.
-        let rule = AckRule { quick: 0, pushed_every: Some(5), ..LINUX.ack };
-        let mut receiver = Receiver::new(rule, true);
+        let rule = AckRule { quick: 0, ..LINUX.ack };
+        let mut receiver = Receiver::new(rule, true).offering(WindowRule::Fixed(8));
         let answered =
             [0, 1, 2, 3, 4, 5, 6].map(|seq| receive(&mut receiver, &data(seq)).is_some());
         assert_eq!(answered, [false, true, false, true, true, false, true]);
+    }
+
+    #[test]
+    fn a_window_that_has_grown_is_pushed_less_often() {
+        // Linux `forced_push`: after half of the largest window, 65160 B at first.
+        let mut receiver = Receiver::new(AckRule { quick: 0, every: u32::MAX, ..LINUX.ack }, true);
+        receiver.on_syn(Time::ZERO, &data(0));
+        let rtt = Span::from_millis(100);
+        let mut now = Time::ZERO;
+        let mut pushed = Vec::new();
+        for seq in 0..600 {
+            if seq % 50 == 0 {
+                now += rtt;
+            }
+            let segment = Packet { sent: now, ..data(seq) };
+            if receiver.on_data(now, &segment) == Answer::Now {
+                pushed.push(seq);
+            }
+        }
+        assert_eq!(pushed[..2], [22, 45], "half of 45 segments");
+        let gaps: Vec<u32> = pushed.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.is_sorted() && *gaps.last().unwrap() > 100, "{gaps:?}");
     }
 
     #[test]

@@ -116,9 +116,9 @@ pub const RULES: [Rule; 34] = [
         "packets out of order bring them back too (`tcp_data_queue` before 4.18)",
     ),
     rule(
-        "pushed",
-        |p| p.ack.pushed_every.map_or("none".to_owned(), |every| format!("one in {every}")),
-        "packets with PSH, which are acknowledged at once (`forced_push`, `tcp_measure_rcv_mss`)",
+        "answers to PSH",
+        |p| yes(p.ack.answers_push),
+        "a packet after each half of the largest window is acknowledged at once (`forced_push`)",
     ),
     rule(
         "ACKs of duplicates",
@@ -253,7 +253,7 @@ mod tests {
                     quick: _,
                     quick_at_gaps: _,
                     compression: _,
-                    pushed_every: _,
+                    answers_push: _,
                     counts_options: _,
                 },
         } = LINUX;

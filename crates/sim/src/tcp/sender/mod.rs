@@ -36,7 +36,7 @@ use super::rtt::{RttEstimator, stamped_rtt};
 use super::scoreboard::{Arrival, Delivery, Marked, Scoreboard};
 use super::wheel;
 use crate::cc::{Ack, CongestionControl, Feedback, Needs, Steers, Window};
-use crate::packet::Packet;
+use crate::packet::{Block, Packet};
 
 /// Where a connection stands.
 ///
@@ -196,11 +196,7 @@ impl Sender {
             return; // of data never sent: from an earlier connection
         }
         self.take_offer(ack.seq, ack.window);
-        let blocks = match self.profile.sack {
-            true => ack.sack.iter().position(|b| b.is_empty()).unwrap_or(ack.sack.len()),
-            false => 0, // not negotiated (RFC 2018 §2)
-        };
-        let sack = &ack.sack[..blocks];
+        let sack = self.blocks(ack);
         let before = self.board.una();
         let reducing = matches!(self.state, State::Recovery | State::Cwr);
         let was_odd = self.state != State::Open;
@@ -212,7 +208,7 @@ impl Sender {
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
         }
-        let duplicated = blocks > 0 && undo::is_duplicate(ack);
+        let duplicated = !sack.is_empty() && undo::is_duplicate(ack);
         delivery.packets += u32::from(duplicated); // Linux `tcp_dsack_seen`: the copy was delivered
         if delivery.advanced {
             self.timeouts = 0;
@@ -261,6 +257,12 @@ impl Sender {
         // Linux `tcp_identify_packet_loss`: not while the timer waits for reordered segments.
         let restart = !marked.waits && (delivery.advanced || self.confirms_head(&delivery));
         self.send_allowed(now, restart, emit);
+    }
+
+    /// The blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
+    fn blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
+        let count = ack.sack.iter().position(|block| block.is_empty()).unwrap_or(ack.sack.len());
+        if self.profile.sack { &ack.sack[..count] } else { &[] }
     }
 
     /// What the acknowledgement tells of the present episode: that it was not called for, that it is

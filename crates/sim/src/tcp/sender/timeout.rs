@@ -64,7 +64,9 @@ impl Sender {
         } else if delivery.original && (asked || !old) {
             // What was sent before the timeout has arrived: nothing was lost.
             self.board.forget_losses();
-            if old { self.keep_reduction() } else { self.withdraw_reduction() }
+            // A control that steers everything has no threshold to come down to.
+            let keeps = old && self.needs.steers != Steers::Everything;
+            if keeps { self.keep_reduction() } else { self.withdraw_reduction() }
         } else if asked {
             // New data went out and the answer is a duplicate: the loss was real.
             self.frto &= delivery.advanced && delivery.sacked == 0;

@@ -137,6 +137,18 @@ fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
 }
 
 #[test]
+fn a_control_that_steers_everything_has_its_window_back_after_a_spurious_timeout() {
+    // Found by the fuzz target of senders: it has no threshold, and the window came "down" to that.
+    let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
+    let mut script = Script::stamped(kids, "bbr", 3, u32::MAX, 100);
+    script.ring();
+    script.now = Time::ZERO + Span::from_millis(310);
+    [1, 2, 8].into_iter().for_each(|seq| drop(script.ack(seq, &[])));
+    assert_ne!(script.sender.state(), State::Loss);
+    assert!((1..100).contains(&script.cwnd()), "{}", script.cwnd());
+}
+
+#[test]
 fn early_retransmit_waits_a_quarter_of_a_round_trip() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     let mut script = Script::with(kids, "reno", 10, 3, 100);
