@@ -87,7 +87,7 @@ DIFFERS = {
     "at 16 flows it is 18 and 17 %.",
     "T5-1": f"1.00 at one flow per sender: {_COUNTS_SIGNALS}",
     "T5-3": "marking is frequent (6.3 % of arrivals) where dropping is rare (0.6 %): the order "
-    "is the report's, the ratio is larger (9.8 against 6.6; 8.2 counted per second). It hangs on "
+    "is the report's, the ratio is larger (9.6 against 6.6; 8.0 counted per second). It hangs on "
     "the weight of RED's average, which tc computes from a burst that the report does not give: "
     "1/4 by default here, 2.0 with 1/1024, the weight of Floyd et al. (three seeds). The real "
     "kernel 6.1 has 7.0 with the default.",
