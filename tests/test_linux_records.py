@@ -106,11 +106,10 @@ def test_latency_of_tcp_is_seen_at_its_ends(bottleneck: str) -> None:
     names = {key for key in simulated if "/owd" in key or "/rtt" in key}
     assert {key for key in real if "/owd" in key or "/rtt" in key} == names
     assert len(names) == 10
-    # The way: 20 ms of propagation, 121 us on the access link of 100 Mbit/s, and the queue; our
-    # router adds the packet's own 1.2 ms there, which the kernel's shaper does not wait for.
+    # The way: 20 ms of propagation, 121 us on the access link of 100 Mbit/s, the queue, and the
+    # packet's own 1.2 ms on the link.
     queue = real["queue/bottleneck/delay_mean"]
-    service = 0.0012 if bottleneck == "sojourn" else 0
-    assert real["class/bulk/owd_mean"] == pytest.approx(queue + 0.0201 + service, abs=0.0005)
+    assert real["class/bulk/owd_mean"] == pytest.approx(queue + 0.0213, abs=0.0005)
     # The way back: 20 ms, and every second segment's acknowledgement waits for the next one.
     back = real["class/bulk/rtt_p50"] - real["class/bulk/owd_p50"]
     assert 0.0199 < back < 0.0225
@@ -173,10 +172,9 @@ def test_packets_are_as_late_as_in_the_simulator(bottleneck: str, reorder: str) 
     run = in_guest(given)
     assert run.invalid == []
     real, own = numbers(run), numbers(_core.run(given))
-    service = 0 if bottleneck == "sojourn" else 0.0004  # of 500 B at 10 Mbit/s
     for metric in ("owd_mean", "owd_p50", "owd_p95", "owd_max"):
         key = f"class/cbr/{metric}"
-        assert real[key] + service == pytest.approx(own[key], rel=0.01, abs=0.0003), key
+        assert real[key] == pytest.approx(own[key], rel=0.01, abs=0.0003), key
     assert own["class/cbr/owd_p95"] > 0.04
     assert real["queue/bottleneck/wire_lost"] == 0
 
