@@ -4,6 +4,8 @@
 mod latency;
 mod link;
 mod rows;
+#[cfg(test)]
+mod sample;
 mod stories;
 mod verdict;
 

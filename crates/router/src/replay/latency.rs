@@ -106,30 +106,8 @@ impl Watched {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_scenario::{Scenario, Source};
-
     use super::*;
-    use crate::planning;
-
-    const TEXT: &str = r#"
-name = "latency"
-duration = "2s"
-warmup = "1s"
-[links.bottleneck]
-rate = "10mbit"
-queue = "codel@linux"
-[[flows]]
-path = ["bottleneck"]
-rtt = "20ms"
-app = { kind = "bulk" }
-"#;
-
-    fn plan() -> Plan {
-        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
-        let kernel = planning::Kernel { hz: 1000, delays_in_router: false };
-        planning::plan(scenario.resolved(), kernel).unwrap()
-    }
+    use crate::replay::sample::plan;
 
     fn seen(ms: i64, sight: Sight, number: u32, ident: u16) -> Sighting {
         let at_ns = ms * 1_000_000;

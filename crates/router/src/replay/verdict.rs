@@ -88,33 +88,12 @@ pub fn elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-    use sojourn_aqm::{Cause, Ecn, Stage, Time};
-    use sojourn_scenario::{Scenario, Source};
-
-    use crate::planning;
     use crate::record_files::Counted;
+    use crate::replay::sample::plan;
     use crate::seen::Kind;
     use crate::wire::WireCounts;
-
-    const TEXT: &str = r#"
-name = "doubts"
-duration = "2s"
-[links.bottleneck]
-rate = "10mbit"
-queue = "codel@linux"
-[[flows]]
-path = ["bottleneck"]
-rtt = "20ms"
-app = { kind = "bulk" }
-"#;
-
-    fn plan() -> Plan {
-        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
-        let kernel = planning::Kernel { hz: 1000, delays_in_router: false };
-        planning::plan(scenario.resolved(), kernel).unwrap()
-    }
+    use serde_json::json;
+    use sojourn_aqm::{Cause, Ecn, Stage, Time};
 
     /// A run of which nothing bad is to be said: the kernel counted as many drops as were seen.
     fn result(plan: &Plan) -> RunResult {
