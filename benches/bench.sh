@@ -2,8 +2,7 @@
 # Runs the benches and keeps their tables, with the machine in words, in benches/RESULTS.md.
 set -eu
 cd "$(dirname "$0")/.."
-program=target/release/sojourn-benches
-[ -x "$program" ] || program="${CARGO_TARGET_DIR:?}/release/sojourn-benches"
+program="${CARGO_TARGET_DIR:-target}/release/sojourn-benches"
 cores=$(nproc)
 model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -1)
 memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
