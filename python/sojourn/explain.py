@@ -49,10 +49,10 @@ def explain(topic: str) -> str:
     Raises:
         InputError: see `find`.
     """
-    word, tcp = vocabulary.find(topic), _tcps().get(topic)
+    word = vocabulary.find(topic)
     if word is not None:
         return _word(word)
-    found = [] if tcp and not _is_entry(topic) else find(topic)
+    found, tcp = _meant(topic)
     parts = [_entry(e) if p is None else _param(e, p) for e, p in found]
     return "\n\n".join([*parts, *([_tcp(tcp)] if tcp else [])])
 
@@ -63,15 +63,21 @@ def declared(topic: str) -> list[Entry]:
     Raises:
         InputError: see `find`.
     """
-    word, tcp = vocabulary.find(topic), _tcps().get(topic)
+    word = vocabulary.find(topic)
     if word is not None:
         return [{"path": word.path, "required": word.required, "schema": word.schema}]
-    found = [] if tcp and not _is_entry(topic) else find(topic)
+    found, tcp = _meant(topic)
     return [*(param or entry for entry, param in found), *([tcp] if tcp else [])]
 
 
+def _meant(topic: str) -> tuple[list[tuple[Entry, Entry | None]], Entry | None]:
+    """What `find` finds, and the TCP profile of that name; `madpie` is an AQM and a TCP."""
+    tcp = _tcps().get(topic)
+    return ([] if tcp and not _is_entry(topic) else find(topic)), tcp
+
+
 def _is_entry(topic: str) -> bool:
-    """Whether an AQM or a congestion control has that name; `madpie` is an AQM and a TCP."""
+    """Whether an AQM or a congestion control has that name."""
     return any(entry["name"] == topic for entry in [*_core.aqms(), *_core.ccs()])
 
 

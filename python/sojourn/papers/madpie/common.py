@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sojourn.plots import style
-from sojourn.scenario import Access, Bulk, Cbr, Files, FlowGroup, Link, Record, Scenario
+from sojourn.scenario import Access, App, Bulk, Cbr, Files, FlowGroup, Link, Record, Scenario
 
 RATE_BPS = 10e6
 NAMES = {"droptail": "DropTail", "pie": "PIE", "madpie": "MADPIE", "codel": "CoDel"}
@@ -58,7 +58,7 @@ def _link_ms(rtt_ms: int) -> int:
     return rtt_ms // 2 - 2
 
 
-def _bulk(name: str, count: int, rtt_ms: int, link_ms: int) -> FlowGroup:
+def _tcp(name: str, count: int, rtt_ms: int, link_ms: int, app: App) -> FlowGroup:
     """CUBIC of Linux 3.17 in ns-2; packet size as the files have it, delayed ACKs chosen."""
     return FlowGroup(
         name=name,
@@ -73,7 +73,7 @@ def _bulk(name: str, count: int, rtt_ms: int, link_ms: int) -> FlowGroup:
         header="40B",
         ack_every=2,
         start="0s..1s",
-        app=Bulk(),
+        app=app,
     )
 
 
@@ -89,22 +89,12 @@ def _mix(suffix: str, bulk: int, rtt_ms: int, link_ms: int) -> list[FlowGroup]:
         start="0s..1s",
         app=Cbr(rate="87kbit", packet="218B"),
     )
-    files = FlowGroup(
-        name=f"files{suffix}",
-        count=20,
-        path=["bottleneck"],
-        rtt=f"{rtt_ms}ms",
-        access=_access(rtt_ms, link_ms),
-        access_rate="100mbit",
-        tcp="madpie",
-        cc=_CUBIC,
-        packet="1500B",
-        header="40B",
-        ack_every=2,
-        start="0s..1s",
-        app=Files(sizes=[f"{size}B" for size in FILE_BYTES.values()], think="9.5s"),
-    )
-    return [calls, files, _bulk(f"bulk{suffix}", bulk, rtt_ms, link_ms)]
+    files = Files(sizes=[f"{size}B" for size in FILE_BYTES.values()], think="9.5s")
+    return [
+        calls,
+        _tcp(f"files{suffix}", 20, rtt_ms, link_ms, files),
+        _tcp(f"bulk{suffix}", bulk, rtt_ms, link_ms, Bulk()),
+    ]
 
 
 def s1(aqm: str, rtt_ms: int, warmup_s: int = 0) -> Scenario:
@@ -115,7 +105,7 @@ def s1(aqm: str, rtt_ms: int, warmup_s: int = 0) -> Scenario:
         warmup=f"{warmup_s}s",
         record=Record(sample="1s"),
         links=_bottleneck(_queue(aqm, 30), rtt_ms, _link_ms(rtt_ms)),
-        flows=[_bulk("bulk", 10, rtt_ms, _link_ms(rtt_ms))],
+        flows=[_tcp("bulk", 10, rtt_ms, _link_ms(rtt_ms), Bulk())],
     )
 
 
