@@ -1,5 +1,5 @@
-//! Bad input: every parameter of every entry refuses what breaks its rule, with one sentence that names it,
-//! the value, the rule and the source; nothing panics.
+//! Bad input: every parameter of every entry refuses what breaks its rule, with one sentence that
+//! names it, the value, the rule and the source; nothing panics.
 
 use sojourn_aqm::params::{Kind, ParamSpec};
 use sojourn_aqm::registry::{self, PRESETS};
@@ -51,7 +51,7 @@ fn refused(name: &str, param: &ParamSpec, value: &str) -> SpecError {
 }
 
 #[test]
-fn every_parameter_of_every_entry_refuses_what_breaks_its_rule_and_says_whose_rule_it_is() {
+fn every_parameter_of_every_entry_refuses_what_breaks_its_rule_and_cites_the_rule() {
     let mut refusals = 0;
     for (name, params) in entries() {
         for param in &params {
@@ -74,14 +74,17 @@ fn every_parameter_of_every_entry_refuses_what_breaks_its_rule_and_says_whose_ru
     assert!(refusals > 1000, "{refusals}");
 }
 
-/// Contradictory pairs of the issue, one for each rule: (AQM, names in the message, source).
+/// Contradictory pairs, one for each rule: (AQM, parts of the message).
 #[test]
 fn contradictory_pairs_are_refused_with_both_values_and_the_source() {
     for (aqm, parts) in [
         ("red:min_th=15p,max_th=15p", ["min_th `15p`", "max_th `15p`", "Floyd and Jacobson 1993"]),
         ("red:min_th=9p,max_th=15kB", ["min_th `9p`", "max_th `15kB`", "Floyd and Jacobson 1993"]),
         ("ared:min_th=20p,max_th=10p", ["min_th `20p`", "max_th `10p`", "Floyd and Jacobson 1993"]),
-        ("ared:max_p_bottom=0.6", ["max_p_bottom `0.6`", "max_p_top `0.5`", "Floyd et al. 2001"]),
+        (
+            "ared:max_p_bottom=0.6",
+            ["max_p_bottom `0.6`", "max_p_top `0.5`", "Floyd, Gummadi and Shenker 2001"],
+        ),
         ("choke:min_th=40,max_th=30", ["min_th `40`", "max_th `30`", "sch_choke.c"]),
         ("sfq_red:min_th=9kB,max_th=8kB", ["min_th `9000B`", "max_th `8000B`", "sch_sfq.c"]),
         ("codel:target=101ms", ["target `101ms`", "interval `100ms`", "RFC 8289"]),
@@ -109,9 +112,9 @@ fn contradictory_pairs_are_refused_with_both_values_and_the_source() {
     }
 }
 
-/// The issue's list, by name.
+/// The AQMs that published studies compare, by name.
 #[test]
-fn the_registry_holds_everything_the_field_has() {
+fn the_registry_has_the_aqms_and_dialects_that_users_rely_on() {
     let has = |name: &str| assert!(QdiscSpec::parse(name).is_ok(), "{name}");
     for name in [
         "taildrop",

@@ -1,8 +1,7 @@
-//! What every entry of the registry owes its host, tested for each of them without being asked: a
-//! new law is covered by being registered.
+//! What every entry of the registry promises its host; a new law is covered by being registered.
 //!
-//! Random hosts offer and take packets through fat times, lean times and silence, and check after
-//! every single operation what `Aqm` and `Qdisc` promise.
+//! Random hosts enqueue and dequeue packets under overload, under light load and after idle times,
+//! and check after every operation what `Aqm` and `Qdisc` promise.
 
 #[path = "contract/effects.rs"]
 mod effects;
@@ -36,21 +35,22 @@ const FLOWS: u64 = 40;
 const LIMIT_PACKETS: u64 = 400;
 const LIMIT_BYTES: u64 = 400_000;
 
-/// Entries that never signal: overflow is all they know.
+/// Entries that never signal: they drop on overflow only.
 const SILENT: &[&str] = &["taildrop", "sfq"];
 
-/// Entries that mark whatever can be marked and cannot be told not to.
+/// Entries that always mark what can be marked, without a parameter `ecn`.
 const ALWAYS_ECN: &[&str] = &["step", "sfb", "dualpi2", "cake"];
 
 /// Random traffic for a host.
-trait Life {
+trait RandomTraffic {
     fn phase(&mut self, arrivals: f64, silence_ns: u64, operations: u64);
     fn offer_any(&mut self);
-    fn live(&mut self, operations: u64);
+    fn run_phases(&mut self, operations: u64);
 }
 
-impl Life for Host {
-    /// One phase of traffic: how likely an operation is an arrival, and the silence before it.
+impl RandomTraffic for Host {
+    /// One phase of traffic: the probability that an operation is an arrival, and the idle time
+    /// before the phase.
     fn phase(&mut self, arrivals: f64, silence_ns: u64, operations: u64) {
         self.pass(silence_ns);
         let rate = Rate::from_bps(1_000_000 * (1 + self.chance.below(20)));
@@ -71,13 +71,13 @@ impl Life for Host {
         let sizes = [64, 350, 1000, 1514, 1514, 1514];
         let ecns = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
         let ecn = ecns[self.chance.below(5) as usize];
-        let flow = self.chance.below(FLOWS).pow(2) / FLOWS; // some flows are fatter
+        let flow = self.chance.below(FLOWS).pow(2) / FLOWS; // some flows send more
         let bytes = sizes[self.chance.below(6) as usize];
         self.offer(flow, bytes, ecn);
     }
 
-    /// Fat times, lean times, balance and silence, over and over.
-    fn live(&mut self, operations: u64) {
+    /// Overload, light load, balance and idle times, in rotation.
+    fn run_phases(&mut self, operations: u64) {
         let phases =
             [(0.7, 0), (0.5, 0), (0.3, 0), (0.52, 7_000_000), (0.9, 0), (0.1, 0), (0.5, 3 << 30)];
         let length = 2500;
@@ -115,7 +115,7 @@ fn spec(kind: &str, law: &str, limit: Limit, ecn: bool) -> QdiscSpec {
 
 fn run(kind: &str, law: &str, limit: Limit, ecn: bool, seed: u64, operations: u64) -> Ledger {
     let mut host = Host::new(&spec(kind, law, limit, ecn), limit, seed);
-    host.live(operations);
+    host.run_phases(operations);
     host.ledger
 }
 
@@ -185,7 +185,7 @@ fn every_dialect_keeps_its_promises_in_one_queue_and_under_flow_queues() {
             let separator = if text.contains(':') { ',' } else { ':' };
             let spec = QdiscSpec::parse(&format!("{text}{separator}limit={limit}"));
             let mut host = Host::new(&spec.expect("a legal description"), limit, 7);
-            host.live(200_000);
+            host.run_phases(200_000);
             let signals = host.ledger.signals() > 0;
             assert_eq!(signals, !SILENT.contains(&law), "{text}: {:?}", host.ledger.drops);
             let marking = text.contains("ecn=true") || ALWAYS_ECN.contains(&law);
@@ -193,7 +193,7 @@ fn every_dialect_keeps_its_promises_in_one_queue_and_under_flow_queues() {
         }
         let queued = format!("fq({dialect}):limit=400p,flows=16");
         let spec = QdiscSpec::parse(&queued).expect("a legal description");
-        Host::new(&spec, Limit::Packets(400), 8).live(100_000);
+        Host::new(&spec, Limit::Packets(400), 8).run_phases(100_000);
     }
 }
 
@@ -202,7 +202,7 @@ fn every_dialect_gives_the_same_events_for_the_same_seed() {
     let digest = |text: &str, seed| {
         let spec = QdiscSpec::parse(&format!("{text}:limit=400p")).expect("a legal description");
         let mut host = Host::new(&spec, Limit::Packets(400), seed);
-        host.live(50_000);
+        host.run_phases(50_000);
         host.ledger.digest
     };
     for (dialect, law) in dialects() {
@@ -228,7 +228,7 @@ fn edges(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// Lives through every legal edge of a parameter, and tells how many there were.
+/// Runs every legal edge of a parameter; returns how many there were.
 fn at_edges(kind: &str, param: &ParamSpec, limit: Limit) -> u32 {
     let word = param.absent.into_iter().chain(param.words.iter().copied());
     let texts = edges(param.kind)
@@ -237,7 +237,7 @@ fn at_edges(kind: &str, param: &ParamSpec, limit: Limit) -> u32 {
         .chain(word)
         .map(|value| format!("{kind}:limit={limit},{}={value}", param.name));
     let legal = texts.filter_map(|text| QdiscSpec::parse(&text).ok());
-    legal.map(|spec| Host::new(&spec, limit, 6).live(5_000)).count() as u32
+    legal.map(|spec| Host::new(&spec, limit, 6).run_phases(5_000)).count() as u32
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn every_dialect_keeps_its_promises_at_the_edges_of_its_parameters() {
     assert!(accepted > 300, "{accepted} settings were tried");
 }
 
-/// What a user may write must not bring a law down, however odd: it is legal or it is refused.
+/// No setting may make a law panic: it is legal or it is refused.
 #[test]
 fn every_entry_keeps_its_promises_at_the_edges_of_its_parameters() {
     let limit = Limit::Packets(100);
@@ -269,7 +269,7 @@ fn every_entry_keeps_its_promises_at_the_edges_of_its_parameters() {
     assert!(accepted > 300, "{accepted} settings were tried");
 }
 
-/// The tests above would prove little if nothing overflowed.
+/// The tests above would show little if nothing overflowed.
 #[test]
 fn the_hosts_of_these_tests_meet_every_kind_of_loss() {
     let limit = Limit::Packets(LIMIT_PACKETS);

@@ -7,7 +7,7 @@ use sojourn_aqm::{
     Aqm, Backlog, Cause, Ecn, Env, Head, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage,
     Time, Var, Verdict, registry,
 };
-use trace::{Discipline, Fate, Law, MTU, Parcel, RATE_BPS};
+use trace::{Discipline, Fate, Law, MTU, RATE_BPS, TracePacket};
 
 struct RustLaw {
     law: Box<dyn Aqm>,
@@ -15,7 +15,7 @@ struct RustLaw {
     rng: Rng,
 }
 
-fn place(text: &str) -> (QdiscSpec, Env) {
+fn spec_and_env(text: &str) -> (QdiscSpec, Env) {
     let rate = Some(Rate::from_bps(RATE_BPS));
     let env = Env { limit: Limit::Packets(1000), mtu_bytes: MTU, rate, salt: 0 };
     (QdiscSpec::parse(text).expect("a legal description"), env)
@@ -29,7 +29,7 @@ fn value(vars: &[Var], name: &str, observe: impl FnOnce(&mut [f64])) -> f64 {
 
 impl Law for RustLaw {
     fn new(text: &str) -> RustLaw {
-        let (spec, env) = place(text);
+        let (spec, env) = spec_and_env(text);
         let vars = registry::law(&spec.law).expect("a law").vars;
         let law = registry::build_law(&spec, &env).expect("the law builds");
         RustLaw { law, vars, rng: Rng::stream(1, "queue", 0) }
@@ -58,9 +58,9 @@ impl Law for RustLaw {
 }
 
 #[derive(Clone, Copy)]
-struct TracePacket(Parcel);
+struct RustPacket(TracePacket);
 
-impl Packet for TracePacket {
+impl Packet for RustPacket {
     fn bytes(&self) -> u32 {
         self.0.bytes
     }
@@ -76,41 +76,41 @@ impl Packet for TracePacket {
 }
 
 #[derive(Default)]
-struct Ear(Vec<Fate>);
+struct Observer(Vec<Fate>);
 
-impl Ear {
+impl Observer {
     fn note(&mut self, id: u64, what: &'static str, stage: Stage, cause: Cause) {
         self.0.push(Fate { id, what, stage: stage.word(), cause: cause.word() });
     }
 }
 
-impl Sink<TracePacket> for Ear {
-    fn dropped(&mut self, packet: TracePacket, _: Time, stage: Stage, cause: Cause) {
+impl Sink<RustPacket> for Observer {
+    fn dropped(&mut self, packet: RustPacket, _: Time, stage: Stage, cause: Cause) {
         self.note(packet.0.id, "dropped", stage, cause);
     }
-    fn marked(&mut self, packet: &mut TracePacket, _enqueued: Time, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut RustPacket, _enqueued: Time, stage: Stage, cause: Cause) {
         self.note(packet.0.id, "marked", stage, cause);
     }
 }
 
 struct RustDiscipline {
-    qdisc: Box<dyn Qdisc<TracePacket>>,
+    qdisc: Box<dyn Qdisc<RustPacket>>,
     rng: Rng,
-    ear: Ear,
+    observer: Observer,
 }
 
 impl Discipline for RustDiscipline {
     fn new(text: &str) -> RustDiscipline {
-        let (spec, mut env) = place(text);
+        let (spec, mut env) = spec_and_env(text);
         env.salt = Rng::stream(1, "hash", 0).next_u64();
         let qdisc = registry::build(&spec, &env).expect("the entry builds");
-        RustDiscipline { qdisc, rng: Rng::stream(1, "queue", 0), ear: Ear::default() }
+        RustDiscipline { qdisc, rng: Rng::stream(1, "queue", 0), observer: Observer::default() }
     }
-    fn enqueue(&mut self, now: Time, parcel: Parcel) {
-        self.qdisc.enqueue(now, TracePacket(parcel), &mut self.rng, &mut self.ear);
+    fn enqueue(&mut self, now: Time, packet: TracePacket) {
+        self.qdisc.enqueue(now, RustPacket(packet), &mut self.rng, &mut self.observer);
     }
     fn dequeue(&mut self, now: Time) -> Option<(u64, Time)> {
-        let left = self.qdisc.dequeue(now, &mut self.rng, &mut self.ear)?;
+        let left = self.qdisc.dequeue(now, &mut self.rng, &mut self.observer)?;
         Some((left.packet.0.id, left.enqueued))
     }
     fn next_timer(&self) -> Option<Time> {
@@ -123,7 +123,7 @@ impl Discipline for RustDiscipline {
         value(self.qdisc.vars(), name, |out| self.qdisc.observe(out))
     }
     fn fates(&mut self) -> Vec<Fate> {
-        std::mem::take(&mut self.ear.0)
+        std::mem::take(&mut self.observer.0)
     }
 }
 

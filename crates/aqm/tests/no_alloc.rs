@@ -56,14 +56,14 @@ impl Packet for TestPacket {
     }
 }
 
-/// Counts what the law did, so that the watched time is known not to be idle.
+/// Counts what the law did, so that the measured time is known not to be idle.
 #[derive(Default)]
-struct Ear {
+struct Observer {
     signals: u64,
     departures: u64,
 }
 
-impl Sink<TestPacket> for Ear {
+impl Sink<TestPacket> for Observer {
     fn dropped(&mut self, _: TestPacket, _: Time, _: Stage, cause: Cause) {
         self.signals += u64::from(cause != Cause::Overflow);
     }
@@ -80,7 +80,7 @@ struct Host {
     now: u64,
     chance: Rng,
     rng: Rng,
-    ear: Ear,
+    observer: Observer,
     vars: Vec<f64>,
 }
 
@@ -97,24 +97,24 @@ impl Host {
             now: 0,
             chance: Rng::stream(1, "host", 0),
             rng: Rng::stream(1, "law", 0),
-            ear: Ear::default(),
+            observer: Observer::default(),
         }
     }
 
     fn offer(&mut self, flow: u64) {
         let now = Time::from_nanos(self.now);
         let packet = TestPacket { flow, ecn: [Ecn::NotEct, Ecn::Ect0][flow as usize % 2] };
-        self.qdisc.enqueue(now, packet, &mut self.rng, &mut self.ear);
+        self.qdisc.enqueue(now, packet, &mut self.rng, &mut self.observer);
     }
 
     fn take(&mut self) -> bool {
         let now = Time::from_nanos(self.now);
-        let left = self.qdisc.dequeue(now, &mut self.rng, &mut self.ear).is_some();
-        self.ear.departures += u64::from(left);
+        let left = self.qdisc.dequeue(now, &mut self.rng, &mut self.observer).is_some();
+        self.observer.departures += u64::from(left);
         left
     }
 
-    /// Lets the buffer of every flow grow as far as it ever will, before any law wakes up.
+    /// Grows the buffer of every flow to its largest size before any law signals.
     fn warm_up(&mut self) {
         for flow in 0..FLOWS {
             (0..MOST_PACKETS).for_each(|_| self.offer(flow));
@@ -125,7 +125,7 @@ impl Host {
         while self.take() {}
     }
 
-    fn live(&mut self, operations: u64) {
+    fn run(&mut self, operations: u64) {
         for i in 0..operations {
             self.now += self.chance.below(1_200_000);
             while let Some(due) = self.qdisc.next_timer().filter(|due| due.as_nanos() <= self.now) {
@@ -156,12 +156,12 @@ fn no_entry_allocates_on_the_packet_path_after_warm_up() {
         let mut host = Host::new(&kind);
         host.warm_up();
         let before = ALLOCATIONS.get();
-        host.live(50_000);
+        host.run(50_000);
         assert_eq!(ALLOCATIONS.get() - before, 0, "{kind}");
-        assert!(host.ear.departures > 10_000, "{kind}");
+        assert!(host.observer.departures > 10_000, "{kind}");
         let may_be_silent = ["fq(taildrop)", "fq(ared)", "sfq"].contains(&kind.as_str())
             || kind.starts_with("taildrop");
-        assert!(host.ear.signals > 0 || may_be_silent, "{kind}");
+        assert!(host.observer.signals > 0 || may_be_silent, "{kind}");
     }
 }
 

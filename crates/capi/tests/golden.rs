@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use sojourn_aqm::{Backlog, Cause, Head, Stage, Time, Verdict};
 use sojourn_aqm_c as c;
-use trace::{Discipline, Fate, Law, MTU, Parcel, RATE_BPS};
+use trace::{Discipline, Fate, Law, MTU, RATE_BPS, TracePacket};
 
 /// The seed of all handles, which is that of the tests in Rust.
 const SEED: u64 = 1;
@@ -197,8 +197,8 @@ impl Discipline for CDiscipline {
         let fates: *mut Vec<Fate> = Box::into_raw(Box::default());
         CDiscipline { handle: open(c::sojourn_new, text, fates.cast()), fates }
     }
-    fn enqueue(&mut self, now: Time, parcel: Parcel) {
-        let Parcel { id, flow, bytes, ecn } = parcel;
+    fn enqueue(&mut self, now: Time, packet: TracePacket) {
+        let TracePacket { id, flow, bytes, ecn } = packet;
         let ecn = ecn as u8;
         let packet = c::Packet { id, flow, src_host: flow, dst_host: flow, bytes, ecn, dscp: 0 };
         assert_eq!(unsafe { c::sojourn_enqueue(self.handle, now.as_nanos(), &packet) }, 0);
@@ -277,8 +277,8 @@ fn a_discipline_is_not_a_law_alone() {
 #[test]
 fn time_does_not_run_backwards_and_timers_ring_when_they_are_due() {
     let mut pie = CDiscipline::new("pie");
-    let parcel = Parcel { id: 1, flow: 1, bytes: 1500, ecn: sojourn_aqm::Ecn::NotEct };
-    pie.enqueue(Time::from_nanos(5_000_000), parcel);
+    let packet = TracePacket { id: 1, flow: 1, bytes: 1500, ecn: sojourn_aqm::Ecn::NotEct };
+    pie.enqueue(Time::from_nanos(5_000_000), packet);
     let mut left = std::mem::MaybeUninit::uninit();
     let before = 4_999_999;
     assert_eq!(unsafe { c::sojourn_dequeue(pie.handle, before, left.as_mut_ptr()) }, -1);

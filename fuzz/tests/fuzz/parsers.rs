@@ -56,12 +56,12 @@ const TOMLS: &[&str] = &[DUMBBELL, MIX, CELLULAR, STEPS, RECORDED];
 
 /// Golden traces with every kind of step.
 const TRACES: &[&str] = &[
-    include_str!("../../../testdata/golden/g2_codel_rfc8289.toml"),
-    include_str!("../../../testdata/golden/g3_pie_rfc8033.toml"),
-    include_str!("../../../testdata/golden/g5_pi2_classic.toml"),
-    include_str!("../../../testdata/golden/g6_pie_0_1.toml"),
-    include_str!("../../../testdata/golden/g7_dualpi2_0_3.toml"),
-    include_str!("../../../testdata/golden/fact_4_2_taildrop.toml"),
+    include_str!("../../../testdata/golden/codel_resume_rfc8289.toml"),
+    include_str!("../../../testdata/golden/pie_controller_rfc8033.toml"),
+    include_str!("../../../testdata/golden/pi2_controller_classic.toml"),
+    include_str!("../../../testdata/golden/pie_derandomised_0_1.toml"),
+    include_str!("../../../testdata/golden/dualpi2_thinning_0_3.toml"),
+    include_str!("../../../testdata/golden/taildrop_limit_in_bytes.toml"),
 ];
 
 const OVERRIDES: &[&str] = &[

@@ -1,17 +1,18 @@
 //! Adaptive RED: RED that moves `max_p` every half second so that the average backlog stays midway
 //! between the thresholds, which follow from a delay and the link's rate.
 //!
-//! Source: Floyd, Gummadi and Shenker 2001, read through ns-2.35 `red.cc` and Linux `red.h`.
+//! Source: Floyd, Gummadi and Shenker 2001 through ns-2.35 `red.cc`, `REDQueue::updateMaxP`, and
+//! Linux `red.h`, `red_adaptative_algo`; the text of the paper was not read.
 //!
-//! Deviations of `floyd2001` from Linux `red.h`: as for [`super::red`]; `gentle` is on; thresholds and
-//! weight are automatic. `linux` is the kernel's in its integers. `kids` is that with the thresholds
-//! of Khademi et al. 2013: half and three halves of the backlog that a target delay means at the
-//! link's rate.
+//! Deviations of `floyd2001` from Linux `red.h`: as for [`super::red`]; `gentle` is on; thresholds
+//! and weight are automatic. `linux` is the kernel's in its integers. `kids` is `linux` with the
+//! thresholds of Khademi, Ros and Welzl 2013: half and three halves of the backlog that corresponds
+//! to a target delay at the link's rate.
 //!
-//! Deviations of `floyd2001` from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer, not at
-//! the first arrival after half a second, so its bounds may be overshot by one step (0.51 and 0.0091),
-//! as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all of these; its
-//! own lower bound is 100 times too small (spec aqm.md §7, pitfalls).
+//! Deviations of `floyd2001` from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer,
+//! not at the first arrival after half a second, and its bounds may be overshot by one step (0.51
+//! and 0.0091), as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all
+//! of these, and its lower bound is 100 times smaller than intended (fact aqm-52).
 
 use alloc::string::String;
 
@@ -32,21 +33,24 @@ params! {
         dialects:
             "floyd2001" = "Floyd, Gummadi and Shenker 2001: a timer, gentle, thresholds by rate",
             "linux" = "Linux sch_red.c with adaptive, in its integers, with the values of tc red",
-            "kids" = "Khademi et al. 2013: as linux, thresholds of 0.5 and 1.5 target delays",
+            "kids" =
+                "Khademi, Ros and Welzl 2013: as linux, thresholds of 0.5 and 1.5 target delays",
             "ns3" = "ns-3 RedQueueDisc with ARED: max_p moves at arrivals";
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
         /// Time between two adaptations of `max_p`.
-        adapt_interval: Span, POSITIVE, "Floyd et al. 2001: 0.5 s" => Span::from_millis(500);
+        adapt_interval: Span, POSITIVE, "Floyd, Gummadi and Shenker 2001: 0.5 s"
+            => Span::from_millis(500);
         /// Largest step by which `max_p` grows; a quarter of `max_p` if that is less.
-        adapt_alpha: f64, FRACTION, "Floyd et al. 2001: min(0.01, max_p / 4)" => 0.01;
+        adapt_alpha: f64, FRACTION, "Floyd, Gummadi and Shenker 2001: min(0.01, max_p / 4)" => 0.01;
         /// Factor by which `max_p` shrinks.
-        adapt_beta: f64, FRACTION, "Floyd et al. 2001: 0.9" => 0.9;
+        adapt_beta: f64, FRACTION, "Floyd, Gummadi and Shenker 2001: 0.9" => 0.9;
         /// `max_p` does not grow when it is above this.
-        max_p_top: f64, FRACTION, "Floyd et al. 2001: 0.5" => 0.5;
+        max_p_top: f64, FRACTION, "Floyd, Gummadi and Shenker 2001: 0.5" => 0.5;
         /// `max_p` does not shrink when it is below this; `auto` is one over the packets
         /// that pass in 0.1 s, at most 0.01 (`ns3`: 100 times less, as there).
-        max_p_bottom: OrAuto<f64>, PROBABILITY, "Floyd et al. 2001: 0.01" => OrAuto(Some(0.01)),
+        max_p_bottom: OrAuto<f64>, PROBABILITY,
+            "Floyd, Gummadi and Shenker 2001: 0.01" => OrAuto(Some(0.01)),
             "ns3": "ns-3 RedQueueDisc: Bottom 0" => OrAuto(None);
         /// `max_p` at the start.
         max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1,
@@ -55,19 +59,23 @@ params! {
         /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
         /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
         /// set.
-        min_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: max(5, target C / 2)" => OrAuto(None);
+        min_th: OrAuto<Limit>, POSITIVE,
+            "Floyd, Gummadi and Shenker 2001: max(5, target C / 2)" => OrAuto(None);
         /// Average backlog where the probability reaches `max_p`; `auto` is three times `min_th`.
-        max_th: OrAuto<Limit>, POSITIVE, "Floyd et al. 2001: 3 min_th" => OrAuto(None),
+        max_th: OrAuto<Limit>, POSITIVE,
+            "Floyd, Gummadi and Shenker 2001: 3 min_th" => OrAuto(None),
             "linux": "tc red: three times min_th if that is set, else a quarter of the limit"
                 => OrAuto(None),
-            "kids": "Khademi et al. 2013: 1.5 target_delay at the link's rate" => OrAuto(None);
+            "kids": "Khademi, Ros and Welzl 2013 §2.3: 1.5 target_delay at the link's rate"
+                => OrAuto(None);
         /// Weight of a new sample in the average; `auto` is 1 - exp(-1/C), C in packets per second.
-        w_q: OrAuto<f64>, FRACTION, "Floyd et al. 2001: 1 - exp(-1/C)" => OrAuto(None);
+        w_q: OrAuto<f64>, FRACTION,
+            "Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C)" => OrAuto(None);
         /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
         /// (2 `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux and kids only; tc red: burst" => OrAuto(None);
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
-        gentle: bool, ANY, "Floyd et al. 2001: recommended" => true;
+        gentle: bool, ANY, "Floyd, Gummadi and Shenker 2001: recommended" => true;
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "ns-2 red.cc: setbit off" => false;
         /// Whether the forced region drops what it could mark.
@@ -76,22 +84,25 @@ params! {
         /// How signals are spread at a given probability.
         gap_mode: GapMode, ANY, "Floyd and Jacobson 1993 §4, method 2" => GapMode::Uniform,
             "ns3": "ns-3 RedQueueDisc: Wait" => GapMode::Wait;
-        /// Mean packet size, by which rates become packets per second and automatic thresholds become
-        /// bytes; `auto` is the largest packet of the link.
+        /// Mean packet size, by which rates become packets per second and automatic thresholds
+        /// become bytes; `auto` is the largest packet of the link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
-            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
+            "our choice: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
             "linux" | "kids": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     } behaviour {
-        "max_p is adapted": "at the end of every adapt_interval", "Floyd et al. 2001; Linux red.h",
-            "ns3": "by the first arrival that long after its last change", "ns-3 RedQueueDisc";
-        "max_p at its bound": "takes one more step", "Linux red.h", "ns3": "stays", "ns-3 RedQueueDisc";
+        "max_p is adapted": "at the end of every adapt_interval",
+            "Floyd, Gummadi and Shenker 2001; Linux red.h",
+            "ns3": "by the first arrival that long after its last change",
+                "ns-3 RedQueueDisc::Estimator";
+        "max_p at its bound": "takes one more step", "Linux red.h, red_adaptative_algo",
+            "ns3": "stays", "ns-3 RedQueueDisc::UpdateMaxP";
         "automatic thresholds": "half and three halves of target_delay, at least 5 and 15 packets",
-            "Floyd et al. 2001; ns-2 red.cc",
+            "Floyd, Gummadi and Shenker 2001; ns-2 red.cc",
             "linux": "a twelfth and a quarter of the limit", "tc red",
             "kids": "half and three halves of target_delay; 1 and 2 packets for 1 ms or no weight",
-                "Khademi et al. 2013 §2.3; no weight in tc: lab decision";
-        "signals at a given max_p": "as in red@floyd", "Floyd et al. 2001",
+                "Khademi, Ros and Welzl 2013 §2.3; our choice where tc has no weight: as for 1 ms";
+        "signals at a given max_p": "as in red@floyd", "Floyd, Gummadi and Shenker 2001",
             "linux" | "kids": "as in red@linux", "Linux red.h",
             "ns3": "as in red@ns3", "ns-3 RedQueueDisc";
     }
@@ -121,7 +132,7 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 fn check(params: &AredParams) -> Result<(), String> {
     red::check_thresholds(params, params.min_th, params.max_th)?;
     if params.max_p_bottom.0.is_some_and(|bottom| bottom > params.max_p_top) {
-        let source = "Floyd et al. 2001";
+        let source = "Floyd, Gummadi and Shenker 2001";
         return Err(contradiction(params, "max_p_bottom", "at most", "max_p_top", source));
     }
     if params.is_linux() {
@@ -154,7 +165,8 @@ struct Adaptive {
 #[derive(Clone, Debug)]
 enum Occasion {
     Timer(Periodic),
-    /// At the first arrival more than `interval` after the last change (ns-2, ns-3).
+    /// At the first arrival more than `interval` after the last change (ns-2 `REDQueue::estimator`,
+    /// ns-3 `RedQueueDisc::Estimator`).
     Arrival {
         interval: Span,
         last_change: Time,
@@ -168,7 +180,7 @@ struct Adaptation {
     beta: f64,
     top: f64,
     bottom: f64,
-    /// ns-2, ns-3: a `max_p` at its bound stays, and nothing is overshot.
+    /// ns-2, ns-3: a `max_p` at its bound stays there.
     is_strict: bool,
 }
 
@@ -205,7 +217,7 @@ impl Adaptive {
         }
     }
 
-    /// Adapts `max_p` once. Returns whether it will stay as it is until a packet arrives.
+    /// Adapts `max_p` once. Returns whether it will not change before a packet arrives.
     fn adapt(&mut self, now: Time) -> bool {
         let side = self.side(now);
         let before = self.detector.curve.max_p;
@@ -255,7 +267,7 @@ impl Engine {
 }
 
 impl Aqm for Ared {
-    /// The average must see every arrival (spec aqm.md §5 step 5: tail drop comes last).
+    /// The average must see every arrival: Linux `red_enqueue` averages before its child may drop.
     fn is_limit_first(&self) -> bool {
         false
     }
@@ -358,7 +370,8 @@ impl AredParams {
         }
     }
 
-    /// ns-2: one over the packets of 0.1 s. ns-3 multiplies by 0.1 s where it should divide.
+    /// ns-2 `red.cc`, `REDQueue::initParams`: one over the packets of 0.1 s. ns-3 multiplies by 0.1
+    /// s where it should divide (fact aqm-52).
     fn automatic_bottom(&self, env: &Env) -> f64 {
         let packet = red::mean_packet(self.mean_packet_bytes, env);
         let per_packet = env.rate.map_or(0.0, |rate| packet / rate.bytes_per_sec());

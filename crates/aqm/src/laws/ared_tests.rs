@@ -39,7 +39,7 @@ fn adapts_every_half_second_from_the_start() {
     assert_eq!(ared.next_timer(), Some(ms(1000)));
 }
 
-/// Fact 7.1.
+/// Fact aqm-50.
 #[test]
 fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     let mut ared = with_average(25, &[]);
@@ -47,7 +47,7 @@ fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     assert_near(after(&mut ared, 39), 0.5, 1e-12);
 }
 
-/// Fact 7.2.
+/// Fact aqm-50.
 #[test]
 fn max_p_grows_by_a_quarter_while_it_is_small() {
     let mut ared = with_average(25, &[("max_p", "0.01")]);
@@ -57,7 +57,7 @@ fn max_p_grows_by_a_quarter_while_it_is_small() {
     assert_eq!(after(&mut ared, 10), after(&mut ared, 0), "above 0.5 it stays");
 }
 
-/// Fact 7.3.
+/// Fact aqm-50.
 #[test]
 fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     let mut ared = with_average(15, &[("max_p", "0.5")]);
@@ -66,14 +66,15 @@ fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     assert_near(after(&mut ared, 10), 0.00912, 5e-6);
 }
 
-/// Spec aqm.md §7: "max_p <= top" and "max_p >= bottom", so that either may be overshot by a step.
+/// Linux `red.h`, `red_adaptative_algo`: `<=` and `>=`, so that either bound may be overshot by a
+/// step.
 #[test]
 fn max_p_moves_once_more_from_its_bounds() {
     assert_near(after(&mut with_average(25, &[("max_p", "0.5")]), 5), 0.51, 1e-15);
     assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
 }
 
-/// Fact 7.4.
+/// Fact aqm-51.
 #[test]
 fn automatic_values_for_a_target_of_5_ms() {
     let automatic = |mbps: u64| {
@@ -96,7 +97,7 @@ fn first_sample(mut ared: Ared) -> f64 {
     var(&ared, "avg_queue")
 }
 
-/// Fact 7.6; the sources say nothing of an average exactly on the edge, so it is within.
+/// Fact aqm-53: an average exactly on the edge of the band is within it.
 #[test]
 fn max_p_stays_while_the_average_is_in_the_band() {
     for packets in [18, 20, 22] {
@@ -106,15 +107,15 @@ fn max_p_stays_while_the_average_is_in_the_band() {
     assert_near(after(&mut with_average(23, &[]), 1), 0.11, 1e-15);
 }
 
-/// Fact 7.7.
+/// ns-2.35 `red.cc`, `REDQueue::updateMaxP`: `max_p` shrinks only while it is above its bottom.
 #[test]
 fn max_p_below_its_bottom_from_the_start_is_left_alone() {
     assert_eq!(after(&mut with_average(15, &[("max_p", "0.005")]), 10), 0.005);
 }
 
-/// Spec aqm.md §7: the timer judges the average as it would be now, and the arrival decays it once.
+/// Linux `red.h`, `red_adaptative_algo` decays a copy: the arrival then decays the average once.
 #[test]
-fn an_idle_queue_is_judged_by_its_decayed_average() {
+fn the_timer_of_an_idle_queue_takes_its_decayed_average() {
     let mut ared: Ared = law(&[("min_th", "10p"), ("max_th", "30p"), ("w_q", "0.002")]);
     let head = arrival(Time::ZERO, Ecn::NotEct);
     for _ in 0..10_000 {
@@ -125,7 +126,7 @@ fn an_idle_queue_is_judged_by_its_decayed_average() {
     assert_near(var(&ared, "avg_queue"), 25.0, 1e-6);
 }
 
-/// Gentle is on, and its slope starts at the current max_p (lab decision, spec aqm.md §6).
+/// Fact aqm-46: gentle is on, and its slope starts at the current `max_p`.
 #[test]
 fn the_curve_has_no_step_at_max_th_after_adaptation() {
     let mut ared = with_average(25, &[]);
@@ -146,7 +147,7 @@ fn linux_at(backlog: u64, max_p: &str) -> Ared {
     ared
 }
 
-/// Facts 7.1, 7.2, 7.3, 7.6 and 7.7 in the integers of Linux: a hundredth is a 2^32nd short of one.
+/// Fact aqm-50 in the integers of Linux: their hundredth is short by less than 2^-32.
 #[test]
 fn linux_adapts_by_the_same_steps() {
     let up = &mut linux_at(25_000, "0.1");
@@ -163,7 +164,7 @@ fn linux_adapts_by_the_same_steps() {
     assert_near(after(&mut linux_at(15_000, "0.005"), 10), 0.005, 1e-9);
 }
 
-/// Fact 7.5: the average that begins to signal, and the one at which all are signalled.
+/// Fact aqm-54: the average from which there are signals, and that at which all are signalled.
 #[test]
 fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     let probs = |target: &str, backlogs: [u64; 3]| {
@@ -184,7 +185,8 @@ fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     }
 }
 
-/// Spec aqm.md §7, table, NS3: at arrivals, more than an interval after the last change; strict bounds.
+/// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP`: at arrivals, more than an interval after the
+/// last change; strict bounds.
 #[test]
 fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
@@ -204,7 +206,7 @@ fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
     assert_eq!(max_p_at("0.1", 15, &[501, 1000, 1002]), [0.09, 0.09, 0.081]);
 }
 
-/// Spec aqm.md §7, pitfalls: 8 * 500 B * 0.1 s / 10 Mb/s.
+/// Fact aqm-52: 8 * 500 B * 0.1 s / 10 Mb/s.
 #[test]
 fn ns3_has_a_lower_bound_that_is_a_hundred_times_too_small() {
     let params = AredParams::of_dialect("ns3").expect("a dialect");
@@ -215,7 +217,7 @@ fn ns3_has_a_lower_bound_that_is_a_hundred_times_too_small() {
     assert_near(floyd.adaptation(&env()).bottom, 4e-3, 1e-18);
 }
 
-/// Spec aqm.md §6, pitfall: in ns-3 the gentle slope starts at the first `max_p`.
+/// ns-3 `RedQueueDisc::InitializeParams`: the gentle slope starts at the first `max_p`.
 #[test]
 fn the_curve_of_ns3_has_a_step_at_max_th_after_adaptation() {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1"), ("max_p", "0.1")];

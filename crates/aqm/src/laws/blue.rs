@@ -1,9 +1,11 @@
 //! BLUE: one probability, raised when the queue overflows and lowered when the link is idle.
 //!
-//! Source: the ns ports of BLUE (Feng, Shin, Kandlur, Saha 2002, read through them).
+//! Source: Feng, Shin, Kandlur and Saha 2002, whose text was not read; the constants are those of
+//! the port of BLUE to ns-2.
 //!
-//! Deviations from the ns port: increase and decrease share one hold time, as in the paper, and the
-//! optional trigger by backlog is `length_trigger`.
+//! Deviations from the ns-2 port: one freeze time for increases and decreases, as in the paper; the
+//! trigger by backlog is optional (`length_trigger`). Linux and ns-3 have no BLUE of its own: Linux
+//! uses the idea in `sch_sfb.c` and `sch_cake.c`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -15,20 +17,22 @@ use crate::time::{Span, Time};
 params! {
     /// Parameters of BLUE.
     pub struct BlueParams {
-        dialects: "event" = "raised by overflow, lowered by idling, as in the ns port";
+        dialects: "event" = "raised by overflow, lowered by idling, as in the ns-2 port";
         /// Least time between two changes of the probability.
-        freeze_time: Span, NOT_NEGATIVE, "ns port of BLUE: 100 ms" => Span::from_millis(100);
+        freeze_time: Span, NOT_NEGATIVE, "ns-2 port of BLUE: 100 ms" => Span::from_millis(100);
         /// How much an overflow raises the probability.
-        d1: f64, PROBABILITY, "ns port of BLUE: 0.0025" => 0.0025;
+        d1: f64, PROBABILITY, "ns-2 port of BLUE: 0.0025" => 0.0025;
         /// How much idling lowers it.
-        d2: f64, PROBABILITY, "ns port of BLUE: 0.00025" => 0.00025;
+        d2: f64, PROBABILITY, "ns-2 port of BLUE: 0.00025" => 0.00025;
         /// Packets in the queue above which an arrival raises the probability like an overflow.
-        length_trigger: OrOff<u64>, POSITIVE, "ns port of BLUE: overflow only" => OrOff(None);
+        length_trigger: OrOff<u64>, POSITIVE,
+            "ns-2 port of BLUE: overflow only" => OrOff(None);
         /// Whether packets that can be marked are marked instead of dropped.
-        ecn: bool, ANY, "Lab decision: off, as for the other laws" => false;
+        ecn: bool, ANY, "our choice: off, as for the other laws" => false;
     } behaviour {
-        "the hold time of rises and falls": "is one", "Feng et al. 2002; the ns port has two";
-        "an idle link": "is a request that finds the queue empty", "ns port of BLUE";
+        "freeze time": "one for rises and falls",
+            "Feng, Shin, Kandlur and Saha 2002; the ns-2 port has two";
+        "an idle link": "is a request that finds the queue empty", "ns-2 port of BLUE";
     }
 }
 
@@ -98,14 +102,13 @@ mod tests {
         blue
     }
 
-    /// Fact 22.1.
+    /// Feng, Shin, Kandlur and Saha 2002: one change per freeze time at most.
     #[test]
     fn two_overflows_within_the_freeze_time_are_one_step() {
         assert_eq!(var(&after_overflows(&[0, 50]), "drop_prob"), 0.0025);
         assert_eq!(var(&after_overflows(&[0, 150]), "drop_prob"), 0.005);
     }
 
-    /// Facts 22.2 and 22.4.
     #[test]
     fn spaced_overflows_add_up_to_one_at_most() {
         let times = |n| (0..n).map(|i| i * 101).collect::<alloc::vec::Vec<u64>>();
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!(var(&after_overflows(&times(500)), "drop_prob"), 1.0);
     }
 
-    /// Fact 22.3.
+    /// Fact aqm-110.
     #[test]
     fn ten_idles_undo_one_overflow() {
         let mut blue = after_overflows(&[0]);
@@ -123,9 +126,9 @@ mod tests {
         assert_near(var(&blue, "drop_prob"), 0.0, 1e-12);
     }
 
-    /// Fact 22.5.
+    /// Feng, Shin, Kandlur and Saha 2002: one `last_update` for both.
     #[test]
-    fn idling_and_overflow_share_the_hold_time() {
+    fn idling_and_overflow_share_the_freeze_time() {
         let mut blue = after_overflows(&[0]);
         blue.on_empty(ms(50));
         assert_eq!(var(&blue, "drop_prob"), 0.0025);

@@ -1,13 +1,20 @@
-//! COBALT: CoDel with a count that decays smoothly, and BLUE for flows that do not listen, side by side.
+//! COBALT: CoDel with a count that decays smoothly, and BLUE against unresponsive flows, in
+//! parallel.
 //!
-//! Source: Linux `sch_cake.c` (`cobalt_*`), read through the fact sheet.
+//! Source: Linux 6.1 `sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full` and
+//! `cobalt_queue_empty`; ns-3 `CobaltQueueDisc`.
 //!
-//! Deviations:
-//! - `linux` starts with the inverse root at 1, as ns-3 does; Linux starts at 0 and so signals on the
-//!   second packet above target ever seen (`linux_exact` does the same).
-//! - The inverse root is exact, not a table with 16-bit Newton steps behind it.
-//! - ns-3 may drop the last packet of a queue; so does dialect `ns3`, and it raises BLUE by delay.
+//! Deviations from Linux and ns-3:
+//! - `linux` starts with the inverse root at 1, as ns-3 does; Linux starts at 0 and so signals the
+//!   second packet above target ever seen (`linux_exact` does the same; fact aqm-30).
+//! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps.
+//! - A first packet above target that comes more than an interval after the last dequeue starts an
+//!   interval here. There, `schedule` is still the time since the old `drop_next`, so that
+//!   `drop_next` becomes now and the next packet is signalled.
+//! - BLUE may move at any time; in Linux not before one target after time zero.
 //! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
+//!
+//! ns-3 may drop the last packet of a queue and raises BLUE by delay; so does dialect `ns3`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -39,14 +46,15 @@ params! {
             "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
     } behaviour {
         "a fresh inverse root is": "1: the first signal comes after an interval",
-            "ns-3 CobaltQueueDisc; lab decision",
+            "ns-3 CobaltQueueDisc; our choice: a whole interval, as CoDel waits",
             "linux_exact": "0: the second packet above target is signalled", "Linux sch_cake.c";
         "above target": "sojourn > target and > four packet times", "Linux sch_cake.c",
             "ns3": "sojourn > target", "ns-3 CobaltQueueDisc";
         "BLUE's probability rises": "when the queue overflows", "Linux sch_cake.c",
             "ns3": "when the queue overflows, and by a sojourn above blue_threshold",
                 "ns-3 CobaltQueueDisc";
-        "BLUE and ECN": "drops what could be marked as well", "Linux sch_cake.c; ns-3 CobaltQueueDisc";
+        "BLUE and ECN": "drops what could be marked as well",
+            "Linux sch_cake.c; ns-3 CobaltQueueDisc";
         "the last packet": "is not dropped", "Linux sch_cake.c",
             "ns3": "may be dropped", "ns-3 CobaltQueueDisc";
     }
@@ -73,7 +81,7 @@ pub struct Cobalt {
 }
 
 impl Cobalt {
-    /// The law with parameters of CAKE's making.
+    /// The law with the parameters that CAKE computes.
     pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
         let exact = params.dialect == "linux_exact";
         let mut law = Cobalt {
@@ -91,7 +99,7 @@ impl Cobalt {
         law
     }
 
-    /// Whether neither part has anything to forget (CAKE keeps a queue listed until then).
+    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then).
     pub(crate) fn is_at_rest(&self) -> bool {
         self.count == 0 && self.blue_prob == 0.0
     }
@@ -112,7 +120,7 @@ impl Cobalt {
         self.inverse_root = 1.0 / libm::sqrt(f64::from(count.max(1)));
     }
 
-    /// BLUE moves at most once per target.
+    /// BLUE moves at most once per target (Linux `cobalt_queue_full`).
     fn move_blue(&mut self, now: Time, step: f64) {
         let target = self.params.target;
         if self.blue_changed.is_none_or(|then| now.since(then) > target) {
@@ -123,7 +131,7 @@ impl Cobalt {
 
     /// The CoDel part: whether this packet is signalled.
     fn is_due(&mut self, now: Time, is_over: bool) -> bool {
-        // Before the state below moves `drop_next` (spec aqm.md §18).
+        // Linux `cobalt_should_drop`: `next_due`, before the state below moves `drop_next`.
         let mut due = self.count > 0 && now >= self.drop_next;
         if is_over && !self.dropping {
             self.dropping = true;
@@ -175,7 +183,7 @@ impl Aqm for Cobalt {
         let is_due = self.is_due(now, is_over);
         let marks = is_due && self.params.ecn && head.ecn.can_mark();
         let by_blue = self.blue_prob > 0.0 && rng.uniform() < self.blue_prob;
-        // CAKE never drops the last packet of a queue; ns-3 may.
+        // Linux `cake_dequeue` never drops the last packet of a queue; ns-3 may.
         let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
         let dropped = may_drop && (by_blue || (is_due && !marks));
         self.settle(now, dropped);

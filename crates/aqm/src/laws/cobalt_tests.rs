@@ -13,8 +13,8 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// The milliseconds of the signals when every packet has waited `sojourn` and one leaves each ms; time
-/// starts at 1 s, so that packets can have waited.
+/// The milliseconds of the signals when every packet has waited `sojourn` and one leaves each ms.
+/// Time starts at 1 s, so that packets can have waited.
 fn signals(law: &mut Cobalt, sojourn: Span, until: u64) -> Vec<u64> {
     let mut rng = rng();
     let mut verdict = |t| {
@@ -24,17 +24,17 @@ fn signals(law: &mut Cobalt, sojourn: Span, until: u64) -> Vec<u64> {
     (0..until).filter(|&t| verdict(t) != Verdict::Pass).collect()
 }
 
-/// Golden trace G10 and fact 18.1.
+/// Fact aqm-30.
 #[test]
-fn signals_come_at_the_times_of_the_golden_trace() {
+fn signals_start_after_an_interval_or_at_the_second_packet_by_the_first_inverse_root() {
     let sojourn = Span::from_millis(20);
     assert_eq!(signals(&mut cobalt("linux"), sojourn, 400), [100, 171, 229, 279, 324, 364]);
     assert_eq!(signals(&mut cobalt("linux_exact"), sojourn, 300), [1, 71, 129, 179, 224, 264]);
 }
 
-/// Fact 18.2.
+/// Fact aqm-31.
 #[test]
-fn the_count_is_forgotten_one_step_per_law_period() {
+fn the_count_falls_by_one_step_per_period_of_the_control_law() {
     let mut law = cobalt("linux");
     law.set_count(3);
     (law.drop_next, law.dropping) = (ms(1000), true);
@@ -50,7 +50,7 @@ fn the_count_is_forgotten_one_step_per_law_period() {
     assert_eq!(steps, [1000, 1071, 1171]);
 }
 
-/// Fact 18.3.
+/// Linux `sch_cake.c`, `cobalt_queue_full`.
 #[test]
 fn overflows_raise_the_probability_once_per_target() {
     let mut law = cobalt("linux");
@@ -60,7 +60,7 @@ fn overflows_raise_the_probability_once_per_target() {
     assert_eq!(var(&law, "blue_prob"), 3.0 / 256.0); // at 0, 6 and 12 ms
 }
 
-/// Fact 18.4.
+/// Fact aqm-32.
 #[test]
 fn sixteen_empties_undo_one_overflow() {
     let mut law = cobalt("linux");
@@ -71,7 +71,7 @@ fn sixteen_empties_undo_one_overflow() {
     assert_eq!(var(&law, "blue_prob"), 0.0);
 }
 
-/// Fact 18.5.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: strictly above, where RFC 8289 has `>=`.
 #[test]
 fn a_sojourn_of_exactly_the_target_is_not_over() {
     let exact = Span::from_millis(5);
@@ -80,7 +80,7 @@ fn a_sojourn_of_exactly_the_target_is_not_over() {
     assert!(!signals(&mut cobalt("linux"), above, 1000).is_empty());
 }
 
-/// Fact 18.6.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: "Lack of ECN is deliberate."
 #[test]
 fn the_codel_part_marks_and_blue_drops_whatever_can_be_marked() {
     let mut law = cobalt("linux");
@@ -102,9 +102,9 @@ fn the_codel_part_marks_and_blue_drops_whatever_can_be_marked() {
     }
 }
 
-/// Spec aqm.md §18: the last packet is not dropped in CAKE, and may be in ns-3.
+/// Linux `sch_cake.c`, `cake_dequeue`; ns-3 `CobaltQueueDisc::DoDequeue`.
 #[test]
-fn the_last_packet_of_a_queue_stays_unless_it_is_ns3() {
+fn the_last_packet_of_a_queue_is_dropped_in_ns3_only() {
     for (dialect, drops) in [("linux", false), ("ns3", true)] {
         let mut law = cobalt(dialect);
         law.blue_prob = 1.0;
@@ -114,7 +114,7 @@ fn the_last_packet_of_a_queue_stays_unless_it_is_ns3() {
     }
 }
 
-/// Spec aqm.md §18: ns-3 raises BLUE above 400 ms.
+/// ns-3 `CobaltQueueDisc`: `BlueThreshold` is 400 ms.
 #[test]
 fn ns3_raises_blue_by_delay() {
     for (dialect, prob) in [("linux", 0.0), ("ns3", 1.0 / 256.0)] {
@@ -125,7 +125,7 @@ fn ns3_raises_blue_by_delay() {
     }
 }
 
-/// Fact 19.5: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
+/// Fact aqm-33: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
 #[test]
 fn at_one_megabit_nothing_is_signalled_below_four_packet_times() {
     let slow = Env { rate: Some(Rate::from_bps(1_000_000)), ..env() };

@@ -1,4 +1,4 @@
-//! Every law with a timer: to catch up in one jump is to be called for each timer in turn.
+//! Every law with a timer: one jump over an idle time equals a call for each timer.
 
 use alloc::format;
 use core::fmt::Debug;
@@ -13,35 +13,36 @@ use crate::rng::Rng;
 use crate::testing::{arrival, full_packets, law_of, waited};
 use crate::time::{Span, Time};
 
-/// Congestion of random strength and length that ends at rest or not, then a silence.
+/// Congestion of random strength and length that ends with an empty queue or not, then an idle
+/// time.
 #[derive(Clone, Debug)]
 struct History {
     seed: u64,
     operations: u64,
     sojourn_ms: u64,
     is_emptied: bool,
-    silence_ms: u64,
-    /// Whether the silence ends at an instant at which every law has a timer.
+    idle_ms: u64,
+    /// Whether the idle time ends at an instant at which every law has a timer.
     ends_on_grid: bool,
 }
 
 fn histories() -> impl Strategy<Value = History> {
-    let silence = prop_oneof![0..100u64, 0..3_000u64, 0..300_000u64];
+    let idle = prop_oneof![0..100u64, 0..3_000u64, 0..300_000u64];
     let any_bools = any::<(bool, bool)>();
-    (any::<u64>(), 0..2_000u64, 1..400u64, silence, any_bools).prop_map(
-        |(seed, operations, sojourn_ms, silence_ms, (is_emptied, ends_on_grid))| History {
+    (any::<u64>(), 0..2_000u64, 1..400u64, idle, any_bools).prop_map(
+        |(seed, operations, sojourn_ms, idle_ms, (is_emptied, ends_on_grid))| History {
             seed,
             operations,
             sojourn_ms,
             is_emptied,
-            silence_ms,
+            idle_ms,
             ends_on_grid,
         },
     )
 }
 
 /// A law after that history, and the time.
-fn live<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
+fn after<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
     let mut law: L = law_of(dialect, settings);
     let mut rng = Rng::stream(history.seed, "history", 0);
     let mut now = Time::ZERO + Span::from_millis(history.sojourn_ms);
@@ -74,9 +75,9 @@ fn assert_jump_equals_loop_in<L: Law + Debug>(
     dialect: &str,
     settings: &[(&str, &str)],
 ) {
-    let (mut jumps, now): (L, Time) = live(history, dialect, settings);
-    let (mut loops, _): (L, Time) = live(history, dialect, settings);
-    let mut then = now + Span::from_millis(history.silence_ms);
+    let (mut jumps, now): (L, Time) = after(history, dialect, settings);
+    let (mut loops, _): (L, Time) = after(history, dialect, settings);
+    let mut then = now + Span::from_millis(history.idle_ms);
     if history.ends_on_grid {
         let grid = 1_500_000_000; // a multiple of 15, 30 and 500 ms
         then = Time::from_nanos(then.as_nanos().next_multiple_of(grid));
@@ -101,10 +102,10 @@ fn assert_jumps_in<L: Law>(dialect: &str, settings: &[(&str, &str)]) {
         operations: 500,
         sojourn_ms: 100,
         is_emptied: true,
-        silence_ms: 0,
+        idle_ms: 0,
         ends_on_grid: false,
     };
-    let (mut law, now): (L, Time) = live(&history, dialect, settings);
+    let (mut law, now): (L, Time) = after(&history, dialect, settings);
     let then = now + Span::from_secs(3_155_760_000);
     law.on_idle_timers(then);
     // A dialect may have no timer: the RED of ns-3 adapts on arrivals.
@@ -113,7 +114,7 @@ fn assert_jumps_in<L: Law>(dialect: &str, settings: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_century_of_silence_costs_nothing() {
+fn a_century_of_idle_time_is_skipped_at_once() {
     assert_jumps::<super::pie::Pie>(&[]);
     assert_jumps::<super::pi2::Pi2>(&[]);
     assert_jumps::<super::madpie::Madpie>(&[]);

@@ -1,17 +1,18 @@
-//! MADPIE, maximum and average queuing delay with PIE: PIE, and one packet dropped for certain per
-//! update interval while the queue delay exceeds a second, higher bound.
+//! MADPIE, maximum and average queuing delay with PIE: PIE plus one deterministic drop per update
+//! interval while the queue delay exceeds a second, higher bound.
 //!
 //! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE
-//! below it is that of a dialect of [`super::pie`]: by default the one of the study, the authors' ns-2
-//! code. The parameters of the study hold for every one of them, so that only the PIE differs.
+//! underneath is that of a dialect of [`super::pie`]: by default the authors' ns-2 code, which we
+//! take the study to have used. The parameters of the study apply to every dialect, so that only
+//! the PIE differs.
 //!
-//! Where the paper is silent (lab decisions, spec aqm.md §16): alpha and beta are PIE's; a flag
-//! that is set stays set until it is used (`deterministic_clear` changes that); neither kind of
-//! drop happens while a burst is forgiven or two packets or less wait; the deterministic drop
-//! becomes a mark like a random one, but without its 10 % limit. In `ns2` the probability has no
+//! Where the paper is silent, our choices are (fact aqm-100): alpha and beta are PIE's; a flag that
+//! is set stays set until it is used (`deterministic_clear` changes that); neither kind of drop
+//! happens during the burst allowance or while two packets or less wait; a deterministic drop
+//! becomes a mark like a random one, but without the 10 % limit. In `ns2` the probability has no
 //! upper bound, as in that code.
 //!
-//! Deviations from Linux and ns-3: none known; neither has MADPIE.
+//! Deviations from Linux and ns-3: neither has MADPIE.
 
 use alloc::string::String;
 
@@ -34,12 +35,12 @@ params! {
             "linux" = "Kuhn and Ros 2016 on the PIE of Linux sch_pie.c";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(20);
-        /// Queue delay above which one packet per update is dropped for certain.
+        /// Queue delay above which one packet per update is dropped deterministically.
         deterministic_target: Span, POSITIVE, "Kuhn and Ros 2016 §IV (§III: 30 ms)"
             => Span::from_millis(25);
         /// Whether a deterministic drop that is due is forgotten when the delay has fallen
         /// meanwhile.
-        deterministic_clear: bool, ANY, "Kuhn and Ros 2016 §II tells of no reset" => false;
+        deterministic_clear: bool, ANY, "Kuhn and Ros 2016 §II mention no reset" => false;
         /// Time between two updates.
         tupdate: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(30);
         /// Integral gain.
@@ -65,19 +66,20 @@ params! {
             "paper2013": "as in pie@paper2013", "Pan et al. 2013",
             "rfc8033": "as in pie@rfc8033", "RFC 8033",
             "linux": "as in pie@linux", "Linux sch_pie.c";
-        "a certain signal falls due": "at an update that sees more delay than deterministic_target",
+        "a deterministic signal becomes due":
+            "at an update that finds more delay than deterministic_target", "Kuhn and Ros 2016 §II";
+        "it takes": "the next arrival that PIE neither signals nor exempts",
             "Kuhn and Ros 2016 §II";
-        "it is given": "by the next arrival that PIE neither signals nor spares", "Kuhn and Ros 2016 §II";
-        "no certain signal": "during a burst, or while two packets or less wait",
-            "lab decision: the paper is silent",
+        "no deterministic signal": "during a burst, or while two packets or less wait",
+            "our choice: what PIE exempts; the paper is silent",
             "linux": "during a burst, or while less than two packets wait",
-                "lab decision: the paper is silent";
-        "a certain signal marks while": "ecn is on, whatever the probability",
-            "lab decision: ecn_mark_limit is PIE's";
+                "our choice: what PIE exempts; the paper is silent";
+        "a deterministic signal marks while": "ecn is on, at any probability",
+            "our choice: ecn_mark_limit is PIE's, for its random signals";
     }
     check: |params| check(params);
     unused: |dialect| match dialect {
-        "rfc8033" | "linux" => &["dq_threshold"], // their delay is that of stamps
+        "rfc8033" | "linux" => &["dq_threshold"], // their delay comes from time stamps
         _ => &[],
     };
 }
@@ -99,7 +101,7 @@ pub struct Madpie {
     ecn: bool,
     deterministic_target: f64,
     deterministic_clear: bool,
-    /// Whether the next packet that PIE spares is dropped.
+    /// Whether the next packet that PIE lets pass is dropped.
     is_drop_due: bool,
 }
 
@@ -159,7 +161,7 @@ impl Law for Madpie {
     type Params = MadpieParams;
     const NAME: &'static str = "madpie";
     const DOC: &'static str =
-        "PIE plus one certain drop per update above a delay bound (Kuhn and Ros 2016)";
+        "PIE plus one deterministic drop per update above a delay bound (Kuhn and Ros 2016)";
     const VARS: &'static [Var] = &[
         Var { name: "drop_prob", unit: "1", doc: "Probability in the controller; may exceed 1" },
         Var { name: "delay", unit: "s", doc: "Queue delay at the last update" },

@@ -39,12 +39,12 @@ fn judge(madpie: &mut Madpie, u: f64, ecn: Ecn) -> Verdict {
     madpie.on_enqueue(now, arrival(now, ecn), full_packets(50), &mut Rng::scripted(u))
 }
 
-/// `n` arrivals that PIE spares: which of them are dropped all the same.
+/// Of `n` arrivals that PIE lets pass: which are dropped deterministically.
 fn dropped_of(madpie: &mut Madpie, n: usize) -> Vec<usize> {
     (0..n).filter(|_| judge(madpie, 0.999_999, Ecn::NotEct) == DETERMINISTIC).collect()
 }
 
-/// Facts 16.1 and 16.3.
+/// Fact aqm-101.
 #[test]
 fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
     let mut madpie = settled(&FROZEN);
@@ -54,7 +54,7 @@ fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
     }
 }
 
-/// Facts 16.4 and 16.7: ten in ten updates of 30 ms are 33.3 a second.
+/// Fact aqm-101: ten in ten updates of 30 ms are 33.3 a second.
 #[test]
 fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
     let mut madpie = settled(&FROZEN);
@@ -68,7 +68,7 @@ fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
     assert!((10.0 / span - 33.3).abs() < 0.1, "at most one per tupdate");
 }
 
-/// Fact 16.5.
+/// Kuhn and Ros 2016 §II: the flag is for packets that PIE does not drop.
 #[test]
 fn a_random_drop_leaves_the_deterministic_one_due() {
     let mut madpie = settled(&[]);
@@ -79,7 +79,7 @@ fn a_random_drop_leaves_the_deterministic_one_due() {
     assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass);
 }
 
-/// Fact 16.6.
+/// Kuhn and Ros 2016 §II: strictly above.
 #[test]
 fn a_delay_of_exactly_the_bound_is_not_above_it() {
     let mut madpie = settled(&FROZEN);
@@ -89,7 +89,7 @@ fn a_delay_of_exactly_the_bound_is_not_above_it() {
     assert_eq!(dropped_of(&mut madpie, 10), [0]);
 }
 
-/// Fact 16.2.
+/// Fact aqm-103.
 #[test]
 fn below_the_bound_it_is_pie_to_the_draw() {
     let mut madpie = settled(&[("ecn", "true")]);
@@ -111,9 +111,9 @@ fn below_the_bound_it_is_pie_to_the_draw() {
     assert!(signals > 0, "there was something to compare");
 }
 
-/// Lab decisions, spec aqm.md §16.
+/// Fact aqm-100.
 #[test]
-fn bursts_and_two_small_packets_are_spared_and_the_drop_stays_due() {
+fn bursts_and_two_small_packets_are_exempt_and_the_drop_stays_due() {
     let mut madpie: Madpie = law(&FROZEN);
     madpie.is_drop_due = true;
     assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass, "this one starts the burst");
@@ -127,7 +127,7 @@ fn bursts_and_two_small_packets_are_spared_and_the_drop_stays_due() {
     assert_eq!(with(2001), DETERMINISTIC);
 }
 
-/// Lab decision, spec aqm.md §16: the flag stays set unless `deterministic_clear`.
+/// Fact aqm-100: the flag stays set unless `deterministic_clear`.
 #[test]
 fn a_drop_that_is_due_stays_due_when_the_delay_falls_unless_cleared() {
     let mut keeps = settled(&FROZEN);
@@ -140,7 +140,7 @@ fn a_drop_that_is_due_stays_due_when_the_delay_falls_unless_cleared() {
     assert_eq!(dropped_of(&mut clears, 10), [0; 0]);
 }
 
-/// Lab decision, spec aqm.md §16: marks as PIE does, and its 10 % limit is for random signals only.
+/// Fact aqm-100: marks as PIE does, but the 10 % limit is for random signals only.
 #[test]
 fn a_deterministic_signal_marks_what_can_be_marked_at_any_probability() {
     let mut madpie = settled(&[("ecn", "true")]);
@@ -157,9 +157,9 @@ fn the_bound_must_lie_above_the_target() {
     assert!(refusal.message.contains("greater than target"));
 }
 
-/// Golden trace G9, 300 ms later, for the first timer rings one period after the start.
+/// Fact aqm-102, 300 ms later, for the burst allowance has to be used up first.
 #[test]
-fn golden_trace_g9() {
+fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     let mut madpie = settled(&FROZEN);
     let timers = [(0, 24), (30, 26), (60, 30), (90, 25)];
     let mut dropped = Vec::new();
@@ -174,11 +174,11 @@ fn golden_trace_g9() {
     assert_eq!(dropped, [35, 65]);
 }
 
-/// A MADPIE of a dialect in the middle of its life: its controller stands still, and its delay is told
-/// by stamps or rate as the dialect wants.
+/// How many deterministic and random signals a dialect gives at that delay. Its controller cannot
+/// move, and its delay comes from time stamps or from the rate, as the dialect measures it.
 fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
     let mut madpie: Madpie = law_of(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());
-    let (mut certain, mut random) = (0, 0);
+    let (mut deterministic, mut random) = (0, 0);
     for i in 0..timers {
         let now = ms(10_000) + Span::from_millis(30).times(i.into());
         for k in 0..=30 {
@@ -190,27 +190,27 @@ fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
         for _ in 0..50 {
             match judge(&mut madpie, 0.999_999, Ecn::NotEct) {
                 Verdict::Pass => {}
-                verdict if verdict == DETERMINISTIC => certain += 1,
+                verdict if verdict == DETERMINISTIC => deterministic += 1,
                 _ => random += 1,
             }
         }
     }
-    (certain, random)
+    (deterministic, random)
 }
 
-/// Facts 16.1, 16.3 and 16.6 on every base: one certain drop per update above the bound, none below.
+/// Fact aqm-101 on every base: one deterministic drop per update above the bound, none below.
 #[test]
-fn every_base_gets_one_certain_drop_per_update_above_the_bound() {
+fn every_base_gets_one_deterministic_drop_per_update_above_the_bound() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
-        let (certain, random) = signals_of(dialect, 40, 20);
+        let (deterministic, random) = signals_of(dialect, 40, 20);
         // A base with a rate estimate needs two rounds to know its delay.
-        assert!((17..=20).contains(&certain), "{dialect}: {certain}");
+        assert!((17..=20).contains(&deterministic), "{dialect}: {deterministic}");
         assert_eq!(random, 0, "{dialect}");
         assert_eq!(signals_of(dialect, 22, 20), (0, 0), "{dialect}");
     }
 }
 
-/// Fact 16.2 on every base: below the bound it is that PIE, to the draw.
+/// Fact aqm-103 on every base.
 #[test]
 fn below_the_bound_every_base_is_its_pie_to_the_draw() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {

@@ -1,9 +1,11 @@
 //! PI: a proportional-integral controller of the backlog, the ancestor of PIE.
 //!
-//! Source: ns-2.35 `pi.cc` (Hollot, Misra, Towsley, Gong 2001, read through it).
+//! Source: ns-2.35 `pi.cc`, `PIQueue::calculate_p` and `PIQueue::drop_early`, written after Hollot,
+//! Misra, Towsley and Gong 2001, whose text was not read.
 //!
-//! Deviations from ns-2: on overflow the arrival is dropped, not the tail after appending it; a draw
-//! hits when `u < p`, not `u <= p`; there is no byte mode.
+//! Deviations from ns-2: a draw hits when `u < p`, not `u <= p` (fact aqm-1); there is no byte
+//! mode. ns-2 appends a packet that finds no room and then removes the tail, which is the same
+//! packet. Linux and ns-3 have no PI.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -29,15 +31,18 @@ params! {
         ecn: bool, ANY, "ns-2 pi.cc: setbit_ off" => false;
     } behaviour {
         "the backlog counts": "packets", "ns-2 pi.cc without bytes_";
-        "an arrival is signalled": "when u < p", "lab decision; ns-2 pi.cc: u <= p";
-        "where there is no room": "the arrival pays", "lab decision; ns-2 pi.cc: the tail, after appending";
+        "an arrival is signalled": "when u < p",
+            "our choice: never at p = 0, always at 1; ns-2 pi.cc: u <= p";
+        "where there is no room": "the arrival is dropped", "ns-2 pi.cc: appended, then removed";
     }
     check: |params| match (params.sample_rate.0 <= 1e6, params.a.max(params.b) <= 1.0) {
         (true, true) => Ok(()),
         (false, _) => {
             Err("sample_rate must be at most 1000000hz, a microsecond between updates".into())
         }
-        (_, false) => Err("a and b must be at most 1: a packet is worth all probability there is".into()),
+        (_, false) => {
+            Err("a and b must be at most 1: a gain of 1 moves p from 0 to 1 for one packet".into())
+        }
     };
 }
 
@@ -116,15 +121,15 @@ mod tests {
         var(&pi, "drop_prob")
     }
 
-    /// Larger ones would meet as infinities of both signs.
+    /// Larger gains would add infinities of both signs.
     #[test]
-    fn gains_beyond_all_probability_are_refused() {
+    fn gains_above_one_are_refused() {
         let refusal = |text| crate::QdiscSpec::parse(text).unwrap_err().message;
         assert!(refusal("pi:a=1e300").contains("a and b must be at most 1"));
         assert!(refusal("pi:b=1.1").contains("a and b must be at most 1"));
     }
 
-    /// Facts 21.1, 21.2 and 21.3.
+    /// Fact aqm-115: a (q - q_ref) - b (q_old - q_ref).
     #[test]
     fn steps_are_those_of_the_formula() {
         assert_near(after_one_update(0.1, 50.0, 50), 0.1, 1e-15);
@@ -132,14 +137,14 @@ mod tests {
         assert_near(after_one_update(0.1, 0.0, 0), 0.1 - 3e-6, 1e-12);
     }
 
-    /// Fact 21.4.
+    /// ns-2.35 `pi.cc`, `PIQueue::calculate_p`.
     #[test]
     fn the_probability_stays_between_zero_and_one() {
         assert_eq!(after_one_update(0.0, 0.0, 0), 0.0);
         assert_eq!(after_one_update(0.5, 0.0, 100_000), 1.0);
     }
 
-    /// Facts 21.5 and 21.6.
+    /// ns-2.35 `pi.cc`: `w_` is 170.
     #[test]
     fn there_are_170_updates_in_a_second_and_none_between() {
         let mut pi = law::<Pi>(&[]);

@@ -1,24 +1,25 @@
-//! PI2: a PI controller whose output is squared before it becomes the drop probability, which makes
-//! PIE's table and most of its special cases needless.
+//! PI2: a PI controller whose output is squared before it becomes the drop probability, which
+//! replaces PIE's table and most of its special cases.
 //!
 //! Source: Tahiliani and Tewari 2017 ("Implementation of PI2 Queuing Discipline for Classic TCP
 //! Traffic in ns-3"), for classic traffic only: gains on p', delay from the departure rate.
 //!
 //! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is bounded to
-//! 0..=1; the square is taken by two draws that must both hit, not by one draw against p'^2.
+//! 0..=1; the square is taken by two draws that must both hit, not by one draw against p'^2 (fact
+//! aqm-90).
 //!
-//! Deviations of `classic` from the authors' Linux `sch_pi2.c`: that controls p_s = 2 p' with twice the
-//! gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its rate has weight 1/8, not
-//! 1/2; its first update comes after 500 ms; it marks scalable traffic with p_s. `linux` follows all of
-//! these, in doubles where the kernel has 32 bits.
+//! Deviations of `classic` from the PI2 authors' Linux `sch_pi2.c` (2015): that controls p_s = 2 p'
+//! with twice the gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its rate
+//! has weight 1/8, not 1/2; its first update comes after 500 ms; it marks scalable traffic with
+//! p_s. `linux` follows all of these, in doubles where the kernel has 32 bits.
 //!
-//! Deviations of `classic` from the ns-3 port: half its gains (it applies Linux's to p' directly, twice
-//! too strong); an upper bound; `<`, not `<=`, two packets are exempt; no decay when idle; two draws.
-//! `ns3` follows all of these.
+//! Deviations of `classic` from the ns-3 port: half its gains (it applies Linux's to p' directly,
+//! which is twice too strong); an upper bound; exempt are less than two packets, not two; no decay
+//! when idle; two draws. `ns3` follows all of these.
 //!
-//! Deviations of `rfc9332` from RFC 9332: none known for classic traffic; it has no queue of low latency.
-//! Its delay is the age of the packet at the head, which goes on growing while the link stands still.
-//! `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
+//! Deviations of `rfc9332` from RFC 9332 Appendix A.1: for classic traffic, none known; there is no
+//! L queue. Its delay is the age of the packet at the head, which grows while the link stands
+//! still. `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
 
 use alloc::format;
 use alloc::string::String;
@@ -39,7 +40,7 @@ params! {
     pub struct Pi2Params {
         dialects:
             "classic" = "Tahiliani and Tewari 2017: classic traffic, gains on p'",
-            "rfc9332" = "RFC 9332 Appendix A: the base AQM of DualPI2, without its queue of low latency",
+            "rfc9332" = "RFC 9332 Appendix A: the base AQM of DualPI2, without the L queue",
             "coupled" = "one queue for classic and scalable traffic (Linux sch_pi2.c), gains on p'",
             "linux" = "Linux sch_pi2.c: gains on p_s = k p'",
             "ns3" = "the ns-3 port: Linux's gains on p', no upper bound";
@@ -80,7 +81,8 @@ params! {
         /// k: how much more often than p' scalable packets are marked.
         coupling_k: f64, POSITIVE, "RFC 9332 §2.4; Linux sch_pi2.c: 2" => 2.0;
         /// When the probability is updated first; `auto` is one `tupdate` after the start.
-        first_update: OrAuto<Span>, POSITIVE, "lab decision: one period" => OrAuto(None),
+        first_update: OrAuto<Span>, POSITIVE,
+            "our choice: one period, as between updates" => OrAuto(None),
             "linux": "Linux sch_pi2.c: half a second" => OrAuto(Some(Span::from_millis(500)));
         /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
         hz: OrOff<u64>, POSITIVE, "timers are exact" => OrOff(None),
@@ -107,9 +109,9 @@ fn check(params: &Pi2Params) -> Result<(), String> {
 }
 
 words! {
-    /// Where PI2's delay comes from (spec aqm.md §1, delay estimators).
+    /// Where PI2's delay comes from.
     pub enum Estimator {
-        /// The sojourn time of the last packet that left, 0 if it left nothing behind.
+        /// The sojourn time of the last packet that left, 0 if nothing was left behind it.
         Stamps = "stamps",
         /// The backlog over a measured departure rate.
         Rate = "rate",
@@ -119,13 +121,13 @@ words! {
 }
 
 words! {
-    /// How scalable traffic is told.
+    /// How scalable traffic is recognised.
     pub enum Scalable {
-        /// It is not.
+        /// Not at all.
         None = "none",
-        /// ECT(1) and CE, as RFC 9331 says.
+        /// By ECT(1) and CE (RFC 9331 §4.1).
         Ect1 = "ect1",
-        /// Whatever can be marked.
+        /// By any ECN field but Not-ECT.
         Any = "any",
     }
 }
@@ -198,7 +200,7 @@ impl Pi2 {
         self.output == 0.0 && self.delay == 0.0 && self.last_delay == 0.0
     }
 
-    /// So little waits that nothing is done.
+    /// So little waits that no packet is signalled.
     fn is_exempt(&self, queue: Backlog) -> bool {
         queue.bytes < self.exempt_below_bytes || queue.packets < self.exempt_below_packets
     }
@@ -208,7 +210,7 @@ impl Pi2 {
         if self.form == Form::Unbounded {
             return u <= self.base_prob * self.base_prob;
         }
-        // "Think twice to drop": the second draw only if the first one hits (lab decision §15).
+        // "Think twice to drop": the second draw only if the first one hits (fact aqm-90).
         u < self.base_prob && rng.uniform() < self.base_prob
     }
 
@@ -324,8 +326,8 @@ impl Law for Pi2 {
 }
 
 impl Pi2Params {
-    /// How many bytes, or packets, must wait at least for anything to be done: two packets, in ns-3
-    /// more than two, which counts them in the unit of the limit.
+    /// How many bytes, or packets, must wait at least for a signal: two packets (Linux
+    /// `sch_pi2.c`); in the ns-3 port more than two, in the unit of the limit.
     fn exempt(&self, env: &Env) -> (u64, u32) {
         let mtu_bytes = self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         let two = mtu_bytes.saturating_mul(2);

@@ -19,7 +19,7 @@ fn update(pi2: &mut Pi2, delay_ms: u64) -> f64 {
     var(pi2, "base_prob")
 }
 
-/// Fact 15.1.
+/// Fact aqm-90.
 #[test]
 fn drops_with_the_square_of_the_controller_s_output() {
     for (base_prob, drop_prob) in [(0.2f64, 0.04f64), (0.5, 0.25)] {
@@ -32,7 +32,7 @@ fn drops_with_the_square_of_the_controller_s_output() {
     }
 }
 
-/// How many numbers one arrival takes from a generator.
+/// How many numbers one arrival takes from the generator.
 fn draws(pi2: &mut Pi2, rng: &mut Rng, queue: Backlog) -> u32 {
     let mut shadow = rng.clone();
     pi2.on_enqueue(Time::ZERO, arrival(Time::ZERO, Ecn::NotEct), queue, rng);
@@ -40,7 +40,7 @@ fn draws(pi2: &mut Pi2, rng: &mut Rng, queue: Backlog) -> u32 {
     (0..4).find(|_| shadow.next_u64() == next).expect("at most three draws")
 }
 
-/// Fact 15.2.
+/// Fact aqm-90.
 #[test]
 fn thinks_twice_and_draws_the_second_time_only_if_the_first_hits() {
     let mut pi2 = started(0.3, 0.0);
@@ -51,7 +51,7 @@ fn thinks_twice_and_draws_the_second_time_only_if_the_first_hits() {
     assert_near(per_packet, 1.3, 5.0 * (0.3f64 * 0.7 / f64::from(n)).sqrt());
 }
 
-/// Spec aqm.md §1: each draw hits when it is strictly below p'.
+/// Fact aqm-1: each draw hits when it is strictly below p'.
 #[test]
 fn draws_equal_to_the_probability_pass() {
     let two_draws = |mut rng: Rng| (rng.uniform(), rng.uniform());
@@ -68,13 +68,13 @@ fn draws_equal_to_the_probability_pass() {
     assert_eq!(verdict, Verdict::Drop(Cause::Random));
 }
 
-/// Fact 15.3.
+/// Fact aqm-91.
 #[test]
 fn one_step_of_the_controller() {
     assert_near(update(&mut started(0.1, 0.02), 30), 0.134375, 1e-12);
 }
 
-/// Fact 15.6.
+/// Tahiliani and Tewari 2017 §II: both terms are 0.
 #[test]
 fn at_the_target_the_probability_stays() {
     let mut pi2 = started(0.1, 0.02);
@@ -83,7 +83,7 @@ fn at_the_target_the_probability_stays() {
     }
 }
 
-/// Fact 15.7: strictly less than two packets, as in Linux `sch_pi2.c`.
+/// Linux `sch_pi2.c`: strictly less than two packets.
 #[test]
 fn less_than_two_packets_are_neither_dropped_nor_drawn_for() {
     let mut rng = Rng::stream(1, "pi2", 0);
@@ -92,7 +92,7 @@ fn less_than_two_packets_are_neither_dropped_nor_drawn_for() {
     assert_eq!(draws(&mut pi2, &mut rng, bytes(3028)), 2);
 }
 
-/// Fact 15.8.
+/// Tahiliani and Tewari 2017 §II: PI2 has none of PIE's heuristics.
 #[test]
 fn has_no_burst_allowance_at_the_start() {
     let mut pi2 = started(0.0, 0.0);
@@ -121,9 +121,9 @@ fn the_probability_stays_a_probability() {
     assert_eq!(update(&mut pi2, 0), 0.0);
 }
 
-/// Golden trace G5, PI2.
+/// Fact aqm-92.
 #[test]
-fn golden_trace_g5() {
+fn the_controller_follows_its_equation_step_by_step() {
     let mut pi2 = started(0.1, 0.02);
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
     let expected = [
@@ -160,7 +160,7 @@ fn share(pi2: &mut Pi2, ecn: Ecn, verdict: Verdict) -> f64 {
 const DROP: Verdict = Verdict::Drop(Cause::Random);
 const MARK: Verdict = Verdict::Mark(Cause::Random);
 
-/// Fact 15.4.
+/// Fact aqm-93.
 #[test]
 fn coupled_marks_scalable_packets_with_k_p_and_drops_classic_ones_with_its_square() {
     for dialect in ["coupled", "linux"] {
@@ -174,7 +174,7 @@ fn coupled_marks_scalable_packets_with_k_p_and_drops_classic_ones_with_its_squar
     assert_near(share(&mut by_rfc9331, Ecn::Ect0, MARK), 0.09, 0.004);
 }
 
-/// Fact 15.5.
+/// Fact aqm-93.
 #[test]
 fn linux_drops_at_most_a_quarter() {
     let mut pi2 = started_in("linux", 0.4, &[]);
@@ -185,7 +185,7 @@ fn linux_drops_at_most_a_quarter() {
     assert_near(share(&mut pi2, Ecn::NotEct, DROP), 0.25, 0.005);
 }
 
-/// Fact 15.3 and the table of spec aqm.md §15: the gain on p' in each dialect.
+/// Fact aqm-91: the gain on p' in each dialect.
 #[test]
 fn ns3_moves_twice_as_far_as_the_others() {
     let step = |dialect| {
@@ -198,9 +198,9 @@ fn ns3_moves_twice_as_far_as_the_others() {
     assert_near(step("ns3"), 0.06875, 1e-12);
 }
 
-/// Golden trace G5, second line: the base AQM of RFC 9332.
+/// Fact aqm-92, for RFC 9332 Appendix A.1.
 #[test]
-fn golden_trace_g5_of_the_base_aqm() {
+fn the_base_controller_of_rfc_9332_follows_its_equation_step_by_step() {
     let mut pi2 = started_in("rfc9332", 0.1, &[("delay", "stamps")]);
     pi2.delay = 0.02;
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
@@ -216,8 +216,8 @@ fn golden_trace_g5_of_the_base_aqm() {
     }
 }
 
-/// Spec aqm.md §1 (c): the age of the head goes on growing while the link stands still, where the sojourn
-/// time of the last departure stays as it was; both are 0 when nothing waits.
+/// Fact aqm-94: the age of the head grows while the link stands still, where the sojourn time of
+/// the last departure does not change; both are 0 when nothing waits.
 #[test]
 fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
     let delays = |estimator: &str| {
@@ -236,9 +236,9 @@ fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
     assert_eq!(delays("stamps")[..2], [0.008, 0.008]);
 }
 
-/// The discipline tells the law of the head, in one queue and under flow queues.
+/// The discipline calls `on_head`, in one queue and under flow queues.
 #[test]
-fn the_head_of_the_queue_is_shown_before_every_update() {
+fn the_head_of_the_queue_is_passed_on_before_every_update() {
     for aqm in ["pi2@rfc9332", "fq(pi2@rfc9332)"] {
         let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
         let mut qdisc = crate::registry::build_watched::<Numbered>(&spec, &env()).unwrap();
@@ -257,7 +257,7 @@ fn the_head_of_the_queue_is_shown_before_every_update() {
     }
 }
 
-/// Spec aqm.md §15, table, "clamp at 1", and "x 0.98".
+/// Linux `sch_pi2.c` and the ns-3 port: 0.98; the port bounds p' from below only.
 #[test]
 fn ns3_has_no_upper_bound_and_builds_decay_when_idle() {
     let mut ns3 = started_in("ns3", 0.5, &[]);
@@ -269,9 +269,9 @@ fn ns3_has_no_upper_bound_and_builds_decay_when_idle() {
     }
 }
 
-/// Fact 15.7, ns-3: up to and including two packets.
+/// The ns-3 port: up to and including two packets.
 #[test]
-fn ns3_spares_two_packets_and_linux_less() {
+fn ns3_exempts_two_packets_and_linux_less() {
     let draws_at = |dialect, queue| {
         let mut rng = Rng::stream(1, "pi2", 0);
         draws(&mut started_in(dialect, 0.5, &[]), &mut rng, queue)
@@ -283,7 +283,7 @@ fn ns3_spares_two_packets_and_linux_less() {
     assert!(draws_at("linux", queue(1, 3028)) > 0);
 }
 
-/// Spec aqm.md §1, periodic timers.
+/// Facts aqm-3 and aqm-4.
 #[test]
 fn linux_updates_first_after_half_a_second_and_every_eight_jiffies() {
     let mut pi2: Pi2 = law_of("linux", &[]);

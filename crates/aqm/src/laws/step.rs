@@ -1,9 +1,11 @@
 //! Step marking: every packet that can be marked is marked while the queue is above a threshold.
 //!
-//! Source: Data Center TCP (Alizadeh and others 2010 §3.1; RFC 8257 §3.1) for a backlog on arrival; Linux
-//! `sch_fq_codel.c` and `sch_dualpi2.c` for a sojourn time on departure.
+//! Source: Alizadeh et al. 2010 §3.1 and RFC 8257 §3.1 for a backlog on arrival; Linux
+//! `sch_dualpi2.c`, `do_step_aqm`, for a sojourn time on departure.
 //!
-//! Packets that cannot be marked pass: the limit alone holds them back. Deviations: none known.
+//! Deviations from RFC 8257: none known. From Linux `sch_dualpi2.c`: a packet that cannot be marked
+//! passes, as in `codel_impl.h`, `codel_dequeue` (`ce_threshold`); the threshold is a time only.
+//! ns-3 has no such queue disc.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -23,12 +25,14 @@ params! {
             "Linux sch_dualpi2.c: 1 ms" => OrOff(Some(Span::from_millis(1))),
             "dctcp": "RFC 8257 §3.1: backlog only" => OrOff(None);
         /// Backlog, the arrival included, above which an arriving packet is marked.
-        backlog_threshold: OrOff<Limit>, POSITIVE, "Linux sch_dualpi2.c: sojourn only" => OrOff(None),
-            "dctcp": "Alizadeh and others 2010 §4: K = 65 at 10 Gb/s" => OrOff(Some(Limit::Packets(65)));
+        backlog_threshold: OrOff<Limit>, POSITIVE,
+            "Linux sch_dualpi2.c: sojourn only" => OrOff(None),
+            "dctcp": "Alizadeh et al. 2010 §4: K = 65 at 10 Gb/s"
+                => OrOff(Some(Limit::Packets(65)));
     } behaviour {
         "what cannot be marked": "passes; the limit alone holds it back", "RFC 8257 §3.1",
             "sojourn": "passes; the limit alone holds it back",
-                "lab decision; Linux sch_dualpi2.c drops it, sch_fq_codel.c passes it";
+                "our choice: step marks only, as Linux codel_impl.h; sch_dualpi2.c drops";
     }
 }
 
@@ -94,6 +98,7 @@ mod tests {
         (Step::new(&params, &env()), Rng::stream(1, "unused", 0))
     }
 
+    /// Linux `sch_dualpi2.c`, `do_step_aqm`: strictly above.
     #[test]
     fn a_sojourn_above_the_threshold_marks_and_one_at_it_does_not() {
         let (mut step, mut rng) = step("sojourn");

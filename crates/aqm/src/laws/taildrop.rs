@@ -1,7 +1,8 @@
 //! Tail drop: no law at all. The queue's limit alone decides; the baseline of every comparison.
 //!
-//! Source: Linux `sch_fifo.c`; RFC 7928 §3.2 for the size of the buffer.
-//! Deviations from Linux and ns-3: none known.
+//! Source: Linux `sch_fifo.c`, `pfifo_enqueue`, `bfifo_enqueue` and `pfifo_tail_enqueue` (head
+//! drop); RFC 7928 §3.2 for the size of the buffer. Deviations from Linux and from ns-3
+//! `FifoQueueDisc`: none known.
 
 use crate::law::{Aqm, Env, Law, Var};
 use crate::params;

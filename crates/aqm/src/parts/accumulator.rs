@@ -1,10 +1,10 @@
 //! Derandomised chance (RFC 8033 §5.4): probabilities are added up, and the sum keeps two signals
 //! from following each other too closely or too far apart.
 
-/// One, in the scale of the sum: 2^56, as in Linux `sch_pie.c`. Doubles would reach 8.5 one
-/// addition late (spec aqm.md §1).
+/// One, in the scale of the sum: 2^56, as in Linux `pie.h`. Doubles would reach 8.5 one addition
+/// late (fact aqm-2).
 const ONE: f64 = (1u64 << 56) as f64;
-/// Forgives the rounding of up to 10^5 additions: 1e-12, in the scale of the sum.
+/// Allows for the rounding of up to 10^5 additions: 1e-12, in the scale of the sum.
 const TOLERANCE: u64 = 1 << 16;
 const LOW: u64 = (1u64 << 56) / 100 * 85 - TOLERANCE;
 const HIGH: u64 = (1u64 << 56) / 10 * 85 - TOLERANCE;
@@ -48,7 +48,7 @@ impl Default for Accumulator {
 }
 
 impl Accumulator {
-    /// A signal is overdue above 8.5 only (Schwarzkopf et al. 2016 on the draft of PIE).
+    /// A signal is overdue above 8.5 only (Schwarzkopf, Veith and Menth 2016 on the PIE draft).
     pub fn overdue_above() -> Accumulator {
         Accumulator { sum: 0, high: HIGH + 2 * TOLERANCE }
     }
@@ -68,7 +68,7 @@ impl Accumulator {
         }
     }
 
-    /// The sum, for show.
+    /// The sum as a number.
     pub fn value(&self) -> f64 {
         self.sum as f64 / ONE
     }
@@ -84,7 +84,7 @@ mod tests {
         (1..).find(|_| sum.add(scaled) == standing).expect("the sum grows")
     }
 
-    /// Spec aqm.md §1: doubles would need 171, 86 and 851 additions.
+    /// Fact aqm-2: doubles would need 171, 86 and 851 additions.
     #[test]
     fn sums_reach_their_thresholds_at_the_ideal_addition() {
         assert_eq!(additions_until(0.05, Standing::Overdue), 170);
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(additions_until(0.00085, Standing::Overdue), 10_000);
     }
 
-    /// Spec aqm.md §13.4 B: "accu > 8.5".
+    /// Schwarzkopf, Veith and Menth 2016 §II: the draft drops when the sum exceeds 8.5.
     #[test]
     fn the_draft_is_overdue_above_8_5_only() {
         let mut sum = Accumulator::overdue_above();

@@ -1,8 +1,10 @@
 //! Queue delay by Little's law: the backlog over the measured departure rate.
 //!
-//! This is the cycle of the PIE authors' ns-2 code (2013-2014), taken over by the ns-3 model of PI2
-//! (Tahiliani and Tewari 2017). It differs from RFC 8033 Appendix B, which counts from the packet
-//! after the one that starts a cycle and averages times instead of rates.
+//! Source: the PIE authors' ns-2 code (2013-2014), `pie.cc`, `PIEQueue::deque`, and the ns-3 model
+//! of PI2 (Tahiliani and Tewari 2017 §II).
+//!
+//! Deviations from RFC 8033 Appendix B: a cycle counts the packet that starts it, and rates are
+//! averaged instead of times. From ns-2: a cycle of no duration gives no sample (there: infinity).
 
 use crate::time::Time;
 
@@ -69,8 +71,9 @@ impl DepartureRate {
         self.bytes_per_sec
     }
 
-    /// Forgets the average. A cycle that runs goes on with its old start and a count of -1, as the
-    /// authors' code leaves it (spec aqm.md §13.4 E: "the measuring flag stays").
+    /// Forgets the average. A running cycle goes on with its old start and a count of -1, for ns-2
+    /// `pie.cc`, `PIEQueue::calculate_p`, sets `dq_count` and leaves `in_measurement` (fact
+    /// aqm-72).
     pub fn forget(&mut self) {
         self.bytes_per_sec = None;
         if let Some(cycle) = &mut self.cycle {
@@ -101,7 +104,7 @@ mod tests {
     fn first_sample_counts_the_packet_in_hand_and_later_ones_are_averaged() {
         let mut rate = DepartureRate::new(10_000, 0.5);
         serve(&mut rate, 0, 10, 20_000);
-        // Ten packets over nine service times: spec aqm.md §13.6 item 7 tells the same of Linux.
+        // Ten packets over nine service times; Linux has the same bias (fact aqm-75).
         assert!((rate.bytes_per_sec().unwrap() - 10_000.0 / 0.009).abs() < 1e-6);
         serve(&mut rate, 10, 10, 20_000);
         let expected = 0.5 * 10_000.0 / 0.009 + 0.5 * 1_000_000.0;
@@ -116,6 +119,7 @@ mod tests {
         assert_eq!(rate.bytes_per_sec(), None);
     }
 
+    /// Fact aqm-72.
     #[test]
     fn forgetting_leaves_a_running_cycle_one_byte_short() {
         let mut rate = DepartureRate::new(10_000, 0.5);

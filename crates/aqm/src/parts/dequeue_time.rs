@@ -1,8 +1,9 @@
-//! Queue delay by Little's law, the way RFC 8033 measures it (§5.2, Appendix B): the average *time* in
-//! which a threshold of bytes leaves.
+//! Queue delay by Little's law from the average *time* in which a threshold of bytes leaves.
 //!
-//! It counts from the packet after the one that starts a measurement, and always allots the threshold,
-//! not the bytes counted. [`super::departure_rate`] tells how the authors' code differs.
+//! Source: RFC 8033 Appendix B. The text of §5.2 ends a measurement at every packet before the
+//! threshold is reached, which cannot be meant. It counts from the packet after the one that starts
+//! a measurement, and divides by the threshold, not by the bytes counted; [`super::departure_rate`]
+//! is the estimator of the authors' ns-2 code.
 
 use crate::time::{Span, Time};
 
@@ -59,13 +60,13 @@ impl DequeueTime {
         Span::from_secs_f64(backlog_bytes as f64 * seconds / self.threshold as f64)
     }
 
-    /// Forgets the average and measures from now on (RFC 8033 Appendix B, on activation).
+    /// Forgets the average and starts a measurement (RFC 8033 Appendix B, on activation).
     pub fn restart(&mut self, now: Time) {
         self.seconds = None;
         self.measurement = Some(Measurement { start: now, bytes: 0 });
     }
 
-    /// Measures no more until enough waits.
+    /// Ends the measurement; the next one starts once enough waits.
     pub fn stop(&mut self) {
         self.measurement = None;
     }
@@ -81,7 +82,7 @@ mod tests {
         }
     }
 
-    /// Spec aqm.md §13.6 item 7: the packet that starts a measurement is not counted.
+    /// RFC 8033 Appendix B: the packet that starts a measurement is not counted.
     #[test]
     fn ten_packets_in_ten_service_times_give_the_rate_without_bias() {
         let mut time = DequeueTime::new(10_000, 0.25);

@@ -1,4 +1,4 @@
-//! The proportional-integral step shared by PIE, PI2 and their kin.
+//! The proportional-integral step shared by PIE, PI2, MADPIE and DualPI2 (RFC 8033 §4.2).
 
 /// Gains and set point of a PI controller of queue delay.
 #[derive(Clone, Copy, Debug)]

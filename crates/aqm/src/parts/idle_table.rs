@@ -1,8 +1,9 @@
 //! How RED's average decays while the queue is idle, as `tc red` computes it for the kernel.
 //!
-//! tc computes the table in psched ticks of 64 ns (`tc_calc_xmittime` of `tc_core.c`), the kernel looks it
-//! up in microseconds (`ktime_us_delta` in `red.h`), and shifts by its natural logarithms: beyond the first
-//! half an idle average decays 15.6 / ln 2 times slower than meant. Both sources were read; it is kept.
+//! Source: iproute2 `tc_red.c`, `tc_red_eval_idle_damping`, and `tc_core.c`, `tc_calc_xmittime`;
+//! Linux `red.h`, `red_calc_qavg_from_idle_time`. tc computes the table in psched ticks of 64 ns,
+//! the kernel reads it by microseconds and shifts by its natural logarithms: below one half, an
+//! idle average decays 15.6 / ln 2 times slower than intended (fact aqm-48). This is kept.
 
 use alloc::boxed::Box;
 
@@ -38,14 +39,14 @@ impl IdleTable {
         IdleTable { log, shifts }
     }
 
-    /// The average after so long without packets, at most half of it within the first cells.
+    /// The average after that time without packets; at least half of it within the first cells.
     pub fn decayed(&self, average: u64, idle_micros: u64) -> u64 {
         let idle = idle_micros.min((CELLS as u64 - 1) << self.log);
         let shift = self.shifts[(idle >> self.log) as usize & (CELLS - 1)];
         if shift > 0 {
             return average >> shift;
         }
-        // The time left falls in the first cells: a straight line, down to half at most.
+        // In the first cells the average falls along a straight line, to one half at most.
         let loss = (u128::from(average) * u128::from(idle)) >> self.log;
         let loss = u64::try_from(loss).unwrap_or(u64::MAX);
         if loss < average >> 1 { average - loss } else { average >> 1 }
@@ -56,9 +57,8 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// `red.h` looks up microseconds in a table of `tc_red.c` whose unit is 64 ns, and shifts by what are
-    /// natural logarithms there: a quarter is left after 15.625 / ln 2 times the time that was meant. The
-    /// straight line before that is right: half is gone when it should be.
+    /// Fact aqm-48: a quarter is left after 15.625 / ln 2 times the intended time. The straight
+    /// line before that is right: half is gone when it should be.
     #[test]
     fn an_idle_average_falls_to_a_half_in_time_and_to_a_quarter_much_later() {
         let table = IdleTable::new(4, 1000, Rate::from_bps(10_000_000));
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(shifts(7_000_000), shifts(exact));
     }
 
-    /// Spec aqm.md §5: a shift by time, and a straight line to no less than half before the first one.
+    /// Linux `red.h`, `red_calc_qavg_from_idle_time`: a straight line to one half, then shifts.
     #[test]
     fn an_idle_average_falls_along_a_line_and_then_by_halves() {
         let table = IdleTable::new(4, 1000, Rate::from_bps(10_000_000));

@@ -3,7 +3,7 @@
 use crate::time::{Span, Time};
 
 /// A timer that expires one period after time zero for the first time, then strictly periodically
-/// (lab decision, spec aqm.md §1: Linux waits 500 ms first, ns-3's PIE starts at time 0).
+/// (fact aqm-3: Linux waits 500 ms first, ns-3's PIE starts at time 0).
 #[derive(Clone, Debug)]
 pub struct Periodic {
     period: Span,
@@ -33,8 +33,8 @@ impl Periodic {
         self.period
     }
 
-    /// Moves to the first expiry after `now`. A host that comes late by whole periods (real time
-    /// can) passes them over, so that the grid is kept and the timer always lies ahead.
+    /// Moves to the first expiry after `now`. A host that is late by whole periods, as real time
+    /// can be, skips them: expiries stay multiples of the period and lie in the future.
     pub fn advance(&mut self, now: Time) {
         if self.next <= now {
             let late = now.since(self.next).as_nanos() / self.period.as_nanos();
@@ -44,7 +44,7 @@ impl Periodic {
 }
 
 /// That span in whole jiffies of a kernel with `hz` of them per second, rounded up, at least one
-/// (spec aqm.md §1: 15 ms becomes 16 ms at 250, 20 ms at 100).
+/// (Linux `usecs_to_jiffies`; fact aqm-4).
 pub fn in_jiffies(span: Span, hz: u64) -> Span {
     const SECOND: u128 = 1_000_000_000;
     let jiffies = (u128::from(span.as_nanos()) * u128::from(hz)).div_ceil(SECOND).max(1);
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_its_grid_and_always_lies_ahead() {
+    fn expires_at_multiples_of_the_period_and_always_in_the_future() {
         let mut timer = Periodic::new(Span::from_millis(15));
         assert_eq!(timer.next(), Time::from_nanos(15_000_000));
         timer.advance(Time::from_nanos(14_999_999));
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(timer.next(), Time::from_nanos(75_000_000));
     }
 
-    /// Spec aqm.md §1, periodic timers.
+    /// Fact aqm-4.
     #[test]
     fn kernels_round_up_to_whole_jiffies() {
         let rounded = |millis, hz| in_jiffies(Span::from_millis(millis), hz);

@@ -1,15 +1,15 @@
-//! Every parameter that a dialect takes does something there. One that does nothing is to be listed under
-//! `unused`, so that it is refused and `sojourn explain` shows it as such.
+//! Every parameter that a dialect accepts has an effect there. One that has none is to be listed
+//! under `unused`, so that it is refused and `sojourn explain` shows it as such.
 
 use sojourn_aqm::params::{Kind, ParamSpec};
 use sojourn_aqm::registry;
 use sojourn_aqm::{QdiscSpec, units};
 
-use super::{Host, LIMIT_PACKETS, Life, Limit, kinds};
+use super::{Host, LIMIT_PACKETS, Limit, RandomTraffic, kinds};
 
-/// Settings in whose company a parameter may do what it does: a mark limit takes marks, a rate's weight a
-/// delay from the rate.
-const COMPANY: &[&str] = &[
+/// Settings that some parameters need to have an effect: a mark limit needs marks, the weight of a
+/// rate needs a delay from the rate.
+const NEEDED: &[&str] = &[
     "",
     "ecn=true",
     "delay=rate",
@@ -45,25 +45,25 @@ fn values(param: &ParamSpec) -> Vec<&'static str> {
 }
 
 /// What becomes of every packet, or none if the settings are refused.
-fn digest(kind: &str, company: &str, setting: &str) -> Option<u64> {
+fn digest(kind: &str, others: &str, setting: &str) -> Option<u64> {
     let usual = Limit::Packets(LIMIT_PACKETS);
-    let own = company.split(',').find_map(|text| text.strip_prefix("limit="));
+    let own = others.split(',').find_map(|text| text.strip_prefix("limit="));
     let limit = own.map_or(usual, |text| units::limit(text).expect("a limit"));
     let of_limit = if own.is_some() { String::new() } else { format!("limit={limit}") };
     let settings: Vec<&str> =
-        [&of_limit, company, setting].into_iter().filter(|text| !text.is_empty()).collect();
+        [&of_limit, others, setting].into_iter().filter(|text| !text.is_empty()).collect();
     let spec = QdiscSpec::parse(&format!("{kind}:{}", settings.join(","))).ok()?;
     let mut host = Host::new(&spec, limit, 9);
-    host.live(17_500);
+    host.run_phases(17_500);
     Some(host.ledger.digest)
 }
 
-/// Whether any two values that the dialect takes, in the same company, make a difference.
+/// Whether any two values that the dialect takes, with the same other settings, make a difference.
 fn has_effect(kind: &str, param: &ParamSpec) -> bool {
-    COMPANY.iter().any(|company| {
+    NEEDED.iter().any(|others| {
         let settings = values(param).into_iter().map(|value| format!("{}={value}", param.name));
         let all = [String::new()].into_iter().chain(settings);
-        let mut digests = all.filter_map(|setting| digest(kind, company, &setting));
+        let mut digests = all.filter_map(|setting| digest(kind, others, &setting));
         digests.next().is_some_and(|first| digests.any(|other| other != first))
     })
 }

@@ -1,5 +1,5 @@
-//! A host that follows the contract of `Aqm` and `Qdisc` to the letter, and checks after every operation what
-//! they promise. The contract's tests drive it at random, those of the room `fuzz` by what a fuzzer thinks up.
+//! A host that follows the contract of `Aqm` and `Qdisc` exactly, and checks after every operation
+//! what they promise. The contract tests drive it at random, those of `fuzz` with a fuzzer's input.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use sojourn_aqm::{
     Backlog, Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time,
 };
 
-/// Timers that ring in one silence at most.
+/// How many timers may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
 
 /// Probabilities that may exceed 1, with the reason.
 const UNBOUNDED: &[(&str, &str)] = &[
-    ("madpie", "drop_prob"), // the ns-2 code has no upper bound (spec aqm.md §13.6 item 14)
+    ("madpie", "drop_prob"), // the ns-2 code has no upper bound (fact aqm-70)
     ("pie@ns2", "drop_prob"),
-    ("pie@linux", "drop_prob"), // its bound does not hold (spec aqm.md §13.6 item 5)
+    ("pie@linux", "drop_prob"), // its bound has no effect (fact aqm-73)
     ("pie@linux", "accumulator"),
-    ("pie@docsis", "drop_prob"), // 13.6 for a packet of mean size (RFC 8034)
-    ("pi2@ns3", "drop_prob"),    // the port has no upper bound (spec aqm.md §15)
+    ("pie@docsis", "drop_prob"), // 13.6 for a packet of mean size (RFC 8034; fact aqm-82)
+    ("pi2@ns3", "drop_prob"),    // the port has no upper bound
     ("pi2@ns3", "base_prob"),
 ];
 
@@ -54,7 +54,7 @@ impl Packet for TestPacket {
     }
 }
 
-/// Everything a host knows of its packets.
+/// The host's account of its packets.
 #[derive(Default)]
 pub struct Ledger {
     pub now: Time,
@@ -63,10 +63,12 @@ pub struct Ledger {
     inside_packets: u32,
     inside_bytes: u64,
     last_of_flow: BTreeMap<(u64, bool), usize>,
-    /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for each).
+    /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for
+    /// each).
     is_dual: bool,
-    /// Whether flows may lose their queue while packets of theirs wait in it: Linux `sch_cake.c` gives the
-    /// name of a place to the ninth flow of a set, which happens here where there are few places.
+    /// Whether flows may lose their queue while packets of theirs wait in it: Linux `sch_cake.c`,
+    /// `cake_hash`, gives the tag of a queue to the ninth flow of a set, which happens here with few
+    /// queues.
     is_crowded: bool,
     pub drops: BTreeMap<(Stage, Cause), u64>,
     pub marks: u64,
@@ -84,7 +86,7 @@ impl Ledger {
 
     fn gone(&mut self, packet: &TestPacket, enqueued: Time, what: u64) {
         let offered = self.offered[packet.id].take();
-        assert_eq!(offered, Some(enqueued), "a packet leaves once, with the time it came");
+        assert_eq!(offered, Some(enqueued), "a packet leaves once, with its arrival time");
         self.inside_packets -= 1;
         self.inside_bytes -= u64::from(packet.bytes);
         self.note(packet, what);
@@ -119,7 +121,7 @@ impl Sink<TestPacket> for Ledger {
     }
     fn marked(&mut self, packet: &mut TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
         assert_eq!(packet.ecn, Ecn::Ce);
-        assert_eq!(self.offered[packet.id], Some(enqueued), "a mark tells when the packet came");
+        assert_eq!(self.offered[packet.id], Some(enqueued), "a mark comes with the arrival time");
         assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is marked now");
         self.marks += 1;
         self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
@@ -161,7 +163,7 @@ impl Host {
         }
     }
 
-    /// Time goes by, timers ring. A law that wants more of them than a test can wait for stops the clock.
+    /// Time passes and timers fire. A law with more timers than a test can wait for stops the clock.
     pub fn pass(&mut self, nanos: u64) {
         let then = Time::from_nanos(self.ledger.now.as_nanos().saturating_add(nanos));
         for _ in 0..MOST_TIMERS {
@@ -196,12 +198,16 @@ impl Host {
             None => {
                 let is_held = self.qdisc.held_until().is_some_and(|until| until > now);
                 let is_empty = self.qdisc.backlog() == Backlog::EMPTY;
-                assert!(is_empty || is_held, "{}: it works, or says until when not", self.name);
+                assert!(
+                    is_empty || is_held,
+                    "{}: it is work-conserving, or says until when it holds packets",
+                    self.name
+                );
             }
         }
     }
 
-    /// What every operation must leave behind it.
+    /// What must hold after every operation.
     pub fn check(&mut self) {
         let (name, ledger) = (&self.name, &self.ledger);
         let backlog = self.qdisc.backlog();

@@ -1,12 +1,12 @@
-//! The text of a golden trace, as `testdata/golden/README.md` describes it: read, or refused with a sentence.
-//! Nothing in a text may bring the reader down; the room `fuzz` tries.
+//! The text of a golden trace, as `testdata/golden/README.md` describes it: read, or refused with a
+//! sentence. No text may make the reader panic; `fuzz` tests that.
 
 use sojourn_aqm::{Backlog, Ecn, Limit, QdiscSpec, Span, Time, units};
 use toml::{Table, Value};
 
 pub const MTU: u32 = 1514;
 
-/// Calls, packets and instants that one step may take.
+/// How many calls, packets and instants one step may have.
 const MOST: u64 = 1_000_000;
 
 /// A trace.
@@ -15,17 +15,17 @@ pub struct Trace {
     /// The law or discipline in its text form, a legal one.
     pub aqm: String,
     pub tolerance: Tolerance,
-    pub story: Story,
+    pub script: Script,
 }
 
-/// Who is asked what.
+/// The calls of a trace.
 #[derive(Clone, Debug)]
-pub enum Story {
+pub enum Script {
     Law { idle_until: Option<Time>, steps: Vec<LawStep> },
     Discipline { steps: Vec<QueueStep> },
 }
 
-/// How far a value may be from what is expected.
+/// How far a value may be from the expected one.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
     pub absolute: f64,
@@ -62,7 +62,7 @@ pub enum LawStep {
     },
 }
 
-/// What a law is shown at its updates.
+/// What a law measures at its updates.
 #[derive(Clone, Debug)]
 pub enum Inputs {
     Sojourns(Vec<Span>),
@@ -84,7 +84,7 @@ pub struct QueueStep {
     pub state: State,
 }
 
-/// What is done with a discipline.
+/// A call of a discipline.
 #[derive(Clone, Debug)]
 pub enum Call {
     Offer { flows: Vec<u64>, bytes: u32, ecn: Ecn },
@@ -104,16 +104,16 @@ impl Trace {
         if !(tolerance.absolute >= 0.0 && tolerance.relative >= 0.0) {
             return Err("a tolerance must not be negative".to_owned());
         }
-        let (aqm, story) = match file.contains_key("law") {
+        let (aqm, script) = match file.contains_key("law") {
             true => law(&file)?,
             false => discipline(&file)?,
         };
         QdiscSpec::parse(&aqm).map_err(|error| error.message)?;
-        Ok(Trace { aqm, tolerance, story })
+        Ok(Trace { aqm, tolerance, script })
     }
 }
 
-fn law(file: &Table) -> Result<(String, Story), String> {
+fn law(file: &Table) -> Result<(String, Script), String> {
     let params = file.get("params").and_then(Value::as_table).ok_or("params must be a table")?;
     let param = |(name, value): (&String, &Value)| {
         let value = value.as_str().ok_or_else(|| format!("params.{name} must be text"))?;
@@ -126,10 +126,10 @@ fn law(file: &Table) -> Result<(String, Story), String> {
     let idle_until = optional(file, "idle_until", span)?;
     let idle_until = idle_until.map(|span| Time::ZERO + span);
     let steps = steps(file)?.into_iter().map(law_step).collect::<Result<_, String>>()?;
-    Ok((aqm, Story::Law { idle_until, steps }))
+    Ok((aqm, Script::Law { idle_until, steps }))
 }
 
-fn discipline(file: &Table) -> Result<(String, Story), String> {
+fn discipline(file: &Table) -> Result<(String, Script), String> {
     let steps: Vec<QueueStep> =
         steps(file)?.into_iter().map(queue_step).collect::<Result<_, String>>()?;
     let mut now = Time::ZERO;
@@ -139,7 +139,7 @@ fn discipline(file: &Table) -> Result<(String, Story), String> {
         }
         now = step.at + step.every.times(step.count.saturating_sub(1));
     }
-    Ok((words(file, "aqm")?.to_owned(), Story::Discipline { steps }))
+    Ok((words(file, "aqm")?.to_owned(), Script::Discipline { steps }))
 }
 
 fn law_step(step: &Table) -> Result<LawStep, String> {

@@ -1,13 +1,13 @@
-//! Reads the golden traces in `testdata/golden`, whose README describes them, and lives through each. Who
-//! answers is not said here: the tests of this crate show the Rust API, those of `crates/capi` the
-//! door to C.
+//! Reads the golden traces in `testdata/golden`, whose README describes them, and replays each. The
+//! interface is a trait: the tests of this crate implement it by the Rust API, those of `crates/capi`
+//! by the C bindings.
 
 #[path = "file.rs"]
 mod file;
 
 use std::path::{Path, PathBuf};
 
-use file::{Call, Inputs, LawStep, QueueStep, State, Story, Tolerance, Trace};
+use file::{Call, Inputs, LawStep, QueueStep, Script, State, Tolerance, Trace};
 use sojourn_aqm::{Backlog, Ecn, Head, Rng, Span, Time, Verdict};
 
 pub use file::MTU;
@@ -15,10 +15,10 @@ pub use file::MTU;
 /// Rate of the link in bits per second.
 pub const RATE_BPS: u64 = 10_000_000;
 
-/// A law behind some door.
+/// A law, by one interface or another.
 pub trait Law {
     fn new(text: &str) -> Self;
-    /// Starts chance anew: the next number is the first of the stream `queue` 0 of that seed.
+    /// Reseeds the generator: the next number is the first of the stream `queue` 0 of that seed.
     fn seed(&mut self, seed: u64);
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict;
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict;
@@ -28,7 +28,7 @@ pub trait Law {
     fn var(&mut self, name: &str) -> f64;
 }
 
-/// What became of a packet in a discipline.
+/// A packet that a discipline dropped or marked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fate {
     pub id: u64,
@@ -40,27 +40,27 @@ pub struct Fate {
 
 /// A packet of a trace.
 #[derive(Clone, Copy, Debug)]
-pub struct Parcel {
+pub struct TracePacket {
     pub id: u64,
     pub flow: u64,
     pub bytes: u32,
     pub ecn: Ecn,
 }
 
-/// A discipline behind some door.
+/// A discipline, by one interface or another.
 pub trait Discipline {
     fn new(text: &str) -> Self;
-    fn enqueue(&mut self, now: Time, parcel: Parcel);
+    fn enqueue(&mut self, now: Time, packet: TracePacket);
     /// The number of the packet that leaves, and when it had been accepted.
     fn dequeue(&mut self, now: Time) -> Option<(u64, Time)>;
     fn next_timer(&self) -> Option<Time>;
     fn on_timer(&mut self, now: Time);
     fn var(&mut self, name: &str) -> f64;
-    /// What was dropped and marked since the last call.
+    /// The packets dropped and marked since the last call.
     fn fates(&mut self) -> Vec<Fate>;
 }
 
-/// Lives through every trace; returns how many there are and how many values were compared.
+/// Replays every trace; returns how many there are and how many values were compared.
 pub fn run_all<L: Law, D: Discipline>() -> (usize, usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden");
     let entries = std::fs::read_dir(folder).expect("the traces are there");
@@ -72,12 +72,12 @@ pub fn run_all<L: Law, D: Discipline>() -> (usize, usize) {
         let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).expect("readable");
         let trace = Trace::read(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
-        let values = match trace.story {
-            Story::Law { idle_until, steps } => {
+        let values = match trace.script {
+            Script::Law { idle_until, steps } => {
                 let law = LawTrace::<L>::new(&name, &trace.aqm, trace.tolerance);
                 law.run(idle_until, &steps)
             }
-            Story::Discipline { steps } => {
+            Script::Discipline { steps } => {
                 DisciplineTrace::<D>::new(&name, &trace.aqm, trace.tolerance).run(&steps)
             }
         };
@@ -87,7 +87,7 @@ pub fn run_all<L: Law, D: Discipline>() -> (usize, usize) {
     (paths.len(), compared)
 }
 
-/// A law on its way through a trace.
+/// A law during the replay of a trace.
 struct LawTrace<L> {
     name: String,
     law: L,
@@ -194,10 +194,10 @@ impl<L: Law> LawTrace<L> {
     }
 }
 
-/// What waits at an update by sojourn times.
+/// The backlog at an update that is given by sojourn times.
 const FIFTY: Backlog = Backlog { packets: 50, bytes: 50 * MTU as u64, link_bytes: 50 * MTU as u64 };
 
-/// A discipline on its way through a trace.
+/// A discipline during the replay of a trace.
 struct DisciplineTrace<D> {
     name: String,
     discipline: D,
@@ -228,8 +228,8 @@ impl<D: Discipline> DisciplineTrace<D> {
                 Call::Offer { flows, bytes, ecn } => {
                     let flow = flows[index as usize % flows.len()];
                     self.last_id += 1;
-                    let parcel = Parcel { id: self.last_id, flow, bytes: *bytes, ecn: *ecn };
-                    self.discipline.enqueue(self.now, parcel);
+                    let packet = TracePacket { id: self.last_id, flow, bytes: *bytes, ecn: *ecn };
+                    self.discipline.enqueue(self.now, packet);
                 }
                 Call::Take => left.extend(self.discipline.dequeue(self.now)),
             }
@@ -237,7 +237,7 @@ impl<D: Discipline> DisciplineTrace<D> {
         self.check(step, &left)
     }
 
-    /// Timers ring when they are due, before whatever else happens then.
+    /// Timers fire when they are due, before anything else at that time.
     fn pass(&mut self, then: Time) {
         while let Some(due) = self.discipline.next_timer().filter(|&due| due <= then) {
             self.discipline.on_timer(due);
@@ -287,7 +287,7 @@ impl Tolerance {
     }
 }
 
-/// A seed whose stream begins in that range.
+/// A seed whose stream begins with a number in that range.
 fn seed_drawing((from, to): (f64, f64)) -> u64 {
     let begins = |&seed: &u64| (from..=to).contains(&Rng::stream(seed, "queue", 0).uniform());
     (0..1_000_000).find(begins).expect("one of many")

@@ -1,5 +1,6 @@
-//! FQ-CoDel without an operating system: no std, no C library, an allocator that only ever hands out. It
-//! exits with 0 if every packet that went in came out or was dropped. `tests/no_std.rs` links and runs it.
+//! FQ-CoDel without an operating system: no std, no C library, an allocator that never frees. It
+//! exits with 0 if every packet that went in came out or was dropped. `tests/no_std.rs` links and
+//! runs it.
 #![no_std]
 #![no_main]
 #![no_builtins]
@@ -17,18 +18,18 @@ use sojourn_aqm::{
 struct Heap;
 
 const HEAP_BYTES: usize = 8 << 20;
-static mut ROOM: [u8; HEAP_BYTES] = [0; HEAP_BYTES];
+static mut MEMORY: [u8; HEAP_BYTES] = [0; HEAP_BYTES];
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call hands out a part of the room that no other call has, or null.
+// SAFETY: every call returns a part of `MEMORY` that no other call gets, or null.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let room = &raw mut ROOM as usize;
+        let start = &raw mut MEMORY as usize;
         let claimed = USED.fetch_add(layout.size() + layout.align(), Ordering::Relaxed);
         if claimed + layout.size() + layout.align() > HEAP_BYTES {
             return core::ptr::null_mut();
         }
-        ((room + claimed).next_multiple_of(layout.align())) as *mut u8
+        ((start + claimed).next_multiple_of(layout.align())) as *mut u8
     }
     unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
 }
@@ -41,7 +42,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     exit(101)
 }
 
-// What a prebuilt `core` wants of its surroundings: unwinding, which never happens, and bytes in bulk.
+// What a prebuilt `core` wants of its surroundings: unwinding, which never happens, and bytes in
+// bulk.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

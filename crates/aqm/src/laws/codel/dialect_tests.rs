@@ -18,9 +18,9 @@ fn fresh(dialect: &str) -> CoDel {
     codel
 }
 
-/// Golden trace G2, all rows: dequeues every millisecond, calm from 1000 to 1100 ms.
+/// Fact aqm-13: dequeues every millisecond, below target from 1000 to 1100 ms.
 #[test]
-fn golden_trace_g2() {
+fn every_text_resumes_by_its_own_rule() {
     let rows: [(&str, u64, f64, [u64; 5]); 4] = [
         ("rfc8289", 1200, 26.0, [1220, 1239, 1258, 1277, 1295]),
         ("draft", 1200, 25.0, [1220, 1240, 1259, 1278, 1297]),
@@ -41,14 +41,14 @@ fn golden_trace_g2() {
     }
 }
 
-/// Golden trace G1: every text starts alike; a strict test starts one call later.
+/// Fact aqm-12: every text starts alike; a strict test starts one call later.
 #[test]
-fn golden_trace_g1() {
+fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the_builds() {
     for dialect in TEXTS {
         let times = drop_times(&mut fresh(dialect), (0, 690_000, 1000), |_| ABOVE);
         let millis: Vec<u64> = times.iter().map(|t| t / 1000).collect();
-        let g1 = [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689];
-        assert_eq!(millis, g1, "{dialect}");
+        let expected = [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689];
+        assert_eq!(millis, expected, "{dialect}");
     }
     // On the grid of ticks: 100 ticks from call to call, an interval of exactly 1000 calls.
     for dialect in BUILDS {
@@ -63,7 +63,7 @@ fn golden_trace_g1() {
     }
 }
 
-/// Fact 8.4: a second gap of 50.0 ms, a third of 56.25, a fourth of 48.8, then 44.15.
+/// Fact aqm-19: a second gap of 50.0 ms, a third of 56.25, a fourth of 48.8, then 44.15.
 #[test]
 fn builds_space_their_first_drops_by_the_newton_step() {
     for dialect in BUILDS {
@@ -92,7 +92,7 @@ fn leave_with_count(codel: &mut CoDel, count: u32) -> Time {
     drop_next
 }
 
-/// Waits for a whole interval and more, enters the dropping state at `now`, and tells the count.
+/// Waits for a whole interval, enters the dropping state at `now`, and returns the count.
 fn enter(codel: &mut CoDel, now: Time) -> f64 {
     let before = Time::from_nanos(now.as_nanos() - 100_000_000);
     assert_eq!(drops_in_call(codel, before, ABOVE), 0);
@@ -100,7 +100,7 @@ fn enter(codel: &mut CoDel, now: Time) -> f64 {
     var(codel, "count")
 }
 
-/// Fact 8.7, column `listing`.
+/// Fact aqm-14.
 #[test]
 fn the_draft_resumes_two_below_within_8_intervals() {
     let count_after = |pause: Span| {
@@ -114,7 +114,7 @@ fn the_draft_resumes_two_below_within_8_intervals() {
     assert_eq!(count_after(Span::from_millis(1000)), 1.0);
 }
 
-/// Facts 9.1, 9.2, 9.4 and 9.6.
+/// Fact aqm-15.
 #[test]
 fn act_takes_two_away_and_from_128_on_a_64th() {
     let map = [(2, 1), (3, 1), (10, 8), (100, 98), (128, 126), (129, 126), (130, 127)];
@@ -131,7 +131,7 @@ fn act_takes_two_away_and_from_128_on_a_64th() {
     }
 }
 
-/// Fact 9.3.
+/// Fact aqm-16.
 #[test]
 fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     let wait = |dialect, pause_ms| {
@@ -144,12 +144,13 @@ fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     assert_eq!(wait("act_pollere", 100), 10);
     assert_eq!(wait("draft", 100), 100);
     assert_eq!(wait("rfc8289", 100), 100);
-    // Spec aqm.md §9: the paper's prose shortens always, Pollere's code within 8 intervals.
+    // The prose of the paper (§II-B) always shortens, Pollere's code within 8 intervals.
     assert_eq!(wait("act", 900), 10);
     assert_eq!(wait("act_pollere", 900), 100);
 }
 
-/// Facts 9.5 and 8 "order matters": a second packet of the call is below target.
+/// RFC 8289 §5.5 against Schwarzkopf, Veith and Menth 2016 Listing 1: the second packet of the
+/// call is below target.
 #[test]
 fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
     for (dialect, count) in [("rfc8289", 2.0), ("draft", 1.0), ("act", 1.0), ("act_pollere", 1.0)] {
@@ -164,7 +165,7 @@ fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
     }
 }
 
-/// Fact 9.7, over random sojourn times with a few pauses.
+/// Fact aqm-17, over random sojourn times with a few pauses.
 #[test]
 fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
     let mut chance = Rng::stream(9, "act", 7);
@@ -182,14 +183,15 @@ fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
     }
 }
 
-/// Spec aqm.md §9: first_above starts as "already above" in Pollere's code.
+/// Pollere's ns-2 `codel.cc` of July 2012 starts with a `first_above_time_` in the past.
 #[test]
-fn the_first_packet_of_all_may_be_dropped_at_once_by_pollere() {
+fn the_very_first_packet_may_be_dropped_at_once_by_pollere() {
     let at_once = |dialect| drops_in_call(&mut law_of::<CoDel>(dialect, &[]), at(0), ABOVE);
     assert_eq!((at_once("act_pollere"), at_once("act")), (1, 0));
 }
 
-/// Spec aqm.md §8 (a): finding the queue empty clears `first_above` in the RFC, and not in Linux.
+/// RFC 8289 §5.6 clears `first_above_time_` where the queue is found empty; Linux 6.1
+/// `codel_dequeue` and ns-3 `DoDequeue` return before they would.
 #[test]
 fn an_empty_queue_restarts_the_interval_in_the_texts_and_not_in_the_builds() {
     for dialect in TEXTS.iter().chain(&BUILDS) {
@@ -201,10 +203,10 @@ fn an_empty_queue_restarts_the_interval_in_the_texts_and_not_in_the_builds() {
     }
 }
 
-/// Spec aqm.md §8, table: `<=` 1514 B on the link, against `<` 1500 B in the queue.
+/// Linux `codel_should_drop`: `<=` 1514 B on the link; ns-3 `OkToDrop`: `<` 1500 B in the queue.
 #[test]
-fn builds_spare_a_packet_by_their_own_tests() {
-    let spared = |dialect: &str, queue: Backlog| {
+fn builds_exempt_a_packet_by_their_own_tests() {
+    let exempts = |dialect: &str, queue: Backlog| {
         let mut codel = fresh(dialect);
         (0..400).all(|i| {
             let now = at(i * 1_000);
@@ -212,24 +214,24 @@ fn builds_spare_a_packet_by_their_own_tests() {
         })
     };
     let queue = |bytes, link_bytes| Backlog { packets: 1, bytes, link_bytes };
-    assert!(spared("linux", queue(1514, 1514)) && !spared("linux", queue(0, 1515)));
-    assert!(spared("ns3", queue(1499, 90_000)) && !spared("ns3", queue(1500, 1500)));
+    assert!(exempts("linux", queue(1514, 1514)) && !exempts("linux", queue(0, 1515)));
+    assert!(exempts("ns3", queue(1499, 90_000)) && !exempts("ns3", queue(1500, 1500)));
 }
 
-/// Marks at every call that signals, and tells their times in microseconds.
+/// Marks at every call that signals; returns their times in microseconds.
 fn mark_times(codel: &mut CoDel, (from, to, step): (u64, u64, u64)) -> Vec<u64> {
     let is_marked = |&t: &u64| {
         let head = crate::packet::Head { ecn: Ecn::Ect0, ..waited(at(t), ABOVE) };
         match codel.on_dequeue(at(t), head, full_packets(1000), &mut rng()) {
             Verdict::Pass => false,
             Verdict::Mark(_) => true,
-            Verdict::Drop(_) => panic!("fact 8.9: an ECN-capable packet was dropped"),
+            Verdict::Drop(_) => panic!("an ECN-capable packet was dropped"),
         }
     };
     (from..to).step_by(step as usize).filter(is_marked).collect()
 }
 
-/// Fact 8.9 for every dialect.
+/// Linux `codel_impl.h`, `codel_dequeue`: one mark per call, in place of a drop.
 #[test]
 fn with_ecn_nothing_is_dropped_in_any_dialect() {
     for dialect in CoDelParams::DIALECTS {
@@ -239,7 +241,7 @@ fn with_ecn_nothing_is_dropped_in_any_dialect() {
     }
 }
 
-/// Spec aqm.md §8 "ECN": after a mark ns-3 counts from now, Linux from the time that was due.
+/// After a mark ns-3 `DoDequeue` schedules from now, Linux `codel_dequeue` from `drop_next`.
 #[test]
 fn a_late_mark_delays_the_next_one_in_ns3_only() {
     let after_late = |dialect| {
@@ -254,7 +256,7 @@ fn a_late_mark_delays_the_next_one_in_ns3_only() {
     assert!(ns3.abs_diff(190_000) < 30, "{ns3}");
 }
 
-/// Spec aqm.md §8 "ECN", last sentence.
+/// ns-3 `CoDelQueueDisc::DoDequeue`: `m_useEcn &&`.
 #[test]
 fn ns3_marks_above_ce_threshold_only_with_ecn() {
     let marks = |dialect, ecn| {
@@ -265,7 +267,7 @@ fn ns3_marks_above_ce_threshold_only_with_ecn() {
     assert!(marks("linux", "false") && marks("ns3", "true") && !marks("ns3", "false"));
 }
 
-/// Schwarzkopf et al. 2016 §III: CoDel-count-n, for every arithmetic.
+/// Schwarzkopf, Veith and Menth 2016 §III: CoDel with a frozen count, for every arithmetic.
 #[test]
 fn a_frozen_count_drops_at_a_constant_rate() {
     for dialect in CoDelParams::DIALECTS.iter().map(|dialect| dialect.name) {
@@ -287,7 +289,7 @@ fn counts_and_intervals_beyond_32_bits_are_refused() {
     assert!(crate::QdiscSpec::parse("codel@rfc8289:interval=2200s").is_ok());
 }
 
-/// The whole of a run lies at other times: the builds see differences of ticks only.
+/// A run shifted across the wrap of the clock: only differences of ticks matter.
 #[test]
 fn the_wrap_of_the_clock_at_32_bits_goes_unnoticed() {
     let times = |start: u64| {

@@ -1,30 +1,31 @@
 //! CoDel with nanoseconds and an exact square root: RFC 8289, the earlier draft, and CoDel-ACT.
 //!
-//! The `dequeue` routine of RFC 8289 §5.5 is turned inside out: the discipline asks about one packet
-//! at a time, and [`State`] remembers where in the routine the last answer was given.
+//! The discipline asks about one packet at a time, where `dequeue` of RFC 8289 §5.5 has a loop:
+//! [`State`] remembers at which point of that routine the last verdict was given.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::time::{Span, Time};
 
-/// Which text is followed where the texts differ (spec aqm.md §8, "count/resume rule", and §9).
+/// Which text is followed where the texts differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
     /// RFC 8289 §5.5: resume with the growth of the last dropping state, within 16 intervals.
     Rfc8289,
-    /// draft-nichols-tsvwg-codel-01, Schwarzkopf et al. 2016 Listing 1: resume with count - 2,
-    /// within 8 intervals; the drop that ends a dropping state is not counted.
+    /// draft-nichols-tsvwg-codel-01; Schwarzkopf, Veith and Menth 2016 Listing 1: resume with
+    /// count - 2, within 8 intervals; the drop that ends a dropping state is not counted.
     Draft,
-    /// Schwarzkopf et al. 2016 Listing 2: the draft, and the wait before the first drop shrinks with
-    /// the count left behind.
+    /// Schwarzkopf, Veith and Menth 2016 §II-B and Listing 2: the draft, with a wait before the
+    /// first drop that shrinks with the last count.
     Act,
-    /// Pollere's ns-2 code of July 2012: the wait shrinks only within 8 intervals, and the first
-    /// packet of all needs no wait.
+    /// Pollere's ns-2 `codel.cc` of July 2012: the wait shrinks only within 8 intervals, and the
+    /// very first packet needs no wait.
     ActPollere,
 }
 
-/// Schwarzkopf et al. 2016 Listing 2: above this, a resumed count is scaled rather than lowered by 2.
+/// Schwarzkopf, Veith and Menth 2016 Listing 2: above this, a resumed count is scaled, not lowered
+/// by 2.
 const DECAY_ABOVE: u32 = 126;
 
 /// The law in nanoseconds.
@@ -155,12 +156,12 @@ impl Exact {
             return 1;
         }
         let decays = self.text != Text::Draft && self.count - 2 > DECAY_ABOVE;
-        // Listing 2: 0.9844 of the old count; whole numbers are implied, so the floor is taken.
+        // Listing 2: 0.9844 of the old count, rounded down (fact aqm-18).
         let decayed = || (u64::from(self.count) * 9844 / 10_000) as u32;
         if decays { decayed() } else { self.count - 2 }
     }
 
-    /// One turn of the loop of RFC 8289 §5.5 within the dropping state.
+    /// One iteration of the loop of RFC 8289 §5.5 within the dropping state.
     fn continue_dropping(&mut self, now: Time, drop_next: Time, can_mark: bool) -> Verdict {
         if now < drop_next {
             self.state = State::Dropping { drop_next };
@@ -179,7 +180,7 @@ impl Exact {
 
     /// The packet after a dropped one is above target too.
     fn after_drop(&mut self, drop_next: Time) -> Time {
-        // Spec aqm.md §8: the RFC counted when it dropped, the older texts count here.
+        // RFC 8289 §5.5 counted when it dropped; Listing 1 of the paper and the draft count here.
         if self.text != Text::Rfc8289 {
             self.raise();
         }
@@ -195,14 +196,15 @@ impl Exact {
         Verdict::Pass
     }
 
-    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` is never 0 when it is used.
+    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` is not 0 when it is used.
     fn spacing(&self) -> Span {
         debug_assert!(self.count > 0, "the first signal has been counted");
         let nanos = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));
         Span::from_nanos(nanos as u64)
     }
 
-    /// Linux `codel_impl.h`: whatever leaves with a sojourn time above `ce_threshold` is marked.
+    /// Linux `codel_impl.h`, `codel_dequeue`: a packet that leaves with a sojourn time above
+    /// `ce_threshold` is marked.
     fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
         match (verdict, self.ce_threshold) {
             (Verdict::Pass, Some(limit)) if self.sojourn > limit && head.ecn.can_mark() => {

@@ -1,14 +1,14 @@
-//! CoDel: drops from the head, ever more often, once every packet of a whole interval has waited
-//! longer than a target. And CoDel-ACT ("adapted count and time"), which waits less before it drops
-//! again, as dialects of it.
+//! CoDel: drops from the head, more and more often, once every packet of a whole interval has
+//! waited longer than a target. CoDel-ACT ("adapted count and time"), which waits less before it
+//! drops again, is offered as dialects of it.
 //!
-//! Source: RFC 8289 §5. A literal transcription of its routine is kept beside this file as a test
-//! oracle. [`exact`] holds the dialects that follow a text, [`ticks`] those that follow the integers of
-//! a build.
+//! Source: RFC 8289 §5; a literal transcription of its routine is kept beside this file as a test
+//! oracle. [`exact`] has the dialects that follow a text, [`ticks`] those that follow the integers
+//! of Linux and ns-3.
 //!
 //! Deviations of `rfc8289` from RFC 8289:
 //! - `ecn` and `ce_threshold`, which its pseudo-code lacks, follow Linux `codel_impl.h`: a mark
-//!   takes the place of a drop, at most one per dequeue. So do they in `draft`, `act`, `act_pollere`.
+//!   replaces a drop, at most one per dequeue. The same holds for `draft`, `act`, `act_pollere`.
 //! - `first_above_time` and `drop_next` are unset rather than zero before they have a meaning.
 //! - The optional longer first spacing of data centres (§4.5) is not offered.
 //!
@@ -17,20 +17,21 @@
 //! finding the queue empty clears `first_above`; an overload of flow queues does not raise `count`.
 //! `linux` follows all of these.
 //!
-//! Deviations of `rfc8289` from ns-3: as from Linux (ns-3 has its Newton step and its `>`); the MTU
-//! test is `<=` as in the RFC, not `<`, and against all that waits for the link, not the flow queue
-//! alone; after a mark the next one is counted from `drop_next`, not from now; `ce_threshold` needs no
-//! `ecn`. `ns3` follows all of these.
+//! Deviations of `rfc8289` from ns-3 `CoDelQueueDisc`: as from Linux (ns-3 has the same Newton step
+//! and the same `>`); the MTU test is `<=` as in the RFC, not `<`, and counts all that waits for
+//! the link, not the flow queue alone; after a mark the next one is scheduled from `drop_next`, not
+//! from now; `ce_threshold` needs no `ecn`. `ns3` follows all of these.
 //!
-//! `linux` is that of the 6.1 series. Since March 2026 mainline clears `first_above` too where the queue is
-//! found empty (commit 815980fe6dbb), and since later that year `codel.h` caps the drops of one dequeue at 256;
-//! of that only the constant could be read, not the rule, so neither is followed.
+//! `linux` is that of Linux 6.1 before 6.1.192. Since March 2026 mainline clears `first_above` also
+//! where the queue is found empty (commit 815980fe6dbb, in 6.1.192 too), and since later that year
+//! `codel.h` caps the drops of one dequeue at 256; only the constant of that cap was read, not its
+//! rule. Neither is followed.
 //!
-//! `draft` takes the place of the ns-2 code behind the draft as well; the small differences of the
-//! early ns-2 and Linux versions (spec aqm.md §8, count/resume rule) are not offered. `act` is ACT16
-//! Listing 2; whole counts are implied there, so 0.9844 count is rounded down. `act_pollere` drops the
-//! first packet of all at once if it is above target, as its source does: one that is not, or an empty
-//! queue, ends that.
+//! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
+//! count - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered.
+//! `act` is Listing 2 of Schwarzkopf, Veith and Menth 2016, with 0.9844 count rounded down (fact
+//! aqm-18). `act_pollere` drops the very first packet if it is above target, as its source does; a
+//! packet below target, or an empty queue, ends that.
 
 mod exact;
 mod ticks;
@@ -53,11 +54,15 @@ params! {
     pub struct CoDelParams {
         dialects:
             "rfc8289" = "RFC 8289 §5 with an exact square root; ECN as Linux",
-            "linux" = "Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test",
-            "draft" = "draft-nichols-tsvwg-codel-01 and Schwarzkopf et al. 2016 Listing 1: count - 2",
-            "act" = "CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits interval / sqrt(count)",
-            "act_pollere" = "CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8 intervals",
-            "ns3" = "ns-3 CoDelQueueDisc: Linux's Newton step, a mark counts from now";
+            "linux" =
+                "Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test",
+            "draft" = "draft-nichols-tsvwg-codel-01, and Schwarzkopf, Veith and Menth 2016 \
+                Listing 1: count - 2",
+            "act" = "CoDel-ACT, Schwarzkopf, Veith and Menth 2016 Listing 2: waits \
+                interval / sqrt(count)",
+            "act_pollere" =
+                "CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8 intervals",
+            "ns3" = "ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules from now";
         /// Sojourn time that is acceptable as a standing delay.
         target: Span, POSITIVE, "RFC 8289 §4.3" => Span::from_millis(5);
         /// How long sojourn times must stay above target before the first drop; a worst-case RTT.
@@ -73,25 +78,27 @@ params! {
         /// Sojourn time above which every packet that can be marked is marked, whatever else holds.
         ce_threshold: OrOff<Span>, ANY, "Linux codel.h: disabled" => OrOff(None);
         /// A count that stays the same, so that drops come at a constant rate.
-        count: OrOff<u64>, POSITIVE, "RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it"
-            => OrOff(None);
+        count: OrOff<u64>, POSITIVE,
+            "RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze it"
+                => OrOff(None);
     }
     behaviour {
         "count on entering the dropping state":
             "count - lastcount if that is > 1 and within 16 intervals, else 1", "RFC 8289 §5.5",
             "draft": "count - 2 if count > 2 and within 8 intervals, else 1",
-                "draft-nichols-tsvwg-codel-01; Schwarzkopf et al. 2016 Listing 1",
+                "draft-nichols-tsvwg-codel-01; Schwarzkopf, Veith and Menth 2016 Listing 1",
             "act" | "act_pollere":
                 "count - 2, or 0.9844 count above 126, if count > 2 and within 8 intervals, else 1",
-                "Schwarzkopf et al. 2016 Listing 2";
+                "Schwarzkopf, Veith and Menth 2016 Listing 2";
         "count is raised": "by each drop", "RFC 8289 §5.5",
-            "draft" | "act" | "act_pollere": "by a drop after which the next packet is above target too",
-                "Schwarzkopf et al. 2016 Listing 1";
+            "draft" | "act" | "act_pollere":
+                "by a drop after which the next packet is above target too",
+                "Schwarzkopf, Veith and Menth 2016 Listing 1";
         "wait before the first drop": "interval", "RFC 8289 §5.6",
-            "act": "interval / sqrt(count)", "Schwarzkopf et al. 2016 §II-B",
+            "act": "interval / sqrt(count)", "Schwarzkopf, Veith and Menth 2016 §II-B",
             "act_pollere": "interval / sqrt(count) within 8 intervals, else interval",
                 "Pollere, ns-2 codel.cc of July 2012";
-        "it is above target long enough": "at first_above or later", "RFC 8289 §5.6",
+        "above target for long enough": "at first_above or later", "RFC 8289 §5.6",
             "linux" | "ns3": "later than first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
         "1 / sqrt(count)": "exact", "RFC 8289 §5.6",
             "linux" | "ns3": "16 bits, one Newton step per change", "Linux codel.h; ns-3";
@@ -99,18 +106,18 @@ params! {
             "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
         "a queue found empty": "clears first_above", "RFC 8289 §5.6",
             "linux" | "ns3": "leaves first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
-        "after a mark the next is counted": "from drop_next", "Linux codel_impl.h",
+        "after a mark the next is scheduled": "from drop_next", "Linux codel_impl.h",
             "ns3": "from now", "ns-3 CoDelQueueDisc";
         "ce_threshold marks": "whatever can be marked", "Linux codel_impl.h",
             "ns3": "only where ecn is on", "ns-3 CoDelQueueDisc";
         "an overload of flow queues": "leaves count", "RFC 8289 §5.4",
-            "linux": "adds the packets it takes to count", "Linux sch_fq_codel.c";
+            "linux": "adds the packets it drops to count", "Linux sch_fq_codel.c, fq_codel_drop";
     }
     check: |params| check(params);
 }
 
 fn check(params: &CoDelParams) -> Result<(), String> {
-    // Khademi et al. 2013 run 5 ms of both.
+    // Khademi, Ros and Welzl 2013 use 5 ms for both.
     if params.target > params.interval {
         let source = "RFC 8289 §4.3: 5 to 10 % of it";
         return Err(contradiction(params, "target", "at most", "interval", source));
@@ -120,7 +127,7 @@ fn check(params: &CoDelParams) -> Result<(), String> {
     }
     let ticks = params.interval.as_nanos() >> 10;
     if matches!(params.dialect, "linux" | "ns3") && !(1..1 << 31).contains(&ticks) {
-        // Half of the circle of 2^32 ticks of 1024 ns.
+        // Linux codel.h compares times modulo 2^32 ticks of 1024 ns: half of that is 2199 s.
         return Err("interval must be from 1.024us to 2199s in this dialect (Linux codel.h)".into());
     }
     Ok(())

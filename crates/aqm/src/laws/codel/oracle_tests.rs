@@ -13,7 +13,7 @@ fn rng() -> Rng {
     Rng::stream(1, "unused", 0)
 }
 
-/// The routine of RFC 8289 §5.5 and §5.6, step by step as printed, zero sentinels and all.
+/// The routine of RFC 8289 §5.5 and §5.6, step by step as printed, zero sentinels included.
 struct Oracle {
     target: u64,
     interval: u64,
@@ -103,10 +103,10 @@ impl Oracle {
     }
 }
 
-/// One packet at a time says the same as the printed routine, over 1.2 million dequeues of random
-/// traffic: bursts, droughts and standing queues, slow and fast settings.
+/// 1.2 million dequeues of random traffic: bursts, idle times and standing queues, slow and fast
+/// settings.
 #[test]
-fn judging_single_packets_equals_the_routine_of_rfc_8289() {
+fn deciding_packet_by_packet_equals_the_routine_of_rfc_8289() {
     let mut dropped = 0;
     for (index, (target, interval)) in
         [("5ms", "100ms"), ("1ms", "10ms"), ("400us", "2ms"), ("20ms", "21ms")].iter().enumerate()

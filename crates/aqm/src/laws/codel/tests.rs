@@ -17,14 +17,14 @@ fn codel() -> CoDel {
     law(&[])
 }
 
-/// Fact 8.1.
+/// RFC 8289 §5.6.
 #[test]
 fn first_drop_comes_at_the_first_dequeue_a_whole_interval_after_the_first_above_target() {
     let times = drop_times(&mut codel(), (300, 100_400, 100), |_| ABOVE);
     assert_eq!(times, [100_300]);
 }
 
-/// Fact 8.2.
+/// Fact aqm-10, and RFC 8289 §5.6, `control_law`.
 #[test]
 fn drop_n_plus_1_follows_drop_n_by_interval_over_sqrt_n() {
     let times = drop_times(&mut codel(), (0, 464_100, 100), |_| ABOVE);
@@ -32,7 +32,7 @@ fn drop_n_plus_1_follows_drop_n_by_interval_over_sqrt_n() {
     assert_eq!(after_first, [0, 100_000, 170_800, 228_500, 278_500, 323_200, 364_000]);
 }
 
-/// Fact 8.3.
+/// Fact aqm-11.
 #[test]
 fn thirty_three_drops_in_the_first_second_and_662_in_five() {
     let times = drop_times(&mut codel(), (0, 5_100_100, 100), |_| ABOVE);
@@ -40,7 +40,7 @@ fn thirty_three_drops_in_the_first_second_and_662_in_five() {
     assert_eq!((within(1_000_000), within(5_000_000)), (33, 662));
 }
 
-/// Fact 8.5.
+/// RFC 8289 §5.6: `<`.
 #[test]
 fn a_sojourn_of_exactly_target_counts_as_above() {
     let target = Span::from_millis(5);
@@ -49,14 +49,14 @@ fn a_sojourn_of_exactly_target_counts_as_above() {
     assert!(drop_times(&mut codel(), (0, 300_000, 100), |_| less).is_empty());
 }
 
-/// Fact 8.5.
+/// RFC 8289 §5.6: `first_above_time_` is cleared.
 #[test]
 fn one_packet_below_target_starts_a_new_interval() {
     let dip = |t| if t == 99_000 { BELOW } else { ABOVE };
     assert_eq!(drop_times(&mut codel(), (0, 199_200, 100), dip), [199_100]);
 }
 
-/// Fact 8.6 and RFC 8289 §4.4: the backlog of the whole link, after removal, and `<=`.
+/// RFC 8289 §4.4 and §5.6: the backlog of the whole link, after removal, and `<=`.
 #[test]
 fn nothing_is_dropped_while_at_most_an_mtu_stays_behind_on_the_link() {
     let stays = |bytes: u64, link_bytes: u64| {
@@ -72,7 +72,7 @@ fn nothing_is_dropped_while_at_most_an_mtu_stays_behind_on_the_link() {
     assert!(!stays(0, 1515), "another queue's packets count");
 }
 
-/// Fact 8.6.
+/// RFC 8289 §4.4 and §5.6.
 #[test]
 fn the_last_packet_is_never_dropped_however_long_it_waited() {
     let mut fifo = Fifo::new(codel(), Limit::Packets(10));
@@ -109,7 +109,7 @@ fn enter(codel: &mut CoDel, now: Time) -> f64 {
     var(codel, "count")
 }
 
-/// Fact 8.7.
+/// Fact aqm-14, and RFC 8289 §5.5.
 #[test]
 fn count_resumes_where_it_worked_within_16_intervals_of_the_next_drop() {
     let count_after = |pause: Span| {
@@ -123,7 +123,7 @@ fn count_resumes_where_it_worked_within_16_intervals_of_the_next_drop() {
     assert_eq!(count_after(Span::from_millis(1600)), 1.0);
 }
 
-/// Fact 8.8.
+/// RFC 8289 §5.5: a delta of 0 gives a count of 1.
 #[test]
 fn a_dropping_state_with_a_single_drop_leaves_nothing_to_resume() {
     let mut codel = codel();
@@ -131,8 +131,8 @@ fn a_dropping_state_with_a_single_drop_leaves_nothing_to_resume() {
     assert_eq!(enter(&mut codel, drop_next + Span::from_millis(200)), 1.0);
 }
 
-/// RFC 8289 §5.5: the packet after the entering drop is sent whatever it waited, and after any
-/// other drop the schedule decides again.
+/// RFC 8289 §5.5: the packet after the entering drop is sent however long it waited, and after
+/// any other drop the schedule decides again.
 #[test]
 fn a_late_call_may_drop_several_packets_but_the_entering_one_drops_one() {
     let mut codel = codel();
@@ -142,7 +142,7 @@ fn a_late_call_may_drop_several_packets_but_the_entering_one_drops_one() {
     assert_eq!(drops_in_call(&mut codel, at(1_150_000), ABOVE), 3);
 }
 
-/// Fact 8.9.
+/// Linux `codel_impl.h`, `codel_dequeue`: one mark per call, in place of a drop.
 #[test]
 fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
     let mut codel: CoDel = law(&[("ecn", "true")]);
@@ -156,7 +156,7 @@ fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
             Verdict::Drop(_) => panic!("an ECN-capable packet was dropped"),
         }
     }
-    assert_eq!(marks, 662, "as many as the drops of fact 8.3, in five seconds from the first");
+    assert_eq!(marks, 662, "as many as there would be drops (fact aqm-11)");
 }
 
 /// Linux `codel_impl.h`: strictly above, and on whatever packet leaves.
@@ -173,7 +173,7 @@ fn ce_threshold_marks_every_packet_above_it_and_no_other() {
     assert_eq!(judge(Ecn::NotEct, just_above), Verdict::Pass);
 }
 
-/// Fact 8.10, RFC 8289 §5.4.
+/// RFC 8289 §5.4.
 #[test]
 fn overflow_and_arrivals_leave_the_state_alone() {
     let mut codel = codel();
@@ -195,18 +195,18 @@ fn an_empty_queue_ends_the_interval_and_the_dropping_state() {
     assert_eq!(var(&codel, "dropping"), 0.0);
 }
 
-/// Golden trace G1.
+/// Fact aqm-12.
 #[test]
-fn golden_trace_g1() {
+fn drops_from_a_standing_queue_come_at_the_computed_times() {
     let mut codel = codel();
     let times: Vec<u64> =
         drop_times(&mut codel, (0, 690_000, 1000), |_| ABOVE).iter().map(|t| t / 1000).collect();
     assert_eq!(times, [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689]);
 }
 
-/// Golden trace G2, row `rfc8289`.
+/// Fact aqm-13.
 #[test]
-fn golden_trace_g2() {
+fn after_a_pause_the_count_resumes_and_the_next_drops_follow_from_it() {
     let mut codel = codel();
     let sojourn = |t| if (1_000_000..1_100_000).contains(&t) { BELOW } else { ABOVE };
     let before = drop_times(&mut codel, (0, 1_000_000, 1000), sojourn);

@@ -1,12 +1,14 @@
-//! CoDel in the integer arithmetic of Linux `codel.h` and `codel_impl.h`, and ns-3's form of it: time
-//! in ticks of 1024 ns that wrap at 32 bits, and 1/sqrt(count) in 16 bits, better by one Newton step
-//! for every change of the count.
+//! CoDel in the integer arithmetic of Linux `codel.h` and `codel_impl.h`, and in ns-3's variant of
+//! it: time in ticks of 1024 ns that wrap at 32 bits, and 1/sqrt(count) in 16 bits, improved by one
+//! Newton step at every change of the count.
 //!
-//! Source: spec aqm.md §1 "Time" and §8. Whether a time is set is told by zero, as there: that is part
-//! of being bit-exact, and wrong once in 2^32 ticks.
+//! Source: Linux 6.1 `codel_impl.h`, `codel_dequeue`, `codel_should_drop` and `codel_Newton_step`;
+//! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as there:
+//! that is part of being bit-exact, and wrong once in 2^32 ticks.
 //!
-//! Not built: the cap of 256 drops per call of the newest kernels (its exact rule is unverified); the
-//! kernel's way past an empty queue.
+//! Deviations: the cap of 256 drops per call of the newest kernels is not built, for its rule was
+//! not read; nor is the path by which the kernel bypasses an empty queue. ns-3 compares times
+//! without regard to the wrap, `ns3` here with regard to it, which differs after 73 minutes.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
@@ -64,14 +66,14 @@ impl InverseRoot {
     }
 }
 
-/// Who builds it.
+/// Whose code it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Build {
     Linux,
     Ns3,
 }
 
-/// Where in the routine the last answer was given.
+/// At which point of `codel_dequeue` the last verdict was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// Between two calls.
@@ -131,7 +133,7 @@ impl TickCoDel {
         self.sojourn = now.minus(Ticks::at(head.enqueued));
         let small = match self.build {
             Build::Linux => queue.link_bytes <= self.mtu_bytes,
-            // Spec aqm.md §8: strictly less, and the flow queue alone.
+            // ns-3 CoDelQueueDisc::OkToDrop: strictly less, and this queue alone.
             Build::Ns3 => queue.bytes < self.mtu_bytes,
         };
         if self.sojourn.is_before(self.target) || small {
@@ -150,7 +152,7 @@ impl TickCoDel {
         let memory = u64::from(self.interval.0) * 16;
         match self.build {
             Build::Linux => since.is_before(Ticks(memory as u32)),
-            // Spec aqm.md §8: the difference wraps, so that a drop yet to come is not recent.
+            // ns-3 CoDelQueueDisc::DoDequeue: unsigned, so that a drop still to come is not recent.
             Build::Ns3 => u64::from(since.0) < memory,
         }
     }
@@ -223,7 +225,7 @@ impl TickCoDel {
         }
     }
 
-    #[inline(never)] // so that it does not weigh on the default beside it
+    #[inline(never)] // keeps the default's code small
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let now = Ticks::at(now);
         let above = self.is_above(now, head, queue);
@@ -244,8 +246,8 @@ impl TickCoDel {
         self.or_threshold_mark(verdict, head)
     }
 
-    /// A queue found empty ends the dropping state and leaves `first_above`; one that drops have
-    /// emptied within the call clears `first_above` as well (spec aqm.md §8, (a)).
+    /// Linux 6.1 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state and
+    /// leaves `first_above`; one that drops emptied within the call clears `first_above` too.
     pub(super) fn on_empty(&mut self) {
         if self.phase != Phase::Resting {
             self.first_above = Ticks::ZERO;
@@ -254,7 +256,8 @@ impl TickCoDel {
         self.phase = Phase::Resting;
     }
 
-    /// Linux `fq_codel_drop`: packets that an overload takes are counted; the root is left as it was.
+    /// Linux `sch_fq_codel.c`, `fq_codel_drop`: packets dropped in an overload are counted; the
+    /// inverse root stays as it was.
     pub(super) fn on_eviction(&mut self) {
         if self.build == Build::Linux && self.frozen_count.is_none() {
             self.count = self.count.wrapping_add(1);
@@ -281,7 +284,7 @@ mod tests {
     use super::*;
     use crate::params::Params;
 
-    /// Spec aqm.md §1: an interval of 100 ms is 97656 ticks, a target of 5 ms 4882.
+    /// Linux `codel.h`, `CODEL_SHIFT`; fact aqm-5.
     #[test]
     fn spans_are_whole_ticks() {
         assert_eq!(Ticks::of(Span::from_millis(100)), Ticks(97_656));
@@ -292,7 +295,7 @@ mod tests {
         f64::from(root.0) / 65_536.0
     }
 
-    /// Spec aqm.md §8 (c).
+    /// Fact aqm-19.
     #[test]
     fn one_newton_step_for_each_count_is_coarse_at_first() {
         let mut root = InverseRoot::ONE;
@@ -308,15 +311,15 @@ mod tests {
         }
     }
 
-    /// Spec aqm.md §8 (d): from the root of 100, one step towards 2.
+    /// Fact aqm-20: from the root of 100, one step towards 2.
     #[test]
     fn a_resumed_count_starts_from_the_old_root() {
         let hundred = InverseRoot((65_536 / 10) as u16);
         assert!((as_number(hundred.improved(2)) - 0.149).abs() < 5e-4);
     }
 
-    /// Spec aqm.md §10, pitfall 1: an overload of flow queues lifts the count from 1 to 66 at once, and the
-    /// steps that follow wander before they find 1/8.
+    /// Fact aqm-21: an overload of flow queues raises the count from 1 to 66 at once, and the next
+    /// steps go astray before they come near 1/8.
     #[test]
     fn a_count_that_jumps_leaves_the_root_behind() {
         let mut root = InverseRoot::ONE;
@@ -333,9 +336,9 @@ mod tests {
         assert!(off.abs() < 0.01, "{off}");
     }
 
-    /// Spec aqm.md §8, table, "time difference in resume test".
+    /// Fact aqm-22.
     #[test]
-    fn a_drop_yet_to_come_is_recent_for_linux_and_not_for_ns3() {
+    fn a_drop_still_to_come_is_recent_for_linux_and_not_for_ns3() {
         let recent = |build, drop_next| {
             let params = CoDelParams::of_dialect("linux").expect("a dialect");
             let mut codel = TickCoDel::new(build, &params, &crate::testing::env());

@@ -1,5 +1,4 @@
-//! One PIE or another behind one set of calls: chosen once, when the law is made. MADPIE stands on it
-//! as well.
+//! The PIE of a dialect behind one set of calls, selected when the law is made. MADPIE uses it too.
 
 use super::docsis::Docsis;
 use super::linux::LinuxPie;
@@ -22,7 +21,7 @@ pub(in crate::laws) enum Controller {
     Docsis(Docsis),
 }
 
-/// The same call for whichever it is.
+/// The same call for every variant.
 macro_rules! each {
     ($controller:expr, $pie:ident => $call:expr) => {
         match $controller {
@@ -48,8 +47,8 @@ impl Controller {
         (controller, params.timer())
     }
 
-    /// The defaults (of PIE and of MADPIE) are asked straight away, the others behind one call more:
-    /// measured, a nanosecond or two.
+    /// The defaults of PIE and of MADPIE are called directly, the others through one more call,
+    /// which was measured to cost a nanosecond or two.
     #[inline]
     pub(in crate::laws) fn on_enqueue(
         &mut self,
@@ -122,7 +121,7 @@ impl Controller {
         each!(self, pie => pie.is_at_rest())
     }
 
-    /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.
+    /// Whether nothing may be dropped: in a burst, or while two packets or less wait.
     pub(in crate::laws) fn is_protected(&self, queue: Backlog) -> bool {
         each!(self, pie => pie.is_protected(queue))
     }
@@ -148,7 +147,7 @@ impl Controller {
         }
     }
 
-    /// What is left of a forgiven burst, in seconds.
+    /// What is left of the burst allowance, in seconds.
     pub(in crate::laws) fn burst_allowance(&self) -> f64 {
         each!(self, pie => pie.burst_allowance())
     }

@@ -14,10 +14,10 @@ use crate::units::Limit;
 
 const DROP: Verdict = Verdict::Drop(Cause::Random);
 const MARK: Verdict = Verdict::Mark(Cause::Random);
-/// The delays of golden trace G3.
-const G3: [u64; 11] = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
+/// Delays at successive updates, in milliseconds (fact aqm-67).
+const DELAYS_MS: [u64; 11] = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
 
-/// A Linux PIE in the middle of its life, its burst allowance used up.
+/// A running Linux PIE, its burst allowance used up.
 fn linux(p: f64, delay_us: u64, settings: &[(&str, &str)]) -> LinuxPie {
     LinuxPie::new(&params_of("linux", settings), &env()).started(p, Span::from_micros(delay_us))
 }
@@ -30,7 +30,7 @@ fn linux_update(pie: &mut LinuxPie, delay_ms: u64) -> f64 {
     pie.drop_prob()
 }
 
-/// Fact 13.8.1: ticks of 64 ns and whole gains cost less than one part in 10^6.
+/// Fact aqm-60: ticks of 64 ns and whole gains cost less than one part in 10^6.
 #[test]
 fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     let p = linux_update(&mut linux(0.0, 15_000, &[]), 30);
@@ -38,13 +38,14 @@ fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     assert_near(linux_update(&mut linux(0.05, 30_000, &[]), 30), 0.0509375, 1e-8);
 }
 
-/// Fact 13.8.3, Linux: 63/64 in place of 0.98.
+/// Fact aqm-61: 63/64 in place of 0.98.
 #[test]
 fn linux_decays_by_a_64th() {
     assert_near(linux_update(&mut linux(0.5, 0, &[]), 0), 0.4903418, 1e-7);
 }
 
-/// Spec aqm.md §13.4 D: no decay while something waits although the last delay was 0.
+/// Linux `sch_pie.c`, `pie_calculate_probability`: no decay while something waits although the
+/// last delay was 0.
 #[test]
 fn linux_does_not_decay_while_packets_wait() {
     let mut pie = linux(0.5, 0, &[]);
@@ -52,14 +53,14 @@ fn linux_does_not_decay_while_packets_wait() {
     assert_near(pie.drop_prob(), 0.498125, 1e-8);
 }
 
-/// Fact 13.8.4, Linux: cap, then a kick for more than 250 ms.
+/// Fact aqm-62: cap, then a kick for more than 250 ms.
 #[test]
 fn linux_caps_a_step_and_kicks_above_250_ms() {
     assert_near(linux_update(&mut linux(0.2, 0, &[]), 1000), 0.24, 1e-12);
     assert_near(linux_update(&mut linux(0.2, 0, &[]), 250), 0.22, 1e-12);
 }
 
-/// Fact 13.8.10 and spec aqm.md §13.6 item 5: the upper bound of Linux does not hold.
+/// Fact aqm-73.
 #[test]
 fn linux_lets_the_probability_grow_to_8_5_in_200_updates() {
     let mut pie = linux(0.5, 300_000, &[]);
@@ -68,9 +69,9 @@ fn linux_lets_the_probability_grow_to_8_5_in_200_updates() {
     assert_near(last, 0.5 + 200.0 * 0.04, 1e-9);
 }
 
-/// Golden trace G4 in integers; the sixth digit is what ticks and whole gains leave.
+/// Fact aqm-68: ticks and whole gains change the sixth digit.
 #[test]
-fn golden_trace_g4_in_linux_integers() {
+fn from_rest_linux_moves_as_the_rfc_but_for_rounding() {
     let delays = [0, 5, 10, 20, 40, 80, 160, 160, 120, 80, 40];
     let expected = [
         0.0,
@@ -95,9 +96,9 @@ fn judge(pie: &mut LinuxPie, backlog: Backlog, u: f64, ecn: Ecn) -> Verdict {
     pie.on_enqueue(arrival(Time::ZERO, ecn), backlog, &mut Rng::scripted(u))
 }
 
-/// Golden trace G6 in 56 bits.
+/// Fact aqm-65, in 56 bits.
 #[test]
-fn golden_trace_g6_in_linux_integers() {
+fn linux_bounds_gaps_whatever_is_drawn() {
     let gap = |p, u| {
         let mut pie = linux(p, 30_000, &[]);
         let is_hit = |_: &i32| judge(&mut pie, full_packets(9), u, Ecn::NotEct) == DROP;
@@ -111,7 +112,7 @@ fn golden_trace_g6_in_linux_integers() {
     near([0.3, 0.1, 0.01].map(|p| gap(p, 0.999)), [29, 85, 850]);
 }
 
-/// Spec aqm.md §13.6 item 2: once overdue, all-ECT traffic is marked packet by packet.
+/// Fact aqm-74.
 #[test]
 fn linux_marks_every_packet_once_a_mark_is_overdue() {
     let mut pie = linux(0.05, 30_000, &[("ecn", "true")]);
@@ -124,7 +125,7 @@ fn linux_marks_every_packet_once_a_mark_is_overdue() {
     assert_eq!(judge(&mut pie, full_packets(9), 0.999, Ecn::Ect0), Verdict::Pass);
 }
 
-/// Facts 13.8.9 and 14.5, Linux: up to and including 10 %; fq_pie asks the same law.
+/// Linux `sch_pie.c`, `pie_qdisc_enqueue`: `<=`.
 #[test]
 fn linux_marks_at_exactly_ten_percent() {
     let verdict = |p| {
@@ -138,9 +139,9 @@ fn linux_marks_at_exactly_ten_percent() {
     assert_eq!(verdict(0.1001), Some(DROP));
 }
 
-/// Fact 13.8.8, Linux: the latest delay, half of the target, 20 %; strictly less than two packets.
+/// Linux `sch_pie.c`, `pie_drop_early`.
 #[test]
-fn linux_spares_by_the_latest_delay_and_strictly_less_than_two_packets() {
+fn linux_exempts_by_the_latest_delay_and_strictly_less_than_two_packets() {
     let drops = |p, delay_us, backlog| {
         let mut pie = linux(p, delay_us, &[]);
         (0..100).any(|_| judge(&mut pie, backlog, 0.0, Ecn::NotEct) != Verdict::Pass)
@@ -150,8 +151,8 @@ fn linux_spares_by_the_latest_delay_and_strictly_less_than_two_packets() {
     assert!(!drops(0.5, 30_000, bytes(3027)) && drops(0.5, 30_000, bytes(3028)));
 }
 
-/// Spec aqm.md §13.4 D: the allowance falls by the time between departures, the first of which
-/// counts nothing, and comes back at a calm update.
+/// Linux `sch_pie.c`, `pie_process_dequeue` and `pie_calculate_probability`: the allowance falls by
+/// the time between departures, not at the first one, and is renewed by a calm update.
 #[test]
 fn linux_burst_allowance_falls_between_departures() {
     let mut pie: Pie = law_of("linux", &[]);
@@ -175,8 +176,8 @@ fn linux_burst_allowance_falls_between_departures() {
     assert_near(var(&pie, "burst_allowance"), 0.15, 1e-9);
 }
 
-/// Spec aqm.md §13.6 item 7: 17 packets of 1000 bytes over 16 service times, which are 17 steps of
-/// 1/256 byte per tick; the true rate is 16 of them.
+/// Fact aqm-75: 17 packets of 1000 bytes over 16 service times, which is a rate of 17/256 bytes per
+/// tick; the true rate is 16/256.
 #[test]
 fn linux_estimates_a_rate_one_packet_too_high() {
     let mut pie: LinuxPie = linux(0.0, 0, &[("delay", "rate")]);
@@ -188,7 +189,7 @@ fn linux_estimates_a_rate_one_packet_too_high() {
     assert_near(pie.delay(), 17_000.0 / (17.0 / 256.0) * 64e-9, 1e-12);
 }
 
-/// Spec aqm.md §1, periodic timers: 500 ms, then whole jiffies.
+/// Linux `sch_pie.c`, `pie_init`; facts aqm-3 and aqm-4.
 #[test]
 fn linux_updates_first_after_half_a_second_and_every_four_jiffies() {
     let timers = |settings: &[(&str, &str)]| {
@@ -202,7 +203,7 @@ fn linux_updates_first_after_half_a_second_and_every_four_jiffies() {
     assert_eq!(timers(&[("hz", "off"), ("first_update", "auto")]), (ms(15), Span::from_millis(15)));
 }
 
-/// Byte mode: half a packet is added half.
+/// Linux `sch_pie.c`, `pie_drop_early`: half a packet adds half the probability.
 #[test]
 fn linux_byte_mode_adds_by_size() {
     let mut pie = linux(0.1, 30_000, &[("byte_mode", "true")]);
@@ -211,7 +212,7 @@ fn linux_byte_mode_adds_by_size() {
     assert_near(pie.accumulator(), 0.05, 1e-12);
 }
 
-/// A PIE of the first paper in the middle of its life, at a rate of 1 MB/s.
+/// A running PIE of the first paper, at a rate of 1 MB/s.
 fn paper(p: f64, delay: f64, settings: &[(&str, &str)]) -> Paper {
     let mut pie = Paper::new(&params_of("paper2013", settings), &env());
     for i in 0..=11 {
@@ -227,20 +228,20 @@ fn paper_update(pie: &mut Paper, delay_ms: u64) -> f64 {
     pie.drop_prob()
 }
 
-/// Golden trace G3, column `paper2013`.
+/// Fact aqm-67.
 #[test]
-fn golden_trace_g3_of_the_paper() {
+fn the_paper_follows_its_equation_step_by_step() {
     let expected = [
         0.0568750, 0.0643750, 0.0725000, 0.0812500, 0.0837500, 0.0725000, 0.0600000, 0.0531250,
         0.0456250, 0.0443750, 0.0431250,
     ];
     let mut pie = paper(0.05, 0.02, &[]);
-    for (delay, p) in G3.into_iter().zip(expected) {
+    for (delay, p) in DELAYS_MS.into_iter().zip(expected) {
         assert_near(paper_update(&mut pie, delay), p, 1e-9);
     }
 }
 
-/// Fact 13.8.5, PIE13.
+/// Fact aqm-63.
 #[test]
 fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
     let mut pie = paper(0.0, 0.04, &[]);
@@ -249,7 +250,8 @@ fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
     assert_eq!((first(0.01 - 1e-12), first(0.1 - 1e-12)), (32, 104));
 }
 
-/// Spec aqm.md §13.4 A: the allowance falls by the length of each rate sample, and is renewed there.
+/// Pan et al. 2013 §III: the allowance falls by the duration of each rate sample, and is renewed
+/// there.
 #[test]
 fn the_paper_lowers_the_burst_allowance_by_measured_time() {
     let mut pie = Paper::new(&params_of("paper2013", &[]), &env());
@@ -268,9 +270,9 @@ fn the_paper_lowers_the_burst_allowance_by_measured_time() {
     assert_near(serve(&mut pie, 22..55), 0.1 - 4.0 * 0.011, 1e-12);
 }
 
-/// Spec aqm.md §13.4 A: accept without a draw during a burst, else always draw.
+/// Pan et al. 2013 §III: outside a burst every arrival is drawn for.
 #[test]
-fn the_paper_knows_neither_small_queues_nor_short_delays_unless_told() {
+fn the_paper_exempts_neither_small_queues_nor_short_delays_without_heuristics() {
     let hit = |settings: &[(&str, &str)], delay, backlog| {
         let head = arrival(Time::ZERO, Ecn::NotEct);
         paper(0.1, delay, settings).on_enqueue(head, backlog, &mut Rng::scripted(0.05)) == DROP
@@ -281,7 +283,7 @@ fn the_paper_knows_neither_small_queues_nor_short_delays_unless_told() {
     assert!(hit(&linux2013, 0.03, bytes(3_028)));
 }
 
-/// Spec aqm.md §13.4 A, last paragraph: cap, kick, decay.
+/// The PIE of 2013 in the Linux `sch_pi2.c` of 2015.
 #[test]
 fn the_heuristics_of_2013_cap_kick_and_decay() {
     let linux2013 = [("heuristics", "linux2013")];
@@ -292,12 +294,12 @@ fn the_heuristics_of_2013_cap_kick_and_decay() {
     assert!(paper_update(&mut paper(0.2, 0.0, &[]), 1000) == 1.0, "the paper has no cap");
 }
 
-/// A default-family PIE of a dialect, asleep or not.
+/// The PIE of the draft.
 fn draft(limit: Limit, settings: &[(&str, &str)]) -> Pie {
     law_of_in(&Env { limit, ..env() }, "ietf_draft", settings)
 }
 
-/// Spec aqm.md §13.4 B: nothing happens until a third of the buffer waits.
+/// Schwarzkopf, Veith and Menth 2016 §II; fact aqm-77.
 #[test]
 fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
     let mut pie = draft(Limit::Packets(300), &[("max_burst", "0s")]);
@@ -316,7 +318,7 @@ fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
     };
     assert_eq!(congested(&mut pie, 99, 50), 0.0);
     assert!(congested(&mut pie, 100, 50) > 0.0);
-    assert!(congested(&mut pie, 50, 50) > 0.0, "it goes on below");
+    assert!(congested(&mut pie, 50, 50) > 0.0, "it stays on below");
     while var(&pie, "drop_prob") > 0.0 {
         pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY);
     }
@@ -324,11 +326,11 @@ fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
     assert_eq!(congested(&mut pie, 99, 50), 0.0, "asleep again");
 }
 
-/// Spec aqm.md §13.4 B: the sum decides above 8.5 only, and starts anew at every drop.
+/// Fact aqm-83.
 #[test]
 fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     let mut pie = draft(Limit::Packets(1000), &[("on_off", "false"), ("max_burst", "0s")]);
-    let Controller::Standard(inner) = &mut pie.controller else { panic!("of the family") };
+    let Controller::Standard(inner) = &mut pie.controller else { panic!("not the draft") };
     inner.drop_prob = 0.1;
     inner.scaled_prob = crate::parts::accumulator::ScaledProb::new(0.1);
     inner.delay_old = Span::from_millis(30);
@@ -340,7 +342,7 @@ fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     assert_eq!((gap(), gap()), (Some(86), Some(86)));
 }
 
-/// Spec aqm.md §13.4 C, Appendix A: the sojourn time stands, whatever it left behind.
+/// RFC 8033 Appendix A: the sojourn time counts, whatever it left behind; fact aqm-79.
 #[test]
 fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {
     for (dialect, delay) in [("rfc8033", 0.0), ("rfc8033_basic", 0.04)] {
@@ -351,7 +353,7 @@ fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {
     }
 }
 
-/// Spec aqm.md §13.7: the cycle of Appendix B as an option of the default.
+/// RFC 8033 Appendix B: its estimator is an option of the default.
 #[test]
 fn the_default_takes_its_delay_from_the_rate_on_request() {
     let mut pie: Pie = law_of("rfc8033", &[("delay", "rate"), ("dq_threshold", "10kB")]);
@@ -375,7 +377,7 @@ fn ns3_update(pie: &mut Ns2Pie, delay_ms: u64) -> f64 {
     pie.drop_prob()
 }
 
-/// Spec aqm.md §13.4 F: no kick, and the probability stays one.
+/// ns-3 `PieQueueDisc::CalculateP`.
 #[test]
 fn ns3_has_an_upper_bound_and_no_kick() {
     let mut pie = ns3(&[]);
@@ -385,7 +387,7 @@ fn ns3_has_an_upper_bound_and_no_kick() {
     assert!(steps.skip(10).all(|step| step <= 0.02 + 1e-12), "cap and no kick");
 }
 
-/// Golden trace G3: the column of the RFC, for that is ns-3's table (from update 4 of G4 on).
+/// Fact aqm-68, for ns-3 has the table of the RFC.
 #[test]
 fn ns3_moves_by_the_table_of_the_rfc() {
     let mut pie = ns3(&[]);
@@ -395,10 +397,11 @@ fn ns3_moves_by_the_table_of_the_rfc() {
     }
 }
 
-/// Spec aqm.md §13.4 F: two packets of a limit in packets, two mean packets of one in bytes.
+/// ns-3 `PieQueueDisc::DropEarly`: two packets of a limit in packets, two mean packets of one in
+/// bytes.
 #[test]
-fn ns3_spares_two_packets_in_the_unit_of_the_limit() {
-    let spares = |limit, queue: Backlog| {
+fn ns3_exempts_two_packets_in_the_unit_of_the_limit() {
+    let exempts = |limit, queue: Backlog| {
         let mut pie =
             Ns2Pie::from_params(&params_of("ns3", &[("max_burst", "0s")]), &Env { limit, ..env() });
         (0..300).for_each(|_| assert!(ns3_update(&mut pie, 300) <= 1.0));
@@ -406,13 +409,13 @@ fn ns3_spares_two_packets_in_the_unit_of_the_limit() {
         pie.on_enqueue(head, queue, &mut Rng::scripted(0.0)) == Verdict::Pass
     };
     let queue = |packets, bytes| Backlog { packets, bytes, link_bytes: bytes };
-    assert!(spares(Limit::Packets(100), queue(2, 3000)));
-    assert!(!spares(Limit::Packets(100), queue(3, 300)));
-    assert!(spares(Limit::Bytes(100_000), queue(3, 2000)));
-    assert!(!spares(Limit::Bytes(100_000), queue(2, 2001)));
+    assert!(exempts(Limit::Packets(100), queue(2, 3000)));
+    assert!(!exempts(Limit::Packets(100), queue(3, 300)));
+    assert!(exempts(Limit::Bytes(100_000), queue(3, 2000)));
+    assert!(!exempts(Limit::Bytes(100_000), queue(2, 2001)));
 }
 
-/// Spec aqm.md §13.4 F: a marked packet does not reset accu.
+/// ns-3 `PieQueueDisc::DoEnqueue`: a marked packet does not reset `m_accuProb`.
 #[test]
 fn ns3_derandomised_keeps_the_sum_after_a_mark() {
     let settings = [("derandomise", "true"), ("ecn", "true"), ("max_burst", "0s")];
@@ -435,7 +438,7 @@ fn docsis(limit: Limit) -> Docsis {
     Docsis::new(&params_of("docsis", &[]), &Env { limit, ..env() })
 }
 
-/// Spec aqm.md §13.1, column R8034, and §13.3: gains, table, 13.6, kick, decay.
+/// Fact aqm-82; gains, table, kick and decay of CableLabs `docsis-ns3`, `CalculateDropProb`.
 #[test]
 fn docsis_moves_by_its_own_table_up_to_13_6() {
     let queue = |ms: u64| bytes(ms * 1250); // at 10 Mb/s
@@ -451,9 +454,9 @@ fn docsis_moves_by_its_own_table_up_to_13_6() {
     assert_eq!(updated(13.59, 201, 201), 13.6);
 }
 
-/// Spec aqm.md §13.5, row "burst re-arms": on the first drop in the quiescent state.
+/// CableLabs `docsis-ns3`, `DropEarly`: on the first drop in the quiescent state.
 #[test]
-fn docsis_forgives_a_burst_after_its_first_drop() {
+fn docsis_allows_a_burst_after_its_first_drop() {
     let mut pie = docsis(Limit::Packets(90));
     let judge = |pie: &mut Docsis, packets| {
         pie.on_enqueue(
@@ -469,13 +472,13 @@ fn docsis_forgives_a_burst_after_its_first_drop() {
     assert!((0..99).all(|_| judge(&mut pie, 29) == Verdict::Pass), "inactive below a third");
     assert!((0..99).any(|_| judge(&mut pie, 30) == DROP));
     assert_eq!(pie.burst_allowance(), 0.142);
-    assert!((0..99).all(|_| judge(&mut pie, 40) == Verdict::Pass), "the burst is forgiven");
+    assert!((0..99).all(|_| judge(&mut pie, 40) == Verdict::Pass), "the burst is allowed");
     pie.update(full_packets(40));
     assert_eq!(pie.drop_prob(), 0.0, "and the probability forced to 0");
 }
 
-/// Spec aqm.md §13.5, row "turn-off condition": quiet for 1 s. One quiet update leads from the active
-/// state to the quiescent one, 63 more (1008 ms) to rest.
+/// RFC 8034: quiet for more than 1 s. One quiet update leads from the active state to the quiescent
+/// one, 63 more (1008 ms) to rest.
 #[test]
 fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
     let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
@@ -486,10 +489,10 @@ fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
     assert!(pie.is_at_rest());
 }
 
-/// CableLabs docsis-ns3, `CalculateDropProb`: any quiet update makes the next drop forgive a burst again;
-/// one that is not quiet starts the second of quiet anew.
+/// CableLabs `docsis-ns3`, `CalculateDropProb`: any quiet update makes the next drop grant a burst
+/// again; one that is not quiet restarts the second of quiet.
 #[test]
-fn docsis_forgives_another_burst_after_one_quiet_update() {
+fn docsis_allows_another_burst_after_one_quiet_update() {
     let busy = |pie: &mut Docsis| {
         (0..200).for_each(|_| pie.update(full_packets(40)));
         let mut judge = |_: &u32| {
@@ -499,10 +502,10 @@ fn docsis_forgives_another_burst_after_one_quiet_update() {
         (0..99).filter(|n| judge(n)).count()
     };
     let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
-    assert!(busy(&mut pie) > 1, "an active one forgives nothing");
+    assert!(busy(&mut pie) > 1, "an active one allows no burst");
     pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
     pie.update(Backlog::EMPTY);
-    assert_eq!(busy(&mut pie), 1, "a quiescent one forgives all after the first");
+    assert_eq!(busy(&mut pie), 1, "a quiescent one allows a burst after its first drop");
     assert_eq!(pie.burst_allowance(), 0.142);
     pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
     (0..63).for_each(|_| pie.update(Backlog::EMPTY));
@@ -511,9 +514,9 @@ fn docsis_forgives_another_burst_after_one_quiet_update() {
     assert!(!pie.is_at_rest(), "a second without a break");
 }
 
-/// CableLabs docsis-ns3, `DropEarly`: the sum grows while the backlog is too small to drop from.
+/// CableLabs `docsis-ns3`, `DropEarly`: the sum grows while the backlog is too small to drop from.
 #[test]
-fn docsis_counts_arrivals_that_it_spares() {
+fn docsis_counts_arrivals_that_are_exempt() {
     let mut pie = docsis(Limit::Packets(90)).started(0.5, 0.05);
     let mut judge = |packets| {
         let head = arrival(Time::ZERO, Ecn::NotEct);

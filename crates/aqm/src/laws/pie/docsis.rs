@@ -1,14 +1,18 @@
-//! DOCSIS-PIE (RFC 8034), for cable modems: PIE in states, with the delay from the modem's own rate.
+//! DOCSIS-PIE for cable modems: PIE with three states, and a delay from the modem's own rate.
 //!
-//! Source: RFC 8034 Appendix A, read through the model of its authors' house (CableLabs `docsis-ns3`,
-//! `dual-queue-coupled-aqm.cc`, classic queue, uncoupled) and spec aqm.md §13; the text of the RFC itself
-//! could not be had. Table, constants, order of the tests and states are those of the model.
+//! Source: RFC 8034 §4 and Appendix A, as implemented by CableLabs in `docsis-ns3`,
+//! `dual-queue-coupled-aqm.cc` (classic queue, uncoupled) and in the DOCSIS mode of the ns-2
+//! `pie.cc`. Table, constants, states and the order of the tests are those of `docsis-ns3`.
 //!
-//! Deviations:
-//! - The delay is the backlog over the link's rate, for the two token buckets (sustained and peak rate) of
-//!   the modem's shaper; where the rate is unknown, the sojourn time of the last packet that left.
-//! - A number is drawn where chance decides; the model draws for every arrival that it counts.
-//! - Sizes are not rounded to the classes (64, 128, 256 bytes and so on) that the RFC allows a modem.
+//! Deviations from RFC 8034:
+//! - The delay is the backlog over the link's rate, in place of the two token buckets (sustained
+//!   and peak rate) of the modem's shaper; where the rate is unknown, it is the sojourn time of the
+//!   last packet that left.
+//! - A number is drawn only between the two thresholds of the sum; `docsis-ns3` draws for every
+//!   arrival that it counts.
+//! - Sizes are not rounded to the classes (64, 128, 256 bytes and so on) that the RFC allows.
+//!
+//! Linux and ns-3 have no DOCSIS-PIE.
 
 use super::PieParams;
 use super::scaling::{Tune, capped};
@@ -20,7 +24,7 @@ use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
-/// RFC 8034: the largest probability, 0.85 for the smallest packet of 64 bytes.
+/// RFC 8034: the largest probability, 0.85 for the smallest packet of 64 bytes (fact aqm-82).
 const MAX_PROB: f64 = 13.6;
 const MAX_PACKET_PROB: f64 = 0.85;
 /// RFC 8034: LATENCY_LOW and LATENCY_HIGH, in seconds.
@@ -37,7 +41,7 @@ const QUIET: Span = Span::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Inactive,
-    /// With the time for which it has been quiet. The first drop forgives a burst.
+    /// With the time for which it has been quiet. The first drop grants a burst allowance.
     Quiescent {
         quiet: Span,
     },
@@ -119,7 +123,7 @@ impl Docsis {
         }
     }
 
-    /// Whether this arrival's turn has come. Those that nothing happens to are counted too.
+    /// Whether this arrival is dropped. The sum includes arrivals that are exempt.
     fn selects(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> bool {
         let size = f64::from(head.bytes) / self.mean_packet_bytes as f64;
         let prob = (self.drop_prob * size).min(MAX_PACKET_PROB);
@@ -205,7 +209,7 @@ impl Docsis {
             && self.phase == Phase::Inactive
     }
 
-    /// Whether nothing at all may be dropped.
+    /// Whether nothing may be dropped: inactive, in a burst, or while two packets or less wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.phase == Phase::Inactive || self.burst_allowance > Span::ZERO || self.is_small(queue)
     }

@@ -1,11 +1,14 @@
-//! PIE in the integer arithmetic of Linux `sch_pie.c` after its alignment with RFC 8033: probabilities
-//! in 56 bits of a 64-bit word, time in psched ticks of 64 ns.
+//! PIE in the integer arithmetic of Linux `sch_pie.c` since its alignment with RFC 8033 (2019):
+//! probabilities in 56 bits of a 64-bit word, time in psched ticks of 64 ns.
 //!
-//! Source: spec aqm.md §13.4 D and §13.6. The probability may exceed 1 there (item 5), and what is
-//! marked as overdue does not start the sum anew (item 2): both are kept.
+//! Source: Linux 6.1 `sch_pie.c`, `pie_drop_early`, `pie_process_dequeue` and
+//! `pie_calculate_probability`; `pie.h`, `pie_vars_init`. There the probability may exceed 1 (fact
+//! aqm-73), and a mark because the sum is overdue does not clear the sum (fact aqm-74): both are
+//! kept.
 //!
-//! Not built: the kernel's own entropy; a draw here is the upper 56 bits of the law's stream. An
-//! eviction that empties a queue ends its delay, which one queue of the kernel never sees.
+//! Deviations: a draw is the upper 56 bits of the law's own stream. An eviction that empties a
+//! queue sets its delay to 0, which a single queue of the kernel never sees. The rate estimate has
+//! 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
 
 use super::{DelaySource, PieParams};
 use crate::law::{Cause, Env, Verdict};
@@ -107,7 +110,7 @@ impl LinuxPie {
             return false;
         }
         if self.accumulator >= ONE / 2 * 17 {
-            return true; // the sum stays as it is (spec aqm.md §13.6 item 2)
+            return true; // the sum is not cleared (fact aqm-74)
         }
         let hit = rng.next_u64() >> 8 < prob;
         if hit {
@@ -154,7 +157,7 @@ impl LinuxPie {
         before.map_or(0, |before| now.saturating_sub(before))
     }
 
-    /// Rate mode: a measurement starts with the packet in hand, and tells its length when it ends.
+    /// Rate mode: a measurement starts with the packet in hand. Returns its duration when it ends.
     fn measure(&mut self, now: u64, head: Head, queue: Backlog) -> u64 {
         if self.counted.is_none() && queue.bytes >= self.dq_threshold {
             (self.stamp, self.counted) = (Some(now), Some(0));
@@ -200,7 +203,7 @@ impl LinuxPie {
         }
     }
 
-    /// Cap, kick, add, and the bounds of a 64-bit word. Returns whether the upper one was met.
+    /// Cap, kick, add, and the bounds of a 64-bit word. Returns whether it overflowed.
     fn control(&mut self) -> bool {
         let (alpha, beta) = self.scaled_gains();
         let integral = alpha.wrapping_mul(self.delay.wrapping_sub(self.target));
@@ -239,7 +242,7 @@ impl LinuxPie {
         (per_tick(self.alpha), per_tick(self.beta))
     }
 
-    /// After calm: a burst is forgiven again, and measurements begin anew.
+    /// After calm, `pie_vars_init`: a new burst allowance, and measurements start again.
     fn maybe_restart(&mut self) {
         let calm = self.delay < self.target / 2 && self.delay_old < self.target / 2;
         if calm && self.prob == 0 && (!self.estimates_rate || self.rate > 0) {
@@ -261,7 +264,7 @@ impl LinuxPie {
         self.prob == 0 && self.delay == 0 && self.delay_old == 0 && settled
     }
 
-    /// Whether nothing at all may be dropped.
+    /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > 0 || self.is_small(queue)
     }

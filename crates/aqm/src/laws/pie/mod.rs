@@ -1,28 +1,31 @@
 //! PIE, proportional integral controller enhanced: drops arrivals with a probability that a
 //! controller of queue delay updates periodically.
 //!
-//! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and with the
-//! corrections below. Every other dialect has its sources and deviations at the top of its file:
-//! [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`], [`ns2`] (`ns2`,
-//! `ns3`), [`docsis`]. Parameters that a dialect has no use for are refused, not ignored.
+//! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
+//! with the corrections below. Every other dialect has its sources and deviations at the top of its
+//! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`], [`ns2`]
+//! (`ns2`, `ns3`), [`docsis`]. Parameters that a dialect has no use for are refused, not ignored.
 //!
 //! Deviations of `rfc8033` from RFC 8033:
 //! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
-//!   once the queue is empty, as in Linux and ns-3. Appendix B estimates a departure rate.
+//!   once the queue is empty, as in Linux and ns-3 (fact aqm-79). Appendix B estimates a departure
+//!   rate.
 //! - The burst allowance is tested before the drop decision (§4.4, Appendix A), not after it as in
 //!   Appendix B, where accumulator and generator move on although nothing can be dropped.
 //! - A marked packet is enqueued, and the accumulator is cleared on marks as well as on drops; the
-//!   pseudo-code of Appendix B leaves both open.
-//! - The accumulator is an integer in units of 2^-56, so that 0.85 and 8.5 are met exactly.
+//!   pseudo-code of Appendix B leaves both open (fact aqm-76).
+//! - The accumulator is an integer in units of 2^-56, so that 0.85 and 8.5 are met exactly (fact
+//!   aqm-2).
 //!
-//! Deviations of `rfc8033` from Linux `sch_pie.c`: the probability cannot exceed 1; no 2 % kick above 250 ms;
-//! decay by 0.98, not 63/64; ECN below 10 %, not up to and including it; the half-target bypass
-//! uses the delay at the last update; the burst allowance falls at updates, not between departures,
-//! and is re-armed by an arrival; the first update comes after one `tupdate`, not after 500 ms.
+//! Deviations of `rfc8033` from Linux `sch_pie.c`: the probability cannot exceed 1; no kick of 2 %
+//! above 250 ms; decay by 0.98, not 63/64; ECN below 10 %, not up to and including it; the
+//! half-target exemption uses the delay at the last update; the burst allowance falls at updates,
+//! not between departures, and is renewed by an arrival; the first update comes after one
+//! `tupdate`, not after 500 ms.
 //!
-//! Deviations of `rfc8033` from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst, forgives a
-//! burst at the first arrival and again only after calm, draws before the exemptions are tested,
-//! derandomises on request only, and does not clear its accumulator on a mark.
+//! Deviations of `rfc8033` from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst,
+//! allows a burst at the first arrival and again only after calm, draws before the exemptions are
+//! tested, derandomises on request only, and does not clear its accumulator on a mark.
 
 mod controller;
 mod docsis;
@@ -55,21 +58,22 @@ params! {
             "rfc8033" = "RFC 8033 Appendix B without on/off, delays from time stamps",
             "rfc8033_basic" = "RFC 8033 Appendix A: neither derandomised nor capped",
             "paper2013" = "Pan et al. 2013, on request with the heuristics of their Linux code",
-            "ietf_draft" = "draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and correct it",
+            "ietf_draft" =
+                "draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016 report and correct it",
             "linux" = "Linux sch_pie.c in its integers",
             "ns2" = "the authors' ns-2 code of 2013-2014, without DOCSIS",
             "ns3" = "ns-3 PieQueueDisc of mid-2026",
-            "docsis" = "RFC 8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3)";
+            "docsis" = "RFC 8034 as implemented by CableLabs, docsis-ns3";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15),
             "paper2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
-            "ietf_draft": "Schwarzkopf et al. 2016" => Span::from_millis(16),
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => Span::from_millis(16),
             "ns2": "Kuhn and Ros 2016; ns-3 of 2016" => Span::from_millis(20),
             "docsis": "RFC 8034" => Span::from_millis(10);
         /// Time between two updates of the drop probability.
         tupdate: Span, POSITIVE, "RFC 8033 §4.2: T_UPDATE" => Span::from_millis(15),
             "paper2013" | "ns2": "Pan et al. 2013: T_update" => Span::from_millis(30),
-            "ietf_draft": "Schwarzkopf et al. 2016" => Span::from_millis(16),
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => Span::from_millis(16),
             "docsis": "RFC 8034" => Span::from_millis(16);
         /// Integral gain.
         alpha: Hertz, NOT_NEGATIVE, "RFC 8033 §4.2: 1/8" => Hertz(0.125),
@@ -102,18 +106,20 @@ params! {
         /// Whether the probability grows by at most 2 percentage points per update once it is 10 %.
         cap_step: bool, ANY, "RFC 8033 §5.5" => true,
             "rfc8033_basic": "RFC 8033 Appendix A: not" => false,
-            "ietf_draft": "Schwarzkopf et al. 2016 tell of none" => false;
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016 mention none" => false;
         /// Factor on the probability at each update with no delay, now and before.
         idle_decay: f64, FRACTION, "RFC 8033 §4.2: 0.98" => 0.98,
-            "ietf_draft": "Schwarzkopf et al. 2016 tell of none" => 1.0;
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016 mention none" => 1.0;
         /// Where the delay comes from.
-        delay: DelaySource, ANY, "RFC 8033 §4.3: either; Appendix A: stamps" => DelaySource::Stamps,
+        delay: DelaySource, ANY,
+            "RFC 8033 §4.3: either; Appendix A: time stamps" => DelaySource::Stamps,
             "paper2013" | "ns2": "Pan et al. 2013 §III" => DelaySource::Rate,
-            "ietf_draft": "Schwarzkopf et al. 2016" => DelaySource::Rate;
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => DelaySource::Rate;
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
         dq_threshold: Bytes, POSITIVE, "RFC 8033 §5.2: 2^14 B" => Bytes(16_384),
             "paper2013" | "ns2": "Pan et al. 2013: 10 KB" => Bytes(10_000);
-        /// Weight of a new sample in the average time (`paper2013`, `ns2`, `ns3`: rate) of departure.
+        /// Weight of a new sample in the average time of departure (`paper2013`, `ns2`, `ns3`: in
+        /// the average rate).
         rate_weight: f64, FRACTION, "RFC 8033 §5.2: 1/4" => 0.25,
             "paper2013": "Pan et al. 2013 give none; their ns-2 code: 1/2" => 0.5,
             "ns2" | "ns3": "ns-2, ns-3: 1/2" => 0.5;
@@ -122,16 +128,17 @@ params! {
             "paper2013": "Pan et al. 2013 §III" => Tune::Paper2013,
             "ns2": "the ns-2 code" => Tune::Ns2,
             "docsis": "RFC 8034" => Tune::Docsis;
-        /// Whether it sleeps until a third of the limit waits, and again after congestion.
-        on_off: bool, ANY, "RFC 8033 §5.3: optional; lab decision: off" => false,
-            "ietf_draft": "Schwarzkopf et al. 2016" => true;
+        /// Whether it is off until a third of the limit waits, and again after congestion.
+        on_off: bool, ANY, "RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3" => false,
+            "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => true;
         /// Rules that the authors' Linux code of 2013 had beside those of the paper.
         heuristics: Heuristics, ANY, "Pan et al. 2013: none" => Heuristics::None;
         /// Whether smaller packets are dropped less often.
         byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
             "docsis": "RFC 8034" => true;
         /// When the probability is updated first; `auto` is one `tupdate` after the start.
-        first_update: OrAuto<Span>, POSITIVE, "lab decision: one period" => OrAuto(None),
+        first_update: OrAuto<Span>, POSITIVE,
+            "our choice: one period, as between updates" => OrAuto(None),
             "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
         /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
@@ -151,22 +158,24 @@ params! {
             "ns2": "by the first arrival, and again after 1.5 s of calm", "the ns-2 code",
             "ns3": "by the first arrival, and again after 1.5 s of calm", "ns-3 PieQueueDisc",
             "docsis": "by the first drop after a quiet update", "RFC 8034; CableLabs docsis-ns3";
-        "p during a burst": "goes on", "RFC 8033 §4.4",
+        "p during a burst": "moves as usual", "RFC 8033 §4.4",
             "ns2" | "ns3": "is held at 0", "the ns-2 code; ns-3 PieQueueDisc",
             "docsis": "is held at 0", "RFC 8034";
-        "never signalled": "while delay at the last update < target/2 and p < 0.2, or B <= 2 packets",
+        "never signalled":
+            "while delay at the last update < target/2 and p < 0.2, or B <= 2 packets",
             "RFC 8033 §4.1",
             "paper2013": "nothing is exempt (heuristics=linux2013: as RFC 8033, B < 2 packets)",
                 "Pan et al. 2013 §III",
             "ietf_draft": "while delay at the last update < target/2, or B <= 2 packets",
-                "Schwarzkopf et al. 2016",
+                "Schwarzkopf, Veith and Menth 2016",
             "linux": "while the last delay < target/2 and p < 0.2, or B < 2 packets",
                 "Linux sch_pie.c",
-            "docsis": "as rfc8033; and all while inactive: from over a second of quiet to a third of \
-                       the limit",
+            "docsis": "as rfc8033; and while inactive, after over a second of quiet and below a \
+                       third of the limit",
                 "RFC 8034; CableLabs docsis-ns3";
         "limits of p": "0 to 1", "RFC 8033 §4.2",
-            "linux": "0 and none: it may exceed 1 (a fault of the kernel's clamp)", "Linux sch_pie.c",
+            "linux": "0 and none: it may exceed 1, for the kernel's clamp has no effect",
+                "Linux sch_pie.c, pie_calculate_probability",
             "ns2": "0 and none", "the ns-2 code",
             "docsis": "0 to 13.6, for a packet of mean size", "RFC 8034";
         "extra step at high delay": "none", "RFC 8033",
@@ -182,12 +191,13 @@ params! {
         "ECN marks while": "p < ecn_mark_limit", "RFC 8033 §5.1",
             "linux": "p <= ecn_mark_limit", "Linux sch_pie.c",
             "docsis": "never", "RFC 8034 has no ECN";
-        "a mark clears the accumulator": "yes", "lab decision: RFC 8033 Appendix B leaves it open",
+        "a mark clears the accumulator": "yes",
+            "our choice: as a drop does; RFC 8033 Appendix B leaves it open",
             "paper2013" | "rfc8033_basic": "there is none", "Pan et al. 2013; RFC 8033 Appendix A",
             "linux": "only one that was drawn for", "Linux sch_pie.c",
             "ns3": "no", "ns-3 PieQueueDisc",
             "docsis": "there are no marks", "RFC 8034";
-        "random numbers": "one per arrival whose turn is neither too soon nor overdue",
+        "random numbers": "one per arrival while the accumulator is between 0.85 and 8.5",
             "RFC 8033 §5.4",
             "rfc8033_basic" | "paper2013": "one per arrival that is not exempt",
                 "RFC 8033 Appendix A; Pan et al. 2013",
@@ -199,7 +209,7 @@ params! {
 }
 
 words! {
-    /// Where PIE's delay comes from (spec aqm.md §1, delay estimators).
+    /// Where PIE's delay comes from.
     pub enum DelaySource {
         /// The sojourn time of the last packet that left.
         Stamps = "stamps",
@@ -213,7 +223,7 @@ words! {
     pub enum Heuristics {
         /// None.
         None = "none",
-        /// Those of the authors' Linux code of 2013 (spec aqm.md §13.4 A).
+        /// Those of the authors' Linux code of 2013, as kept in the Linux `sch_pi2.c` of 2015.
         Linux2013 = "linux2013",
     }
 }

@@ -1,14 +1,18 @@
-//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), the base of MADPIE's study, and the
-//! ns-3 model that descends from it.
+//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), which we take as the base of
+//! MADPIE's study, and the ns-3 model derived from it.
+//!
+//! Source: `pie.cc` (Cisco and CableLabs 2013-2014), `PIEQueue::drop_early`, `deque` and
+//! `calculate_p`; ns-3 `PieQueueDisc`, `DropEarly`, `DoDequeue` and `CalculateP`.
 //!
 //! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
 //! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
-//! forgiven at the first arrival and again only after 1.5 s of calm, and a draw is made for every
-//! packet after that. Spec aqm.md §13.4 E gives the procedure step by step.
+//! allowed at the first arrival and again only after 1.5 s of calm, and a number is drawn for every
+//! packet outside a burst.
 //!
 //! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit
-//! when `u < p`, not `u <= p`. The ns-3 model of 2016, which let decay and kick run during a burst, and
-//! ns-3's switch by delay are not offered.
+//! when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
+//! continue during a burst, and ns-3's switch by delay are not offered. ns-3 scales p by packet
+//! size whenever its limit is in bytes; here `byte_mode` does.
 
 use super::scaling::{Tune, capped};
 use super::{DelaySource, PieParams};
@@ -21,7 +25,7 @@ use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
-/// What it is told once.
+/// What it is configured with.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) gains: Gains,
@@ -69,9 +73,9 @@ pub(in crate::laws) struct Ns2Pie {
 enum Phase {
     /// The next arrival starts a burst.
     NoBurst,
-    /// The burst is protected, or was until congestion.
+    /// The burst allowance has been granted; it may be used up.
     Protecting,
-    /// After the burst: so many calm updates in a row.
+    /// After the burst: how many calm updates in a row.
     InBurst { calm_updates: u64 },
 }
 
@@ -128,7 +132,7 @@ impl Ns2Pie {
         let may_mark = self.setup.ecn && limited < self.setup.ecn_mark_limit;
         let verdict = Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random);
         if matches!(verdict, Verdict::Drop(_)) {
-            self.accumulator.clear(); // a mark leaves the sum alone (spec aqm.md §13.4 F)
+            self.accumulator.clear(); // a mark does not (ns-3 PieQueueDisc::DoEnqueue)
         }
         verdict
     }
@@ -141,8 +145,8 @@ impl Ns2Pie {
         }
     }
 
-    /// Without the sum of probabilities a number is drawn for every packet, needed or not; with it,
-    /// only once the sum leaves it open (spec aqm.md §13.4 E and F).
+    /// Without the sum of probabilities a number is drawn for every packet, needed or not (ns-2
+    /// `PIEQueue::drop_early`); with it, only between its two thresholds (ns-3 `DropEarly`).
     fn selects(&mut self, prob: f64, queue: Backlog, rng: &mut Rng) -> bool {
         if !self.setup.derandomise {
             let hit = rng.uniform() < prob;
@@ -235,7 +239,7 @@ impl Ns2Pie {
         }
     }
 
-    /// Whether nothing at all may be dropped: a burst is forgiven, or next to nothing waits.
+    /// Whether nothing may be dropped: in a burst, or while two packets or less wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > Span::ZERO || self.is_small(queue)
     }

@@ -21,7 +21,7 @@ const SETUP: Setup = Setup {
     ecn_mark_limit: 0.1,
 };
 
-/// A PIE in the middle of its life, its burst allowance used up.
+/// A running PIE, its burst allowance used up.
 fn started(p: f64, delay: f64) -> Ns2Pie {
     Ns2Pie { drop_prob: p, delay, phase: Phase::Protecting, ..Ns2Pie::new(SETUP) }
 }
@@ -38,9 +38,9 @@ fn judge(pie: &mut Ns2Pie, packets_of_1000: u64, u: f64, ecn: Ecn) -> Verdict {
     pie.on_enqueue(head, bytes(packets_of_1000 * 1000), &mut Rng::scripted(u))
 }
 
-/// Golden trace G3: as `paper2013`, with decay in the last two updates.
+/// Fact aqm-67: as `paper2013`, with decay in the last two updates.
 #[test]
-fn golden_trace_g3() {
+fn the_controller_follows_its_equation_step_by_step() {
     let mut pie = started(0.05, 0.02);
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
     let expected = [
@@ -52,9 +52,9 @@ fn golden_trace_g3() {
     }
 }
 
-/// Golden trace G3, second part: from rest, with the delays of G4.
+/// Fact aqm-68.
 #[test]
-fn golden_trace_g3_from_rest() {
+fn from_rest_the_controller_follows_its_equation_through_the_table() {
     let mut pie = started(0.0, 0.0);
     let delays = [0, 5, 10, 20, 40, 80, 160, 160, 120, 80, 40];
     let expected = [
@@ -75,7 +75,7 @@ fn golden_trace_g3_from_rest() {
     }
 }
 
-/// Golden trace G3, last sentence.
+/// Fact aqm-69.
 #[test]
 fn a_burst_of_100_ms_holds_the_probability_at_zero_for_four_updates() {
     let mut pie = Ns2Pie::new(SETUP);
@@ -85,7 +85,7 @@ fn a_burst_of_100_ms_holds_the_probability_at_zero_for_four_updates() {
     assert!(probs[..4].iter().all(|&p| p == 0.0) && probs[4] > 0.0, "{probs:?}");
 }
 
-/// Spec aqm.md §13.6 item 14.
+/// Fact aqm-70.
 #[test]
 fn the_probability_has_no_upper_bound() {
     let mut pie = started(0.5, 0.3);
@@ -100,7 +100,7 @@ fn the_kick_needs_more_than_200_ms() {
     assert_near(update(&mut started(0.5, 0.2), 201), 0.54, 1e-12);
 }
 
-/// Spec aqm.md §13.4 E, enqueue step 5.
+/// ns-2 `pie.cc`, `PIEQueue::drop_early`: the draw comes before the exemptions.
 #[test]
 fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
     let draws = |pie: &mut Ns2Pie| {
@@ -114,13 +114,13 @@ fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
     assert!(draws(&mut started(0.0, 0.0)));
 }
 
-/// Spec aqm.md §13.4 E, enqueue steps 6 to 8.
+/// ns-2 `pie.cc`, `PIEQueue::drop_early`.
 #[test]
 fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
     let hit = |p, delay, packets, ecn| judge(&mut started(p, delay), packets, 0.0, ecn);
     let drop = Verdict::Drop(Cause::Random);
     let pass_at_p = judge(&mut started(0.25, 0.02), 50, 0.25, Ecn::NotEct);
-    assert_eq!(pass_at_p, Verdict::Pass, "spec aqm.md §1: strictly below");
+    assert_eq!(pass_at_p, Verdict::Pass, "strictly below (fact aqm-1)");
     assert_eq!(hit(0.19, 0.00999, 50, Ecn::NotEct), Verdict::Pass);
     assert_eq!(hit(0.20, 0.00999, 50, Ecn::NotEct), drop);
     assert_eq!(hit(0.19, 0.01, 50, Ecn::NotEct), drop);
@@ -130,10 +130,9 @@ fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
     assert_eq!(hit(0.1, 0.02, 50, Ecn::Ect0), drop);
 }
 
-/// Spec aqm.md §13.4 E, timer: 50 calm updates in a row, and one more, before the next burst is
-/// spared.
+/// Fact aqm-71.
 #[test]
-fn a_burst_is_spared_again_after_a_second_and_a_half_of_calm() {
+fn a_burst_is_allowed_again_after_a_second_and_a_half_of_calm() {
     let mut pie = started(0.0, 0.0);
     let mut calm_updates = 0;
     while pie.phase != Phase::NoBurst {
@@ -159,7 +158,7 @@ fn congestion_starts_the_count_of_calm_updates_anew() {
     assert_eq!(pie.phase, Phase::NoBurst);
 }
 
-/// Spec aqm.md §13.4 E, timer: both delays strictly below half the target.
+/// ns-2 `pie.cc`, `PIEQueue::calculate_p`: both delays strictly below half the target.
 #[test]
 fn exactly_half_the_target_is_not_calm() {
     let phase_after = |delay_old: f64, backlog| {
@@ -174,7 +173,7 @@ fn exactly_half_the_target_is_not_calm() {
     assert_eq!(phase_after(0.01, 9_000), Phase::Protecting);
 }
 
-/// Spec aqm.md §13.4 E, timer: the rate is forgotten in calm, so that the next delay is 0.
+/// Fact aqm-72: the rate is forgotten in calm, so that the next delay is 0.
 #[test]
 fn calm_forgets_the_departure_rate() {
     let mut pie = started(0.0, 0.0);

@@ -1,6 +1,6 @@
-//! PIE as RFC 8033 Appendix B prints it, with the corrections of spec aqm.md §13.6 and the choices of
-//! §13.7, compared packet by packet. It keeps the routine's own shape: one `enque`, one `deque`, one
-//! `calculate_drop_prob`, plain numbers for everything.
+//! PIE as RFC 8033 Appendix B prints it, with the corrections of facts aqm-76 and aqm-79, compared
+//! packet by packet. It has the shape of the pseudo-code: one `enque`, one `deque`, one
+//! `calculate_drop_prob`, and plain numbers.
 
 use alloc::collections::VecDeque;
 
@@ -18,7 +18,7 @@ const MAX_BURST: u64 = 150_000_000;
 const DQ_THRESHOLD: u64 = 16_384;
 const MEAN_PKTSIZE: u64 = 1514;
 const MAX_ECNTH: f64 = 0.1;
-/// One, in a sum that is to meet 0.85 and 8.5 exactly (spec aqm.md §1, accumulators).
+/// One, in a sum that is to meet 0.85 and 8.5 exactly (fact aqm-2).
 const SCALE: f64 = (1u64 << 56) as f64;
 
 struct Oracle {
@@ -159,7 +159,7 @@ impl Oracle {
     }
 }
 
-/// Random traffic of about twice the service in fat phases; both draw from streams that are equal.
+/// Random traffic of up to twice the service; both draw from equal streams.
 fn compare(by_rate: bool, index: u64) -> (usize, usize) {
     let delay = if by_rate { "rate" } else { "stamps" };
     let pie: Pie = law(&[("ecn", "true"), ("delay", delay)]);
@@ -202,7 +202,7 @@ fn fifo_timer(fifo: &Fifo<Numbered, Pie>) -> Option<Time> {
 
 /// 1.2 million operations, with stamps and with the rate of Appendix B.
 #[test]
-fn judging_single_packets_equals_the_routine_of_rfc_8033() {
+fn deciding_packet_by_packet_equals_the_routine_of_rfc_8033() {
     let (mut dropped, mut marked) = (0, 0);
     for index in 0..4 {
         let (drops, marks) = compare(index % 2 == 1, index);

@@ -1,11 +1,13 @@
-//! The PIE of the first paper (Pan et al. 2013, §III), and on request the rules that its authors' Linux
-//! code of that year added.
+//! The PIE of the first paper, and on request the rules that its authors' Linux code of that year
+//! added.
 //!
-//! Source: spec aqm.md §13.4 A, §13.5; papers.md §0.5, `pie-2013` and `pie-linux-2013`.
+//! Source: Pan et al. 2013 §III; for `heuristics=linux2013` the PIE of 2013 kept in the Linux
+//! `sch_pi2.c` of PI2's authors (2015).
 //!
-//! Lab decisions: the probability is kept in 0..=1, which the paper does not say; the weight of a rate
-//! sample, which it does not give, is 1/2 (its authors' ns-2 code) unless set. A measurement that finds
-//! the backlog at or below its threshold is given up, for the link may have been idle.
+//! Our choices where the paper is silent (fact aqm-81): the probability stays in 0..=1; the weight
+//! of a rate sample is 1/2, as in its authors' ns-2 code, unless set; a measurement that finds the
+//! backlog at or below its threshold is discarded, for the link may have been idle; `ecn` marks up
+//! to 10 %, as Linux does.
 
 use super::scaling::{Tune, capped};
 use super::{Heuristics, PieParams};
@@ -76,7 +78,7 @@ impl Paper {
         Verdict::signal(mark, Cause::Random)
     }
 
-    /// Linux 2013: a short delay while drops are rare, or less than two packets.
+    /// Linux of 2013: a short delay at a low probability, or less than two packets.
     fn is_exempt(&self, queue: Backlog) -> bool {
         let calm = self.delay < self.half_target && self.drop_prob < 0.2;
         calm || self.is_small(queue)
@@ -137,7 +139,7 @@ impl Paper {
         }
     }
 
-    /// Linux 2013: cap, kick, add, clamp, decay.
+    /// Linux of 2013: cap, kick, add, clamp, decay.
     fn moved_by_linux(&self, step: f64) -> f64 {
         let kick = if self.delay > 0.25 { 0.02 } else { 0.0 };
         let moved = self.drop_prob + capped(self.drop_prob, step) + kick;
@@ -151,7 +153,7 @@ impl Paper {
         self.drop_prob == 0.0 && self.delay == 0.0 && self.delay_old == 0.0 && !restarts
     }
 
-    /// Whether nothing at all may be dropped.
+    /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > Span::ZERO || self.is_small(queue)
     }

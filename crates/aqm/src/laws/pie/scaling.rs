@@ -4,13 +4,13 @@
 use crate::words;
 
 words! {
-    /// One published table (spec aqm.md §13.3).
+    /// One published table.
     pub enum Tune {
-        /// Three rows: below 1 %, below 10 %, above.
+        /// Pan et al. 2013 §III: three rows, below 1 %, below 10 %, above.
         Paper2013 = "paper2013",
-        /// Rows down to a millionth (also Linux and ns-3).
+        /// RFC 8033 §4.2: rows down to a millionth (also Linux and ns-3).
         Rfc8033 = "rfc8033",
-        /// The authors' ns-2 code: coarser below 0.1 %, and growing above 10 %.
+        /// The authors' ns-2 `pie.cc`: coarser below 0.1 %, and growing above 10 %.
         Ns2 = "ns2",
         /// RFC 8034: fine below 0.1 %, growing above 10 %.
         Docsis = "docsis",
@@ -46,7 +46,7 @@ pub(in crate::laws) fn capped(p: f64, step: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Spec aqm.md §13.3: a row holds strictly below its probability.
+    /// RFC 8033 §4.2; ns-2 `pie.cc`, `PIEQueue::calculate_p`: a row holds strictly below its bound.
     #[test]
     fn each_row_of_a_table_ends_before_its_bound() {
         let rows = [
@@ -71,7 +71,8 @@ mod tests {
         }
     }
 
-    /// Spec aqm.md §13.3, the table by columns.
+    /// Pan et al. 2013 §III; RFC 8033 §4.2; ns-2 `pie.cc`, `PIEQueue::calculate_p`, with and
+    /// without DOCSIS.
     #[test]
     fn divisors_are_those_of_the_published_tables() {
         let probs = [0.0, 2e-6, 2e-5, 2e-4, 2e-3, 0.02, 0.2, 2.0, 20.0];

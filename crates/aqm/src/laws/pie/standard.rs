@@ -1,7 +1,14 @@
-//! The PIE of the standards: RFC 8033 in its lab reference form and as its Appendix A, and the draft
-//! before it as Schwarzkopf et al. 2016 report and correct it.
+//! The PIE of the standards: RFC 8033 (`rfc8033`), its Appendix A (`rfc8033_basic`), and the draft
+//! before it (`ietf_draft`).
 //!
-//! Source: spec aqm.md §13.4 B and C, §13.6, §13.7.
+//! Source: RFC 8033 §4, §5 and Appendices A and B; for the draft Schwarzkopf, Veith and Menth 2016
+//! §II, with their corrections: the sum of probabilities is cleared at every drop, and the
+//! probability stays in 0..=1.
+//!
+//! Deviations of `rfc8033`: see [`super`] (facts aqm-76 and aqm-79). Of `rfc8033_basic` from
+//! Appendix A: none known. Of `ietf_draft` from the draft, whose text was not read: what the paper
+//! does not print is as in RFC 8033 (fact aqm-80), and PIE is switched off only while nothing waits
+//! (fact aqm-77).
 
 use super::PieParams;
 use super::scaling::{Tune, capped};
@@ -32,10 +39,10 @@ pub(in crate::laws) struct Standard {
     idle_decay: f64,
     source: Source,
     switch: Option<Switch>,
-    /// Whether the switch is off; kept apart, for every arrival asks.
+    /// Whether the switch is off; a field of its own, for every arrival reads it.
     sleeps: bool,
     pub(super) drop_prob: f64,
-    /// `drop_prob` once more, so that nothing is converted per packet.
+    /// `drop_prob` in the scale of the accumulator, so that nothing is converted per packet.
     pub(super) scaled_prob: ScaledProb,
     accumulator: Accumulator,
     pub(super) delay: Span,
@@ -56,7 +63,7 @@ enum Source {
     Rate(DequeueTime),
 }
 
-/// RFC 8033 §5.3: PIE sleeps until a third of the limit waits, and again after congestion.
+/// RFC 8033 §5.3: PIE is off until a third of the limit waits, and again after congestion.
 #[derive(Clone, Copy, Debug)]
 struct Switch {
     limit: Limit,
@@ -123,7 +130,7 @@ impl Standard {
         calm || queue.bytes <= self.exempt_bytes
     }
 
-    /// RFC 8033 §5.4: chance, kept from extremes. At most one draw.
+    /// RFC 8033 §5.4: derandomised selection, with one draw at most.
     fn selects(&mut self, rng: &mut Rng) -> bool {
         if self.drop_prob == 0.0 {
             self.accumulator.clear();
@@ -163,8 +170,8 @@ impl Standard {
         Verdict::signal(mark, Cause::Random)
     }
 
-    /// RFC 8033 Appendix B: the state in which PIE is switched on, which the arrival that does it
-    /// does not feel yet.
+    /// RFC 8033 Appendix B: the state in which PIE is switched on, after the arrival that does so
+    /// has been accepted.
     #[inline(never)]
     fn maybe_wake(&mut self, now: Time, queue: Backlog) {
         if !self.switch.is_some_and(|switch| switch.is_reached(queue)) {
@@ -181,8 +188,8 @@ impl Standard {
         }
     }
 
-    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. It would do so at once, for
-    /// the delay is 0 as well before a rate is known: here nothing may wait either (lab decision).
+    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. It would do so at once,
+    /// for the delay is also 0 before a rate is known: here nothing may wait either (fact aqm-77).
     fn maybe_sleep(&mut self, delay_old: Span, queue: Backlog) {
         let over = self.drop_prob == 0.0
             && self.delay == Span::ZERO
@@ -246,7 +253,7 @@ impl Standard {
         self.scaled_prob = ScaledProb::new(p);
     }
 
-    /// Whether updates change nothing until a packet comes.
+    /// Whether updates change nothing until a packet arrives.
     pub(super) fn is_at_rest(&self) -> bool {
         let settled = self.drop_prob == 0.0
             && self.delay == Span::ZERO
@@ -256,7 +263,7 @@ impl Standard {
         settled || self.sleeps
     }
 
-    /// Whether nothing at all may be dropped.
+    /// Whether nothing may be dropped: asleep, in a burst, or while two packets or less wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.sleeps || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
     }

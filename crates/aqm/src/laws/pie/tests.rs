@@ -15,7 +15,7 @@ fn standard(pie: &mut Pie) -> &mut Standard {
     }
 }
 
-/// A PIE in the middle of its life: no burst allowance left, nothing accumulated.
+/// A running PIE: no burst allowance left, nothing accumulated.
 fn started(p: f64, delay_old: Span, settings: &[(&str, &str)]) -> Pie {
     let mut pie: Pie = law(settings);
     let inner = standard(&mut pie);
@@ -43,21 +43,21 @@ fn update(pie: &mut Pie, delay: Span) -> f64 {
     var(pie, "drop_prob")
 }
 
-/// Fact 13.8.1.
+/// Fact aqm-60.
 #[test]
 fn smallest_probabilities_move_by_a_2048th_of_the_step() {
     let mut pie = started(0.0, Span::from_millis(15), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 1.00708e-5, 5e-11);
 }
 
-/// Fact 13.8.2.
+/// Fact aqm-60.
 #[test]
 fn probabilities_of_a_few_percent_move_by_half_the_step() {
     let mut pie = started(0.05, Span::from_millis(30), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 0.0509375, 1e-12);
 }
 
-/// Fact 13.8.3.
+/// Fact aqm-61.
 #[test]
 fn an_empty_queue_lets_the_probability_decay_after_the_step() {
     let mut pie = started(0.5, Span::ZERO, &[]);
@@ -66,7 +66,7 @@ fn an_empty_queue_lets_the_probability_decay_after_the_step() {
     assert_near(update(&mut without, Span::ZERO), 0.498125, 1e-12);
 }
 
-/// Fact 13.8.4.
+/// Fact aqm-62, RFC 8033 §5.5.
 #[test]
 fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
     let after_a_jump = |p, cap| {
@@ -79,7 +79,7 @@ fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
     assert_eq!(after_a_jump(0.2, "false"), 1.0);
 }
 
-/// Fact 13.8.5.
+/// Fact aqm-63.
 #[test]
 fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to_10() {
     let mut pie = started(0.0, Span::from_millis(30), &[]);
@@ -88,8 +88,7 @@ fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to
     assert_eq!((first(0.01), first(0.1)), (66, 162));
 }
 
-/// Fact 13.8.6 and spec aqm.md §13.6 item 1; the first gap is like any other here, for the sum starts at
-/// zero.
+/// Fact aqm-64; the first gap is like any other here, for the sum starts at zero.
 #[test]
 fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
     for (p, shortest, longest, expected) in
@@ -105,9 +104,9 @@ fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
     }
 }
 
-/// Golden trace G6.
+/// Fact aqm-65.
 #[test]
-fn golden_trace_g6() {
+fn the_sum_of_probabilities_bounds_gaps_whatever_is_drawn() {
     let arrivals_per_drop = |p, u| {
         let mut pie = held_at(p, &[]);
         let mut gap =
@@ -127,7 +126,7 @@ fn without_derandomising_every_arrival_is_drawn_for() {
     assert_eq!(judge(&mut pie, full_packets(9), 0.1001, Ecn::NotEct), Verdict::Pass);
 }
 
-/// Spec aqm.md §1: a draw hits when it is strictly below the probability.
+/// Fact aqm-1.
 #[test]
 fn a_draw_equal_to_the_probability_passes() {
     for derandomise in ["true", "false"] {
@@ -140,7 +139,7 @@ fn a_draw_equal_to_the_probability_passes() {
     }
 }
 
-/// Spec aqm.md §13.7 step 5.
+/// RFC 8033 Appendix B, `drop_early`.
 #[test]
 fn the_sum_starts_anew_when_the_probability_is_zero() {
     let mut pie = held_at(0.1, &[]);
@@ -151,7 +150,7 @@ fn the_sum_starts_anew_when_the_probability_is_zero() {
     assert_eq!(var(&pie, "accumulator"), 0.0);
 }
 
-/// RFC 8033 §5.4 and lab decision, spec aqm.md §13.6: drops, marks and overflow start the sum anew.
+/// RFC 8033 §5.4 and fact aqm-76.
 #[test]
 fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
     let mut pie = held_at(0.08, &[("ecn", "true")]);
@@ -167,9 +166,9 @@ fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
     assert_eq!(var(&pie, "accumulator"), 0.0);
 }
 
-/// Fact 13.8.7.
+/// Fact aqm-66.
 #[test]
-fn a_burst_of_150_ms_is_spared_until_the_tenth_update_has_run() {
+fn a_burst_of_150_ms_is_not_dropped_from_until_the_tenth_update_has_run() {
     let mut pie: Pie = law(&[]);
     for update in 1..=10 {
         standard(&mut pie).drop_prob = 1.0;
@@ -182,9 +181,9 @@ fn a_burst_of_150_ms_is_spared_until_the_tenth_update_has_run() {
     assert_eq!(judge(&mut pie, full_packets(50), 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
 }
 
-/// RFC 8033 §4.4: re-armed by an arrival when p = 0 and both delays are below half the target.
+/// RFC 8033 §4.4: renewed by an arrival when p = 0 and both delays are below half the target.
 #[test]
-fn a_burst_is_forgiven_again_only_when_all_congestion_is_over() {
+fn the_burst_allowance_is_renewed_only_when_all_congestion_is_over() {
     let allowance_after = |p, delay_us, delay_old_us| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
         standard(&mut pie).delay = Span::from_micros(delay_us);
@@ -197,12 +196,13 @@ fn a_burst_is_forgiven_again_only_when_all_congestion_is_over() {
     assert_eq!(allowance_after(0.0, 7_499, 7_500), 0.0);
 }
 
-/// Fact 13.8.8.
+/// RFC 8033 §4.1.
 #[test]
 fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     let drops = |p, delay_old_us: u64, packets| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
-        standard(&mut pie).delay = Span::from_millis(30); // the delay at the last update is the one that counts
+        // The delay at the last update is the one that counts, not this one.
+        standard(&mut pie).delay = Span::from_millis(30);
         (0..100).any(|_| judge(&mut pie, full_packets(packets), 0.0, Ecn::NotEct) != Verdict::Pass)
     };
     assert!(!drops(0.19, 7_400, 100));
@@ -210,7 +210,7 @@ fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     assert!(drops(0.19, 7_500, 100), "exactly half is not below");
 }
 
-/// RFC 8033 §4.1, spec aqm.md §13.7 step 4: up to and including twice the packet size.
+/// RFC 8033 §4.1: up to and including twice the packet size.
 #[test]
 fn two_packets_or_less_are_never_too_many() {
     let drops = |bytes, settings: &[(&str, &str)]| {
@@ -223,7 +223,7 @@ fn two_packets_or_less_are_never_too_many() {
     assert!(drops(2001, &[("mtu_bytes", "1000B")]));
 }
 
-/// Fact 13.8.9.
+/// RFC 8033 Appendix B: `PIE->drop_prob_ < MAX_ECNTH`.
 #[test]
 fn marks_below_ten_percent_and_drops_from_there() {
     let verdict = |p, ecn| {
@@ -236,7 +236,7 @@ fn marks_below_ten_percent_and_drops_from_there() {
     assert_eq!(verdict(0.1, Ecn::Ect0), Some(Verdict::Drop(Cause::Random)));
 }
 
-/// Fact 13.8.10.
+/// RFC 8033 §4.2: the probability is bounded by 0 and 1.
 #[test]
 fn the_probability_stays_a_probability_for_any_delays() {
     let mut pie: Pie = law(&[]);
@@ -252,9 +252,9 @@ fn the_probability_stays_a_probability_for_any_delays() {
     assert!(probs.contains(&0.0) && probs.contains(&1.0), "both ends were met");
 }
 
-/// Golden trace G3, column `rfc8033`.
+/// Fact aqm-67.
 #[test]
-fn golden_trace_g3() {
+fn the_controller_follows_its_equation_step_by_step() {
     let mut pie = started(0.05, Span::from_millis(20), &[]);
     let delays = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
     let expected = [
@@ -266,9 +266,9 @@ fn golden_trace_g3() {
     }
 }
 
-/// Golden trace G4.
+/// Fact aqm-68.
 #[test]
-fn golden_trace_g4() {
+fn from_rest_the_controller_follows_its_equation_through_the_table() {
     let mut pie = started(0.0, Span::ZERO, &[]);
     let delays = [0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 160.0, 120.0, 80.0, 40.0];
     let expected = [
@@ -289,7 +289,7 @@ fn golden_trace_g4() {
     }
 }
 
-/// Lab decision, spec aqm.md §13.7: as Linux and ns-3; an eviction that empties the queue likewise.
+/// Fact aqm-79; an eviction that empties the queue likewise.
 #[test]
 fn the_delay_is_that_of_the_last_packet_and_zero_once_it_left_nothing() {
     let mut pie: Pie = law(&[]);
@@ -307,9 +307,9 @@ fn the_delay_is_that_of_the_last_packet_and_zero_once_it_left_nothing() {
     assert_eq!(var(&pie, "delay"), 0.0);
 }
 
-/// Spec aqm.md §1: at most one draw per arrival, and only where chance decides.
+/// RFC 8033 Appendix B, `drop_early`: one draw at most, and only between the thresholds.
 #[test]
-fn chance_is_asked_only_between_the_two_thresholds() {
+fn a_number_is_drawn_only_between_the_two_thresholds() {
     let mut pie = held_at(0.1, &[]);
     let draws: Vec<bool> = (0..100)
         .map(|_| {

@@ -1,5 +1,8 @@
-//! RED without its name: the average, the curve and the spreading of signals, shared with Adaptive
-//! RED, in the procedure of Floyd or of the ns simulators.
+//! The part of RED that Adaptive RED shares: the average, the curve and the spreading of signals,
+//! in the procedure of Floyd or of the ns simulators.
+//!
+//! Source: ns-2.35 `red.cc`, `REDQueue::estimator`, `calculate_p_new`, `modify_p`, `drop_early` and
+//! `enque`; ns-3 `RedQueueDisc`, the functions of the same names.
 
 use super::GapMode;
 use crate::law::{Cause, Env, Verdict};
@@ -8,7 +11,7 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
 
-/// What the detector is told once; `None` means automatic.
+/// What the detector is configured with; `None` means automatic.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // see `Detector`
 pub(in crate::laws) struct Setup {
@@ -25,26 +28,27 @@ pub(in crate::laws) struct Setup {
     pub(in crate::laws) mean_packet_bytes: f64,
 }
 
-/// Whose procedure it is (spec aqm.md §5, "NS2RED / NS3 differences").
+/// Whose procedure it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::laws) enum Style {
     Floyd,
-    /// ns-2: acts on more than one packet (byte), never on the first arrival above `min_th`, and when
-    /// `u <= p_a`; the gentle slope starts at the first `max_p`.
+    /// ns-2 `red.cc`, `REDQueue::enque`: acts on more than one packet (byte), never on the first
+    /// arrival above `min_th`, and when `u <= p_a`; the gentle slope starts at the first `max_p`.
     Ns2,
-    /// As ns-2, but a forced signal leaves the count alone.
+    /// As ns-2, but a forced signal leaves the count alone (ns-3 `RedQueueDisc::DoEnqueue`).
     Ns3,
 }
 
-/// RED without its name: the average, the curve and the spreading of signals, shared with Adaptive
-/// RED. What every arrival touches comes first: 1,000 flows of `fq(ared)` miss the first cache 7.2 times per
-/// packet, in the order of the compiler 9.3 times.
+/// The average, the curve and the spreading of signals. Fields that every arrival touches come
+/// first: 1,000 flows of `fq(ared)` have 7.2 first-level cache misses per packet, and 9.3 in the
+/// order that the compiler would choose.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(in crate::laws) struct Detector {
     /// Arrivals since the last signal, while the average is above `min_th` (`count`; none: -1).
     since_signal: Option<u32>,
-    /// ns-2, ns-3: the average was above `min_th` at the last arrival that could have been signalled.
+    /// ns-2, ns-3 (`old`): the average was above `min_th` at the last arrival that could have been
+    /// signalled.
     has_crossed: bool,
     /// Whether average and thresholds count bytes; else packets.
     counts_bytes: bool,
@@ -107,7 +111,7 @@ impl Detector {
         }
     }
 
-    /// An arrival: learn from it, then pass, mark or drop it.
+    /// An arrival: sample the backlog, then pass, mark or drop the packet.
     pub(in crate::laws) fn judge(
         &mut self,
         now: Time,
@@ -119,14 +123,14 @@ impl Detector {
         self.decide(now, head, queue, rng)
     }
 
-    /// The average takes the backlog that an arrival meets.
+    /// Takes the backlog that an arrival finds into the average.
     #[inline]
     pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) {
         let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
         self.average.sample(now, backlog);
     }
 
-    /// Passes, marks or drops an arrival from which the average has learnt.
+    /// Passes, marks or drops an arrival whose backlog has been sampled.
     pub(in crate::laws) fn decide(
         &mut self,
         now: Time,
@@ -140,7 +144,7 @@ impl Detector {
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, queue, rng),
         };
         if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The queue stays empty and no dequeue will say so: it goes on being idle.
+            // The queue stays empty and no dequeue follows: it is still idle.
             self.average.idle_since = Some(now);
         }
         verdict
@@ -256,10 +260,10 @@ struct Draw {
 
 /// Whether the draw hits the packet that is `count` arrivals after the last signal, which is
 /// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and
-/// 1 where that is not a probability. Both are multiplied out: the difference in the denominator
-/// would round a p_a of exactly 1/2 upwards.
+/// 1 where that is not a probability (ns-2.35 `red.cc`, `REDQueue::modify_p`). Both are multiplied
+/// out: the difference in the denominator would round a p_a of exactly 1/2 upwards (fact aqm-44).
 fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
-    // Forgives the rounding of count * p_b where it is to be 1 (spec aqm.md §1).
+    // For the rounding of count * p_b where it should be 1, as in 10 * 0.1.
     const TOLERANCE: f64 = 1e-12;
     let count = f64::from(count);
     let reach = match mode {
@@ -271,8 +275,8 @@ fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
     draw.u < reach || (draw.or_equal && draw.u <= reach)
 }
 
-/// `min_th` and `max_th` in the unit that counts. Without a known rate: 5 and 15 packets, the fixed
-/// defaults of older ns-2 and of ns-3.
+/// `min_th` and `max_th` in the unit of the average (ns-2.35 `red.cc`, `REDQueue::initParams`).
+/// Without a known rate: 5 and 15 packets, the defaults of ns-3.
 fn thresholds(setup: &Setup, counts_bytes: bool, packet_rate: Option<f64>) -> (f64, f64) {
     let set = |limit| match limit {
         Limit::Packets(n) | Limit::Bytes(n) => n as f64,
@@ -290,8 +294,9 @@ fn thresholds(setup: &Setup, counts_bytes: bool, packet_rate: Option<f64>) -> (f
 }
 
 /// The weight of a sample: as set, or for a time constant of one second's worth of packets (ns-2
-/// `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or three packet times (-1), the delay of the
-/// link being unknown here. Floyd's 0.002 where the rate is unknown.
+/// `red.cc`, `REDQueue::initParams`, `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or three
+/// packet times (-1), for the delay of the link is unknown here. Where the rate is unknown: 0.002,
+/// the default of ns-3 `RedQueueDisc`.
 fn weight(setup: &Setup, packet_rate: Option<f64>) -> f64 {
     let packets = |rate: f64| match setup.style {
         Style::Ns2 => 10.0 * (3.0 / rate).max(0.1) * rate,
@@ -323,7 +328,7 @@ impl Average {
         self.value += self.weight * (backlog - self.value);
     }
 
-    /// The average now: decayed as if small packets had passed while the queue was idle.
+    /// The average now: decayed as if mean packets had passed while the queue was idle.
     fn at(&self, now: Time) -> f64 {
         match (self.idle_since, self.packet_rate) {
             (Some(since), Some(rate)) => {
@@ -339,9 +344,9 @@ impl Average {
 mod tests {
     use super::*;
 
-    /// Golden trace G8: p_a at counts 1 to 9, and where a draw of exactly 1/2 hits.
+    /// Fact aqm-44: p_a at counts 1 to 9, and where a draw of exactly 1/2 hits.
     #[test]
-    fn golden_trace_g8() {
+    fn the_probability_of_a_hit_grows_with_the_count_and_reaches_one_half_at_8() {
         let p_a = [0.1111, 0.125, 0.1429, 0.1667, 0.2, 0.25, 0.3333, 0.5, 1.0];
         let hits = |count, u, or_equal| is_hit(GapMode::Uniform, 0.1, count, Draw { u, or_equal });
         for (count, expected) in (1..).zip(p_a) {

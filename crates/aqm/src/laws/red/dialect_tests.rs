@@ -20,7 +20,7 @@ fn linux_at(backlog: u64, settings: &[(&str, &str)]) -> Red {
     red
 }
 
-/// Fact 5.5: p_b = 0.1 at 100 kB, halfway.
+/// Fact aqm-43: p_b = 0.1 at 100 kB, halfway.
 #[test]
 fn linux_gaps_are_uniform_from_1_to_10() {
     let mut red = linux_at(100_000, &[]);
@@ -38,7 +38,7 @@ fn linux_gaps_are_uniform_from_1_to_10() {
     assert!((1..=10).all(|n| (share(n) - 0.1).abs() < 0.01));
 }
 
-/// A caller through the door to C may say anything.
+/// A caller of the C bindings may pass anything.
 #[test]
 fn linux_survives_a_backlog_that_cannot_be() {
     let mut red: Red = law_of("linux", &[]);
@@ -49,7 +49,7 @@ fn linux_survives_a_backlog_that_cannot_be() {
     assert_eq!(var(&red, "drop_prob"), 1.0);
 }
 
-/// Fact 5.5, in brackets: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
+/// Fact aqm-43: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
 /// whole numbers, and so a gap of 11.
 #[test]
 fn linux_has_a_gap_of_11_by_rounding() {
@@ -57,7 +57,7 @@ fn linux_has_a_gap_of_11_by_rounding() {
         let mut red = linux_at(100_000, &[]);
         let first = judge(&mut red, bytes(100_000), u, Ecn::NotEct);
         assert_eq!(first, Verdict::Pass);
-        // The signal that ends what went before draws the number for the next gap.
+        // The signal that ends this gap draws the number for the next one.
         (0..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM);
         (1..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM)
     };
@@ -65,9 +65,10 @@ fn linux_has_a_gap_of_11_by_rounding() {
     assert_eq!(gap(0.999_999_9), Some(11));
 }
 
-/// Fact 5.5: the first packet above `min_th` only draws, and one number serves until the signal.
+/// Linux `red.h`, `red_action`: the first packet above `min_th` only draws, and one number serves
+/// until the signal.
 #[test]
-fn linux_spares_the_first_packet_above_min_th_and_draws_once_per_signal() {
+fn linux_accepts_the_first_packet_above_min_th_and_draws_once_per_signal() {
     let mut red = linux_at(40_000, &[]);
     let mut rng = Rng::stream(5, "linux", 1);
     let head = arrival(Time::ZERO, Ecn::NotEct);
@@ -89,7 +90,7 @@ fn linux_spares_the_first_packet_above_min_th_and_draws_once_per_signal() {
     assert_eq!(draws.iter().filter(|&&drew| drew).count(), signals + 1);
 }
 
-/// Fact 5.7: Wlog 4 comes of a burst as tc computes it for 12.5 and 37.5 kB.
+/// Fact aqm-47: tc computes a weight of 2^-4 for 12.5 and 37.5 kB.
 #[test]
 fn linux_takes_a_sixteenth_of_the_first_sample() {
     let mut red: Red = law_of("linux", &[("min_th", "12500B"), ("max_th", "37500B")]);
@@ -98,7 +99,7 @@ fn linux_takes_a_sixteenth_of_the_first_sample() {
     assert_eq!(var(&red, "avg_queue"), 1.0);
 }
 
-/// Spec aqm.md §5: after an idle time the table decides, and no sample is taken.
+/// Linux `red.h`, `red_calc_qavg`: after an idle time the table decides, and no sample is taken.
 #[test]
 fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
     let mut red = linux_at(40_000, &[]);
@@ -109,7 +110,7 @@ fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
     assert_eq!(var(&red, "avg_queue"), before);
 }
 
-/// Spec aqm.md §5, "ECN": above `max_th` Linux marks, unless `hard_drop`.
+/// Linux `sch_red.c`, `red_enqueue`: above `max_th` it marks, unless `harddrop`.
 #[test]
 fn linux_marks_where_forced_unless_hard_drop() {
     let forced = |hard_drop, ecn| {
@@ -121,7 +122,7 @@ fn linux_marks_where_forced_unless_hard_drop() {
     assert_eq!(forced("false", Ecn::NotEct), FORCED);
 }
 
-/// tc red: a quarter of the limit and a third of that.
+/// iproute2 `q_red.c`: a quarter of the limit and a third of that.
 #[test]
 fn linux_thresholds_follow_from_the_limit() {
     let env = Env { limit: Limit::Bytes(120_000), ..env() };
@@ -143,7 +144,7 @@ fn ns(dialect: &str, settings: &[(&str, &str)]) -> Red {
     law_of(dialect, &[&fixed[..], settings].concat())
 }
 
-/// Spec aqm.md §5, "NS2RED / NS3 differences": wait is the default.
+/// Fact aqm-42: `wait` is the default of ns-2 and ns-3.
 #[test]
 fn simulators_wait_for_10_to_19_packets() {
     for dialect in ["ns2", "ns3"] {
@@ -154,9 +155,9 @@ fn simulators_wait_for_10_to_19_packets() {
     }
 }
 
-/// Golden trace G8, the convention `u <= p_a`: the action comes at count 8.
+/// Fact aqm-44, with `u <= p_a`: the signal comes at count 8.
 #[test]
-fn golden_trace_g8_in_the_convention_of_the_simulators() {
+fn in_the_simulators_a_draw_of_one_half_hits_at_count_8() {
     for dialect in ["ns2", "ns3"] {
         let mut red = ns(dialect, &[("gap_mode", "uniform")]);
         let mut judge = |u| judge(&mut red, full_packets(100), u, Ecn::NotEct);
@@ -169,9 +170,10 @@ fn golden_trace_g8_in_the_convention_of_the_simulators() {
     }
 }
 
-/// Spec aqm.md §5: the first packet above `min_th` is never dropped, nor one that meets a single one.
+/// ns-2 `REDQueue::enque`, ns-3 `RedQueueDisc::DoEnqueue`: the first packet above `min_th` is never
+/// dropped, nor one that finds a single packet.
 #[test]
-fn simulators_spare_the_first_packet_above_min_th_and_a_lone_one() {
+fn simulators_accept_the_first_packet_above_min_th_and_one_that_finds_a_single_packet() {
     let geometric = [("gap_mode", "geometric")];
     for dialect in ["ns2", "ns3"] {
         let mut red = ns(dialect, &geometric);
@@ -188,7 +190,7 @@ fn simulators_spare_the_first_packet_above_min_th_and_a_lone_one() {
     }
 }
 
-/// Spec aqm.md §5, table, "count after forced action": 0 in ns-2, unchanged in ns-3.
+/// ns-2 `REDQueue::enque` sets `count` to 0; ns-3 `RedQueueDisc::DoEnqueue` with `Ns1Compat` only.
 #[test]
 fn a_forced_signal_clears_the_count_in_ns2_only() {
     let hits_after_forced = |dialect| {
@@ -203,7 +205,7 @@ fn a_forced_signal_clears_the_count_in_ns2_only() {
     assert!(!hits_after_forced("ns2") && hits_after_forced("ns3"));
 }
 
-/// Spec aqm.md §5, "ECN": ns-2's `use_mark_p`.
+/// ns-2.35 `red.cc`, `REDQueue::drop_early`: `use_mark_p_` and `mark_p_`.
 #[test]
 fn ns2_marks_up_to_a_probability_of_a_tenth() {
     let verdict = |dialect, packets| {
@@ -216,7 +218,7 @@ fn ns2_marks_up_to_a_probability_of_a_tenth() {
     assert_eq!((verdict("ns3", 100), verdict("ns3", 110)), (mark, mark));
 }
 
-/// Spec aqm.md §5: automatic weight of ns-2, R = max(0.1 s, 3 / C).
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: `q_weight_` -1, with R = max(0.1 s, 3 / C).
 #[test]
 fn ns2_weighs_by_ten_round_trips() {
     let mut red: Red = law_of("ns2", &[("min_th", "500p"), ("max_th", "900p")]);

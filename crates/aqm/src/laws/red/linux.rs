@@ -1,9 +1,13 @@
-//! RED in the integers of Linux `red.h`, with what `tc red` computes for it: thresholds in bytes, a
-//! weight that is a power of two, a table of decay while idle, one random number per signal.
+//! RED in the integers of Linux `red.h`, with the values that `tc red` computes for it: thresholds
+//! in bytes, a weight that is a power of two, a table for the decay while idle, one random number
+//! per signal.
 //!
-//! Source: spec aqm.md §5 and §7, "LXRED"; the computations of `tc_red.c`.
+//! Source: Linux 6.1 `red.h`, `red_calc_qavg`, `red_action`, `red_mark_probability`, `red_random`
+//! and `red_adaptative_algo`; `sch_red.c`, `red_enqueue`; iproute2 `q_red.c` and `tc_red.c`.
 //!
-//! `nodrop` and offloading to hardware are not built.
+//! Deviations from Linux: `nodrop` and offloading to hardware are not built; after a step of
+//! `max_p` the quotient `max_p / (max_th - min_th)` is truncated, where `red_adaptative_algo`
+//! rounds it to the nearest.
 
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
@@ -20,7 +24,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// One hundredth in a probability of 32 bits.
 const PERCENT: u32 = 42_949_673;
 
-/// What it is told once.
+/// What it is configured with.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) min_th: Option<u64>,
@@ -30,11 +34,12 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) max_p: f64,
     pub(in crate::laws) ecn: bool,
     pub(in crate::laws) hard_drop: bool,
-    /// Thresholds around this delay at the link's rate (Khademi et al. 2013), not parts of the limit.
+    /// Thresholds around this delay at the link's rate (Khademi, Ros and Welzl 2013), not fractions
+    /// of the limit.
     pub(in crate::laws) target_delay: Option<Span>,
 }
 
-/// RED without its name, as the kernel runs it.
+/// The part of RED that Adaptive RED shares, in the arithmetic of the kernel.
 #[derive(Clone, Debug)]
 pub(in crate::laws) struct LinuxRed {
     setup: LinuxSetup,
@@ -82,13 +87,13 @@ impl LinuxRed {
         red
     }
 
-    /// What `tc red` computes.
+    /// What `tc red` computes (iproute2 `q_red.c`, `red_parse_opt`).
     fn configure(&mut self, rate: Rate) {
         let packet = self.setup.mean_packet_bytes;
         let before = self.average >> self.weight_log;
         (self.min_th, self.max_th) = self.thresholds(rate);
         let burst = self.setup.burst.unwrap_or(default_burst(self.min_th, self.max_th, packet));
-        // Automatic thresholds of a tiny limit: the least burst that tc takes.
+        // Automatic thresholds of a tiny limit: the smallest burst that tc accepts.
         let burst = burst.max(self.min_th.div_ceil(packet));
         self.weight_log = weight_log(self.min_th, burst, packet).unwrap_or(31);
         self.average = before << self.weight_log;
@@ -111,8 +116,8 @@ impl LinuxRed {
         (min, max.max(min.saturating_add(1)))
     }
 
-    /// Khademi et al. 2013: half and three halves of the backlog of that delay; for 1 ms, and where tc
-    /// finds no weight, one and two packets.
+    /// Khademi, Ros and Welzl 2013 §2.3: half and three halves of the backlog of that delay; for 1
+    /// ms, and where tc finds no weight, one and two packets (fact aqm-54).
     fn thresholds_for(&self, target: Span, rate: Rate) -> (u64, u64) {
         let backlog = rate.bytes_in(target).min(MOST_BYTES);
         let (min, max) = (backlog / 2, backlog.saturating_mul(3) / 2);
@@ -128,7 +133,7 @@ impl LinuxRed {
         self.configure(rate);
     }
 
-    #[inline(never)] // so that it does not weigh on the default beside it
+    #[inline(never)] // keeps the default's code small
     pub(in crate::laws) fn judge(
         &mut self,
         now: Time,
@@ -142,7 +147,7 @@ impl LinuxRed {
         };
         let verdict = self.decide(head, rng);
         if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The kernel asks the queue for a packet after every arrival, and finds it empty again.
+            // The kernel tries to dequeue after every arrival, and finds the queue empty again.
             self.idle_since = Some(now);
         }
         verdict
@@ -172,7 +177,7 @@ impl LinuxRed {
         Verdict::signal(can_mark, Cause::Random)
     }
 
-    /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers.
+    /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers (`red_random`).
     fn draw(&self, rng: &mut Rng) -> u64 {
         let per_byte = (u64::from(self.max_p) / (self.max_th - self.min_th)).max(1);
         (rng.next_u64() >> 32) / per_byte
@@ -187,8 +192,8 @@ impl LinuxRed {
         self.idle_since.get_or_insert(now);
     }
 
-    /// Adaptive RED (Linux `red.h`): one step of `max_p`. Returns whether it will stay as it is until
-    /// a packet arrives.
+    /// Adaptive RED (Linux `red.h`, `red_adaptative_algo`): one step of `max_p`. Returns whether it
+    /// will not change before a packet arrives.
     pub(in crate::laws) fn adapt(&mut self, now: Time) -> bool {
         let idle = self.idle_since.map(|since| now.since(since));
         let average = idle.map_or(self.average, |idle| self.decayed(idle)) >> self.weight_log;
@@ -228,8 +233,8 @@ pub(in crate::laws) fn default_burst(min_th: u64, max_th: u64, packet: u64) -> u
     min_th.saturating_mul(2).saturating_add(max_th) / packet.saturating_mul(3)
 }
 
-/// tc: the largest weight, as a negative power of two, under which a burst of so many packets leaves
-/// the average below `min_th`; none if the burst is too short for it.
+/// tc: the largest weight, as a negative power of two, with which a burst of that many packets
+/// leaves the average below `min_th`; none if the burst is too short.
 pub(in crate::laws) fn weight_log(min_th: u64, burst: u64, packet: u64) -> Option<u32> {
     tc_weight::weight_log(burst as f64, min_th as f64 / packet as f64)
 }
@@ -238,7 +243,7 @@ pub(in crate::laws) fn weight_log(min_th: u64, burst: u64, packet: u64) -> Optio
 mod tests {
     use super::*;
 
-    /// Fact 7.5 and spec aqm.md §5, pitfalls.
+    /// Fact aqm-47.
     #[test]
     fn weights_are_those_that_tc_computes() {
         let log = |min, max| weight_log(min, default_burst(min, max, 1000), 1000);

@@ -1,30 +1,32 @@
 //! RED, random early detection: signals arrivals with a probability that grows with the average
 //! backlog.
 //!
-//! Source: Floyd and Jacobson 1993, read through the ns-2.35 code of Floyd's group (`red.cc`) and
-//! Linux `red.h`. `gentle` is Floyd's recommendation of 2000 as built in ns-2.
+//! Source: Floyd and Jacobson 1993 through the ns-2.35 code of Floyd's group (`red.cc`) and Linux
+//! `red.h`; the text of the paper was not read. `gentle` is that of ns-2 `red.cc`,
+//! `REDQueue::calculate_p_new`.
 //!
-//! Where the sources are silent or differ, `floyd` decides:
+//! Where the sources are silent or differ, `floyd` follows our choice:
 //! - After an idle time the average decays by the packets that could have passed, then takes the
 //!   empty backlog as one more sample (ns-2, ns-3).
 //! - The gentle slope starts at the current `max_p`, so that the curve has no step when Adaptive
-//!   RED moves it; ns-2 and ns-3 use the initial one.
-//! - With `ecn` the forced region drops (`hard_drop`), so that flows that ignore marks are held
-//!   back.
+//!   RED moves it (fact aqm-46); ns-2 and ns-3 use the initial one.
+//! - With `ecn` the forced region drops (`hard_drop`), as in ns-3, so that flows that ignore marks
+//!   are limited.
 //!
-//! Deviations of `floyd` from Linux `sch_red.c`: any weight, not powers of two; a draw per packet, not
-//! one per signal; `gentle` exists; after idling a sample is taken; above `max_th` the default is to
-//! drop. `linux` follows all of these: see [`linux`].
+//! Deviations of `floyd` from Linux `sch_red.c`: any weight, not powers of two; a draw per packet,
+//! not one per signal; `gentle` exists; after an idle time a sample is taken; above `max_th` the
+//! default is to drop. `linux` follows all of these: see [`linux`].
 //!
 //! Deviations of `floyd` from ns-2 and ns-3: gaps are uniform by default (theirs `wait`); the first
 //! packet above `min_th` and a lone packet may be hit; a draw hits when `u < p`, not `u <= p`;
-//! `gentle` is off by default for `red` (on for `ared`); the gentle slope moves with `max_p`; ns-2's
-//! `use_mark_p` (drop, not mark, where p_b > 0.1) is `ecn_mark_limit`. `ns2` and `ns3` follow all of
-//! these.
+//! `gentle` is off by default for `red` (on for `ared`); the gentle slope moves with `max_p`;
+//! ns-2's `use_mark_p` (drop instead of mark where p_b > 0.1) is `ecn_mark_limit`. `ns2` and `ns3`
+//! follow all of these.
 //!
-//! Deviations of `ns2` and `ns3` from theirs: a forced drop takes the arrival, where ns-2 appends it and
-//! then removes the tail, which is the same packet; ns-2's automatic weight (-1) asks for the delay of
-//! the link, which is unknown here and taken as 0.
+//! Deviations of `ns2` and `ns3` from ns-2.35 and ns-3: a forced drop takes the arrival, where ns-2
+//! appends it and then removes the tail, which is the same packet; ns-2's automatic weight (-1)
+//! asks for the delay of the link, which is unknown here and taken as 0; under a limit in bytes,
+//! theirs count bytes since the last signal and scale p_a by packet size, which is not offered.
 
 mod detector;
 mod linux;
@@ -91,36 +93,39 @@ params! {
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: wait" => GapMode::Wait;
         /// Queue delay behind the automatic thresholds.
         target_delay: Span, POSITIVE, "ns-2 red.cc: targetdelay" => Span::from_millis(5);
-        /// Mean packet size, by which rates become packets per second and automatic thresholds become
-        /// bytes; `auto` is the largest packet of the link.
+        /// Mean packet size, by which rates become packets per second and automatic thresholds
+        /// become bytes; `auto` is the largest packet of the link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
-            "Lab decision: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
+            "our choice: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
             "linux": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: mean packet size"
                 => OrAuto(Some(Bytes(500)));
     } behaviour {
-        "after an idle time": "the average decays by the packets that could have passed, then takes a \
-            sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
-            "linux": "the average is shifted by a table of times; no sample is taken", "Linux red.h";
+        "after an idle time": "the average decays by the packets that could have passed, then \
+            takes a sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
+            "linux": "the average is shifted by a table of times; no sample is taken",
+                "Linux red.h, red_calc_qavg_from_idle_time";
         "random numbers": "one per arrival between the thresholds", "Floyd and Jacobson 1993 §4",
             "linux": "one per signal", "Linux red.h",
-            "ns2" | "ns3": "one per arrival between the thresholds that is not spared",
+            "ns2" | "ns3": "one per arrival between the thresholds that is not exempt",
                 "ns-2 red.cc; ns-3 RedQueueDisc";
-        "an early signal comes": "when u < p_a", "lab decision: never at p = 0, always at 1",
-            "linux": "when the count times avg - min_th reaches the number drawn", "Linux red.h",
+        "an early signal comes": "when u < p_a", "our choice: never at p = 0, always at 1",
+            "linux": "when the count times avg - min_th reaches the number drawn",
+                "Linux red.h, red_mark_probability",
             "ns2" | "ns3": "when u <= p_a", "ns-2 red.cc; ns-3 RedQueueDisc";
         "the first arrival above min_th": "may be signalled", "Floyd and Jacobson 1993 §4",
-            "linux" | "ns2" | "ns3": "is spared", "Linux red.h; ns-2 red.cc; ns-3 RedQueueDisc";
+            "linux" | "ns2" | "ns3": "is accepted", "Linux red.h; ns-2 red.cc; ns-3 RedQueueDisc";
         "never signalled": "nothing is exempt", "Floyd and Jacobson 1993 §4",
             "ns2" | "ns3": "while no more than one packet (in bytes: one byte) waits",
                 "ns-2 red.cc; ns-3 RedQueueDisc";
         "count after a forced signal": "0", "ns-2 red.cc",
             "linux": "-1: the next draw is new", "Linux red.h",
             "ns3": "as before", "ns-3 RedQueueDisc";
-        "the gentle slope starts": "at max_p as it is", "lab decision: the curve has no step",
+        "the gentle slope starts": "at the current max_p", "our choice: the curve has no step",
             "linux": "nowhere: there is none", "Linux red.h",
             "ns2" | "ns3": "at the first max_p", "ns-2 red.cc; ns-3 RedQueueDisc";
-        "average and thresholds count": "what min_th says, else what the limit says", "ns-3 RedQueueDisc",
+        "average and thresholds count": "in the unit of min_th, else in that of the limit",
+            "ns-3 RedQueueDisc",
             "linux": "bytes", "Linux sch_red.c";
     }
     check: |params| check(params);
@@ -216,7 +221,7 @@ enum Engine {
 }
 
 impl Aqm for Red {
-    /// The average must see every arrival (spec aqm.md §5 step 5: tail drop comes last).
+    /// The average must see every arrival: Linux `red_enqueue` averages before its child may drop.
     fn is_limit_first(&self) -> bool {
         false
     }

@@ -43,7 +43,7 @@ fn held_at(p_b: f64, mode: &str) -> Red {
     ])
 }
 
-/// Fact 5.1.
+/// Fact aqm-40.
 #[test]
 fn average_approaches_a_constant_backlog_as_one_minus_weight_to_the_n() {
     let mut red: Red = law(&[("min_th", "500p")]);
@@ -57,7 +57,7 @@ fn average_approaches_a_constant_backlog_as_one_minus_weight_to_the_n() {
     assert_near(ratio_after(1), 0.50077, 5e-6);
 }
 
-/// Fact 5.7, for any weight of a sixteenth.
+/// Floyd and Jacobson 1993: avg + w_q (q - avg).
 #[test]
 fn one_sample_moves_the_average_by_its_weight() {
     let mut red: Red = law(&[("min_th", "500p"), ("w_q", "0.0625")]);
@@ -65,7 +65,7 @@ fn one_sample_moves_the_average_by_its_weight() {
     assert_eq!(var(&red, "avg_queue"), 10.0);
 }
 
-/// Fact 5.2.
+/// Floyd and Jacobson 1993: max_p (avg - min_th) / (max_th - min_th).
 #[test]
 fn probability_rises_from_zero_at_min_th_to_max_p_at_max_th() {
     let mut red = direct(&[]);
@@ -76,7 +76,7 @@ fn probability_rises_from_zero_at_min_th_to_max_p_at_max_th() {
     assert_eq!(prob_at(&mut red, 30), 1.0);
 }
 
-/// Fact 5.6.
+/// ns-2.35 `red.cc`, `REDQueue::enque`: `<` at `min_th`, `>=` at `max_th`.
 #[test]
 fn average_at_max_th_is_forced_and_at_min_th_is_harmless() {
     assert_eq!(
@@ -107,14 +107,14 @@ fn gaps_of(p_b: f64, mode: &str) -> alloc::vec::Vec<u64> {
     gaps(&mut held_at(p_b, mode), &mut rng, Ecn::NotEct, 50_001).split_off(1)
 }
 
-/// Fact 5.3.
+/// Fact aqm-41.
 #[test]
 fn uniform_gaps_lie_between_one_and_the_inverse_probability() {
     assert_uniform(&gaps_of(0.1, "uniform"), 1..=9);
     assert_uniform(&gaps_of(0.02, "uniform"), 1..=49);
 }
 
-/// Fact 5.4.
+/// Fact aqm-42.
 #[test]
 fn wait_gaps_begin_at_the_inverse_probability() {
     assert_uniform(&gaps_of(0.1, "wait"), 10..=19);
@@ -127,7 +127,7 @@ fn geometric_gaps_have_no_memory() {
     assert!(gaps.contains(&1) && gaps.iter().any(|&gap| gap > 50));
 }
 
-/// Spec aqm.md §1: a draw hits when it is strictly below the probability.
+/// Fact aqm-1.
 #[test]
 fn a_draw_equal_to_the_probability_passes() {
     let just_below = 0.25 - f64::EPSILON;
@@ -144,7 +144,7 @@ fn a_draw_equal_to_the_probability_passes() {
     }
 }
 
-/// Fact 5.8, and ns-2: the arrival's own sample is one more factor.
+/// Fact aqm-45: the arrival's own sample is one more factor.
 #[test]
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     // 4 Mb/s and packets of 500 bytes: 1000 packets per second.
@@ -163,9 +163,9 @@ fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     assert_near(var(&red, "avg_queue") / before, 0.8186 * 0.998 * 0.998, 1e-4);
 }
 
-/// Golden trace G8; the table of p_a is tested beside the detector.
+/// Fact aqm-44; the table of p_a is tested beside the detector.
 #[test]
-fn golden_trace_g8() {
+fn a_draw_of_one_half_hits_at_count_9() {
     let mut red = held_at(0.1, "uniform");
     let mut judge = |u| judge(&mut red, 100, u, Ecn::NotEct);
     assert_eq!(judge(0.0), Verdict::Drop(Cause::Random), "this one starts the count");
@@ -175,7 +175,7 @@ fn golden_trace_g8() {
     assert_eq!(judge(0.5), Verdict::Drop(Cause::Random));
 }
 
-/// Spec aqm.md §5 steps 2 and 3: what `count` is after each region.
+/// Floyd and Jacobson 1993 and ns-2.35 `red.cc`: `count` after each region.
 #[test]
 fn count_is_minus_one_below_min_th_and_zero_after_a_forced_action() {
     // At p_b = 1/2 the next packet is hit with 1/2 from count 0, and for certain from count 1.
@@ -188,7 +188,7 @@ fn count_is_minus_one_below_min_th_and_zero_after_a_forced_action() {
     assert!(hits(35));
 }
 
-/// Spec aqm.md §5 step 2: below means strictly below.
+/// ns-2.35 `red.cc`, `REDQueue::enque`: below means strictly below.
 #[test]
 fn an_arrival_at_min_th_exactly_counts() {
     let mut red = direct(&[("max_p", "1")]);
@@ -212,7 +212,7 @@ fn ecn_marks_early_and_drops_where_forced() {
     assert_eq!(forced("false", Ecn::NotEct), Verdict::Drop(Cause::Deterministic));
 }
 
-/// Facts 6.1 to 6.3.
+/// Fact aqm-46.
 #[test]
 fn gentle_probability_goes_on_from_max_p_to_one_at_twice_max_th() {
     let mut tenth = direct(&[("gentle", "true")]);
@@ -225,7 +225,7 @@ fn gentle_probability_goes_on_from_max_p_to_one_at_twice_max_th() {
     assert_eq!(at_twice, Verdict::Drop(Cause::Deterministic));
 }
 
-/// Fact 6.4.
+/// ns-2.35 `red.cc`, `REDQueue::calculate_p_new`, without `gentle_`.
 #[test]
 fn without_gentle_the_probability_jumps_to_one_at_max_th() {
     let mut red = direct(&[("max_th", "30000p"), ("min_th", "10000p")]);
@@ -233,7 +233,7 @@ fn without_gentle_the_probability_jumps_to_one_at_max_th() {
     assert_eq!(prob_at(&mut red, 30_000), 1.0);
 }
 
-/// Fact 6.5.
+/// Fact aqm-46: p_a = 0.325 / (1 - 2 x 0.325).
 #[test]
 fn gentle_region_shares_the_count_of_the_early_region() {
     let hit_with = |u| {
@@ -247,7 +247,8 @@ fn gentle_region_shares_the_count_of_the_early_region() {
     assert!(!hit_with(0.92858));
 }
 
-/// ns-2 `red.cc`: max(5, target C / 2) and three times that; C in mean packets.
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: max(5, target C / 2) and three times that; C in mean
+/// packets.
 #[test]
 fn automatic_thresholds_follow_the_rate_in_the_unit_of_the_limit() {
     let thresholds = |limit, rate: Option<u64>, settings: &[(&str, &str)]| {
@@ -285,7 +286,7 @@ fn thresholds_of_different_units_or_in_the_wrong_order_are_refused() {
     assert!(refusal("ared:min_th=7kB,max_th=6kB").contains("less than"));
 }
 
-/// Spec aqm.md §5 step 5: the average sees arrivals that find no room.
+/// Linux `sch_red.c`, `red_enqueue`: the average sees arrivals that find no room.
 #[test]
 fn the_average_learns_from_arrivals_that_overflow() {
     let mut fifo = Fifo::new(law::<Red>(&[("min_th", "500p"), ("w_q", "0.5")]), Limit::Packets(4));
