@@ -230,3 +230,23 @@ fn the_curve_of_ns3_has_a_step_at_max_th_after_adaptation() {
     assert_near(offer(501, 29), 0.11 * 0.95, 1e-9);
     assert_near(offer(502, 30), 0.1, 1e-9);
 }
+
+/// A coarse `adapt_alpha` cannot carry `max_p` beyond a probability.
+#[test]
+fn max_p_stays_a_probability() {
+    let settings = [("adapt_alpha", "1"), ("max_p_top", "1"), ("max_p", "0.9")];
+    assert_eq!(after(&mut with_average(25, &settings), 3), 1.0);
+}
+
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: at most 0.01, where the link is slow.
+#[test]
+fn the_automatic_lower_bound_is_a_hundredth_at_most() {
+    let bottom = |rate, top: f64| {
+        let mut params = AredParams::of_dialect("floyd2001").expect("a dialect");
+        (params.max_p_bottom, params.max_p_top) = (OrAuto(None), top);
+        params.adaptation(&Env { rate, ..env() }).bottom
+    };
+    assert_eq!(bottom(Some(Rate::from_bps(100_000)), 0.5), 0.01);
+    assert_eq!(bottom(Some(Rate::from_bps(100_000)), 0.002), 0.002);
+    assert_eq!(bottom(None, 0.5), 0.0);
+}

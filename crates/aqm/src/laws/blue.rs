@@ -94,7 +94,8 @@ impl Law for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_near, law, ms, var};
+    use crate::packet::Ecn;
+    use crate::testing::{assert_near, full_packets, judge, law, ms, var};
 
     fn after_overflows(at: &[u64]) -> Blue {
         let mut blue = law::<Blue>(&[]);
@@ -106,6 +107,7 @@ mod tests {
     #[test]
     fn two_overflows_within_the_freeze_time_are_one_step() {
         assert_eq!(var(&after_overflows(&[0, 50]), "drop_prob"), 0.0025);
+        assert_eq!(var(&after_overflows(&[0, 100]), "drop_prob"), 0.0025, "more than 100 ms");
         assert_eq!(var(&after_overflows(&[0, 150]), "drop_prob"), 0.005);
     }
 
@@ -132,5 +134,29 @@ mod tests {
         let mut blue = after_overflows(&[0]);
         blue.on_empty(ms(50));
         assert_eq!(var(&blue, "drop_prob"), 0.0025);
+    }
+
+    #[test]
+    fn arrivals_are_signalled_with_the_probability_and_marked_with_ecn() {
+        let verdict = |ecn_on: &str, u, ecn| {
+            let mut blue = law::<Blue>(&[("d1", "0.5"), ("ecn", ecn_on)]);
+            blue.on_overflow(ms(0), Backlog::EMPTY);
+            judge(&mut blue, full_packets(5), u, ecn)
+        };
+        let below = 0.5 - f64::EPSILON;
+        assert_eq!(verdict("false", 0.5, Ecn::Ect0), Verdict::Pass);
+        assert_eq!(verdict("false", below, Ecn::Ect0), Verdict::Drop(Cause::Random));
+        assert_eq!(verdict("true", below, Ecn::Ect0), Verdict::Mark(Cause::Random));
+        assert_eq!(verdict("true", below, Ecn::NotEct), Verdict::Drop(Cause::Random));
+    }
+
+    #[test]
+    fn a_backlog_above_the_trigger_raises_the_probability_like_an_overflow() {
+        let prob = |trigger: &str, packets| {
+            let mut blue = law::<Blue>(&[("length_trigger", trigger)]);
+            judge(&mut blue, full_packets(packets), 0.999, Ecn::NotEct);
+            var(&blue, "drop_prob")
+        };
+        assert_eq!((prob("10", 10), prob("10", 11), prob("off", 11)), (0.0, 0.0025, 0.0));
     }
 }

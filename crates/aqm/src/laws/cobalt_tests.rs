@@ -54,7 +54,7 @@ fn the_count_falls_by_one_step_per_period_of_the_control_law() {
 #[test]
 fn overflows_raise_the_probability_once_per_target() {
     let mut law = cobalt("linux");
-    for t in 0..=12 {
+    for t in 0..=15 {
         law.on_overflow(ms(t), full_packets(9));
     }
     assert_eq!(var(&law, "blue_prob"), 3.0 / 256.0); // at 0, 6 and 12 ms
@@ -117,12 +117,14 @@ fn the_last_packet_of_a_queue_is_dropped_in_ns3_only() {
 /// ns-3 `CobaltQueueDisc`: `BlueThreshold` is 400 ms.
 #[test]
 fn ns3_raises_blue_by_delay() {
-    for (dialect, prob) in [("linux", 0.0), ("ns3", 1.0 / 256.0)] {
+    let prob_after = |dialect, sojourn| {
         let mut law = cobalt(dialect);
-        let head = waited(ms(1000), Span::from_millis(401));
-        law.on_dequeue(ms(1000), head, full_packets(9), &mut rng());
-        assert_eq!(var(&law, "blue_prob"), prob, "{dialect}");
-    }
+        law.on_dequeue(ms(1000), waited(ms(1000), sojourn), full_packets(9), &mut rng());
+        var(&law, "blue_prob")
+    };
+    let (at, above) = (Span::from_millis(400), Span::from_millis(401));
+    assert_eq!((prob_after("ns3", at), prob_after("ns3", above)), (0.0, 1.0 / 256.0));
+    assert_eq!(prob_after("linux", above), 0.0);
 }
 
 /// Fact aqm-33: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
@@ -132,4 +134,77 @@ fn at_one_megabit_nothing_is_signalled_below_four_packet_times() {
     let law = || Cobalt::new(&CobaltParams::of_dialect("linux").unwrap(), &slow);
     assert!(signals(&mut law(), Span::from_micros(48_448), 900).is_empty());
     assert!(!signals(&mut law(), Span::from_micros(48_449), 900).is_empty());
+}
+
+/// Linux `sch_cake.c`, `cobalt_queue_full`: the dropping state, and the next drop at once.
+#[test]
+fn an_overflow_makes_the_next_packet_above_target_due() {
+    let mut law = cobalt("linux");
+    law.on_overflow(ms(1000), full_packets(9));
+    law.blue_prob = 0.0;
+    assert_eq!((var(&law, "dropping"), var(&law, "count")), (1.0, 1.0));
+    let head = waited(ms(1000), Span::from_millis(20));
+    let verdict = law.on_dequeue(ms(1000), head, full_packets(9), &mut rng());
+    assert_eq!(verdict, Verdict::Drop(Cause::Deterministic));
+    assert_eq!(var(&law, "count"), 2.0);
+}
+
+/// Linux `sch_cake.c`, `cobalt_queue_empty`.
+#[test]
+fn an_empty_queue_ends_the_dropping_state_and_forgets_one_step_once_it_is_due() {
+    let mut law = cobalt("linux");
+    law.set_count(2);
+    (law.drop_next, law.dropping) = (ms(100), true);
+    law.on_empty(ms(99));
+    assert_eq!((var(&law, "dropping"), var(&law, "count")), (0.0, 2.0));
+    assert!(!law.is_at_rest());
+    law.on_empty(ms(100));
+    assert_eq!(var(&law, "count"), 1.0);
+    law.on_empty(ms(199));
+    assert_eq!(var(&law, "count"), 1.0, "the next step is due an interval later");
+    law.on_empty(ms(200));
+    assert!(law.is_at_rest());
+    law.on_overflow(ms(300), full_packets(9));
+    (law.count, law.dropping) = (0, false);
+    assert!(!law.is_at_rest(), "BLUE is not");
+}
+
+#[test]
+fn blue_drops_by_chance_with_its_probability() {
+    let verdict = |u| {
+        let mut law = cobalt("linux");
+        law.blue_prob = 0.5;
+        law.on_dequeue(ms(9), arrival(ms(9), Ecn::Ect0), full_packets(9), &mut Rng::scripted(u))
+    };
+    assert_eq!(verdict(0.5), Verdict::Pass);
+    assert_eq!(verdict(0.5 - f64::EPSILON), Verdict::Drop(Cause::Random));
+}
+
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `drop_next` does not stay behind, unless it dropped.
+#[test]
+fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
+    let signals_after_a_gap = |ecn| {
+        let mut law = cobalt("linux");
+        law.set_count(1);
+        (law.drop_next, law.dropping) = (ms(1000), true);
+        let mut signal = |t| {
+            let head = Head { ecn, ..waited(ms(t), Span::from_millis(20)) };
+            law.on_dequeue(ms(t), head, full_packets(100), &mut rng()) != Verdict::Pass
+        };
+        (2000..2100).filter(|&t| signal(t)).count()
+    };
+    assert_eq!(signals_after_a_gap(Ecn::Ect0), 3, "now, then at intervals of 1/sqrt(count)");
+    assert!(signals_after_a_gap(Ecn::NotEct) > 20, "one after another until it has caught up");
+}
+
+#[test]
+fn the_rule_of_four_packet_times_follows_the_rate_and_is_not_in_ns3() {
+    let slow = Rate::from_bps(1_000_000);
+    let signals_at_30_ms = |dialect: &str| {
+        let mut law = cobalt(dialect);
+        law.on_rate(ms(0), slow);
+        !signals(&mut law, Span::from_millis(30), 900).is_empty()
+    };
+    assert_eq!((signals_at_30_ms("linux"), signals_at_30_ms("ns3")), (false, true));
+    assert!(!signals(&mut cobalt("linux"), Span::from_millis(30), 900).is_empty());
 }

@@ -120,12 +120,33 @@ fn a_century_of_idle_time_is_skipped_at_once() {
     assert_jumps::<super::madpie::Madpie>(&[]);
     assert_jumps::<super::madpie::Madpie>(&[("deterministic_clear", "true")]);
     assert_jumps::<super::ared::Ared>(&[]);
+    assert_jumps::<super::pi::Pi>(&[]);
 }
 
 proptest! {
     #[test]
     fn pie(history in histories()) {
         assert_jump_equals_loop::<super::pie::Pie>(&history, &[]);
+    }
+
+    #[test]
+    fn pie_with_a_measured_rate(history in histories()) {
+        for dialect in ["rfc8033", "ietf_draft", "linux", "ns2", "ns3"] {
+            let settings = [("delay", "rate")];
+            assert_jump_equals_loop_in::<super::pie::Pie>(&history, dialect, &settings);
+        }
+    }
+
+    #[test]
+    fn pie_with_the_heuristics_of_2013(history in histories()) {
+        let settings = [("heuristics", "linux2013")];
+        assert_jump_equals_loop_in::<super::pie::Pie>(&history, "paper2013", &settings);
+    }
+
+    #[test]
+    fn pi(history in histories(), b_is_larger: bool) {
+        let gains = [("a", "1e-5"), ("b", if b_is_larger { "2e-5" } else { "5e-6" })];
+        assert_jump_equals_loop::<super::pi::Pi>(&history, &gains);
     }
 
     #[test]

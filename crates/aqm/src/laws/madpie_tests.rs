@@ -239,3 +239,28 @@ fn below_the_bound_every_base_is_its_pie_to_the_draw() {
         assert!(signals > 100, "{dialect}: {signals}");
     }
 }
+
+#[test]
+fn its_variables_show_the_drop_that_is_due_and_the_delay_of_the_update() {
+    let mut madpie = settled(&FROZEN);
+    tick(&mut madpie, 24);
+    assert_eq!((var(&madpie, "drop_due"), var(&madpie, "delay")), (0.0, 0.024));
+    tick(&mut madpie, 40);
+    assert_eq!((var(&madpie, "drop_due"), var(&madpie, "delay")), (1.0, 0.04));
+    dropped_of(&mut madpie, 1);
+    assert_eq!(var(&madpie, "drop_due"), 0.0);
+}
+
+/// As for PIE: an eviction that empties the queue ends its delay.
+#[test]
+fn an_overflow_that_leaves_the_queue_empty_ends_the_delay_of_its_pie() {
+    let delay_after = |queue| {
+        let mut madpie: Madpie = law_of("rfc8033", &FROZEN);
+        let head = waited(ms(100), Span::from_millis(60));
+        madpie.on_dequeue(ms(100), head, full_packets(9), &mut Rng::scripted(0.5));
+        madpie.on_overflow(ms(100), queue);
+        madpie.on_timer(ms(120), full_packets(9));
+        var(&madpie, "delay")
+    };
+    assert_eq!((delay_after(full_packets(1)), delay_after(Backlog::EMPTY)), (0.06, 0.0));
+}

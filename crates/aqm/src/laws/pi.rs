@@ -112,7 +112,8 @@ impl Law for Pi {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_near, full_packets, law, ms, var};
+    use crate::packet::Ecn;
+    use crate::testing::{assert_near, full_packets, judge, law, ms, var};
 
     fn after_one_update(prob: f64, q_old: f64, q: u32) -> f64 {
         let mut pi = law::<Pi>(&[]);
@@ -127,6 +128,8 @@ mod tests {
         let refusal = |text| crate::QdiscSpec::parse(text).unwrap_err().message;
         assert!(refusal("pi:a=1e300").contains("a and b must be at most 1"));
         assert!(refusal("pi:b=1.1").contains("a and b must be at most 1"));
+        assert!(refusal("pi:sample_rate=1000001hz").contains("at most 1000000hz"));
+        assert!(crate::QdiscSpec::parse("pi:a=1,b=1,sample_rate=1000000hz").is_ok());
     }
 
     /// Fact aqm-115: a (q - q_ref) - b (q_old - q_ref).
@@ -158,5 +161,31 @@ mod tests {
         let head = crate::testing::arrival(ms(1001), crate::packet::Ecn::NotEct);
         pi.on_enqueue(ms(1001), head, full_packets(900), &mut Rng::stream(1, "test", 0));
         assert_eq!(var(&pi, "drop_prob"), before);
+    }
+
+    #[test]
+    fn arrivals_are_signalled_with_the_probability_and_marked_with_ecn() {
+        let verdict = |ecn_on: &str, u, ecn| {
+            let mut pi = Pi { prob: 0.25, ..law(&[("ecn", ecn_on)]) };
+            judge(&mut pi, full_packets(5), u, ecn)
+        };
+        let below = 0.25 - f64::EPSILON;
+        assert_eq!(verdict("false", 0.25, Ecn::Ect0), Verdict::Pass);
+        assert_eq!(verdict("false", below, Ecn::Ect0), Verdict::Drop(Cause::Random));
+        assert_eq!(verdict("true", below, Ecn::Ect0), Verdict::Mark(Cause::Random));
+        assert_eq!(verdict("true", below, Ecn::NotEct), Verdict::Drop(Cause::Random));
+    }
+
+    /// With b above a, the probability grows while the queue is empty.
+    #[test]
+    fn an_empty_queue_is_at_rest_only_if_its_updates_change_nothing() {
+        let after_a_second = |settings| {
+            let mut pi = law::<Pi>(settings);
+            pi.on_idle_timers(ms(1000));
+            var(&pi, "drop_prob")
+        };
+        assert_eq!(after_a_second(&[]), 0.0);
+        let grown = after_a_second(&[("a", "1e-5"), ("b", "2e-5")]);
+        assert_near(grown, 170.0 * 1e-5 * 50.0, 1e-9);
     }
 }

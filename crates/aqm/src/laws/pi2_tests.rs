@@ -291,3 +291,66 @@ fn linux_updates_first_after_half_a_second_and_every_eight_jiffies() {
     update(&mut pi2, 0);
     assert_eq!(pi2.next_timer(), Some(ms(532)));
 }
+
+/// As for PIE: an eviction that empties the queue ends its delay.
+#[test]
+fn the_delay_by_time_stamps_ends_when_the_queue_is_emptied() {
+    let delay_after = |left, overflow: Option<Backlog>| {
+        let mut pi2 = started_in("classic", 0.1, &[("delay", "stamps")]);
+        let head = waited(ms(100), Span::from_millis(40));
+        pi2.on_dequeue(ms(100), head, full_packets(left), &mut Rng::scripted(0.5));
+        overflow.into_iter().for_each(|queue| pi2.on_overflow(ms(100), queue));
+        pi2.on_timer(pi2.next_timer().unwrap(), full_packets(9));
+        var(&pi2, "delay")
+    };
+    assert_eq!((delay_after(1, None), delay_after(0, None)), (0.04, 0.0));
+    assert_eq!(delay_after(1, Some(full_packets(1))), 0.04);
+    assert_eq!(delay_after(1, Some(Backlog::EMPTY)), 0.0);
+}
+
+#[test]
+fn the_idle_decay_needs_both_delays_to_be_zero() {
+    let mut pi2 = started_in("linux", 0.4, &[]);
+    pi2.delay = 0.02;
+    assert_near(update(&mut pi2, 0), 0.4 - (0.3125 + 3.125) * 0.02, 1e-12);
+    let mut pi2 = started_in("linux", 0.4, &[]);
+    assert_near(update(&mut pi2, 20), 0.4 + 3.125 * 0.02, 1e-12);
+}
+
+/// RFC 9331 §4.1: CE is taken for scalable traffic.
+#[test]
+fn ce_is_scalable_where_ect_1_is() {
+    let mut pi2 = started_in("coupled", 0.3, &[("scalable", "ect1")]);
+    assert_near(share(&mut pi2, Ecn::Ce, MARK), 0.6, 0.006);
+    let mut none = started_in("coupled", 0.3, &[("scalable", "none")]);
+    assert_near(share(&mut none, Ecn::Ect1, MARK), 0.09, 0.004);
+    let mut without_ecn = started_in("coupled", 0.3, &[("ecn", "false")]);
+    assert_near(share(&mut without_ecn, Ecn::Ect1, DROP), 0.09, 0.004);
+}
+
+/// The ns-3 port: one draw, and `<=`.
+#[test]
+fn ns3_signals_when_its_draw_is_at_most_the_square() {
+    let verdict = |u| {
+        let mut pi2 = started_in("ns3", 0.5, &[]);
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        pi2.on_enqueue(Time::ZERO, head, full_packets(9), &mut Rng::scripted(u))
+    };
+    assert_eq!((verdict(0.25), verdict(0.25 + f64::EPSILON)), (DROP, Verdict::Pass));
+}
+
+#[test]
+fn the_ns3_port_exempts_two_mean_packets_of_a_limit_in_bytes() {
+    let env = crate::law::Env { limit: Limit::Bytes(100_000), ..env() };
+    let draws_at = |backlog| {
+        let mut pi2: Pi2 = crate::testing::law_of_in(&env, "ns3", &[("mtu_bytes", "1000B")]);
+        draws(&mut pi2, &mut Rng::stream(1, "pi2", 0), bytes(backlog))
+    };
+    assert_eq!((draws_at(2000), draws_at(2001)), (0, 1));
+}
+
+#[test]
+fn a_coupling_factor_below_one_is_refused() {
+    assert!(crate::QdiscSpec::parse("pi2:coupling_k=0.999").is_err());
+    assert!(crate::QdiscSpec::parse("pi2:coupling_k=1").is_ok());
+}

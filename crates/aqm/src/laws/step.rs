@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::packet::Ecn;
     use crate::params::Params;
-    use crate::testing::{arrival, env, full_packets, ms};
+    use crate::testing::{arrival, bytes, env, full_packets, law_of, ms, var};
 
     fn step(dialect: &str) -> (Step, Rng) {
         let params = StepParams::of_dialect(dialect).unwrap();
@@ -118,5 +118,17 @@ mod tests {
         let mut arrives = |packets| step.on_enqueue(ms(1), head, full_packets(packets), &mut rng);
         assert_eq!(arrives(64), Verdict::Pass);
         assert_eq!(arrives(65), Verdict::Mark(Cause::Deterministic));
+    }
+
+    #[test]
+    fn a_threshold_in_bytes_counts_the_arrival_and_marks_are_counted() {
+        let mut step: Step = law_of("dctcp", &[("backlog_threshold", "10000B")]);
+        let mut rng = Rng::stream(1, "unused", 0);
+        let head = arrival(ms(1), Ecn::Ect0);
+        let mut arrives = |backlog| step.on_enqueue(ms(1), head, bytes(backlog), &mut rng);
+        assert_eq!(arrives(10_000 - 1514), Verdict::Pass);
+        assert_eq!(arrives(10_000 - 1513), Verdict::Mark(Cause::Deterministic));
+        assert_eq!(arrives(20_000), Verdict::Mark(Cause::Deterministic));
+        assert_eq!(var(&step, "marks"), 2.0);
     }
 }

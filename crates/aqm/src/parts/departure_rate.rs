@@ -130,4 +130,17 @@ mod tests {
         serve(&mut rate, 25, 1, 20_000);
         assert!((rate.bytes_per_sec().unwrap() - 10_999.0 / 0.016).abs() < 1e-6);
     }
+
+    /// The authors' ns-2 `pie.cc`, `PIEQueue::deque`: `>=` to start, `>` to go on.
+    #[test]
+    fn a_cycle_goes_on_only_above_the_threshold_and_starts_at_it() {
+        let second_sample = |left| {
+            let mut rate = DepartureRate::new(10_000, 1.0);
+            serve(&mut rate, 0, 10, left);
+            serve(&mut rate, 10, 10, left);
+            rate.bytes_per_sec().unwrap()
+        };
+        assert!((second_sample(10_001) - 1_000_000.0).abs() < 1e-6);
+        assert!((second_sample(10_000) - 10_000.0 / 0.009).abs() < 1e-6);
+    }
 }

@@ -108,4 +108,24 @@ mod tests {
         serve(&mut time, 0, 100, 9_999);
         assert_eq!(time.delay(9_999), Span::ZERO);
     }
+
+    /// RFC 8033 Appendix B, on activation.
+    #[test]
+    fn a_restart_forgets_the_average_and_measures_from_then_on() {
+        let mut time = DequeueTime::new(10_000, 0.25);
+        serve(&mut time, 0, 11, 20_000);
+        time.restart(Time::from_nanos(50_000_000));
+        assert_eq!(time.delay(20_000), Span::ZERO);
+        serve(&mut time, 51, 10, 20_000);
+        assert_eq!(time.delay(20_000), Span::from_millis(20));
+    }
+
+    #[test]
+    fn a_stop_discards_the_measurement_and_keeps_the_average() {
+        let mut time = DequeueTime::new(10_000, 1.0);
+        serve(&mut time, 0, 11, 20_000);
+        time.stop();
+        serve(&mut time, 100, 11, 20_000);
+        assert_eq!(time.delay(20_000), Span::from_millis(20), "not 100 ms longer");
+    }
 }

@@ -308,3 +308,50 @@ fn target_may_equal_interval_as_khademi_et_al_2013_ran_it_but_not_exceed_it() {
     let refused = crate::QdiscSpec::parse("codel:target=6ms,interval=5ms").unwrap_err().message;
     assert!(refused.contains("target `6ms` must be at most interval `5ms`"), "{refused}");
 }
+
+/// Linux `sch_fq_codel.c`, `fq_codel_drop`; a frozen count stays.
+#[test]
+fn packets_dropped_in_an_overload_are_counted_in_linux_only() {
+    let count_after = |dialect, settings: &[(&str, &str)]| {
+        let mut codel: CoDel = law_of(dialect, settings);
+        (0..3).for_each(|_| codel.on_eviction(at(0), full_packets(9)));
+        var(&codel, "count")
+    };
+    assert_eq!((count_after("linux", &[]), count_after("ns3", &[])), (3.0, 0.0));
+    assert_eq!(count_after("rfc8289", &[]), 0.0);
+    assert_eq!(count_after("linux", &[("count", "25")]), 0.0);
+}
+
+/// Linux `codel.h`: whole ticks; `ce_threshold` is 976 ticks, and strictly exceeded by 977.
+#[test]
+fn builds_measure_the_sojourn_time_in_ticks() {
+    let marked = |ticks: u64| {
+        let mut codel: CoDel = law_of("linux", &[("ce_threshold", "1ms")]);
+        let head = crate::packet::Head {
+            ecn: Ecn::Ect0,
+            ..waited(Time::from_nanos(1 << 30), Span::from_nanos(ticks << 10))
+        };
+        let verdict =
+            codel.on_dequeue(Time::from_nanos(1 << 30), head, full_packets(9), &mut rng());
+        assert_eq!(var(&codel, "sojourn"), (ticks << 10) as f64 / 1e9);
+        verdict == Verdict::Mark(Cause::Deterministic)
+    };
+    assert!(!marked(976) && marked(977));
+}
+
+/// Linux `codel_impl.h`, `codel_dequeue`: a queue that drops emptied leaves the dropping state,
+/// unless the drop has just opened it.
+#[test]
+fn a_queue_emptied_by_drops_leaves_the_dropping_state() {
+    for dialect in BUILDS {
+        for (until, now, dropping) in [(100_000, 110_000, 1.0), (150_000, 220_000, 0.0)] {
+            let mut codel = fresh(dialect);
+            drop_times(&mut codel, (0, until, 1000), |_| ABOVE);
+            let head = waited(at(now), ABOVE);
+            let verdict = codel.on_dequeue(at(now), head, full_packets(9), &mut rng());
+            assert_eq!(verdict, Verdict::Drop(Cause::Deterministic), "{dialect}");
+            codel.on_empty(at(now));
+            assert_eq!(var(&codel, "dropping"), dropping, "{dialect}");
+        }
+    }
+}

@@ -361,6 +361,8 @@ impl Law for Pie {
 #[cfg(test)]
 mod dialect_tests;
 #[cfg(test)]
+mod edge_tests;
+#[cfg(test)]
 mod oracle_tests;
 #[cfg(test)]
 mod tests;

@@ -238,3 +238,74 @@ fn what_tc_refuses_and_what_has_no_effect_is_refused() {
     assert!(refusal("ared@kids:min_th=7p").contains("must be bytes"));
     assert!(crate::QdiscSpec::parse("red@linux:min_th=30kB,burst=60").is_ok());
 }
+
+/// ns-2 `REDQueue::enque`: in bytes, more than one byte.
+#[test]
+fn simulators_act_on_more_than_one_byte_where_they_count_bytes() {
+    let settings =
+        [("min_th", "50kB"), ("max_th", "150kB"), ("w_q", "0.000001"), ("gap_mode", "geometric")];
+    for dialect in ["ns2", "ns3"] {
+        let mut red: Red = law_of(dialect, &[&settings[..], &[("gentle", "false")]].concat());
+        let huge = Backlog { packets: 0, bytes: 1 << 40, link_bytes: 0 };
+        assert_eq!(judge(&mut red, huge, 0.5, Ecn::NotEct), FORCED, "{dialect}");
+        let queue = |bytes| Backlog { packets: 1, bytes, link_bytes: bytes };
+        let mut red = red.clone();
+        assert_eq!(judge(&mut red, queue(1), 0.5, Ecn::NotEct), Verdict::Pass, "{dialect}");
+        assert_eq!(judge(&mut red, queue(2), 0.5, Ecn::NotEct), FORCED, "{dialect}");
+    }
+}
+
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: three packet times where those are more than 0.1 s.
+#[test]
+fn ns2_weighs_by_packet_times_on_a_slow_link() {
+    let env = Env { rate: Some(crate::time::Rate::from_bps(40_000)), ..env() };
+    let mut red: Red = law_of_in(&env, "ns2", &[("min_th", "500p"), ("max_th", "900p")]);
+    judge(&mut red, full_packets(100), 0.5, Ecn::NotEct);
+    assert_near(var(&red, "avg_queue"), 100.0 * (1.0 - (-1.0f64 / 30.0).exp()), 1e-9);
+}
+
+/// iproute2 `q_red.c`: limits in packets count as full-sized ones.
+#[test]
+fn linux_takes_a_limit_in_packets_as_bytes() {
+    let env = Env { limit: Limit::Packets(100), ..env() };
+    let mut red: Red = law_of_in(&env, "linux", &[]);
+    for _ in 0..5_000 {
+        judge(&mut red, bytes(25 * 1514 + 9), 0.999, Ecn::NotEct);
+    }
+    assert_eq!(var(&red, "drop_prob"), 1.0);
+    for _ in 0..5_000 {
+        judge(&mut red, bytes(25 * 1514 - 99), 0.999, Ecn::NotEct);
+    }
+    assert!((0.0199..0.02).contains(&var(&red, "drop_prob")));
+}
+
+/// A new rate changes the table of idle times; the average stays.
+#[test]
+fn linux_decays_faster_while_idle_on_a_faster_link() {
+    let after_idle = |mbps: u64| {
+        let mut red = linux_at(40_000, &[]);
+        red.on_rate(ms(0), crate::time::Rate::from_bps(mbps * 1_000_000));
+        assert_near(var(&red, "avg_queue"), 40.0, 0.1);
+        red.on_empty(ms(1));
+        let head = arrival(ms(5), Ecn::NotEct);
+        red.on_enqueue(ms(5), head, bytes(0), &mut Rng::scripted(0.5));
+        var(&red, "avg_queue")
+    };
+    let (slow, fast) = (after_idle(10), after_idle(100));
+    assert!((20.0..40.0).contains(&slow) && fast < slow, "{slow} {fast}");
+}
+
+/// Linux: the queue is found empty again after an arrival that was dropped into it.
+#[test]
+fn linux_goes_on_being_idle_after_a_drop_into_an_empty_queue() {
+    let average_after = |packets| {
+        let mut red = linux_at(200_000, &[]);
+        let head = arrival(ms(1), Ecn::NotEct);
+        let queue = Backlog { packets, bytes: 200_000, link_bytes: 0 };
+        let verdict = red.on_enqueue(ms(1), head, queue, &mut Rng::scripted(0.5));
+        assert_eq!(verdict, FORCED);
+        red.on_enqueue(ms(60_000), head, bytes(0), &mut Rng::scripted(0.5));
+        var(&red, "avg_queue")
+    };
+    assert!(average_after(0) < 1.0 && average_after(1) > 150.0);
+}

@@ -298,3 +298,35 @@ fn the_average_learns_from_arrivals_that_overflow() {
     assert_eq!(log.dropped.len(), 36);
     assert_near(var(fifo.law(), "avg_queue"), 4.0, 1e-6);
 }
+
+#[test]
+fn thresholds_in_bytes_are_compared_with_bytes_and_shown_in_mean_packets() {
+    let settings = [("min_th", "10kB"), ("max_th", "30kB"), ("w_q", "1")];
+    let mut red: Red = law(&[&settings[..], &[("mean_packet_bytes", "1000B")]].concat());
+    let mut judge = |bytes: u64| {
+        let queue = Backlog { packets: 1, bytes, link_bytes: bytes };
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        red.on_enqueue(Time::ZERO, head, queue, &mut Rng::scripted(0.999));
+        (var(&red, "avg_queue"), var(&red, "drop_prob"))
+    };
+    assert_eq!(judge(20_000), (20.0, 0.05));
+    assert_eq!(judge(9_999).1, 0.0);
+}
+
+/// ns-2.35 `red.cc`: an arrival that is dropped into an empty queue leaves it idle.
+#[test]
+fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle() {
+    let average_after = |packets| {
+        let mut red: Red = law(&[("min_th", "10p"), ("max_th", "30p"), ("w_q", "0.002")]);
+        for _ in 0..5_000 {
+            judge(&mut red, 100, 0.5, Ecn::NotEct);
+        }
+        let head = arrival(ms(1), Ecn::NotEct);
+        let queue = full_packets(packets);
+        let verdict = red.on_enqueue(ms(1), head, queue, &mut Rng::scripted(0.5));
+        assert_eq!(verdict, Verdict::Drop(Cause::Deterministic));
+        red.on_enqueue(ms(10_000), head, full_packets(9), &mut Rng::scripted(0.5));
+        var(&red, "avg_queue")
+    };
+    assert!(average_after(0) < 1.0 && average_after(1) > 90.0);
+}
