@@ -3,7 +3,7 @@
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params::{Behaviour, Dialect, Kind as Unit, ParamSpec};
-use sojourn_scenario::kinds::{self, Kind};
+use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::{PROFILES, Profile, STACKS};
 use sojourn_sim::tcp::rules::RULES;
@@ -49,7 +49,7 @@ struct Subject {
 
 /// (path without ending, content) of every page; the first of a folder is its index.
 pub fn all() -> Vec<(String, String)> {
-    let aqms: Vec<Subject> = kinds::all().into_iter().map(of_kind).collect();
+    let aqms: Vec<Subject> = AqmInfo::all().into_iter().map(of_aqm).collect();
     let ccs: Vec<Subject> = cc::controls().into_iter().map(of_control).collect();
     let of_aqms = "Name one as the `queue` of a link: `queue = \"pie\"`, `queue = \"pie@linux\"`, or \
                    with parameters, `queue = { kind = \"pie\", target = \"5ms\" }`.";
@@ -125,20 +125,20 @@ fn folder(
     std::iter::once((format!("{folder}/README"), index)).chain(pages).collect()
 }
 
-fn of_kind(kind: Kind) -> Subject {
+fn of_aqm(aqm: AqmInfo) -> Subject {
     let remark =
-        kind.is_preset.then(|| format!("Flow queues under the law [`{0}`]({0}.md).", kind.law));
-    let (defaults, sources) = (kind.clone(), kind.clone());
+        aqm.is_preset.then(|| format!("Flow queues under the law [`{0}`]({0}.md).", aqm.law));
+    let (defaults, sources) = (aqm.clone(), aqm.clone());
     Subject {
-        name: kind.name.clone(),
-        doc: kind.doc,
+        name: aqm.name.clone(),
+        doc: aqm.doc,
         remark,
         place: "[links.bottleneck]",
         key: "queue",
-        dialects: kind.dialects.clone(),
-        behaviours: kind.behaviours.clone(),
-        params: kind.params().collect(),
-        vars: kind.vars,
+        dialects: aqm.dialects.clone(),
+        behaviours: aqm.behaviours.clone(),
+        params: aqm.params().collect(),
+        vars: aqm.vars,
         default_of: Box::new(move |dialect, param| defaults.default_of(dialect, param)),
         source_of: Box::new(move |dialect, param| sources.source_of(dialect, param)),
     }

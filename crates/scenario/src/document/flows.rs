@@ -1,13 +1,13 @@
-//! Flows as they are written: who talks, over which path, with which application.
+//! Groups of flows, as written: path, delays, transport, application.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_aqm::Span;
 
-pub use crate::apps::App;
-use crate::choice::Choice;
-use crate::paths::Access;
-use crate::schema;
-use crate::text::{RateText, SizeText, SpanText, StartText};
+use super::algorithm::AlgorithmSpec;
+use super::algorithm_schema;
+use super::apps::App;
+use super::quantities::{RateText, SizeText, SpanText, StartText, StartTimes};
 
 /// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
 /// `accecn` (RFC 9768), as it does where this is not written.
@@ -83,8 +83,8 @@ pub struct FlowGroup {
     /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
     /// `kind` and its parameters. Without it that of the `tcp` profile, `cubic` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::congestion_control")]
-    pub cc: Option<Choice>,
+    #[schemars(schema_with = "algorithm_schema::congestion_control")]
+    pub cc: Option<AlgorithmSpec>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
     pub ecn: bool,
@@ -138,6 +138,34 @@ pub struct FlowGroup {
     pub app: App,
 }
 
+/// The access links of a group of flows: what lies between a sender and the first link of its path,
+/// and between the last one and the receiver.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// One-way propagation delay on the sender's side.
+    #[serde(default = "no_time")]
+    pub sender: SpanText,
+    /// One-way propagation delay on the receiver's side.
+    #[serde(default = "no_time")]
+    pub receiver: SpanText,
+    /// Propagation delay on the sender's side on the way back, if not that of the way there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_back: Option<SpanText>,
+    /// Propagation delay on the receiver's side on the way back, if not that of the way there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_back: Option<SpanText>,
+    /// Rate of the links on the sender's side. Each sender has its uplink to itself, the way back is
+    /// shared by the group. Without it, what senders send takes time at `access_rate`, and what they
+    /// receive takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_rate: Option<RateText>,
+    /// Rate of the link on the receiver's side, in both directions; the group shares it. Without it
+    /// nothing takes time there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_rate: Option<RateText>,
+}
+
 impl FlowGroup {
     /// The keys that were written and mean something to TCP only.
     pub(crate) fn tcp_keys(&self) -> impl Iterator<Item = &'static str> {
@@ -163,8 +191,9 @@ fn one() -> u32 {
 }
 
 fn at_once() -> StartText {
-    StartText(crate::text::Start {
-        earliest: sojourn_aqm::Span::ZERO,
-        latest: sojourn_aqm::Span::ZERO,
-    })
+    StartText(StartTimes { earliest: Span::ZERO, latest: Span::ZERO })
+}
+
+fn no_time() -> SpanText {
+    SpanText(Span::ZERO)
 }

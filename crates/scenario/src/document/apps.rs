@@ -1,12 +1,12 @@
-//! What flows carry, as it is written: one table for each kind of application.
+//! Applications, as written: one table for each kind.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Span;
 
-use crate::choice::tagged;
-use crate::sizes::{Drawn, LogNormalSizes, Sizes};
-use crate::text::{RateText, SizeText, SpanText};
+use super::quantities::{RateText, SizeText, SpanText};
+use super::sizes::{Drawn, LogNormalSizes, Sizes};
+use super::tagged::tagged;
 
 /// What a flow carries: a table tagged by its `kind`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Sizes of files, frames and objects as they are written: a list to pick from, or a distribution.
+//! Sizes of files, frames and objects, as written: a list to draw from, or a distribution.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::de::{self, MapAccess, SeqAccess, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::choice::tagged;
-use crate::text::SizeText;
+use super::quantities::SizeText;
+use super::tagged::tagged;
 
 /// Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
