@@ -22,7 +22,8 @@ pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was meant.
+/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was
+/// meant.
 #[pyfunction]
 pub fn describe_aqm<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let spec = engine::parse_aqm(text)?;

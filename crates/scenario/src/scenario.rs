@@ -35,8 +35,8 @@ impl Scenario {
         Scenario::load_for(text, source, read, &|_| Ok(()))
     }
 
-    /// The same, followed by an engine's own check. The place of its error is a dotted path, to which
-    /// file and line are added.
+    /// The same, followed by an engine's own check. The place of its error is a dotted path, to
+    /// which file and line are added.
     ///
     /// # Errors
     /// [`ScenarioError`] with file, line, dotted path and remedy.

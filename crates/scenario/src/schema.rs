@@ -16,6 +16,7 @@ pub fn schema_json() -> String {
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(table) => {
+            without_null_branch(table);
             if let Some(Value::String(text)) = table.get_mut("description") {
                 *text = text.replace('\n', " ");
             }
@@ -25,7 +26,6 @@ fn tidy(schema: &mut Value) {
                     table["type"] = one.clone();
                 }
             }
-            without_null_branch(table);
             table.values_mut().for_each(tidy);
         }
         Value::Array(items) => items.iter_mut().for_each(tidy),

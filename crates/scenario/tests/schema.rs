@@ -1,4 +1,4 @@
-//! The schema says what the reader does.
+//! The schema agrees with the parser.
 
 use serde_json::{Value, json};
 use sojourn_aqm::QdiscSpec;
@@ -34,7 +34,7 @@ fn with_defaults(written: &mut Value, properties: &Value) {
 }
 
 #[test]
-fn defaults_in_the_schema_are_those_of_the_reader() {
+fn defaults_in_the_schema_are_those_of_the_parser() {
     let (schema, mut explicit) = (schema(), demo());
     with_defaults(&mut explicit, &schema["properties"]);
     with_defaults(&mut explicit["links"]["a"], &schema["$defs"]["Link"]["properties"]);
@@ -72,6 +72,21 @@ fn every_dialect_has_a_value_and_a_source_for_every_parameter() {
             assert!(!kind.source_of(dialect, param).is_empty());
         }
     }
+}
+
+#[test]
+fn descriptions_are_on_one_line() {
+    fn broken<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
+        let description = schema["description"].as_str();
+        found.extend(description.filter(|text| text.contains('\n')));
+        let inner = schema.as_object().into_iter().flat_map(|table| table.values());
+        for value in inner.chain(schema.as_array().into_iter().flatten()) {
+            broken(value, found);
+        }
+    }
+    let (schema, mut found) = (schema(), Vec::new());
+    broken(&schema, &mut found);
+    assert_eq!(found, [""; 0]);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::fmt;
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// An AQM or a congestion control with its parameters. Registries check name and parameters: that of
-/// AQMs when the scenario is resolved, that of congestion controls in the engine.
+/// An AQM or a congestion control with its parameters. Registries check name and parameters: that
+/// of AQMs when the scenario is resolved, that of congestion controls in the engine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AlgorithmSpec {

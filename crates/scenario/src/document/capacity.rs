@@ -15,7 +15,7 @@ use super::wlan::Wireless;
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Capacity {
-    /// Always this rate.
+    /// A constant rate.
     Constant(RateText),
     /// A table tagged by its kind.
     Varying(Varying),
@@ -56,13 +56,14 @@ pub struct Schedule {
 pub struct Bucket {
     /// Rate at which tokens arrive: the long-run rate of the link.
     pub rate: RateText,
-    /// Depth of the bucket: so much may leave at the rate of the line after a pause. It is full at
-    /// the start.
+    /// Depth of the bucket: as much may leave at the rate of the line after a pause. The bucket is
+    /// full at the start.
     pub burst: SizeText,
     /// Rate of the line behind the bucket, not less than `rate`.
     pub line: RateText,
-    /// When a packet may leave: as soon as the bucket holds its bytes (`false`, as `tbf` does), or as
-    /// soon as the bucket is not in debt, which it may leave behind (`true`, as a class of `htb` does).
+    /// When a packet may leave: as soon as the bucket holds its bytes (`false`, as `tbf` does), or
+    /// as soon as the bucket is not in debt, which it may leave behind (`true`, as a class of `htb`
+    /// does).
     #[serde(default)]
     pub overdraft: bool,
 }

@@ -15,7 +15,7 @@ use super::wire::{Jitter, Loss};
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// How fast it sends: a rate, a `schedule` of rates, a token `bucket`, a `trace` recorded on a
-    /// real link, or `wireless`, what other transmitters of a wireless LAN leave it.
+    /// real link, or `wireless`, as one transmitter of a wireless LAN.
     pub rate: Capacity,
     /// Propagation delay.
     #[serde(default = "no_time")]
@@ -33,8 +33,8 @@ pub struct Link {
     #[serde(default = "tail_drop")]
     #[schemars(schema_with = "algorithm_schema::queue")]
     pub queue: AlgorithmSpec,
-    /// What waits below the queue, out of its sight, such as `{ bytes = "1514B" }`. Without it the
-    /// queue hands down one packet at a time.
+    /// The device below the queue, such as `{ bytes = "1514B" }`. Without it the queue hands down
+    /// one packet at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
     /// Extra delay of each packet on the wire, such as `{ kind = "uniform", max = "5ms" }`.
@@ -48,7 +48,7 @@ pub struct Link {
     pub ecn_bleaching: bool,
 }
 
-/// What waits below the queue, out of its sight: the ring of a network device.
+/// The ring of a network device below the queue. The queue no longer counts the packets in it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {

@@ -27,7 +27,7 @@ use self::links::Link;
 use self::quantities::SpanText;
 use self::wlan::Wlan;
 
-/// A scenario: which links there are, who talks over them, for how long.
+/// A scenario: its links, the flows over them, and how long they run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Scenario")]
@@ -42,7 +42,7 @@ pub struct Document {
     /// Time at the start that no summary counts.
     #[serde(default = "no_time")]
     pub warmup: SpanText,
-    /// What is recorded beside the summary.
+    /// What is recorded besides the summary.
     #[serde(default)]
     pub record: Record,
     /// The links, by name: words of letters, digits, `_` and `-`.
@@ -54,12 +54,12 @@ pub struct Document {
     /// The groups of flows.
     #[schemars(length(min = 1))]
     pub flows: Vec<FlowGroup>,
-    /// What single engines must know beside the scenario.
+    /// Settings of single engines.
     #[serde(default, skip_serializing_if = "Engines::is_default")]
     pub engine: Engines,
 }
 
-/// What is recorded beside the summary.
+/// What is recorded besides the summary.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Record {
@@ -73,8 +73,8 @@ pub struct Record {
     pub states: bool,
     /// Time between samples. `auto` is a thousandth of the duration, rounded up to a millisecond.
     pub sample: Sample,
-    /// Width of bins, such as `1s`: goodput of every flow and class, throughput, utilisation, drop and
-    /// mark rate of every queue, bin by bin. Without it there are none.
+    /// Width of bins, such as `1s`: goodput of every flow and class, throughput, utilisation, drop
+    /// and mark rate of every queue, bin by bin. Without it there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<SpanText>,
     /// Distributions of the path RTT and the one-way delay of TCP data packets, by class.

@@ -111,16 +111,16 @@ quantity! {
     r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
 }
 
-/// How much may wait in a queue.
+/// The size of a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Buffer {
-    /// This many bandwidth-delay products.
+    /// Bandwidth-delay products.
     Bdp(f64),
     /// Packets or bytes.
     Limit(Limit),
 }
 
-/// The two ends of the time in which flows start.
+/// The times between which flows start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StartTimes {
     /// The earliest start.
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_buffers_without_unit_or_room() {
+    fn refuses_buffers_without_a_unit_or_not_positive() {
         assert!(buffer("2").unwrap_err().contains("`2bdp`, `2p` or `2kB`"));
         assert!(buffer("0bdp").unwrap_err().contains("positive"));
         assert!(buffer("-1bdp").unwrap_err().contains("positive"));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_number_is_told_its_unit() {
+    fn a_bare_number_is_refused_with_the_missing_unit() {
         let error = serde_json::from_str::<SpanText>("15").unwrap_err().to_string();
         assert!(error.contains("`15ms` or `15s`"), "{error}");
     }

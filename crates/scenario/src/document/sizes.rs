@@ -19,7 +19,7 @@ pub enum Sizes {
     Drawn(Drawn),
 }
 
-/// A distribution of sizes. A draw outside of its limits is drawn again.
+/// A distribution of sizes. A draw outside its limits is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Drawn {
@@ -32,7 +32,7 @@ pub enum Drawn {
     /// Log-normally distributed, as objects of web pages are.
     #[schemars(title = "LogNormalSizes")]
     LogNormal(LogNormalSizes),
-    /// Pareto distributed: few are most of the bytes.
+    /// Pareto distributed: a few sizes make up most of the bytes.
     #[schemars(title = "ParetoSizes")]
     Pareto(ParetoSizes),
 }
@@ -75,7 +75,7 @@ pub struct LogNormalSizes {
     pub max: SizeText,
 }
 
-/// Pareto distributed: few are most of the bytes.
+/// Pareto distributed: a few sizes make up most of the bytes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizes {
@@ -87,7 +87,8 @@ pub struct ParetoSizes {
     pub max: SizeText,
 }
 
-tagged!(Drawn, "a list of sizes, or a table with `kind`: uniform, exponential, lognormal or pareto", {
+tagged!(Drawn, "a list of sizes, or a table with `kind`: uniform, exponential, lognormal or \
+                pareto", {
     "uniform" => Uniform(UniformSizes),
     "exponential" => Exponential(ExponentialSizes),
     "lognormal" => LogNormal(LogNormalSizes),

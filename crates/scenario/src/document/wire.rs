@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::quantities::SpanText;
 use super::tagged::tagged;
 
-/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`. Draws
-/// are independent.
+/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`.
+/// Draws are independent.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {

@@ -7,9 +7,9 @@ use sojourn_aqm::Rate;
 use super::quantities::{RateText, SpanText};
 use crate::wlan_timing;
 
-/// One cell of 802.11g: a medium that an access point and its stations share. Each link with
-/// `rate = { kind = "wireless", wlan = NAME }` is one transmitter; they contend for the medium frame
-/// by frame (DCF).
+/// One cell of 802.11g: a medium that an access point and its stations share. Each link with `rate
+/// = { kind = "wireless", wlan = NAME }` is one transmitter; they contend for the medium frame by
+/// frame (DCF).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wlan {
@@ -24,7 +24,7 @@ pub struct Wlan {
     #[serde(default = "short_retry_limit")]
     #[schemars(range(min = 1))]
     pub attempts: u32,
-    /// A slot of the backoff; `20us` where stations of 802.11b are about.
+    /// A slot of the backoff; `20us` if stations of 802.11b are present.
     #[serde(default = "short_slot")]
     pub slot: SpanText,
     /// From the end of a frame that was not received until slots are counted again (EIFS).

@@ -1,4 +1,5 @@
-//! From JSON to a tree of values. Repeated keys and `null`, which other parsers accept, are refused.
+//! From JSON to a tree of values. Repeated keys and `null`, which other parsers accept, are
+//! refused.
 
 use std::fmt;
 

@@ -6,8 +6,8 @@ use sojourn_aqm::registry;
 use super::from_toml;
 use crate::error::{ScenarioError, join};
 
-/// Sets `key` (`links.bottleneck.rate`, `flows[0].count`, `flows.bulk.count`) to a TOML value. A text
-/// may come without quotes (`5mbit`). Returns the path that was set.
+/// Sets `key` (`links.bottleneck.rate`, `flows[0].count`, `flows.bulk.count`) to a TOML value. A
+/// text may come without quotes (`5mbit`). Returns the path that was set.
 pub(super) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, ScenarioError> {
     let refuse = |message: String| ScenarioError::new(format!("--set {key}"), message);
     let value = parse_value(text).map_err(refuse)?;

@@ -40,8 +40,8 @@ pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Che
         (None, Some(rtt)) => split(&place_of_rtt, rtt.0, &links),
         (None, None) => refuse(
             &place_of_rtt,
-            "this key is missing; write for example rtt = \"100ms\", or `access` with the delays of \
-             both sides",
+            "this key is missing; write for example rtt = \"100ms\", or `access` with the delays \
+             of both sides",
         ),
     }
 }
@@ -79,10 +79,10 @@ fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> C
     Ok(Delays { access: sender, egress: receiver, back, back_egress, rtt: sum })
 }
 
-/// Splits what the links leave of the base RTT in quarters: sender's side and receiver's side, there
-/// and back. Equal parts are our choice: they give the dumbbells of the papers their access links
-/// (fact scenario-7). Without reverse links the way back has the delays of the forward links, as far
-/// as the RTT allows.
+/// Splits what the links leave of the base RTT in quarters: sender's side and receiver's side,
+/// there and back. Equal parts are our choice: they give the dumbbells of the papers their access
+/// links (fact scenario-7). Without reverse links the way back has the delays of the forward links,
+/// as far as the RTT allows.
 fn split(place: &str, rtt: Span, links: &Links) -> Checked<Delays> {
     let on_links = links.forward + links.reverse;
     if on_links > rtt {

@@ -92,8 +92,8 @@ pub struct Bucket {
     pub overdraft: bool,
 }
 
-/// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity. An
-/// opportunity carries up to `opportunity_bytes` of the waiting packets; what it does not use is
+/// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity.
+/// An opportunity carries up to `opportunity_bytes` of the waiting packets; what it does not use is
 /// lost. The trace repeats for ever with the period of its last timestamp.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {

@@ -1,4 +1,5 @@
-//! The resolved scenario: every default filled in, every `2bdp` a number. It is all that engines read.
+//! The resolved scenario: every default filled in, every `2bdp` a number. It is all that engines
+//! read.
 
 mod apps;
 mod as_numbers;

@@ -1,5 +1,5 @@
-//! The resolved scenario as JSON for people and manifests: keys in a fixed order, quantities as texts
-//! with units.
+//! The resolved scenario as JSON for people and manifests: keys in a fixed order, quantities as
+//! texts with units.
 
 use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
