@@ -169,7 +169,7 @@ class _Document(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record(_Part):
-    """What is recorded beside the summary.
+    """What is recorded besides the summary.
 
     Attributes:
         packets: One row per packet per queue: large. Default: ``False``.
@@ -216,8 +216,8 @@ class Bucket(_Part):
 
     Attributes:
         rate: Rate at which tokens arrive: the long-run rate of the link.
-        burst: Depth of the bucket: so much may leave at the rate of the line after a pause. It is
-            full at the start.
+        burst: Depth of the bucket: as much may leave at the rate of the line after a pause. The
+            bucket is full at the start.
         line: Rate of the line behind the bucket, not less than ``rate``.
         overdraft: When a packet may leave: as soon as the bucket holds its bytes (``false``, as
             ``tbf`` does), or as soon as the bucket is not in debt, which it may leave behind
@@ -1483,7 +1483,9 @@ Queue: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device(_Part):
-    """What waits below the queue, out of its sight: the ring of a network device.
+    """The ring of a network device below the queue.
+
+    The queue no longer counts the packets in it.
 
     Attributes:
         bytes: A packet is handed down while no more than this is in the device, the packet being
@@ -1598,8 +1600,7 @@ class Link(_Part):
 
     Attributes:
         rate: How fast it sends: a rate, a ``schedule`` of rates, a token ``bucket``, a ``trace``
-            recorded on a real link, or ``wireless``, what other transmitters of a wireless LAN
-            leave it.
+            recorded on a real link, or ``wireless``, as one transmitter of a wireless LAN.
         delay: Propagation delay. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them: ``14B``
             is what Linux counts on Ethernet, ``38B`` what Ethernet occupies. Default: ``"0B"``.
@@ -1608,8 +1609,8 @@ class Link(_Part):
             its own default.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
-        device: What waits below the queue, out of its sight, such as ``{ bytes = "1514B" }``.
-            Without it the queue hands down one packet at a time.
+        device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it the queue
+            hands down one packet at a time.
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
             }``.
         loss: Random loss on the wire, such as ``{ kind = "bernoulli", rate = 0.01 }``.
@@ -1640,7 +1641,7 @@ class Wlan(_Part):
         error_rate: Probability that a frame is not received although no other was sent at the same
             time. Default: ``0.0``.
         attempts: How often a frame is sent at most before it is given up. Default: ``7``.
-        slot: A slot of the backoff; ``20us`` where stations of 802.11b are about. Default:
+        slot: A slot of the backoff; ``20us`` if stations of 802.11b are present. Default:
             ``"9us"``.
         eifs: From the end of a frame that was not received until slots are counted again (EIFS).
             Default: ``"88us"``.
@@ -1655,16 +1656,16 @@ class Wlan(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access(_Part):
-    """The access links of a group of flows: what lies between a sender and the first link of its
-    path, and between the last one and the receiver.
+    """The access links of a group of flows: between a sender and the first link of its path, and
+    between the last link and the receiver.
 
     Attributes:
         sender: One-way propagation delay on the sender's side. Default: ``"0s"``.
         receiver: One-way propagation delay on the receiver's side. Default: ``"0s"``.
-        sender_back: Propagation delay on the sender's side on the way back, if not that of the way
-            there.
-        receiver_back: Propagation delay on the receiver's side on the way back, if not that of the
+        sender_back: Propagation delay on the sender's side on the way back. Without it that of the
             way there.
+        receiver_back: Propagation delay on the receiver's side on the way back. Without it that of
+            the way there.
         sender_rate: Rate of the links on the sender's side. Each sender has its uplink to itself,
             the way back is shared by the group. Without it, what senders send takes time at
             ``access_rate``, and what they receive takes none.
@@ -1750,7 +1751,7 @@ class LogNormalSizes(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParetoSizes(_Part):
-    """Pareto distributed: few are most of the bytes.
+    """Pareto distributed: a few sizes make up most of the bytes.
 
     Attributes:
         shape: Shape, positive; below 2 the tail is heavy.
@@ -1765,7 +1766,7 @@ class ParetoSizes(_Part):
     max: str
 
 
-# A distribution of sizes. A draw outside of its limits is drawn again.
+# A distribution of sizes. A draw outside its limits is repeated.
 Drawn: TypeAlias = UniformSizes | ExponentialSizes | LogNormalSizes | ParetoSizes
 
 
@@ -1794,7 +1795,7 @@ class Files(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web(_Part):
-    """A user who reads web pages over TCP: a main object, then what it embeds over several
+    """A user who reads web pages over TCP: a main object, then its embedded objects over several
     connections.
 
     Attributes:
@@ -1806,8 +1807,8 @@ class Web(_Part):
         request: Size of a request, headers included. Default: ``"328B"``.
         reading: Mean of the exponential time between a complete page and the request of the next.
             Default: ``"30s"``.
-        parsing: Mean of the exponential time between the main object and the requests of what it
-            embeds. Default: ``"130ms"``.
+        parsing: Mean of the exponential time between the main object and the requests for its
+            embedded objects. Default: ``"130ms"``.
     """
 
     _kind: ClassVar[str | None] = "web"
@@ -1930,25 +1931,25 @@ class Replay(_Part):
     packet: str | None = None
 
 
-# What a flow carries: a table tagged by its `kind`.
+# The application of a flow: a table tagged by its `kind`.
 App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | OnOff | Bursts | Video | Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowGroup(_Part):
-    """A number of flows that are alike but for their random streams.
+    """Flows that differ in their random streams only.
 
     Attributes:
         name: Name of the group; without it the kind of its application, numbered where that is
             taken.
         class_: The traffic class that summaries pool the group under; without it the name.
-        count: How many flows. Default: ``1``.
+        count: Number of flows. Default: ``1``.
         path: Names of the links from sender to receiver.
         reverse: Names of the links from receiver to sender. Without them ACKs return over a wire
             that never queues.
         rtt: Base round-trip time: the sum of all propagation delays. What the links do not account
-            for is shared between the access links of both ends. It may be left out where ``access``
-            says how much each side delays. Written like ``100ms``.
+            for is shared between the access links of both ends. It may be left out if ``access``
+            gives the delays of both sides. Written like ``100ms``.
         access: The delays of the access links, side by side, such as ``{ sender = "201ms", receiver
             = "1ms" }``, and their rate.
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
@@ -1956,19 +1957,19 @@ class FlowGroup(_Part):
         tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-fq`` (the same,
             paced), ``linux-2.6``, ``newreno``, ``sack``, or those of a paper: ``madpie``,
             ``codel-act``, ``pi2-ns3``, ``pie-ns2``, ``kids-3.8``. ``sojourn explain linux-2.6``
-            tells the rules. Default: ``"linux"``.
+            shows the rules. Default: ``"linux"``.
         cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
             with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
             ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
-        accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) also
-            where its congestion control does not need it.
-        receiver_ecn: TCP: the feedback of marks that the receiver grants at most: ``none``,
-            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), as it does where this is not written.
-        accecn_option: TCP: when the receiver sends the option of AccECN: ``always`` where there is
-            room, as it does where this is not written, ``sparingly`` (after changes, while marks
-            arrive, and three times per round trip), or ``never``.
+        accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even
+            if its congestion control does not need it.
+        receiver_ecn: TCP: the most accurate feedback of marks that the receiver grants: ``none``,
+            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), the default.
+        accecn_option: TCP: when the receiver sends the AccECN option: ``always`` where there is
+            room, the default, ``sparingly`` (after changes, while marks arrive, and three times per
+            round trip), or ``never``.
         packet: TCP: size of a full segment at IP level, headers included. Without it that of the
             ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
@@ -2027,13 +2028,14 @@ class LinuxEngine(_Part):
 
     Attributes:
         bottleneck: Where the bottleneck runs: ``kernel`` is the kernel's own queueing discipline,
-            ``sojourn`` any AQM of ours in a router in user space, under the kernel's TCP. Default:
+            ``sojourn`` any of our AQMs in a router in user space, under the kernel's TCP. Default:
             ``"kernel"``.
         where: Where the kernel runs: ``guest`` in virtual time, ``uml`` in a guest of Debian's
             package user-mode-linux in real time, ``host`` in network name spaces of this machine in
             real time, ``auto`` the first of these that works here. Default: ``"auto"``.
         hz: Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
-            PIE's update have this grain. In real time the kernel has its own. Default: ``1000``.
+            PIE's update have this granularity. In real time the kernel has its own. Default:
+            ``1000``.
     """
 
     bottleneck: LinuxBottleneck | None = None
@@ -2043,7 +2045,7 @@ class LinuxEngine(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines(_Part):
-    """What single engines must know beside the scenario.
+    """Settings of single engines.
 
     Attributes:
         linux: The real Linux kernel.
@@ -2054,18 +2056,18 @@ class Engines(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(_Document):
-    """A scenario: which links there are, who talks over them, for how long.
+    """A scenario: its links, the flows over them, and how long they run.
 
     Attributes:
         name: Name of the scenario.
         seed: Seed of every random stream; the same seed gives the same run. Default: ``1``.
         duration: Simulated time, such as ``60s``.
         warmup: Time at the start that no summary counts. Default: ``"0s"``.
-        record: What is recorded beside the summary.
+        record: What is recorded besides the summary.
         links: The links, by name: words of letters, digits, ``_`` and ``-``.
         wlans: The wireless LANs, by name. Links are their transmitters.
         flows: The groups of flows.
-        engine: What single engines must know beside the scenario.
+        engine: Settings of single engines.
     """
 
     name: str

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, pages, python, words};
+use crate::{header, pages, python, scenario_page};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo run -p xtask -- gen";
@@ -22,7 +22,7 @@ pub struct Generated {
 pub fn all() -> Vec<Generated> {
     let schema = schema_json();
     let parsed = serde_json::from_str(&schema).expect("the schema is JSON");
-    let (typed, reference) = (python::module(&parsed), words::page(&parsed));
+    let (typed, reference) = (python::module(&parsed), scenario_page::page(&parsed));
     let pages = pages::all()
         .into_iter()
         .chain([pages::of_tcp()])
@@ -30,7 +30,7 @@ pub fn all() -> Vec<Generated> {
     let mut files = vec![
         Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
-        Generated { path: format!("{}.md", words::PAGE), content: reference },
+        Generated { path: format!("{}.md", scenario_page::PAGE), content: reference },
         Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
     ];
     files.extend(pages);

@@ -7,9 +7,9 @@ mod generate;
 mod header;
 mod pages;
 mod python;
+mod scenario_page;
 mod tally;
 mod tidy;
-mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -118,7 +118,7 @@ impl<'s> Writer<'s> {
         let line = format!("    {}: {annotation} | None = None", python_name(key));
         match value["enum"].as_array() {
             Some(words) if line.len() > layout::WIDTH => {
-                let name = format!("_{class}{}", sojourn_scenario::schema::class_name(key));
+                let name = format!("_{class}{}", sojourn_scenario::aqms::class_name(key));
                 let text = format!("\n\n{name}: TypeAlias = {}\n", literal(words, true));
                 (name, text)
             }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::Var;
 use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
-use sojourn_scenario::kinds;
+use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
 use sojourn_sim::tcp::rules::RULES;
@@ -16,17 +16,18 @@ use crate::errors::Refusal;
 #[pyfunction]
 pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for kind in kinds::all() {
-        list.append(aqm(py, &kind)?)?;
+    for info in AqmInfo::all() {
+        list.append(aqm(py, &info)?)?;
     }
     Ok(list)
 }
 
-/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was meant.
+/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was
+/// meant.
 #[pyfunction]
 pub fn describe_aqm<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let spec = engine::parse_aqm(text)?;
-    let dict = aqm(py, &kinds::of(&spec))?;
+    let dict = aqm(py, &AqmInfo::of(&spec))?;
     dict.set_item("dialect", spec.dialect)?;
     Ok(dict)
 }
@@ -87,28 +88,28 @@ pub fn schema_json() -> String {
     sojourn_scenario::schema_json()
 }
 
-fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>> {
-    let role = match (kind.is_preset, kind.is_law) {
+fn aqm<'py>(py: Python<'py>, info: &AqmInfo) -> PyResult<Bound<'py, PyDict>> {
+    let role = match (info.is_preset, info.is_law) {
         (true, _) => "preset",
         (false, true) => "law",
-        (false, false) if kind.name != kind.law => "preset",
+        (false, false) if info.name != info.law => "preset",
         (false, false) => "discipline",
     };
-    let dict = head(py, role, &kind.name, kind.doc, &kind.dialects)?;
+    let dict = head(py, role, &info.name, info.doc, &info.dialects)?;
     let params = PyList::empty(py);
-    let of_law = kind.law_params.iter().map(|spec| (spec, "law"));
-    let of_discipline = kind.discipline_params.iter().map(|spec| (spec, "discipline"));
+    let of_law = info.law_params.iter().map(|spec| (spec, "law"));
+    let of_discipline = info.discipline_params.iter().map(|spec| (spec, "discipline"));
     for (spec, of) in of_law.chain(of_discipline) {
-        let default = |dialect: &str| Some(kind.default_of(dialect, spec.name));
-        let source = |dialect: &str| kind.source_of(dialect, spec);
-        let row = param(py, spec, &kind.dialects, default, source, of)?;
-        let idle = kind.dialects.iter().filter(|d| !kind.has_effect(d.name, spec.name));
+        let default = |dialect: &str| Some(info.default_of(dialect, spec.name));
+        let source = |dialect: &str| info.source_of(dialect, spec);
+        let row = param(py, spec, &info.dialects, default, source, of)?;
+        let idle = info.dialects.iter().filter(|d| !info.has_effect(d.name, spec.name));
         row.set_item("without_effect", idle.map(|d| d.name).collect::<Vec<_>>())?;
         params.append(row)?;
     }
     dict.set_item("params", params)?;
-    dict.set_item("behaviours", behaviours(py, kind)?)?;
-    dict.set_item("vars", vars(py, kind.vars)?)?;
+    dict.set_item("behaviours", behaviours(py, info)?)?;
+    dict.set_item("vars", vars(py, info.vars)?)?;
     Ok(dict)
 }
 
@@ -126,11 +127,11 @@ fn vars<'py>(py: Python<'py>, vars: &[Var]) -> PyResult<Bound<'py, PyList>> {
 }
 
 /// Rule and source of every behaviour in every dialect.
-fn behaviours<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyList>> {
+fn behaviours<'py>(py: Python<'py>, info: &AqmInfo) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for behaviour in &kind.behaviours {
+    for behaviour in &info.behaviours {
         let (rules, sources) = (PyDict::new(py), PyDict::new(py));
-        for dialect in &kind.dialects {
+        for dialect in &info.dialects {
             let (rule, source) = behaviour.of(dialect.name);
             rules.set_item(dialect.name, rule)?;
             sources.set_item(dialect.name, source)?;

@@ -69,13 +69,13 @@ pub fn parse_aqm(text: &str) -> Result<QdiscSpec, Refusal> {
 
 /// The resolved scenario as JSON.
 pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
-    sojourn_scenario::json::resolved(scenario.resolved())
+    scenario.resolved().to_json()
 }
 
 /// What the TCP flows use, every default filled in, as JSON.
 pub fn transports_json(scenario: &Scenario, brought: &Brought) -> serde_json::Value {
-    let transports = sojourn_sim::build::transports(scenario.resolved(), brought);
-    let as_json = |t: sojourn_sim::build::TransportInFull| {
+    let transports = sojourn_sim::transport::transports(scenario.resolved(), brought);
+    let as_json = |t: sojourn_sim::transport::TransportSummary| {
         serde_json::json!({
             "flows": t.flows,
             "cc": t.cc,

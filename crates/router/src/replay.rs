@@ -20,7 +20,6 @@ use sojourn_record::Run;
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::App;
-use sojourn_sim::build::classes;
 use sojourn_sim::packet::{Kind as SimKind, Packet};
 use sojourn_sim::probe::Probe;
 use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
@@ -136,7 +135,7 @@ impl Replay {
         let warmup = Time::ZERO + scenario.warmup;
         let window = (warmup, Time::ZERO + scenario.duration);
         let links: Vec<PassedLink> = scenario.links.iter().map(PassedLink::new).collect();
-        let mut probe = Probe::new(links.len(), classes(scenario).len(), window);
+        let mut probe = Probe::new(links.len(), scenario.classes().len(), window);
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
         if scenario.warmup == Span::ZERO {
@@ -329,7 +328,7 @@ impl Replay {
 
 /// The class of each flow, by place.
 fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
-    let names = classes(scenario);
+    let names = scenario.classes();
     let place = |class: &String| names.iter().position(|name| name == class);
     let of_flow = plan.flows.iter().map(|flow| place(&scenario.flows[flow.group].class));
     of_flow.map(|class| class.expect("every class is listed")).collect()

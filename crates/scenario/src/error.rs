@@ -18,19 +18,19 @@ pub struct ScenarioError {
 /// What kind of failure a [`ScenarioError`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
-    /// The words are wrong.
+    /// The scenario is wrong.
     Invalid,
     /// A trace file could not be read.
     Unreadable(io::ErrorKind),
 }
 
 impl ScenarioError {
-    /// Wrong words at a place.
+    /// An error at a dotted path.
     pub fn new(place: impl Into<String>, message: impl Into<String>) -> ScenarioError {
         ScenarioError { place: place.into(), message: message.into(), kind: ErrorKind::Invalid }
     }
 
-    /// The same error, with the file before its place.
+    /// The same error, with the file in front of its place.
     #[must_use]
     pub fn in_file(self, origin: &str) -> ScenarioError {
         let place = match (origin, self.place.as_str()) {
@@ -46,6 +46,11 @@ impl ScenarioError {
         let message = format!("cannot read the trace `{file}`: {error}");
         ScenarioError { place, message, kind: ErrorKind::Unreadable(error.kind()) }
     }
+}
+
+/// The dotted path of a key inside a table.
+pub(crate) fn join(parent: &str, key: &str) -> String {
+    if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
 }
 
 impl fmt::Display for ScenarioError {

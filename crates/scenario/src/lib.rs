@@ -1,8 +1,8 @@
-//! The words of Sojourn: the typed scenario. Pure data; no file is opened here.
+//! The scenario: what it may say, how it is parsed, checked and resolved. No file is opened here.
 //!
-//! A scenario is written as TOML or JSON, [`Document`], word by word what stands in the file.
-//! [`Scenario::load`] reads it, checks it and fills in every default; what comes out, [`Resolved`],
-//! is all that engines read.
+//! A scenario is written in TOML or JSON. [`Scenario::load`] parses it to a [`Document`], which has
+//! the keys of the file, checks it, and fills in every default. The result, [`Resolved`], is all
+//! that engines read.
 //!
 //! ```
 //! use sojourn_scenario::{Scenario, Source};
@@ -24,36 +24,21 @@
 //! assert_eq!(scenario.resolved().links[0].limit.to_string(), "125kB");
 //! ```
 
-pub mod apps;
-mod carried;
-pub mod choice;
+pub mod aqms;
 pub mod document;
-pub mod engines;
 mod error;
-mod explain;
-pub mod flows;
-pub mod json;
-pub mod kinds;
-mod overrides;
-pub mod paths;
-mod plain;
-mod replay;
+mod parse;
+mod recorded;
 mod resolve;
 pub mod resolved;
 mod scenario;
-pub mod schema;
-pub mod sizes;
-pub mod stacks;
-mod strict;
-pub mod text;
-mod trace;
-mod tree;
-pub mod wlan;
+mod schema;
+pub mod wlan_timing;
 
-pub use document::Document;
-pub use error::{ErrorKind, ScenarioError};
-pub use resolve::{ReadTrace, resolve};
-pub use resolved::Resolved;
-pub use scenario::{EngineCheck, Format, Scenario, Source};
-pub use schema::schema_json;
-pub use wlan::OfdmRate;
+pub use self::document::Document;
+pub use self::error::{ErrorKind, ScenarioError};
+pub use self::parse::{Format, Source};
+pub use self::resolve::{ReadFile, resolve};
+pub use self::resolved::Resolved;
+pub use self::scenario::{EngineCheck, Scenario};
+pub use self::schema::schema_json;

@@ -1,4 +1,4 @@
-//! Every way to be wrong is told where, what, and what would be right.
+//! Every error says where it is, what is wrong, and what would be right.
 
 use std::io;
 
@@ -56,7 +56,7 @@ fn the_good_scenario_is_good() {
 }
 
 #[test]
-fn unknown_keys_are_told_the_nearest_one() {
+fn an_unknown_key_is_refused_with_the_nearest_one() {
     refused(
         &edited("delay", "dealy"),
         "demo.toml:5: links.bottleneck.dealy",
@@ -71,7 +71,7 @@ fn unknown_keys_are_told_the_nearest_one() {
 }
 
 #[test]
-fn unknown_kinds_are_told_the_nearest_one() {
+fn an_unknown_kind_is_refused_with_the_nearest_one() {
     refused(
         &edited("\"bulk\"", "\"bulkk\""),
         "demo.toml:10: flows[0].app.kind",
@@ -85,7 +85,7 @@ fn unknown_kinds_are_told_the_nearest_one() {
 }
 
 #[test]
-fn missing_keys_are_shown_an_example() {
+fn a_missing_key_is_refused_with_an_example() {
     refused(&edited("duration = \"10s\"", ""), "demo.toml: duration", "duration = \"60s\"");
     refused(
         &edited("kind = \"bulk\"", ""),
@@ -100,7 +100,7 @@ fn missing_keys_are_shown_an_example() {
 }
 
 #[test]
-fn values_of_the_wrong_type_are_told_the_right_one() {
+fn a_value_of_the_wrong_type_is_refused_with_the_right_type() {
     let app = "demo.toml:10: flows[0].app";
     refused(&edited("{ kind = \"bulk\" }", "\"bulk\""), app, "expected a table with `kind`");
     let path = "demo.toml:8: flows[0].path";
@@ -139,7 +139,7 @@ fn syntax_errors_name_the_line() {
 }
 
 #[test]
-fn json_is_read_strictly() {
+fn json_with_null_or_repeated_keys_is_refused() {
     let source = Source { format: Format::Json, origin: "demo.json", sets: &[] };
     let refused = |text: &str, place: &str, remedy: &str| {
         let error = Scenario::load(text, &source, &no_trace).unwrap_err();
@@ -253,7 +253,7 @@ fn applications_have_something_to_send() {
 }
 
 #[test]
-fn tcp_keys_on_datagrams_say_so() {
+fn keys_of_tcp_are_refused_for_datagrams() {
     let cbr = ("flows[0].app", "{ kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }");
     for (key, value, remedy) in [
         ("cc", "cubic", "`cc` belongs to TCP, and kind `cbr` sends datagrams; remove it"),
@@ -271,7 +271,7 @@ fn tcp_keys_on_datagrams_say_so() {
 }
 
 #[test]
-fn words_of_accurate_feedback_need_ecn_and_a_meaning() {
+fn keys_of_accurate_feedback_need_ecn_and_a_known_value() {
     for (key, value) in
         [("accecn", "true"), ("receiver_ecn", "\"classic\""), ("accecn_option", "\"never\"")]
     {
@@ -300,7 +300,7 @@ fn schedules_start_at_zero_and_increase() {
 }
 
 #[test]
-fn traces_are_read_and_not_decreasing() {
+fn traces_load_and_do_not_decrease() {
     let with =
         |file: &str| edited("\"10mbit\"", &format!("{{ kind = \"trace\", file = \"{file}\" }}"));
     let place = "demo.toml:4: links.bottleneck.rate.file";
@@ -362,7 +362,7 @@ fn overrides_name_what_they_cannot_set() {
 }
 
 #[test]
-fn doubts_are_warnings() {
+fn what_is_probably_not_meant_is_a_warning() {
     let sets = [("links.spare", "{ rate = \"1mbit\" }"), ("flows[0].start", "0s..20s")];
     let error = load(GOOD, &sets[..1]).unwrap_err();
     assert!(error.message.contains("there is no link `spare`"), "{error}");
@@ -480,7 +480,7 @@ fn app_refused(app: &str, key: &str, remedy: &str) {
 }
 
 #[test]
-fn recordings_are_read_and_not_decreasing() {
+fn recordings_load_and_do_not_decrease() {
     assert!(load(&carrying("kind = \"replay\", file = \"good.csv\""), &[]).is_ok());
     let file = "file";
     let of = |name: &str| format!("kind = \"replay\", file = \"{name}\"");
@@ -503,7 +503,8 @@ fn a_varied_scenario_replays_without_its_file() {
 fn applications_are_checked() {
     let bursts = |at: &str, length: &str| {
         format!(
-            "kind = \"bursts\", rate = \"25mbit\", packet = \"1kB\", at = {at}, length = \"{length}\""
+            "kind = \"bursts\", rate = \"25mbit\", packet = \"1kB\", at = {at}, \
+             length = \"{length}\""
         )
     };
     assert!(load(&carrying(&bursts("[\"1s\", \"1.1s\"]", "100ms")), &[]).is_ok());

@@ -1,4 +1,4 @@
-//! What is written is read back equal, and what is resolved obeys its own definitions.
+//! A document that is serialised and parsed again is equal; a resolved scenario obeys its definitions.
 
 use std::io;
 

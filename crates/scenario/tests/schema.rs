@@ -1,8 +1,9 @@
-//! The schema says what the reader does.
+//! The schema agrees with the parser.
 
 use serde_json::{Value, json};
 use sojourn_aqm::QdiscSpec;
-use sojourn_scenario::{Format, Scenario, Source, kinds, schema_json};
+use sojourn_scenario::aqms::{AqmInfo, class_name};
+use sojourn_scenario::{Format, Scenario, Source, schema_json};
 
 fn schema() -> Value {
     serde_json::from_str(&schema_json()).unwrap()
@@ -33,7 +34,7 @@ fn with_defaults(written: &mut Value, properties: &Value) {
 }
 
 #[test]
-fn defaults_in_the_schema_are_those_of_the_reader() {
+fn defaults_in_the_schema_are_those_of_the_parser() {
     let (schema, mut explicit) = (schema(), demo());
     with_defaults(&mut explicit, &schema["properties"]);
     with_defaults(&mut explicit["links"]["a"], &schema["$defs"]["Link"]["properties"]);
@@ -46,8 +47,8 @@ fn defaults_in_the_schema_are_those_of_the_reader() {
 fn every_aqm_is_a_branch_of_queue_with_legal_defaults() {
     let schema = schema();
     let branches = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
-    for kind in kinds::all() {
-        let name = sojourn_scenario::schema::class_name(&kind.name);
+    for kind in AqmInfo::all() {
+        let name = class_name(&kind.name);
         assert!(branches.contains(&json!({"$ref": format!("#/$defs/{name}")})), "{name}");
         let mut queue = json!({});
         with_defaults(&mut queue, &schema["$defs"][&name]["properties"]);
@@ -62,7 +63,7 @@ fn every_aqm_is_a_branch_of_queue_with_legal_defaults() {
 
 #[test]
 fn every_dialect_has_a_value_and_a_source_for_every_parameter() {
-    for kind in kinds::all() {
+    for kind in AqmInfo::all() {
         for (dialect, param) in
             kind.dialects.iter().flat_map(|d| kind.params().map(move |param| (d.name, param)))
         {
@@ -71,6 +72,21 @@ fn every_dialect_has_a_value_and_a_source_for_every_parameter() {
             assert!(!kind.source_of(dialect, param).is_empty());
         }
     }
+}
+
+#[test]
+fn descriptions_are_on_one_line() {
+    fn broken<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
+        let description = schema["description"].as_str();
+        found.extend(description.filter(|text| text.contains('\n')));
+        let inner = schema.as_object().into_iter().flat_map(|table| table.values());
+        for value in inner.chain(schema.as_array().into_iter().flatten()) {
+            broken(value, found);
+        }
+    }
+    let (schema, mut found) = (schema(), Vec::new());
+    broken(&schema, &mut found);
+    assert_eq!(found, [""; 0]);
 }
 
 #[test]

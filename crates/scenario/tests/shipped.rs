@@ -1,4 +1,4 @@
-//! The scenarios that ship with Sojourn are read, resolve without a doubt, and mean what they say.
+//! The scenarios that ship with Sojourn load, resolve without a warning, and mean what they say.
 
 use std::fs;
 use std::io;
@@ -48,21 +48,23 @@ fn every_shipped_scenario_resolves_without_warnings() {
     }
 }
 
+/// Fact scenario-8.
 #[test]
-fn t46_a_buffer_of_one_bandwidth_delay_product() {
+fn a_buffer_of_1bdp_is_rate_times_rtt() {
     for (rtt_ms, bytes, packets) in [(100, 125_000, 120), (300, 375_000, 361), (500, 625_000, 601)]
     {
         let text = format!(
-            "name = \"t46\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\ndelay = \"10ms\"\n\
-             buffer = \"1bdp\"\nqueue = \"taildrop\"\n[[flows]]\npath = [\"b\"]\nrtt = \"{rtt_ms}ms\"\n\
-             cc = \"reno\"\napp = {{ kind = \"bulk\" }}\n"
+            "name = \"bdp\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\ndelay = \"10ms\"\n\
+             buffer = \"1bdp\"\nqueue = \"taildrop\"\n[[flows]]\npath = [\"b\"]\n\
+             rtt = \"{rtt_ms}ms\"\ncc = \"reno\"\napp = {{ kind = \"bulk\" }}\n"
         );
-        let plan = load(&text, "t46").resolved().clone();
+        let plan = load(&text, "bdp").resolved().clone();
         assert_eq!(plan.links[0].limit, Limit::Bytes(bytes));
         assert_eq!((f64::from(bytes as u32) / 1040.0).round(), f64::from(packets));
     }
 }
 
+/// Fact scenario-7.
 #[test]
 fn the_traffic_mix_is_that_of_the_madpie_paper() {
     let mix = resolved("traffic-mix");
@@ -104,9 +106,9 @@ fn rate_steps_change_the_rate() {
     assert_eq!(mbit, [100, 20, 100]);
 }
 
-/// Recorded traces, where this machine has them; they are too large to ship.
+/// Recorded traces, if this machine has them; they are too large to ship.
 #[test]
-fn recorded_traces_are_read() {
+fn recorded_traces_load() {
     let folder = root().join("../shared/data/traces");
     let Ok(entries) = fs::read_dir(&folder) else { return };
     let (_, text) = shipped().into_iter().find(|(name, _)| name == "cellular").unwrap();

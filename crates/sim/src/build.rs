@@ -12,13 +12,13 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::{Plan, Stream};
-use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::cc::Brought;
 use crate::ends::{ecn, initial_window, window_rule};
 use crate::link::Link;
 use crate::probe::Probe;
 use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
-use crate::tcp::profile::{self, AckRule, Profile};
+use crate::transport::{Transport, transport};
 use crate::wire::{Line, Wire};
 use crate::world::bins::Bins;
 use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
@@ -38,7 +38,7 @@ pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
     let mut agenda = Agenda::new(slots.binner + 1);
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
-    let classes = classes(plan);
+    let classes = plan.classes();
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
@@ -85,17 +85,6 @@ pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
         add_flows(&mut world, plan, i, brought)?;
     }
     Ok(world)
-}
-
-/// The names of the classes, in the order of first use.
-pub fn classes(plan: &Resolved) -> Vec<String> {
-    let mut classes: Vec<String> = Vec::new();
-    for group in &plan.flows {
-        if !classes.contains(&group.class) {
-            classes.push(group.class.clone());
-        }
-    }
-    classes
 }
 
 fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
@@ -182,7 +171,9 @@ fn add_flows(
     brought: &Brought,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
-    let transport = transport(place, group, brought)?;
+    let tcp = group.app.tcp();
+    let transport = tcp.map(|tcp| transport((place, &group.name), tcp, brought)).transpose()?;
+    let transport = tcp.zip(transport);
     for i in 0..group.count {
         let index = world.flows.len();
         let stream = |purpose: &str| {
@@ -205,79 +196,6 @@ fn add_flows(
         world.group_of.push(place as u32);
     }
     Ok(())
-}
-
-/// The rules of a group's TCP, and its congestion control.
-struct Transport {
-    profile: Profile,
-    cc: Arc<Chosen>,
-}
-
-/// What the TCP flows of a group use, every default filled in, for the manifest.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TransportInFull {
-    /// The group.
-    pub flows: String,
-    /// The congestion control with all its parameters.
-    pub cc: String,
-    /// Initial window in packets.
-    pub initial_window: u32,
-    /// Packets that one acknowledgement covers at most.
-    pub ack_every: u32,
-    /// The rules of the profile, all fields.
-    pub profile: String,
-}
-
-/// The transport of every group of TCP flows.
-///
-/// # Errors
-/// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
-pub fn transports(plan: &Resolved, brought: &Brought) -> Result<Vec<TransportInFull>, SimError> {
-    let mut transports = Vec::new();
-    for (place, group) in plan.flows.iter().enumerate() {
-        let Some((tcp, Transport { profile, cc })) = transport(place, group, brought)? else {
-            continue;
-        };
-        transports.push(TransportInFull {
-            flows: group.name.clone(),
-            cc: cc.in_full.clone(),
-            initial_window: initial_window(tcp, &profile),
-            ack_every: profile.ack.every,
-            profile: format!("{profile:?}"),
-        });
-    }
-    Ok(transports)
-}
-
-/// What a group of TCP flows uses; nothing for datagrams.
-fn transport<'a>(
-    place: usize,
-    group: &'a FlowGroup,
-    brought: &Brought,
-) -> Result<Option<(&'a Tcp, Transport)>, SimError> {
-    let Some(tcp) = group.app.tcp() else { return Ok(None) };
-    let invalid = |key: &str| {
-        let at = format!("flows[{place}].{key}");
-        move |why: String| SimError::invalid(&at, why)
-    };
-    let mut profile = profile::profile(&tcp.profile).map_err(invalid("tcp"))?;
-    if let Some(every) = tcp.ack_every {
-        profile.ack = AckRule { every, ..profile.ack };
-    }
-    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
-    let cc = match brought.get(&group.name) {
-        Some(cc) => Arc::clone(cc),
-        None => named().map_err(invalid("cc"))?,
-    };
-    let by_runs = (cc.factory)().needs().feedback == Feedback::Runs;
-    if by_runs && tcp.ecn.is_some_and(|ecn| ecn.accecn) {
-        let why = format!(
-            "{} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out",
-            cc.in_full.split(':').next().unwrap_or_default()
-        );
-        return Err(invalid("accecn")(why));
-    }
-    Ok(Some((tcp, Transport { profile, cc })))
 }
 
 /// A control that is brought must find TCP flows of its name.

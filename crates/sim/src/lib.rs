@@ -23,6 +23,7 @@ pub mod staged;
 pub mod summary;
 pub mod tcp;
 pub mod transmitter;
+pub mod transport;
 pub mod wire;
 pub mod wlan;
 pub mod world;

@@ -5,7 +5,6 @@ use sojourn_record::Histogram;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
-use crate::build::classes;
 use crate::emodel;
 use crate::impairment::Impairment;
 use crate::link::{Link, Server};
@@ -94,7 +93,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
     let (flows, flow_classes) = flow_names(plan);
-    for (class, name) in classes(plan).iter().enumerate() {
+    for (class, name) in plan.classes().iter().enumerate() {
         let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
         let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
         let stats = &probe.classes[class];
@@ -127,7 +126,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         flow_samples,
         flow_states,
         bins,
-        class_names: classes(plan),
+        class_names: plan.classes(),
         states: probe.states,
         transfers: probe.transfers,
         summary,

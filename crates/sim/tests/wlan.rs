@@ -6,11 +6,11 @@ use common::{bulk, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Limit, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
-use sojourn_scenario::OfdmRate;
-use sojourn_scenario::resolved::{App, Capacity, Cell, Device, FlowGroup, Link, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Device, FlowGroup, Link, Resolved, Wlan};
+use sojourn_scenario::wlan_timing::OfdmRate;
 
-fn cell() -> Cell {
-    Cell {
+fn cell() -> Wlan {
+    Wlan {
         name: "cell".into(),
         rate: OfdmRate::new(mbit(54)).unwrap(),
         error_rate: 0.0,

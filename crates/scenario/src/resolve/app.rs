@@ -1,26 +1,26 @@
-//! Applications: what flows carry, and over which transport.
+//! Applications and their transport.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Span};
 
-use super::link::packet_bytes;
+use super::checks::packet_bytes;
 use super::tcp::tcp;
-use super::{Checked, ReadTrace, refuse, sizes};
-use crate::apps;
+use super::{Checked, ReadFile, refuse, sizes};
 use crate::document::Document;
+use crate::document::apps;
+use crate::document::flows::FlowGroup;
+use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
-use crate::flows::FlowGroup;
-use crate::replay;
+use crate::recorded::traffic;
 use crate::resolved::{App, Datagrams, Recording, Web};
-use crate::text::{RateText, SizeText, SpanText};
 
-/// What was recorded for groups that replay, by their place.
+/// The recordings of groups that replay one, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
 
-/// Reads what groups replay.
-pub(super) fn recordings(document: &Document, read: &ReadTrace<'_>) -> Checked<Recordings> {
+/// Reads the recordings that groups replay.
+pub(super) fn recordings(document: &Document, read: &ReadFile<'_>) -> Checked<Recordings> {
     let mut recordings = Recordings::new();
     for (index, group) in document.flows.iter().enumerate() {
         let apps::App::Replay(written) = &group.app else { continue };
@@ -30,14 +30,14 @@ pub(super) fn recordings(document: &Document, read: &ReadTrace<'_>) -> Checked<R
         }
         let text = read(&written.file)
             .map_err(|error| ScenarioError::unreadable(place.clone(), &written.file, &error))?;
-        let recording = replay::parse(&written.file, &text)
+        let recording = traffic::parse(&written.file, &text)
             .map_err(|message| ScenarioError::new(place, message))?;
         recordings.insert(index, Arc::new(recording));
     }
     Ok(recordings)
 }
 
-/// The application of the group at a place of the list.
+/// The application of a group.
 pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> Checked<App> {
     let place = format!("flows[{index}]");
     let place = place.as_str();
@@ -105,7 +105,7 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
     }
 }
 
-/// The most connections of one page.
+/// The most connections of one page: our choice, above what browsers open.
 const MOST_PARALLEL: u32 = 32;
 
 fn web(place: &str, written: &apps::Web) -> Checked<Web> {
@@ -163,7 +163,7 @@ fn datagrams(
     Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
 }
 
-/// The size of datagrams; what belongs to TCP has no place beside them.
+/// The size of datagrams; keys of TCP are refused besides them.
 fn datagram_bytes(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<u32> {
     if let Some(key) = written.tcp_keys().next() {
         let kind = written.app.kind();

@@ -1,13 +1,13 @@
-//! Propagation delays beside those of the links, from the base RTT or from the access links.
+//! Propagation delays besides those of the links, from the base RTT or from the access links.
 
 use sojourn_aqm::Span;
 
 use super::{Checked, refuse};
 use crate::document::Document;
-use crate::flows;
-use crate::paths::Access;
+use crate::document::flows;
+use crate::document::flows::Access;
 
-/// Propagation delays beside those of the links.
+/// Propagation delays besides those of the links.
 pub(super) struct Delays {
     /// From sender to the first link.
     pub(super) access: Span,
@@ -21,7 +21,7 @@ pub(super) struct Delays {
     pub(super) rtt: Span,
 }
 
-/// The delays of a group: as `access` says, or what the links leave of `rtt` in quarters.
+/// The delays of a group: those of `access`, or what the links leave of `rtt`, in quarters.
 pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Checked<Delays> {
     let place_of_rtt = format!("{place}.rtt");
     if written.rtt.is_some_and(|rtt| rtt.0 == Span::ZERO) {
@@ -40,20 +40,20 @@ pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Che
         (None, Some(rtt)) => split(&place_of_rtt, rtt.0, &links),
         (None, None) => refuse(
             &place_of_rtt,
-            "this key is missing; write for example rtt = \"100ms\", or `access` with the delays of \
-             both sides",
+            "this key is missing; write for example rtt = \"100ms\", or `access` with the delays \
+             of both sides",
         ),
     }
 }
 
-/// What the links of a route delay.
+/// The delays of the links of a group.
 struct Links {
     forward: Span,
     reverse: Span,
     has_reverse: bool,
 }
 
-/// Delays as `access` gives them. Without reverse links the way back mirrors the links.
+/// The delays of `access`. Without reverse links the way back has the delays of the forward links.
 fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> Checked<Delays> {
     let (sender, receiver) = (access.sender.0, access.receiver.0);
     let sender_back = access.sender_back.unwrap_or(access.sender).0;
@@ -79,8 +79,10 @@ fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> C
     Ok(Delays { access: sender, egress: receiver, back, back_egress, rtt: sum })
 }
 
-/// Shares what the links leave of the base RTT in quarters: sender's side and receiver's side,
-/// there and back. Without reverse links the way back mirrors the links as far as the RTT allows.
+/// Splits what the links leave of the base RTT in quarters: sender's side and receiver's side,
+/// there and back. Equal parts are our choice: they give the dumbbells of the papers their access
+/// links (fact scenario-7). Without reverse links the way back has the delays of the forward links,
+/// as far as the RTT allows.
 fn split(place: &str, rtt: Span, links: &Links) -> Checked<Delays> {
     let on_links = links.forward + links.reverse;
     if on_links > rtt {

@@ -1,17 +1,16 @@
-//! Flows: path, propagation, transport, application.
+//! Groups of flows: path, propagation delays, transport, application.
 
 use std::collections::BTreeSet;
 
 use sojourn_aqm::{Rate, Span, registry};
 
 use super::app::{self, Recordings};
-use super::wire::usual_access_rate;
-use super::{Checked, check_word, delays, link_numbers, refuse};
+use super::{Checked, checks, delays, link_indices, refuse};
 use crate::document::Document;
-use crate::flows;
-use crate::paths::Jitter;
+use crate::document::flows;
+use crate::document::quantities::SpanText;
+use crate::document::wire::Jitter;
 use crate::resolved::{App, Capacity, FlowGroup, Link};
-use crate::text::SpanText;
 
 /// All groups of flows.
 pub(super) fn all(
@@ -27,13 +26,13 @@ pub(super) fn all(
     Ok(groups)
 }
 
-/// Written names, and for the others the kind of the application, numbered where that is taken.
+/// Names as written; for the others the kind of the application, numbered if that is taken.
 fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     let mut taken = BTreeSet::new();
     for (index, flow) in written.iter().enumerate() {
         let Some(name) = &flow.name else { continue };
         let place = format!("flows[{index}].name");
-        check_word(&place, "a name of flows", name)?;
+        checks::name(&place, "a name of flows", name)?;
         if !taken.insert(name.clone()) {
             return refuse(&place, format!("`{name}` names other flows already; names are unique"));
         }
@@ -62,7 +61,7 @@ fn group(
         return refuse(&format!("{place}.count"), "must be at least 1");
     }
     let class = written.class.clone().unwrap_or_else(|| name.clone());
-    check_word(&format!("{place}.class"), "a class", &class)?;
+    checks::name(&format!("{place}.class"), "a class", &class)?;
     if written.path.is_empty() {
         let message = "the path is empty; name at least one link, from sender to receiver";
         return refuse(&format!("{place}.path"), message);
@@ -92,22 +91,22 @@ fn group(
     })
 }
 
-/// Names of links to their numbers.
+/// The indices of links, by their names.
 fn route(place: &str, names: &[String], document: &Document) -> Checked<Vec<usize>> {
-    let numbers = link_numbers(document);
+    let indices = link_indices(document);
     let mut route = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        let place = format!("{place}[{index}]");
-        match numbers.get(name.as_str()) {
+    for (position, name) in names.iter().enumerate() {
+        let place = format!("{place}[{position}]");
+        match indices.get(name.as_str()) {
             None => {
-                let known: Vec<&str> = numbers.keys().copied().collect();
+                let known: Vec<&str> = indices.keys().copied().collect();
                 let hint = registry::hint(name, &known);
                 return refuse(&place, format!("there is no link `{name}`{hint}"));
             }
-            Some(number) if route.contains(number) => {
+            Some(index) if route.contains(index) => {
                 return refuse(&place, format!("`{name}` comes twice; a path passes a link once"));
             }
-            Some(number) => route.push(*number),
+            Some(index) => route.push(*index),
         }
     }
     Ok(route)
@@ -127,11 +126,19 @@ fn access_rate(
             "`access.sender_rate` says the same; remove one of the two",
         ),
         (Some(rate), None) | (None, Some(rate)) => Ok(rate.0),
-        (None, None) => Ok(usual_access_rate(path, capacities)),
+        (None, None) => Ok(default_access_rate(path, capacities)),
     }
 }
 
-/// Behind a wire on which packets overtake each other there is no first come, first served.
+/// The rate of senders' uplinks if none is written: ten times the fastest initial rate on the path.
+/// Our choice: fast enough never to be the bottleneck, slow enough to space the packets of a burst.
+fn default_access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
+    let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
+    Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
+}
+
+/// A shared access link serves packets in the order in which they left the last link. Packets that
+/// overtake each other on the wire between the two have no such order.
 fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<()> {
     let Some(access) = &written.access else { return Ok(()) };
     let ends = [(&written.path, access.receiver_rate), (&written.reverse, access.sender_rate)];
@@ -156,7 +163,7 @@ fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Opti
     Ok(Some(stop).filter(|&stop| stop < duration))
 }
 
-/// Engines number the packets of a flow with 32 bits.
+/// Engines number the packets of a flow in 32 bits.
 pub(super) fn check_packet_numbers(
     index: usize,
     group: &FlowGroup,
@@ -178,7 +185,7 @@ pub(super) fn check_packet_numbers(
     refuse(&place, message + "; shorten the duration, lower the rate or send larger packets")
 }
 
-/// The rate that the slowest part of the path delivers at its best.
+/// The highest rate of the slowest part of the path.
 fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
     let best = |capacity: &Capacity| match capacity {
         Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
@@ -191,7 +198,7 @@ fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
     on_links.chain([group.access_rate]).min().expect("the access link at least")
 }
 
-/// What a packet carries at least, on average: a file is at least one packet.
+/// The size of a packet, at least, on average: a file is at least one packet.
 fn smallest_packet(app: &App) -> u32 {
     match app {
         App::Files { tcp, sizes, .. } => {

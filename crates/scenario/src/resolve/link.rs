@@ -4,37 +4,44 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
 
-use super::{Checked, ReadTrace, refuse, wire, wlan};
-use crate::choice::Choice;
-use crate::document::{self, Varying};
+use super::checks::{framing_bytes, packet_bytes};
+use super::{Checked, ReadFile, refuse, wire, wlan};
+use crate::document::algorithm::AlgorithmSpec;
+use crate::document::quantities::Buffer;
+use crate::document::{capacity, links};
 use crate::error::ScenarioError;
-use crate::resolved::{App, Capacity, Cell, FlowGroup, Link};
-use crate::text::{Buffer, SizeText};
-use crate::trace;
-use crate::tree::join;
+use crate::error::join;
+use crate::recorded::link_trace;
+use crate::resolved::{App, Capacity, FlowGroup, Link, Wlan};
 
-/// The packet that a link without flows is sized for.
-const USUAL_PACKET_BYTES: u32 = 1500;
+/// The largest packet of a link without flows.
+const DEFAULT_PACKET_BYTES: u32 = 1500;
 
 /// How fast a link sends.
 pub(super) fn capacity(
     place: &str,
-    written: &document::Capacity,
-    wlans: &[Cell],
-    read: &ReadTrace<'_>,
+    written: &capacity::Capacity,
+    wlans: &[Wlan],
+    read: &ReadFile<'_>,
 ) -> Checked<Capacity> {
     match written {
-        document::Capacity::Constant(rate) => Ok(Capacity::Constant(rate.0)),
-        document::Capacity::Varying(Varying::Schedule(schedule)) => schedule_of(place, schedule),
-        document::Capacity::Varying(Varying::Bucket(bucket)) => wire::bucket(place, bucket),
-        document::Capacity::Varying(Varying::Trace(trace)) => trace_of(place, trace, read),
-        document::Capacity::Varying(Varying::Wireless(wireless)) => {
+        capacity::Capacity::Constant(rate) => Ok(Capacity::Constant(rate.0)),
+        capacity::Capacity::Varying(capacity::Varying::Schedule(schedule)) => {
+            schedule_of(place, schedule)
+        }
+        capacity::Capacity::Varying(capacity::Varying::Bucket(bucket)) => {
+            wire::bucket(place, bucket)
+        }
+        capacity::Capacity::Varying(capacity::Varying::Trace(trace)) => {
+            trace_of(place, trace, read)
+        }
+        capacity::Capacity::Varying(capacity::Varying::Wireless(wireless)) => {
             wlan::transmitter(place, wireless, wlans)
         }
     }
 }
 
-fn schedule_of(place: &str, written: &document::Schedule) -> Checked<Capacity> {
+fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
     let mut steps: Vec<(Time, Rate)> = Vec::new();
     for (index, (at, rate)) in written.steps.iter().enumerate() {
         let time = Time::ZERO + at.0;
@@ -57,7 +64,7 @@ fn schedule_of(place: &str, written: &document::Schedule) -> Checked<Capacity> {
     Ok(Capacity::Schedule(steps))
 }
 
-fn trace_of(place: &str, written: &document::Trace, read: &ReadTrace<'_>) -> Checked<Capacity> {
+fn trace_of(place: &str, written: &capacity::Trace, read: &ReadFile<'_>) -> Checked<Capacity> {
     let place_of_file = format!("{place}.file");
     let opportunity = packet_bytes(&format!("{place}.opportunity"), written.opportunity)?;
     if written.file.is_empty() {
@@ -65,29 +72,21 @@ fn trace_of(place: &str, written: &document::Trace, read: &ReadTrace<'_>) -> Che
     }
     let text = read(&written.file)
         .map_err(|error| ScenarioError::unreadable(place_of_file.clone(), &written.file, &error))?;
-    trace::parse(&written.file, &text, opportunity)
+    link_trace::parse(&written.file, &text, opportunity)
         .map(|trace| Capacity::Trace(Arc::new(trace)))
         .map_err(|message| ScenarioError::new(place_of_file, message))
-}
-
-/// The size of one packet: positive, and not beyond what IP can carry.
-pub(super) fn packet_bytes(place: &str, size: SizeText) -> Checked<u32> {
-    match size.0 {
-        1..=65_535 => Ok(size.0 as u32),
-        _ => refuse(place, format!("{size} is no size of an IP packet; write 1B to 65535B")),
-    }
 }
 
 /// A link with its queue.
 pub(super) fn link(
     index: usize,
     name: &str,
-    written: &document::Link,
+    written: &links::Link,
     capacity: Capacity,
     flows: &[FlowGroup],
 ) -> Checked<Link> {
     let place = format!("links.{name}");
-    let framing_bytes = framing(&join(&place, "framing"), written.framing)?;
+    let framing_bytes = framing_bytes(&join(&place, "framing"), written.framing)?;
     let mut queue = queue(&join(&place, "queue"), &written.queue)?;
     if let Some(buffer) = written.buffer {
         let place = join(&place, "buffer");
@@ -111,20 +110,12 @@ pub(super) fn link(
     })
 }
 
-/// Bytes added to every packet.
-pub(super) fn framing(place: &str, size: SizeText) -> Checked<u32> {
-    match u32::try_from(size.0) {
-        Ok(bytes) if bytes <= 65_535 => Ok(bytes),
-        _ => refuse(place, format!("{size} is no framing of a packet; write 0B to 65535B")),
-    }
-}
-
-/// The queue of a link as it is written, kind and parameters checked.
-pub(crate) fn queue(place: &str, written: &Choice) -> Checked<QdiscSpec> {
+/// The queue of a link, kind and parameters checked.
+pub(crate) fn queue(place: &str, written: &AlgorithmSpec) -> Checked<QdiscSpec> {
     let spec = match written {
-        Choice::Text(text) => QdiscSpec::parse(text),
-        Choice::Table(table) => {
-            QdiscSpec::new(&table.kind, table.dialect.as_deref(), table.texts())
+        AlgorithmSpec::Text(text) => QdiscSpec::parse(text),
+        AlgorithmSpec::Table(table) => {
+            QdiscSpec::new(&table.kind, table.dialect.as_deref(), table.settings_as_text())
         }
     };
     spec.map_err(|error| at(place, &error))
@@ -183,10 +174,10 @@ fn largest_packet(link: usize, flows: &[FlowGroup]) -> u32 {
         let back = flow.reverse.contains(&link).then(|| ack_bytes(&flow.app)).flatten();
         [there, back]
     });
-    sizes.flatten().max().unwrap_or(USUAL_PACKET_BYTES)
+    sizes.flatten().max().unwrap_or(DEFAULT_PACKET_BYTES)
 }
 
-/// Bytes of the largest packet that the receiver sends back, where it sends any.
+/// Bytes of the largest packet that the receiver sends back, if it sends any.
 fn ack_bytes(app: &App) -> Option<u32> {
     let header_bytes = app.tcp()?.header_bytes;
     match app {

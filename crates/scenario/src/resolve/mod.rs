@@ -1,12 +1,14 @@
-//! From the written scenario to the resolved one: every default filled in, every rule checked.
+//! From the scenario as written to the resolved one: every default filled in, every rule checked.
 
 mod app;
+mod checks;
 mod delays;
 mod flow;
 mod link;
+mod segment_sizes;
 mod sizes;
 mod tcp;
-mod warn;
+mod warnings;
 mod wire;
 mod wlan;
 
@@ -15,18 +17,18 @@ use std::io;
 
 use sojourn_aqm::Span;
 
+use crate::document::quantities::SpanText;
 use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
-use crate::text::SpanText;
 
-pub(crate) use app::Recordings;
-pub(crate) use link::queue;
+pub(crate) use self::app::Recordings;
+pub(crate) use self::link::queue;
 
-/// How the text of a trace or a recording is obtained; this crate opens no file.
-pub type ReadTrace<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
+/// Returns the text of a file by the name in the scenario; this crate opens no file.
+pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
 
-/// The timer frequencies that a Linux kernel can be built with.
+/// The timer frequencies that a Linux kernel can be built with (kernel/Kconfig.hz).
 const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
 
 /// A result of this crate.
@@ -35,20 +37,18 @@ type Checked<T> = Result<T, ScenarioError>;
 /// Fills in every default and checks every rule.
 ///
 /// # Errors
-/// The first rule that is broken, with the dotted path as place; a trace that `read` cannot
-/// deliver.
-pub fn resolve(document: &Document, read: &ReadTrace<'_>) -> Checked<Resolved> {
+/// The first rule that is broken, with the dotted path as place; a file that `read` cannot deliver.
+pub fn resolve(document: &Document, read: &ReadFile<'_>) -> Checked<Resolved> {
     let mut capacities = Vec::new();
     let wlans = wlan::all(document)?;
     for (name, link) in &document.links {
-        check_word(&format!("links.{name}"), "a link's name", name)?;
+        checks::name(&format!("links.{name}"), "a link's name", name)?;
         capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, &wlans, read)?);
     }
     resolve_over(document, capacities, &app::recordings(document, read)?)
 }
 
-/// The same with what was read from files known already: capacities, in the order of the links, and
-/// recordings.
+/// The same without reading files: `capacities` are those of the links, in their order.
 pub(crate) fn resolve_over(
     document: &Document,
     capacities: Vec<Capacity>,
@@ -75,7 +75,7 @@ pub(crate) fn resolve_over(
         linux: document.engine.linux,
         warnings: Vec::new(),
     };
-    resolved.warnings = warn::all(&resolved);
+    resolved.warnings = warnings::all(&resolved);
     Ok(resolved)
 }
 
@@ -133,23 +133,12 @@ fn thousandth(duration: Span) -> Span {
     Span::from_millis(duration.as_nanos().div_ceil(1_000 * 1_000_000))
 }
 
-/// The place of every link in the list, by name.
-fn link_numbers(document: &Document) -> BTreeMap<&str, usize> {
+/// The index of every link, by name.
+fn link_indices(document: &Document) -> BTreeMap<&str, usize> {
     document.links.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
-/// Names go into dotted paths, tables and file names; they are words.
-fn check_word(place: &str, what: &str, word: &str) -> Checked<()> {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    match !word.is_empty() && word.chars().all(legal) {
-        true => Ok(()),
-        false => refuse(
-            place,
-            format!("{what} is a word of letters, digits, `_` and `-`; `{word}` is not"),
-        ),
-    }
-}
-
+/// The error of a rule that is broken at a dotted path.
 fn refuse<T>(place: &str, message: impl Into<String>) -> Checked<T> {
     Err(ScenarioError::new(place, message))
 }

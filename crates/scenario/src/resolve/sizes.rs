@@ -1,18 +1,18 @@
 //! Sizes of files, frames and objects.
 
 use super::{Checked, refuse};
+use crate::document::quantities::SizeText;
+use crate::document::sizes::{Drawn, Sizes as WrittenSizes};
 use crate::resolved::{Shape, Sizes};
-use crate::sizes::{Drawn, Sizes as Written};
-use crate::text::SizeText;
 
-/// The largest size that segment numbers and timers are made for.
+/// The largest size: our choice, far within the range of segment numbers and timers.
 const LARGEST: u64 = 1_000_000_000_000;
 
-/// Sizes as they are written.
-pub(super) fn of(place: &str, written: &Written) -> Checked<Sizes> {
+/// Checks and converts sizes.
+pub(super) fn of(place: &str, written: &WrittenSizes) -> Checked<Sizes> {
     match written {
-        Written::List(sizes) => list(place, sizes),
-        Written::Drawn(drawn) => self::drawn(place, drawn),
+        WrittenSizes::List(sizes) => list(place, sizes),
+        WrittenSizes::Drawn(drawn) => self::drawn(place, drawn),
     }
 }
 

@@ -1,19 +1,18 @@
 //! The transport of flows over TCP.
 
-use super::link::packet_bytes;
-use super::{Checked, refuse};
-use crate::choice::Choice;
-use crate::flows::FlowGroup;
+use super::checks::packet_bytes;
+use super::{Checked, refuse, segment_sizes};
+use crate::document::algorithm::AlgorithmSpec;
+use crate::document::flows::FlowGroup;
+use crate::document::quantities::SizeText;
 use crate::resolved::{Ecn, ReceiveWindow, Tcp};
-use crate::stacks;
-use crate::text::SizeText;
 
-/// The transport of a group, and what the group says of it.
+/// The transport of a group over TCP.
 pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
     let profile = written.tcp.as_deref().unwrap_or("linux");
-    let usual = stacks::segment(profile);
-    let packet = written.packet.unwrap_or(SizeText(usual.packet_bytes));
-    let header = written.header.unwrap_or(SizeText(usual.header_bytes));
+    let default = segment_sizes::of(profile);
+    let packet = written.packet.unwrap_or(SizeText(default.packet_bytes));
+    let header = written.header.unwrap_or(SizeText(default.header_bytes));
     let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
     if header.0 == 0 {
         return refuse(&format!("{place}.header"), "must be positive: it is the size of an ACK");
@@ -35,7 +34,7 @@ pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
     })
 }
 
-/// How marks are told. What says more of that needs ECN.
+/// The feedback of marks. Its keys need ECN.
 fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
     let keys = [
         ("accecn", written.accecn.is_some()),
@@ -73,7 +72,7 @@ fn receive_window(
     }
 }
 
-fn congestion_control(place: &str, written: Option<&Choice>) -> Checked<Option<String>> {
+fn congestion_control(place: &str, written: Option<&AlgorithmSpec>) -> Checked<Option<String>> {
     let Some(written) = written else { return Ok(None) };
     match written.to_string().trim() {
         "" => refuse(place, "no congestion control is named; write for example \"cubic\""),

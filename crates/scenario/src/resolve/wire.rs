@@ -1,17 +1,18 @@
-//! What lies beside queue and rate of a link: token bucket, device, jitter, loss.
+//! Token bucket and device of a link, jitter and loss of its wire.
 
-use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_aqm::{Limit, Span};
 
+use super::checks::{framing_bytes, probability};
 use super::{Checked, refuse};
-use crate::paths;
+use crate::document::quantities::SizeText;
+use crate::document::{capacity, links, wire};
 use crate::resolved::{Bucket, Capacity, Device, Extra, Jitter, Loss};
-use crate::text::SizeText;
 
-/// The deepest bucket whose tokens the engines can count.
+/// The deepest bucket whose tokens engines count without overflow.
 const DEEPEST_BUCKET: u64 = 1_000_000_000;
 
 /// A token bucket.
-pub(super) fn bucket(place: &str, written: &paths::Bucket) -> Checked<Capacity> {
+pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacity> {
     let (rate, line) = (written.rate.0, written.line.0);
     let burst_bytes = written.burst.0;
     if line < rate {
@@ -25,7 +26,7 @@ pub(super) fn bucket(place: &str, written: &paths::Bucket) -> Checked<Capacity> 
     Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft }))
 }
 
-/// A packet that the bucket never has tokens for would wait for ever.
+/// Refuses a bucket that never has enough tokens for the largest packet, which would wait for ever.
 pub(super) fn check_bucket(place: &str, capacity: &Capacity, mtu_bytes: u32) -> Checked<()> {
     let Capacity::Bucket(bucket) = capacity else { return Ok(()) };
     if bucket.overdraft || bucket.burst_bytes >= u64::from(mtu_bytes) {
@@ -39,10 +40,10 @@ pub(super) fn check_bucket(place: &str, capacity: &Capacity, mtu_bytes: u32) -> 
     )
 }
 
-/// What waits below the queue.
+/// The device below the queue.
 pub(super) fn device(
     place: &str,
-    written: Option<paths::Device>,
+    written: Option<links::Device>,
     capacity: &Capacity,
 ) -> Checked<Option<Device>> {
     let Some(written) = written else { return Ok(None) };
@@ -51,7 +52,7 @@ pub(super) fn device(
         return refuse(place, message);
     }
     let limit = device_limit(place, &written)?;
-    let overhead_bytes = super::link::framing(&format!("{place}.overhead"), written.overhead)?;
+    let overhead_bytes = framing_bytes(&format!("{place}.overhead"), written.overhead)?;
     if overhead_bytes > 0 && matches!(capacity, Capacity::Wireless { .. }) {
         let message = "a wireless LAN knows its own headers; leave the overhead out";
         return refuse(&format!("{place}.overhead"), message);
@@ -59,7 +60,7 @@ pub(super) fn device(
     Ok(Some(Device { limit, overhead_bytes }))
 }
 
-fn device_limit(place: &str, written: &paths::Device) -> Checked<Limit> {
+fn device_limit(place: &str, written: &links::Device) -> Checked<Limit> {
     let zero = |key: &str| {
         refuse(&format!("{place}.{key}"), "must be positive; leave `device` out for none")
     };
@@ -78,7 +79,7 @@ fn device_limit(place: &str, written: &paths::Device) -> Checked<Limit> {
 }
 
 /// Extra delay on the wire.
-pub(super) fn jitter(place: &str, written: Option<&paths::Jitter>) -> Checked<Option<Jitter>> {
+pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Option<Jitter>> {
     let positive = |key: &str, span: Span| match span {
         Span::ZERO => {
             refuse(&format!("{place}.{key}"), "must be positive; leave `jitter` out for none")
@@ -87,15 +88,15 @@ pub(super) fn jitter(place: &str, written: Option<&paths::Jitter>) -> Checked<Op
     };
     Ok(match written {
         None => None,
-        Some(paths::Jitter::Uniform(uniform)) => Some(Jitter {
+        Some(wire::Jitter::Uniform(uniform)) => Some(Jitter {
             extra: Extra::Uniform(positive("max", uniform.max.0)?),
             reorder: uniform.reorder,
         }),
-        Some(paths::Jitter::Exponential(exponential)) => Some(Jitter {
+        Some(wire::Jitter::Exponential(exponential)) => Some(Jitter {
             extra: Extra::Exponential(positive("mean", exponential.mean.0)?),
             reorder: exponential.reorder,
         }),
-        Some(paths::Jitter::LogNormal(lognormal)) => Some(Jitter {
+        Some(wire::Jitter::LogNormal(lognormal)) => Some(Jitter {
             extra: Extra::LogNormal {
                 mean: positive("mean", lognormal.mean.0)?,
                 deviation: positive("deviation", lognormal.deviation.0)?,
@@ -106,33 +107,16 @@ pub(super) fn jitter(place: &str, written: Option<&paths::Jitter>) -> Checked<Op
 }
 
 /// Random loss on the wire.
-pub(super) fn loss(place: &str, written: Option<&paths::Loss>) -> Checked<Option<Loss>> {
+pub(super) fn loss(place: &str, written: Option<&wire::Loss>) -> Checked<Option<Loss>> {
     let probability = |key: &str, p: f64| probability(&format!("{place}.{key}"), p);
     Ok(match written {
         None => None,
-        Some(paths::Loss::Bernoulli(loss)) => {
-            Some(Loss::Bernoulli(probability("rate", loss.rate)?))
-        }
-        Some(paths::Loss::GilbertElliott(loss)) => Some(Loss::GilbertElliott {
+        Some(wire::Loss::Bernoulli(loss)) => Some(Loss::Bernoulli(probability("rate", loss.rate)?)),
+        Some(wire::Loss::GilbertElliott(loss)) => Some(Loss::GilbertElliott {
             enter: probability("enter", loss.enter)?,
             leave: probability("leave", loss.leave)?,
             bad: probability("bad", loss.bad)?,
             good: probability("good", loss.good)?,
         }),
     })
-}
-
-/// A number from 0 to 1.
-pub(super) fn probability(place: &str, p: f64) -> Checked<f64> {
-    match (0.0..=1.0).contains(&p) {
-        true => Ok(p),
-        false => refuse(place, format!("{p} is no probability; write a number from 0 to 1")),
-    }
-}
-
-/// The rate that senders' uplinks have where none is written: ten times the fastest initial rate on
-/// the path, fast enough never to be the bottleneck, slow enough to space the packets of a burst.
-pub(super) fn usual_access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
-    let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
-    Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
 }

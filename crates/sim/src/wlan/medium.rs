@@ -8,7 +8,8 @@
 //! an acknowledgement and a DIFS, which is about as long.
 
 use sojourn_aqm::{Rng, Span, Time};
-use sojourn_scenario::wlan::{Cell, WINDOW_MAX, WINDOW_MIN};
+use sojourn_scenario::resolved::Wlan;
+use sojourn_scenario::wlan_timing::{WINDOW_MAX, WINDOW_MIN};
 
 /// What became of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +62,7 @@ struct Station {
 /// The medium of one cell.
 #[derive(Debug)]
 pub struct Medium {
-    cell: Cell,
+    cell: Wlan,
     stations: Vec<Station>,
     /// From when idle slots count.
     slots_from: Time,
@@ -71,7 +72,7 @@ pub struct Medium {
 
 impl Medium {
     /// An idle medium. `stream` names the random streams of each station.
-    pub fn new(cell: &Cell, stations: usize, stream: impl Fn(usize, &str) -> Rng) -> Medium {
+    pub fn new(cell: &Wlan, stations: usize, stream: impl Fn(usize, &str) -> Rng) -> Medium {
         let station = |place| Station {
             frame: None,
             backoff: Backoff::Done,
@@ -131,7 +132,7 @@ impl Medium {
             if std::mem::take(&mut station.is_sending) {
                 let frame = station.frame.expect("who sends has a frame");
                 let attempt = station.settle(is_received, &self.cell);
-                let answer = if is_received { self.cell.answer() } else { Span::ZERO };
+                let answer = if is_received { self.cell.sifs_and_ack() } else { Span::ZERO };
                 sent.push(Sent { station: place, attempt, airtime: frame + answer });
             }
         }
@@ -199,7 +200,7 @@ impl Medium {
         }
         debug_assert!(count > 0, "somebody sends");
         match count == 1 && !is_spoiled {
-            true => (longest + self.cell.answer(), true),
+            true => (longest + self.cell.sifs_and_ack(), true),
             false => (longest, false),
         }
     }
@@ -212,7 +213,7 @@ impl Station {
     }
 
     /// The transmission is over; a backoff follows in any case.
-    fn settle(&mut self, is_received: bool, cell: &Cell) -> Attempt {
+    fn settle(&mut self, is_received: bool, cell: &Wlan) -> Attempt {
         self.attempts += 1;
         let attempt = match is_received {
             true => Attempt::Received,

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use sojourn_aqm::Rate;
-use sojourn_scenario::wlan::OfdmRate;
+use sojourn_scenario::wlan_timing::OfdmRate;
 
 use super::*;
 
@@ -12,8 +12,8 @@ fn micros(us: u64) -> Span {
 }
 
 /// A cell as ns-3's Bianchi example has it: no errors, no limit to the attempts.
-fn cell(megabits: u64, eifs: Span) -> Cell {
-    Cell {
+fn cell(megabits: u64, eifs: Span) -> Wlan {
+    Wlan {
         name: "test".into(),
         rate: OfdmRate::new(Rate::from_bps(megabits * 1_000_000)).unwrap(),
         error_rate: 0.0,
@@ -24,7 +24,7 @@ fn cell(megabits: u64, eifs: Span) -> Cell {
     }
 }
 
-fn medium(cell: &Cell, stations: usize, seed: u64) -> Medium {
+fn medium(cell: &Wlan, stations: usize, seed: u64) -> Medium {
     Medium::new(cell, stations, |place, purpose| Rng::stream(seed, purpose, place as u64))
 }
 
@@ -41,7 +41,7 @@ fn saturate(medium: &mut Medium, until: Time, mut each: impl FnMut(Time, &Sent))
 }
 
 /// Saturation throughput in Mbit/s of payloads of 1500 B.
-fn throughput(cell: &Cell, stations: usize, seed: u64) -> f64 {
+fn throughput(cell: &Wlan, stations: usize, seed: u64) -> f64 {
     let seconds = 100;
     let mut received = 0u64;
     let until = Time::ZERO + Span::from_secs(seconds);
@@ -71,14 +71,14 @@ fn send_probability(stations: usize) -> f64 {
 
 /// Bianchi's throughput in Mbit/s. `again` is the probability to draw zero and send at once after a
 /// success, which ns-3's reference includes (Tinnirello, Bianchi and Xiao 2010) and the sheet's formula does not.
-fn bianchi(cell: &Cell, stations: usize, again: f64) -> f64 {
+fn bianchi(cell: &Wlan, stations: usize, again: f64) -> f64 {
     let tau = send_probability(stations);
     let some = 1.0 - (1.0 - tau).powi(stations as i32);
     let one = stations as f64 * tau * (1.0 - tau).powi(stations as i32 - 1);
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
     let data = us(cell.data_frame(PACKET));
     let slot = if again > 0.0 { us(cell.slot) } else { 0.0 };
-    let success = (data + us(cell.answer()) + us(cell.difs)) / (1.0 - again) + slot;
+    let success = (data + us(cell.sifs_and_ack()) + us(cell.difs)) / (1.0 - again) + slot;
     let collision = data + us(cell.eifs);
     let bits = f64::from(PACKET) * 8.0 / (1.0 - again);
     one * bits / ((1.0 - some) * us(cell.slot) + one * success + (some - one) * collision)
@@ -181,7 +181,7 @@ fn who_was_received_counts_slots_before_its_next_frame() {
 
 #[test]
 fn a_frame_that_fails_is_sent_again_with_a_doubled_window_and_given_up_in_the_end() {
-    let spoiled = Cell { error_rate: 1.0, attempts: 7, ..cell(54, micros(88)) };
+    let spoiled = Wlan { error_rate: 1.0, attempts: 7, ..cell(54, micros(88)) };
     let mut medium = medium(&spoiled, 1, 2);
     let (mut windows, mut attempts, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     medium.offer(Time::ZERO, 0, PACKET);
@@ -200,7 +200,7 @@ fn a_frame_that_fails_is_sent_again_with_a_doubled_window_and_given_up_in_the_en
 
 #[test]
 fn errors_come_at_their_rate() {
-    let noisy = Cell { error_rate: 0.05, ..cell(54, micros(88)) };
+    let noisy = Wlan { error_rate: 0.05, ..cell(54, micros(88)) };
     let (mut failed, mut all) = (0u32, 0u32);
     saturate(&mut medium(&noisy, 1, 4), Time::ZERO + Span::from_secs(20), |_, sent| {
         (failed, all) = (failed + u32::from(sent.attempt == Attempt::Failed), all + 1);

@@ -2,17 +2,17 @@
 
 use sojourn_aqm::{Span, units};
 
+use super::sha256;
 use crate::resolved::Recording;
-use crate::trace::sha256;
 
-/// First lines that are names of columns.
+/// First lines that name the columns.
 const HEADERS: [&str; 2] = ["time,bytes", "time_s,bytes"];
 
-/// Reads a recording. `file` is the name that goes into the manifest.
+/// Parses a recording. `file` is its name in the manifest.
 ///
 /// # Errors
 /// A sentence with the line number that says what would be right.
-pub fn parse(file: &str, text: &str) -> Result<Recording, String> {
+pub(crate) fn parse(file: &str, text: &str) -> Result<Recording, String> {
     let mut amounts: Vec<(Span, u64)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_times_and_bytes_with_or_without_names() {
+    fn a_line_with_column_names_is_optional() {
         let expected = vec![(Span::ZERO, 100), (Span::from_millis(250), 1200)];
         assert_eq!(parse("x.csv", "0,100\n0.25, 1200\n").unwrap().amounts, expected);
         assert_eq!(parse("x.csv", "time,bytes\n0.0,100\n0.250,1200").unwrap().amounts, expected);

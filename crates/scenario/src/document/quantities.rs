@@ -1,4 +1,4 @@
-//! Quantities as they are written: a text with its unit, read when the scenario is read.
+//! Quantities, as written: texts with a unit, parsed with the scenario.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,25 +8,25 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sojourn_aqm::{Limit, Rate, Span, units};
 
-/// A quantity that is written as text with a unit.
-trait Written: Sized {
+/// A quantity that is written as a text with a unit.
+trait Quantity: Sized {
     /// What a value looks like, for error messages.
     const EXAMPLE: &'static str;
-    /// Reads a value; the error is a sentence that says what would be right.
-    fn read(text: &str) -> Result<Self, String>;
+    /// Parses a value; the error is a sentence that says what would be right.
+    fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// Accepts a text; refuses a bare number with the advice of the unit it lacks.
+/// Accepts a text. A bare number is refused with an error that names the missing unit.
 struct TextVisitor<T>(PhantomData<T>);
 
-impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
+impl<T: Quantity> de::Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a text such as \"{}\"", T::EXAMPLE)
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        T::read(text).map_err(E::custom)
+        T::parse(text).map_err(E::custom)
     }
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
         self.visit_str(&number.to_string())
@@ -39,9 +39,9 @@ impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
     }
 }
 
-macro_rules! written {
+macro_rules! quantity {
     ($(#[doc = $doc:literal])+ $name:ident($value:ty) as $title:literal,
-     $example:literal, $pattern:literal, $read:expr;) => {
+     $example:literal, $pattern:literal, $parse:expr;) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct $name(
@@ -49,10 +49,10 @@ macro_rules! written {
             pub $value,
         );
 
-        impl Written for $name {
+        impl Quantity for $name {
             const EXAMPLE: &'static str = $example;
-            fn read(text: &str) -> Result<Self, String> {
-                $read(text).map($name)
+            fn parse(text: &str) -> Result<Self, String> {
+                $parse(text).map($name)
             }
         }
 
@@ -85,44 +85,44 @@ macro_rules! written {
     };
 }
 
-written! {
+quantity! {
     /// A time with its unit: `15ms`, `1.5s`, `100us`, `20ns`.
     SpanText(Span) as "Time", "15ms", r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)$", units::span;
 }
-written! {
+quantity! {
     /// A rate with its unit: `10mbit`, `1.5gbit`, `64kbit`.
     RateText(Rate) as "Rate", "10mbit", r"^[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit)$", units::rate;
 }
-written! {
+quantity! {
     /// A number of bytes with its unit: `1500B`, `250kB`, `2MB`, `32MiB`.
     SizeText(u64) as "Size", "1500B",
     r"^[0-9]+(\.[0-9]*)? *(B|kB|MB|GB|KiB|MiB|GiB)$", units::bytes;
 }
-written! {
+quantity! {
     /// How much may wait in a queue: bandwidth-delay products (`2bdp`), packets (`1000p`) or bytes
     /// (`250kB`).
     BufferText(Buffer) as "Buffer", "1bdp",
     r"^[0-9]+(\.[0-9]*)? *(bdp|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
 }
-written! {
+quantity! {
     /// When flows start: at one time (`"0s"`), or each at a random time between two, drawn
     /// uniformly (`"0s..1s"`).
-    StartText(Start) as "Start", "0s..1s",
+    StartText(StartTimes) as "Start", "0s..1s",
     r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
 }
 
-/// How much may wait in a queue.
+/// The size of a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Buffer {
-    /// This many bandwidth-delay products.
+    /// Bandwidth-delay products.
     Bdp(f64),
     /// Packets or bytes.
     Limit(Limit),
 }
 
-/// The two ends of the time in which flows start.
+/// The times between which flows start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
+pub struct StartTimes {
     /// The earliest start.
     pub earliest: Span,
     /// The latest start; not before the earliest.
@@ -146,13 +146,13 @@ fn buffer(text: &str) -> Result<Buffer, String> {
     }
 }
 
-fn start(text: &str) -> Result<Start, String> {
+fn start(text: &str) -> Result<StartTimes, String> {
     let (earliest, latest) = text.split_once("..").unwrap_or((text, text));
     let (earliest, latest) = (units::span(earliest)?, units::span(latest)?);
     if earliest > latest {
         return Err(format!("`{text}` ends before it begins; write `{latest}..{earliest}`"));
     }
-    Ok(Start { earliest, latest })
+    Ok(StartTimes { earliest, latest })
 }
 
 impl fmt::Display for SpanText {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_buffers_without_unit_or_room() {
+    fn refuses_buffers_without_a_unit_or_not_positive() {
         assert!(buffer("2").unwrap_err().contains("`2bdp`, `2p` or `2kB`"));
         assert!(buffer("0bdp").unwrap_err().contains("positive"));
         assert!(buffer("-1bdp").unwrap_err().contains("positive"));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_number_is_told_its_unit() {
+    fn a_bare_number_is_refused_with_the_missing_unit() {
         let error = serde_json::from_str::<SpanText>("15").unwrap_err().to_string();
         assert!(error.contains("`15ms` or `15s`"), "{error}");
     }

@@ -1,14 +1,14 @@
-//! What flows carry, as it is written: one table for each kind of application.
+//! Applications, as written: one table for each kind.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Span;
 
-use crate::choice::tagged;
-use crate::sizes::{Drawn, LogNormalSizes, Sizes};
-use crate::text::{RateText, SizeText, SpanText};
+use super::quantities::{RateText, SizeText, SpanText};
+use super::sizes::{Drawn, LogNormalSizes, Sizes};
+use super::tagged::tagged;
 
-/// What a flow carries: a table tagged by its `kind`.
+/// The application of a flow: a table tagged by its `kind`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
@@ -19,7 +19,8 @@ pub enum App {
     /// the user thinks in between.
     #[schemars(title = "Files")]
     Files(Files),
-    /// A user who reads web pages over TCP: a main object, then what it embeds over several connections.
+    /// A user who reads web pages over TCP: a main object, then its embedded objects over
+    /// several connections.
     #[schemars(title = "Web")]
     Web(Web),
     /// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
@@ -72,8 +73,8 @@ pub struct Cbr {
     pub rate: RateText,
     /// Size of a datagram, headers included, such as `218B`.
     pub packet: SizeText,
-    /// How the datagrams are spaced: evenly (`constant`), with each gap between half and one and a half
-    /// of the even one (`uniform`, as ns-2's `random_`), or exponentially (`poisson`).
+    /// How the datagrams are spaced: evenly (`constant`), with each gap between half and one and a
+    /// half of the even one (`uniform`, as ns-2's `random_`), or exponentially (`poisson`).
     #[serde(default)]
     pub arrivals: Arrivals,
 }
@@ -106,8 +107,9 @@ pub struct OnOff {
     pub off: SpanText,
 }
 
-/// A user who reads web pages over TCP: a main object, then what it embeds over several connections.
-/// Defaults are those of the model in 3GPP2's evaluation methodology, as ns-3 has it.
+/// A user who reads web pages over TCP: a main object, then its embedded objects over
+/// several connections.
+/// Defaults are those of ns-3's 3GPP model (ns-3.43, three-gpp-http-variables.cc).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
@@ -117,8 +119,8 @@ pub struct Web {
     /// Size of an embedded object.
     #[serde(default = "embedded_object")]
     pub object: Sizes,
-    /// Number of embedded objects of every page. Without it the number is drawn for each page: Pareto
-    /// distributed with shape 1.1 between 2 and 55, less 2.
+    /// Number of embedded objects of every page. Without it the number is drawn for each page:
+    /// Pareto distributed with shape 1.1 between 2 and 55, less 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<u32>,
     /// Connections over which embedded objects are fetched at once.
@@ -131,17 +133,19 @@ pub struct Web {
     /// Mean of the exponential time between a complete page and the request of the next.
     #[serde(default = "reading")]
     pub reading: SpanText,
-    /// Mean of the exponential time between the main object and the requests of what it embeds.
+    /// Mean of the exponential time between the main object and the requests for its embedded
+    /// objects.
     #[serde(default = "parsing")]
     pub parsing: SpanText,
 }
 
-/// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder: the highest
-/// that is at most 0.8 of the throughput of the chunk before, the lowest at first.
+/// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder: the
+/// highest that is at most 0.8 of the throughput of the chunk before, the lowest at first.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chunks {
-    /// Playing time of a chunk, and so the time between requests where the path keeps up, such as `4s`.
+    /// Playing time of a chunk, and so the time between requests where the path keeps up, such as
+    /// `4s`.
     pub every: SpanText,
     /// The rates of the ladder, increasing, such as `["500kbit", "1mbit", "3mbit"]`.
     #[schemars(length(min = 1))]
@@ -180,8 +184,8 @@ pub struct Video {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
-    /// The file, relative to the scenario's folder: a line is `time,bytes`, the time in seconds since
-    /// the start of the flow. Times must not decrease; a first line `time,bytes` is allowed.
+    /// The file, relative to the scenario's folder: a line is `time,bytes`, the time in seconds
+    /// since the start of the flow. Times must not decrease; a first line `time,bytes` is allowed.
     pub file: String,
     /// The largest datagram, headers included; a line takes as many as it needs.
     #[serde(default = "full_packet")]
@@ -201,7 +205,7 @@ tagged!(App, "a table with `kind`: bulk, files, web, chunks, cbr, onoff, bursts,
 });
 
 impl App {
-    /// The word after `kind`.
+    /// Its `kind`, as written.
     pub fn kind(&self) -> &'static str {
         match self {
             App::Bulk(_) => "bulk",
@@ -217,7 +221,7 @@ impl App {
     }
 }
 
-/// Log-normal sizes with the parameters of a web model, in bytes.
+/// Log-normal sizes of ns-3.43, three-gpp-http-variables.cc, in bytes; the largest is 2 MB there.
 fn lognormal(mean: u64, deviation: u64, min: u64) -> Sizes {
     Sizes::Drawn(Drawn::LogNormal(LogNormalSizes {
         mean: SizeText(mean),

@@ -1,4 +1,4 @@
-//! Sizes of files, frames and objects as they are written: a list to pick from, or a distribution.
+//! Sizes of files, frames and objects, as written: a list to draw from, or a distribution.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::de::{self, MapAccess, SeqAccess, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::choice::tagged;
-use crate::text::SizeText;
+use super::quantities::SizeText;
+use super::tagged::tagged;
 
 /// Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -19,7 +19,7 @@ pub enum Sizes {
     Drawn(Drawn),
 }
 
-/// A distribution of sizes. A draw outside of its limits is drawn again.
+/// A distribution of sizes. A draw outside its limits is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Drawn {
@@ -32,7 +32,7 @@ pub enum Drawn {
     /// Log-normally distributed, as objects of web pages are.
     #[schemars(title = "LogNormalSizes")]
     LogNormal(LogNormalSizes),
-    /// Pareto distributed: few are most of the bytes.
+    /// Pareto distributed: a few sizes make up most of the bytes.
     #[schemars(title = "ParetoSizes")]
     Pareto(ParetoSizes),
 }
@@ -75,7 +75,7 @@ pub struct LogNormalSizes {
     pub max: SizeText,
 }
 
-/// Pareto distributed: few are most of the bytes.
+/// Pareto distributed: a few sizes make up most of the bytes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizes {
@@ -87,7 +87,8 @@ pub struct ParetoSizes {
     pub max: SizeText,
 }
 
-tagged!(Drawn, "a list of sizes, or a table with `kind`: uniform, exponential, lognormal or pareto", {
+tagged!(Drawn, "a list of sizes, or a table with `kind`: uniform, exponential, lognormal or \
+                pareto", {
     "uniform" => Uniform(UniformSizes),
     "exponential" => Exponential(ExponentialSizes),
     "lognormal" => LogNormal(LogNormalSizes),

@@ -1,16 +1,16 @@
-//! Overrides: a dotted key and a value that replace what the text says, as `--set` gives them.
+//! Overrides: a dotted key and a value that replace what the text says, as given by `--set`.
 
 use serde_json::{Map, Value};
 use sojourn_aqm::registry;
 
-use crate::error::ScenarioError;
-use crate::tree::{self, join};
+use super::from_toml;
+use crate::error::{ScenarioError, join};
 
-/// Sets `key` (`links.bottleneck.rate`, `flows[0].count`, `flows.bulk.count`) to a TOML value; text
-/// that has no need of quotes may go without (`5mbit`). Returns the path that was set.
-pub(crate) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, ScenarioError> {
+/// Sets `key` (`links.bottleneck.rate`, `flows[0].count`, `flows.bulk.count`) to a TOML value. A
+/// text may come without quotes (`5mbit`). Returns the path that was set.
+pub(super) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, ScenarioError> {
     let refuse = |message: String| ScenarioError::new(format!("--set {key}"), message);
-    let value = read_value(text).map_err(refuse)?;
+    let value = parse_value(text).map_err(refuse)?;
     let segments = segments(key).map_err(refuse)?;
     let (last, parents) = segments.split_last().expect("a key has at least one segment");
     let (mut here, mut path) = (root, String::new());
@@ -23,10 +23,10 @@ pub(crate) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, S
     Ok(path)
 }
 
-/// A TOML value; a bare word such as `5mbit` is a text.
-fn read_value(text: &str) -> Result<Value, String> {
+/// A TOML value. What is none, such as `5mbit`, is a text, unless it begins like another value.
+fn parse_value(text: &str) -> Result<Value, String> {
     let text = text.trim();
-    match tree::toml_value(text) {
+    match from_toml::parse_value(text) {
         Ok(value) => Ok(value),
         Err(why) if text.is_empty() || text.starts_with(['"', '\'', '[', '{']) => {
             Err(format!("`{text}` is not a TOML value: {why}"))
@@ -35,7 +35,7 @@ fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// `flows[0].count` and `flows.0.count` alike are `flows`, `0`, `count`.
+/// `flows[0].count` and `flows.0.count` both become `flows`, `0`, `count`.
 fn segments(key: &str) -> Result<Vec<String>, String> {
     let spread = key.trim().replace('[', ".").replace(']', "");
     let segments: Vec<String> = spread.split('.').map(|s| s.trim().to_owned()).collect();
@@ -47,7 +47,7 @@ fn segments(key: &str) -> Result<Vec<String>, String> {
 
 type Step<'v> = Result<(&'v mut Value, String), String>;
 
-/// The table or array inside `here`, made if it is a table that may be left out.
+/// The value of a key inside `here`; a table that was left out is created.
 fn enter<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     let (value, path) = slot(here, segment, path)?;
     if value.is_null() {
@@ -56,7 +56,7 @@ fn enter<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     Ok((value, path))
 }
 
-/// The value of a key inside `here`, null if it was not there.
+/// The value of a key inside `here`; a missing one is created as null.
 fn slot<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     match here {
         Value::Object(table) if path == "links" && !table.contains_key(segment) => {
@@ -75,7 +75,7 @@ fn slot<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     }
 }
 
-/// An entry of a list, by its place or by its name.
+/// An entry of a list, by index or by name.
 fn item<'v>(items: &'v mut [Value], segment: &str, path: &str) -> Step<'v> {
     let names: Vec<&str> = items.iter().filter_map(|item| item["name"].as_str()).collect();
     let index = match segment.parse::<usize>() {

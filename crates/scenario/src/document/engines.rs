@@ -1,9 +1,9 @@
-//! What single engines must know beside the scenario: `[engine.linux]`.
+//! Settings of single engines, as written: `[engine.linux]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What single engines must know beside the scenario.
+/// Settings of single engines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Engines {
@@ -12,7 +12,7 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Whether nothing was written.
+    /// Whether every setting is the default.
     pub fn is_default(&self) -> bool {
         *self == Engines::default()
     }
@@ -22,16 +22,16 @@ impl Engines {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinuxEngine {
-    /// Where the bottleneck runs: `kernel` is the kernel's own queueing discipline, `sojourn` any AQM
-    /// of ours in a router in user space, under the kernel's TCP.
+    /// Where the bottleneck runs: `kernel` is the kernel's own queueing discipline, `sojourn` any
+    /// of our AQMs in a router in user space, under the kernel's TCP.
     pub bottleneck: LinuxBottleneck,
     /// Where the kernel runs: `guest` in virtual time, `uml` in a guest of Debian's package
-    /// user-mode-linux in real time, `host` in network name spaces of this machine in real time, `auto`
-    /// the first of these that works here.
+    /// user-mode-linux in real time, `host` in network name spaces of this machine in real time,
+    /// `auto` the first of these that works here.
     #[serde(rename = "where")]
     pub place: LinuxPlace,
-    /// Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and PIE's
-    /// update have this grain. In real time the kernel has its own.
+    /// Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
+    /// PIE's update have this granularity. In real time the kernel has its own.
     #[schemars(extend("enum" = [100, 250, 300, 1000]))]
     pub hz: u32,
 }
@@ -48,7 +48,7 @@ impl Default for LinuxEngine {
 pub enum LinuxBottleneck {
     /// The kernel's own discipline.
     Kernel,
-    /// An AQM of ours in a router in user space.
+    /// One of our AQMs in a router in user space.
     Sojourn,
 }
 
@@ -58,16 +58,16 @@ pub enum LinuxBottleneck {
 pub enum LinuxPlace {
     /// The first of the others that works on this machine.
     Auto,
-    /// A guest kernel of ours, in virtual time.
+    /// Our guest kernel, in virtual time.
     Guest,
-    /// A guest kernel of Debian's, in real time.
+    /// Debian's guest kernel (user-mode-linux), in real time.
     Uml,
     /// This machine's kernel, in real time.
     Host,
 }
 
 impl LinuxPlace {
-    /// The word for it.
+    /// As written.
     pub const fn word(self) -> &'static str {
         match self {
             LinuxPlace::Auto => "auto",

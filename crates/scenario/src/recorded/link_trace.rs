@@ -1,14 +1,13 @@
-//! Traces of delivery opportunities in Mahimahi's format: a line is the millisecond of one.
+//! Delivery opportunities of a link in Mahimahi's format: a line is the millisecond of one.
 
-use sha2::{Digest, Sha256};
-
+use super::sha256;
 use crate::resolved::Trace;
 
-/// Reads a trace. `file` is the name that goes into the manifest.
+/// Parses a trace. `file` is its name in the manifest.
 ///
 /// # Errors
 /// A sentence with the line number that says what would be right.
-pub fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Trace, String> {
+pub(crate) fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Trace, String> {
     let mut opportunities_ms = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let at = |what: String| format!("`{file}`, line {}: {what}", index + 1);
@@ -43,26 +42,22 @@ fn millisecond(line: &str) -> Result<u32, String> {
     })
 }
 
-/// SHA-256 in hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use sojourn_aqm::{Rate, Span};
 
+    /// Fact scenario-5.
     #[test]
-    fn one_full_packet_per_millisecond_is_12_mbit() {
-        let trace = parse("x.down", "1\n2\n3\n", 1500).unwrap(); // endpoints fact T61
+    fn one_opportunity_of_1500_bytes_per_millisecond_is_12_mbit() {
+        let trace = parse("x.down", "1\n2\n3\n", 1500).unwrap();
         assert_eq!(trace.mean_rate(), Rate::from_bps(12_000_000));
         assert_eq!(trace.period(), Span::from_millis(3));
         assert_eq!(parse("x", "1\n", 1504).unwrap().mean_rate(), Rate::from_bps(12_032_000));
     }
 
     #[test]
-    fn knows_the_content_by_its_hash() {
+    fn the_content_has_a_sha256() {
         let trace = parse("x.down", "0\n5\n", 1500).unwrap();
         // printf "0\n5\n" | sha256sum
         assert_eq!(

@@ -1,32 +1,32 @@
-//! Sizes of segments by TCP profile (endpoints sheet §1.17, §1.20.2). The simulator's profiles have the
-//! rules of each; sizes are here, because limits in packets and MTU follow from them.
+//! Sizes of segments, by TCP profile. The rules of each profile are in the engines; sizes are here,
+//! because a link's MTU and with it the checks of buffers follow from them.
 
 /// A full segment at IP level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Segment {
+pub(super) struct Segment {
     /// Its size, headers included.
-    pub packet_bytes: u64,
+    pub(super) packet_bytes: u64,
     /// IP and TCP headers; the size of a pure ACK.
-    pub header_bytes: u64,
+    pub(super) header_bytes: u64,
 }
 
-/// With timestamps: 40 bytes of headers and 12 of options.
+/// IPv4 and TCP headers of 40 B and the timestamp option, padded to 12 B (RFC 7323 appendix A).
 const LINUX: Segment = Segment { packet_bytes: 1500, header_bytes: 52 };
-/// ns-2's `packetSize_` of 1000 bytes is payload.
+/// ns-2.35 tcl/lib/ns-default.tcl: `packetSize_` 1000 is payload, `tcpip_base_hdr_size_` adds 40 B.
 const NS2: Segment = Segment { packet_bytes: 1040, header_bytes: 40 };
 
-/// The segments of profiles that differ from Linux.
+/// The profiles whose segments differ from Linux's (fact scenario-6).
 const SEGMENTS: [(&str, Segment); 5] = [
     ("newreno", NS2),
     ("sack", NS2),
     ("madpie", NS2),
     ("pie-ns2", NS2),
-    // The example that ns-3's validations grew from: 1000 bytes at IP level, PPP on top.
+    // ns-3's examples of PI2: 1000 B at IP level, PPP framing on top.
     ("pi2-ns3", Segment { packet_bytes: 1000, header_bytes: 40 }),
 ];
 
-/// The segments of a profile. A name that no engine knows is refused by the engine.
-pub fn segment(profile: &str) -> Segment {
+/// The segments of a profile. An unknown name is refused by the engine.
+pub(super) fn of(profile: &str) -> Segment {
     let found = SEGMENTS.iter().find(|(name, _)| *name == profile);
     found.map_or(LINUX, |&(_, segment)| segment)
 }
@@ -35,10 +35,11 @@ pub fn segment(profile: &str) -> Segment {
 mod tests {
     use super::*;
 
+    /// Fact scenario-6.
     #[test]
-    fn segments_of_the_papers() {
+    fn profiles_of_papers_have_the_segments_of_their_simulator() {
         let sizes = |profile| {
-            let Segment { packet_bytes, header_bytes } = segment(profile);
+            let Segment { packet_bytes, header_bytes } = of(profile);
             (packet_bytes, header_bytes)
         };
         assert_eq!(["codel-act", "kids-3.8", "linux"].map(sizes), [(1500, 52); 3]);

@@ -1,12 +1,38 @@
-//! JSON that refuses what JSON readers usually guess about: a key that comes twice, and `null`.
+//! From JSON to a tree of values. Repeated keys and `null`, which other parsers accept, are
+//! refused.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::locations::Locations;
+use crate::error::ScenarioError;
+
+/// Parses a JSON document.
+pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), ScenarioError> {
+    let locations = Locations::new(origin);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    let Strict(root) =
+        read.map_err(|error| json_error(&error.path().to_string(), error.inner(), &locations))?;
+    reader.end().map_err(|error| json_error("", &error, &locations))?;
+    Ok((root, locations))
+}
+
+fn json_error(path: &str, error: &serde_json::Error, locations: &Locations) -> ScenarioError {
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or_default();
+    let line = locations.line(error.line());
+    match error.is_data() {
+        true if path == "." => ScenarioError::new(line, message),
+        true => ScenarioError::new(format!("{line}: {path}"), message),
+        false => ScenarioError::new(line, format!("not JSON: {message}")),
+    }
+}
+
 /// A value without repeated keys and without `null`.
-pub(crate) struct Strict(pub(crate) Value);
+struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,38 +1,41 @@
-//! The resolved scenario as JSON: keys in a fixed order, quantities as texts with units.
+//! The resolved scenario as JSON for people and manifests: keys in a fixed order, quantities as
+//! texts with units.
 
 use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
 
-use crate::resolved::{
-    App, Capacity, Cell, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes,
-    Tcp, Trace,
+use super::{
+    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes, Tcp,
+    Trace, Wlan,
 };
 
-/// The resolved scenario. Traces appear by file and hash, not by content.
-pub fn resolved(resolved: &Resolved) -> Value {
-    json!({
-        "name": resolved.name,
-        "seed": resolved.seed,
-        "duration": text(resolved.duration),
-        "warmup": text(resolved.warmup),
-        "record": {
-            "packets": resolved.record.packets,
-            "signals": resolved.record.signals,
-            "flows": resolved.record.flows,
-            "states": resolved.record.states,
-            "sample": text(resolved.record.sample),
-            "bins": resolved.record.bins.map(text),
-            "latency": resolved.record.latency,
-        },
-        "links": resolved.links.iter().map(|l| link(l, &resolved.wlans)).collect::<Vec<_>>(),
-        "wlans": resolved.wlans.iter().map(wlan).collect::<Vec<_>>(),
-        "flows": resolved.flows.iter().map(|f| flow(f, &resolved.links)).collect::<Vec<_>>(),
-        "engine": { "linux": resolved.linux },
-        "warnings": resolved.warnings,
-    })
+impl Resolved {
+    /// As JSON. Traces and recordings appear by file and SHA-256, not by content.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "seed": self.seed,
+            "duration": text(self.duration),
+            "warmup": text(self.warmup),
+            "record": {
+                "packets": self.record.packets,
+                "signals": self.record.signals,
+                "flows": self.record.flows,
+                "states": self.record.states,
+                "sample": text(self.record.sample),
+                "bins": self.record.bins.map(text),
+                "latency": self.record.latency,
+            },
+            "links": self.links.iter().map(|l| link(l, &self.wlans)).collect::<Vec<_>>(),
+            "wlans": self.wlans.iter().map(wlan).collect::<Vec<_>>(),
+            "flows": self.flows.iter().map(|f| flow(f, &self.links)).collect::<Vec<_>>(),
+            "engine": { "linux": self.linux },
+            "warnings": self.warnings,
+        })
+    }
 }
 
-fn link(link: &Link, wlans: &[Cell]) -> Value {
+fn link(link: &Link, wlans: &[Wlan]) -> Value {
     json!({
         "name": link.name,
         "rate": capacity(&link.capacity, wlans),
@@ -51,15 +54,15 @@ fn link(link: &Link, wlans: &[Cell]) -> Value {
     })
 }
 
-fn wlan(cell: &Cell) -> Value {
+fn wlan(wlan: &Wlan) -> Value {
     json!({
-        "name": cell.name,
-        "rate": text(cell.rate.rate()),
-        "error_rate": cell.error_rate,
-        "attempts": cell.attempts,
-        "slot": text(cell.slot),
-        "difs": text(cell.difs),
-        "eifs": text(cell.eifs),
+        "name": wlan.name,
+        "rate": text(wlan.rate.rate()),
+        "error_rate": wlan.error_rate,
+        "attempts": wlan.attempts,
+        "slot": text(wlan.slot),
+        "difs": text(wlan.difs),
+        "eifs": text(wlan.eifs),
     })
 }
 
@@ -88,7 +91,7 @@ fn loss(loss: Loss) -> Value {
     }
 }
 
-fn capacity(capacity: &Capacity, wlans: &[Cell]) -> Value {
+fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
     match capacity {
         Capacity::Constant(rate) => json!(text(rate)),
         Capacity::Schedule(steps) => {
@@ -212,7 +215,7 @@ fn app(app: &App) -> Value {
     }
 }
 
-/// Datagrams at a rate, and what else their application says.
+/// Datagrams at a rate, and the other keys of their application.
 fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
     let mut app = json!({
         "kind": kind,

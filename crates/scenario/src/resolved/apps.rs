@@ -1,15 +1,15 @@
-//! What flows carry, resolved. It can be handed to another process, as plain numbers.
+//! Applications, resolved. They can be sent to another process; quantities are then numbers.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Rate, Span};
 
-use crate::apps::Arrivals;
-use crate::plain;
-use crate::resolved::Tcp;
+use super::as_numbers;
+use super::tcp::Tcp;
+use crate::document::apps::Arrivals;
 
-/// What a flow carries.
+/// The application of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum App {
     /// Unlimited data over TCP, or `bytes` of it.
@@ -27,7 +27,7 @@ pub enum App {
         /// Sizes in bytes.
         sizes: Sizes,
         /// Mean of the think time.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         think: Span,
     },
     /// A user who reads web pages.
@@ -37,15 +37,15 @@ pub enum App {
         /// The pages.
         web: Web,
     },
-    /// A player that fetches chunks, each over a new connection, at a rate picked from a ladder.
+    /// A video player that fetches chunks, each over a new connection, at a rate from a ladder.
     Chunks {
         /// The transport.
         tcp: Tcp,
         /// Playing time of a chunk.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         every: Span,
         /// The ladder, increasing.
-        #[serde(with = "plain::rates")]
+        #[serde(with = "as_numbers::rates")]
         rates: Vec<Rate>,
     },
     /// Datagrams at a constant mean rate.
@@ -60,21 +60,21 @@ pub enum App {
         /// The datagrams during on periods.
         datagrams: Datagrams,
         /// Mean length of on periods.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         on: Span,
         /// Mean length of off periods.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         off: Span,
     },
     /// Bursts of datagrams.
     Bursts {
         /// The datagrams during bursts.
         datagrams: Datagrams,
-        /// When they begin, since the start of the flow; one is over when the next begins.
-        #[serde(with = "plain::spans")]
+        /// When they begin, since the start of the flow; each ends before the next begins.
+        #[serde(with = "as_numbers::spans")]
         at: Vec<Span>,
         /// How long each lasts.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         length: Span,
     },
     /// Frames of video in datagrams.
@@ -86,7 +86,7 @@ pub enum App {
         /// Sizes of frames in bytes.
         frames: Sizes,
         /// Time between frames.
-        #[serde(with = "plain::span")]
+        #[serde(with = "as_numbers::span")]
         interval: Span,
     },
     /// Recorded amounts of data in datagrams.
@@ -96,7 +96,7 @@ pub enum App {
         /// Whether datagrams are ECN-capable.
         ecn: bool,
         /// What was recorded.
-        #[serde(with = "plain::shared")]
+        #[serde(with = "as_numbers::shared")]
         recording: Arc<Recording>,
     },
 }
@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    /// Whether datagrams are ECN-capable; of TCP its transport knows.
+    /// Whether datagrams are ECN-capable; false for TCP, whose ECN is in [`Tcp`].
     pub fn datagrams_ecn(&self) -> bool {
         match self {
             App::Cbr { datagrams, .. }
@@ -153,14 +153,14 @@ pub struct Web {
     /// Bytes of a request, headers included.
     pub request_bytes: u32,
     /// Mean time between a page and the next.
-    #[serde(with = "plain::span")]
+    #[serde(with = "as_numbers::span")]
     pub reading: Span,
-    /// Mean time between the main object and the requests of what it embeds.
-    #[serde(with = "plain::span")]
+    /// Mean time between the main object and the requests for the embedded objects.
+    #[serde(with = "as_numbers::span")]
     pub parsing: Span,
 }
 
-/// Sizes in bytes, all positive. A draw outside of `min..=max` is drawn again.
+/// Sizes in bytes, all positive. A draw outside `min..=max` is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Sizes {
     /// One of these, each as likely as the others.
@@ -207,7 +207,7 @@ pub struct Recording {
     /// SHA-256 of the file's content, in hexadecimal.
     pub sha256: String,
     /// Time and bytes; at least one.
-    #[serde(with = "plain::amounts")]
+    #[serde(with = "as_numbers::amounts")]
     pub amounts: Vec<(Span, u64)>,
 }
 
@@ -217,7 +217,7 @@ pub struct Datagrams {
     /// Bytes of a datagram with its headers.
     pub packet_bytes: u32,
     /// Rate, headers included.
-    #[serde(with = "plain::rate")]
+    #[serde(with = "as_numbers::rate")]
     pub rate: Rate,
     /// Whether they are ECN-capable.
     pub ecn: bool,

@@ -1,29 +1,32 @@
-//! Turns what serde says about a wrong tree into place, what, and what would be right.
+//! serde's errors in our words: where, what is wrong, and what would be right.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sojourn_aqm::registry;
 
-use crate::error::ScenarioError;
-use crate::tree::{Places, join};
+use super::locations::Locations;
+use crate::error::{ScenarioError, join};
 
-/// Reads a typed value from a tree.
-pub(crate) fn typed<T: DeserializeOwned>(tree: Value, places: &Places) -> Result<T, ScenarioError> {
+/// Deserializes a value from a tree.
+pub(super) fn deserialize<T: DeserializeOwned>(
+    tree: Value,
+    locations: &Locations,
+) -> Result<T, ScenarioError> {
     serde_path_to_error::deserialize(tree).map_err(|error| {
         let path = match error.path().to_string() {
             path if path == "." => String::new(),
             path => path,
         };
-        let (path, message) = explain(&path, &error.inner().to_string());
-        ScenarioError::new(places.locate(&path), message)
+        let (path, message) = reword(&path, &error.inner().to_string());
+        ScenarioError::new(locations.locate(&path), message)
     })
 }
 
-/// Keys whose values are words.
-const WORDS: [&str; 3] = [".arrivals", ".receiver_ecn", ".accecn_option"];
+/// Keys whose values are enums of plain texts.
+const ENUM_KEYS: [&str; 3] = [".arrivals", ".receiver_ecn", ".accecn_option"];
 
-/// The path and the message in our words.
-fn explain(path: &str, message: &str) -> (String, String) {
+/// The path and the message, reworded.
+fn reword(path: &str, message: &str) -> (String, String) {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown field") || message.starts_with("unknown variant") {
         let typed = quoted.next().unwrap_or_default();
@@ -31,8 +34,8 @@ fn explain(path: &str, message: &str) -> (String, String) {
         let hint = registry::hint(typed, &known);
         return match message.starts_with("unknown field") {
             true => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
-            // Words stand for themselves; tables say what they are in `kind`.
-            false if WORDS.iter().any(|word| path.ends_with(word)) => {
+            // An enum is the value itself; a table names its variant in `kind`.
+            false if ENUM_KEYS.iter().any(|key| path.ends_with(key)) => {
                 (path.to_owned(), format!("there is no `{typed}`{hint}"))
             }
             false => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
@@ -45,7 +48,7 @@ fn explain(path: &str, message: &str) -> (String, String) {
     (path.to_owned(), in_plain_words(message))
 }
 
-/// The path of an unknown key; serde may have counted it in already.
+/// The path of an unknown key. serde's path may already end in it.
 fn with_key(path: &str, key: &str) -> String {
     match path == key || path.ends_with(&format!(".{key}")) {
         true => path.to_owned(),
@@ -67,7 +70,7 @@ fn in_plain_words(message: &str) -> String {
         .replace("expected struct ", "expected a table ")
 }
 
-/// What a required key looks like.
+/// An example of a required key.
 fn example(path: &str, key: &str) -> &'static str {
     match key {
         "kind" if path.ends_with("app") => "kind = \"bulk\"",

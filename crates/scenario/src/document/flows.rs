@@ -1,21 +1,21 @@
-//! Flows as they are written: who talks, over which path, with which application.
+//! Groups of flows, as written: path, delays, transport, application.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_aqm::Span;
 
-pub use crate::apps::App;
-use crate::choice::Choice;
-use crate::paths::Access;
-use crate::schema;
-use crate::text::{RateText, SizeText, SpanText, StartText};
+use super::algorithm::AlgorithmSpec;
+use super::algorithm_schema;
+use super::apps::App;
+use super::quantities::{RateText, SizeText, SpanText, StartText, StartTimes};
 
-/// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
-/// `accecn` (RFC 9768), as it does where this is not written.
+/// TCP: the most accurate feedback of marks that the receiver grants: `none`, `classic` (RFC 3168)
+/// or `accecn` (RFC 9768), the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum ReceiverEcn {
-    /// It speaks no ECN.
+    /// The receiver does not support ECN.
     None,
     /// Marks are echoed until the sender has reduced (RFC 3168).
     Classic,
@@ -24,9 +24,8 @@ pub enum ReceiverEcn {
     AccEcn,
 }
 
-/// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where this
-/// is not written, `sparingly` (after changes, while marks arrive, and three times per round trip), or
-/// `never`.
+/// TCP: when the receiver sends the AccECN option: `always` where there is room, the default,
+/// `sparingly` (after changes, while marks arrive, and three times per round trip), or `never`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -36,11 +35,11 @@ pub enum AccEcnOption {
     Always,
     /// After a change, while marks arrive, and three times per round trip.
     Sparingly,
-    /// Never, as where something on the way takes it out.
+    /// Never, as if a middlebox removed it.
     Never,
 }
 
-/// A number of flows that are alike but for their random streams.
+/// Flows that differ in their random streams only.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowGroup {
@@ -50,7 +49,7 @@ pub struct FlowGroup {
     /// The traffic class that summaries pool the group under; without it the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How many flows.
+    /// Number of flows.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub count: u32,
@@ -62,12 +61,12 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse: Vec<String>,
     /// Base round-trip time: the sum of all propagation delays. What the links do not account for
-    /// is shared between the access links of both ends. It may be left out where `access` says how
-    /// much each side delays. Written like `100ms`.
+    /// is shared between the access links of both ends. It may be left out if `access` gives the
+    /// delays of both sides. Written like `100ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<SpanText>,
-    /// The delays of the access links, side by side, such as `{ sender = "201ms", receiver = "1ms" }`,
-    /// and their rate.
+    /// The delays of the access links, side by side, such as `{ sender = "201ms", receiver = "1ms"
+    /// }`, and their rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Rate of each sender's own access link; without it ten times the fastest initial rate on the
@@ -76,38 +75,37 @@ pub struct FlowGroup {
     pub access_rate: Option<RateText>,
     /// TCP: the rules that both ends follow: `linux` (modern), `linux-fq` (the same, paced),
     /// `linux-2.6`, `newreno`, `sack`, or those of a paper: `madpie`, `codel-act`, `pi2-ns3`,
-    /// `pie-ns2`, `kids-3.8`. `sojourn explain linux-2.6` tells the rules.
+    /// `pie-ns2`, `kids-3.8`. `sojourn explain linux-2.6` shows the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "linux"))]
     pub tcp: Option<String>,
     /// TCP: the congestion control, a name, a text such as `cubic:hystart=false`, or a table with
     /// `kind` and its parameters. Without it that of the `tcp` profile, `cubic` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::congestion_control")]
-    pub cc: Option<Choice>,
+    #[schemars(schema_with = "algorithm_schema::congestion_control")]
+    pub cc: Option<AlgorithmSpec>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
     #[serde(default)]
     pub ecn: bool,
-    /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) also where its
+    /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even if its
     /// congestion control does not need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accecn: Option<bool>,
-    /// TCP: the feedback of marks that the receiver grants at most: `none`, `classic` (RFC 3168) or
-    /// `accecn` (RFC 9768), as it does where this is not written.
+    /// TCP: the most accurate feedback of marks that the receiver grants: `none`, `classic`
+    /// (RFC 3168) or `accecn` (RFC 9768), the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_ecn: Option<ReceiverEcn>,
-    /// TCP: when the receiver sends the option of AccECN: `always` where there is room, as it does where
-    /// this is not written, `sparingly` (after changes, while marks arrive, and three times per round
-    /// trip), or `never`.
+    /// TCP: when the receiver sends the AccECN option: `always` where there is room, the default,
+    /// `sparingly` (after changes, while marks arrive, and three times per round trip), or `never`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accecn_option: Option<AccEcnOption>,
-    /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp` profile,
-    /// `1500B` for `linux`.
+    /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp`
+    /// profile, `1500B` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1500B"))]
     pub packet: Option<SizeText>,
-    /// TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the `tcp` profile:
-    /// `52B` for `linux`, IPv4 and TCP with timestamps.
+    /// TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the `tcp`
+    /// profile: `52B` for `linux`, IPv4 and TCP with timestamps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "52B"))]
     pub header: Option<SizeText>,
@@ -115,13 +113,13 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub initial_window: Option<u32>,
-    /// TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not written, as the
-    /// `tcp` profile has it (`linux`: 2).
+    /// TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not written, as
+    /// the `tcp` profile has it (`linux`: 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,
-    /// TCP: the window that the receiver offers; without it the receiver is never the limit. Written
-    /// like `128kB`.
+    /// TCP: the window that the receiver offers; without it the receiver is never the limit.
+    /// Written like `128kB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<SizeText>,
     /// TCP: whether that window starts with 64 kB and grows with what arrives, as in Linux; then
@@ -138,8 +136,36 @@ pub struct FlowGroup {
     pub app: App,
 }
 
+/// The access links of a group of flows: between a sender and the first link of its path, and
+/// between the last link and the receiver.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// One-way propagation delay on the sender's side.
+    #[serde(default = "no_time")]
+    pub sender: SpanText,
+    /// One-way propagation delay on the receiver's side.
+    #[serde(default = "no_time")]
+    pub receiver: SpanText,
+    /// Propagation delay on the sender's side on the way back. Without it that of the way there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_back: Option<SpanText>,
+    /// Propagation delay on the receiver's side on the way back. Without it that of the way there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_back: Option<SpanText>,
+    /// Rate of the links on the sender's side. Each sender has its uplink to itself, the way back
+    /// is shared by the group. Without it, what senders send takes time at `access_rate`, and what
+    /// they receive takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_rate: Option<RateText>,
+    /// Rate of the link on the receiver's side, in both directions; the group shares it. Without it
+    /// nothing takes time there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_rate: Option<RateText>,
+}
+
 impl FlowGroup {
-    /// The keys that were written and mean something to TCP only.
+    /// The keys that were written and belong to TCP.
     pub(crate) fn tcp_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
             ("tcp", self.tcp.is_some()),
@@ -163,8 +189,9 @@ fn one() -> u32 {
 }
 
 fn at_once() -> StartText {
-    StartText(crate::text::Start {
-        earliest: sojourn_aqm::Span::ZERO,
-        latest: sojourn_aqm::Span::ZERO,
-    })
+    StartText(StartTimes { earliest: Span::ZERO, latest: Span::ZERO })
+}
+
+fn no_time() -> SpanText {
+    SpanText(Span::ZERO)
 }

@@ -1,10 +1,10 @@
-//! What is legal but probably not meant.
+//! Warnings: what is legal but probably not meant.
 
 use sojourn_aqm::{Limit, Span, registry, units};
 
 use crate::resolved::{Capacity, Link, Resolved};
 
-/// One sentence for each doubt.
+/// One sentence for each warning.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let mut warnings = Vec::new();
     for (index, link) in resolved.links.iter().enumerate() {

@@ -1,0 +1,126 @@
+//! Every AQM that a `queue` can name, with all its parameters: what the schema, Python and the
+//! documentation show.
+
+use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec};
+use sojourn_aqm::registry::{self, Preset, Role};
+use sojourn_aqm::spec::Discipline;
+use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
+
+/// An AQM: a law in one queue, a scheme, or a preset.
+#[derive(Clone)]
+pub struct AqmInfo {
+    /// Its name: `codel`, `fq_codel`, `fq(codel)`.
+    pub name: String,
+    /// One line.
+    pub doc: &'static str,
+    /// The law inside: the name itself for a law or a scheme.
+    pub law: &'static str,
+    /// Whether the name stands for a discipline and a law together.
+    pub is_preset: bool,
+    /// Whether the name stands for a law, which may be put under flow queues.
+    pub is_law: bool,
+    /// Its dialects, the default first.
+    pub dialects: Vec<Dialect>,
+    /// The parameters of the discipline.
+    pub discipline_params: &'static [ParamSpec],
+    /// The parameters of the law.
+    pub law_params: &'static [ParamSpec],
+    /// The state variables that can be sampled.
+    pub vars: &'static [Var],
+    /// What the dialects differ in besides parameters.
+    pub behaviours: Vec<Behaviour>,
+    preset: Option<&'static Preset>,
+    unused: fn(&str) -> &'static [&'static str],
+}
+
+impl AqmInfo {
+    /// Every AQM with a name of its own: laws, schemes, presets.
+    pub fn all() -> Vec<AqmInfo> {
+        registry::names().map(|name| AqmInfo::of(&parsed(name))).collect()
+    }
+
+    /// The AQM of a description, `fq(pie)` included. Its dialect and settings do not matter.
+    pub fn of(spec: &QdiscSpec) -> AqmInfo {
+        let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
+        let preset = spec.preset.and_then(registry::preset);
+        let of_preset = preset.map_or(&[][..], |preset| preset.dialects);
+        let of_discipline = registry::discipline_behaviours(spec.discipline);
+        AqmInfo {
+            name: spec.kind(),
+            doc: preset.map_or(law.doc, |preset| preset.doc),
+            law: law.name,
+            is_preset: preset.is_some(),
+            is_law: law.role == Role::Law && spec.discipline == Discipline::Fifo,
+            dialects: [of_preset, law.dialects].concat(),
+            discipline_params: registry::discipline_params(spec.discipline),
+            law_params: (law.params)(),
+            behaviours: [(law.behaviours)(), of_discipline].concat(),
+            vars: vars(&parsed(&spec.kind())),
+            preset,
+            unused: law.unused,
+        }
+    }
+
+    /// All parameters, those of the law first.
+    pub fn params(&self) -> impl Iterator<Item = &'static ParamSpec> + use<> {
+        self.law_params.iter().chain(self.discipline_params)
+    }
+
+    /// The default of a parameter in a dialect, as text.
+    pub fn default_of(&self, dialect: &str, param: &str) -> String {
+        let spec = QdiscSpec::new(&self.name, Some(dialect), Vec::new());
+        let settings = spec.and_then(|spec| registry::settings(&spec));
+        let settings = settings.expect("a registered name with its own dialect is legal");
+        let found = settings.into_iter().find(|(name, _)| *name == param);
+        found.expect("a declared parameter has a value").1
+    }
+
+    /// Whether a parameter has an effect in a dialect.
+    pub fn has_effect(&self, dialect: &str, param: &str) -> bool {
+        !(self.unused)(dialect).contains(&param)
+    }
+
+    /// Where the default of a parameter in a dialect comes from.
+    pub fn source_of(&self, dialect: &str, param: &ParamSpec) -> &'static str {
+        let of_preset = self.preset.into_iter().flat_map(|preset| preset.settings_of(dialect));
+        let of_preset = of_preset.filter(|setting| setting.name == param.name).last();
+        of_preset.map_or_else(|| param.source_of(dialect), |setting| setting.source)
+    }
+}
+
+fn parsed(name: &str) -> QdiscSpec {
+    QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal")
+}
+
+/// The state variables of a discipline. Only a built one can list them: they may be the law's or
+/// its own.
+fn vars(spec: &QdiscSpec) -> &'static [Var] {
+    let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
+    let env = Env { limit, mtu_bytes: 1500, rate, salt: 0 };
+    let qdisc = registry::build::<NoPacket>(spec, &env).expect("a registered name can be built");
+    qdisc.vars()
+}
+
+/// A packet type without values, for disciplines that are built but never used.
+enum NoPacket {}
+
+impl Packet for NoPacket {
+    fn bytes(&self) -> u32 {
+        match *self {}
+    }
+    fn ecn(&self) -> Ecn {
+        match *self {}
+    }
+    fn set_ce(&mut self) {
+        match *self {}
+    }
+    fn flow(&self) -> u64 {
+        match *self {}
+    }
+}
+
+/// The name of the class for an AQM in Python and in the schema: `fq_codel` becomes `FqCodel`.
+pub fn class_name(kind: &str) -> String {
+    let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
+    kind.split('_').filter(|word| !word.is_empty()).map(capital).collect()
+}

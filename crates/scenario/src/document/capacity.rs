@@ -1,0 +1,126 @@
+//! How fast a link sends, as written.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{self, MapAccess, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use sojourn_aqm::units;
+
+use super::quantities::{RateText, SizeText, SpanText};
+use super::tagged::tagged;
+use super::wlan::Wireless;
+
+/// How fast a link sends: a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Capacity {
+    /// A constant rate.
+    Constant(RateText),
+    /// A table tagged by its kind.
+    Varying(Varying),
+}
+
+/// A rate that varies.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Varying {
+    /// Given rates from given times on. The packet in service finishes at its old rate.
+    #[schemars(title = "Schedule")]
+    Schedule(Schedule),
+    /// A token bucket in front of a faster line, as `tbf` and `htb` shape.
+    #[schemars(title = "Bucket")]
+    Bucket(Bucket),
+    /// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
+    /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+    #[schemars(title = "Trace")]
+    Trace(Trace),
+    /// One transmitter of a wireless LAN: the access point or a station.
+    #[schemars(title = "Wireless")]
+    Wireless(Wireless),
+}
+
+/// Given rates from given times on. The packet in service finishes at its old rate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first is at `0s`,
+    /// times increase.
+    #[schemars(length(min = 1))]
+    pub steps: Vec<(SpanText, RateText)>,
+}
+
+/// A token bucket in front of a faster line, as `tbf` and `htb` shape.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bucket {
+    /// Rate at which tokens arrive: the long-run rate of the link.
+    pub rate: RateText,
+    /// Depth of the bucket: as much may leave at the rate of the line after a pause. The bucket is
+    /// full at the start.
+    pub burst: SizeText,
+    /// Rate of the line behind the bucket, not less than `rate`.
+    pub line: RateText,
+    /// When a packet may leave: as soon as the bucket holds its bytes (`false`, as `tbf` does), or
+    /// as soon as the bucket is not in debt, which it may leave behind (`true`, as a class of `htb`
+    /// does).
+    #[serde(default)]
+    pub overdraft: bool,
+}
+
+/// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
+/// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// The trace file, relative to the scenario's folder.
+    pub file: String,
+    /// Bytes that one opportunity carries. Mahimahi's 1504 B are 1500 B of IP and the 4 B header of
+    /// its TUN device; packets here are counted at IP level, so that `1500B` is the same link.
+    /// Where `framing = "4B"` counts that header, write `1504B`.
+    #[serde(default = "one_packet")]
+    pub opportunity: SizeText,
+}
+
+tagged!(Varying, "a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`", {
+    "schedule" => Schedule(Schedule),
+    "bucket" => Bucket(Bucket),
+    "trace" => Trace(Trace),
+    "wireless" => Wireless(Wireless)
+});
+
+impl<'de> Deserialize<'de> for Capacity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CapacityVisitor)
+    }
+}
+
+struct CapacityVisitor;
+
+impl<'de> de::Visitor<'de> for CapacityVisitor {
+    type Value = Capacity;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rate such as \"10mbit\", or a table of kind `schedule`, `bucket`, ")?;
+        f.write_str("`trace` or `wireless`")
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Capacity, E> {
+        units::rate(text).map(|rate| Capacity::Constant(RateText(rate))).map_err(E::custom)
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Capacity, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Capacity, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Capacity, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Capacity, A::Error> {
+        Varying::deserialize(MapAccessDeserializer::new(map)).map(Capacity::Varying)
+    }
+}
+
+fn one_packet() -> SizeText {
+    SizeText(1500)
+}

@@ -1,0 +1,57 @@
+//! Wireless LANs, as written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_aqm::Rate;
+
+use super::quantities::{RateText, SpanText};
+use crate::wlan_timing;
+
+/// One cell of 802.11g: a medium that an access point and its stations share. Each link with `rate
+/// = { kind = "wireless", wlan = NAME }` is one transmitter; they contend for the medium frame by
+/// frame (DCF).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wlan {
+    /// Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s.
+    #[serde(default = "fastest")]
+    pub rate: RateText,
+    /// Probability that a frame is not received although no other was sent at the same time.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub error_rate: f64,
+    /// How often a frame is sent at most before it is given up.
+    #[serde(default = "short_retry_limit")]
+    #[schemars(range(min = 1))]
+    pub attempts: u32,
+    /// A slot of the backoff; `20us` if stations of 802.11b are present.
+    #[serde(default = "short_slot")]
+    pub slot: SpanText,
+    /// From the end of a frame that was not received until slots are counted again (EIFS).
+    #[serde(default = "eifs")]
+    pub eifs: SpanText,
+}
+
+/// One transmitter of a wireless LAN: the access point or a station.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wireless {
+    /// The name of the wireless LAN.
+    pub wlan: String,
+}
+
+fn fastest() -> RateText {
+    RateText(Rate::from_bps(54_000_000))
+}
+
+fn short_retry_limit() -> u32 {
+    wlan_timing::SHORT_RETRY_LIMIT
+}
+
+fn short_slot() -> SpanText {
+    SpanText(wlan_timing::SHORT_SLOT)
+}
+
+fn eifs() -> SpanText {
+    SpanText(wlan_timing::eifs(wlan_timing::SHORT_SLOT))
+}

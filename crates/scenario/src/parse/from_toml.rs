@@ -1,0 +1,87 @@
+//! From TOML to a tree of values and the lines of its keys.
+
+use serde_json::{Map, Number, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::locations::Locations;
+use crate::error::{ScenarioError, join};
+
+/// Parses a TOML document.
+pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), ScenarioError> {
+    let mut converter = Converter { text, locations: Locations::new(origin) };
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = converter.line_of(error.span().map_or(0, |span| span.start));
+        ScenarioError::new(converter.locations.line(line), format!("not TOML: {}", error.message()))
+    })?;
+    let root = converter.table(table.get_ref(), "")?;
+    Ok((root, converter.locations))
+}
+
+/// Parses one TOML value, as in an override.
+pub(super) fn parse_value(text: &str) -> Result<Value, String> {
+    let value = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
+    let mut converter = Converter { text, locations: Locations::default() };
+    converter.value(value.get_ref(), "").map_err(|error| error.message)
+}
+
+/// Converts TOML to values and notes the line of every key.
+struct Converter<'t> {
+    text: &'t str,
+    locations: Locations,
+}
+
+impl Converter<'_> {
+    fn line_of(&self, offset: usize) -> usize {
+        1 + self.text.as_bytes()[..offset.min(self.text.len())]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count()
+    }
+
+    fn table(&mut self, table: &DeTable, path: &str) -> Result<Value, ScenarioError> {
+        let mut values = Map::new();
+        for (key, value) in table {
+            let path = join(path, key.get_ref());
+            self.locations.set_line(&path, self.line_of(key.span().start));
+            values.insert(key.get_ref().to_string(), self.value(value.get_ref(), &path)?);
+        }
+        Ok(Value::Object(values))
+    }
+
+    fn array(&mut self, items: &[Spanned<DeValue>], path: &str) -> Result<Value, ScenarioError> {
+        let mut values = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            self.locations.set_line(&path, self.line_of(item.span().start));
+            values.push(self.value(item.get_ref(), &path)?);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn value(&mut self, value: &DeValue, path: &str) -> Result<Value, ScenarioError> {
+        let refuse = |what: &str| Err(ScenarioError::new(self.locations.locate(path), what));
+        match value {
+            DeValue::String(text) => Ok(Value::String(text.to_string())),
+            DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
+            DeValue::Table(table) => self.table(table, path),
+            DeValue::Array(items) => self.array(items, path),
+            DeValue::Datetime(_) => refuse("a date is no value here; write a text such as \"10s\""),
+            DeValue::Integer(integer) => {
+                match i128::from_str_radix(integer.as_str(), integer.radix()).map(number) {
+                    Ok(Some(number)) => Ok(Value::Number(number)),
+                    _ => refuse("the number does not fit into 64 bits"),
+                }
+            }
+            DeValue::Float(float) => match float.as_str().parse().ok().and_then(Number::from_f64) {
+                Some(number) => Ok(Value::Number(number)),
+                None => refuse("the number must be finite"),
+            },
+        }
+    }
+}
+
+fn number(integer: i128) -> Option<Number> {
+    let unsigned = u64::try_from(integer).ok().map(Number::from);
+    unsigned.or_else(|| i64::try_from(integer).ok().map(Number::from))
+}

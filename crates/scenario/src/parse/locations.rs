@@ -1,0 +1,98 @@
+//! Where in a scenario's text each key stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The lines of a text's keys, and which of them an override has set.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locations {
+    origin: String,
+    lines: BTreeMap<String, usize>,
+    overridden: BTreeSet<String>,
+}
+
+impl Locations {
+    /// Without any line yet. `origin` is the file's name, or empty.
+    pub(super) fn new(origin: &str) -> Locations {
+        Locations { origin: origin.to_owned(), ..Locations::default() }
+    }
+
+    /// Notes the line of a dotted path, counted from 1.
+    pub(super) fn set_line(&mut self, path: &str, line: usize) {
+        self.lines.insert(path.to_owned(), line);
+    }
+
+    /// Notes that an override has set a dotted path.
+    pub(super) fn set_overridden(&mut self, path: String) {
+        self.overridden.insert(path);
+    }
+
+    /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
+    /// not written has the line of the nearest table or list around it.
+    pub(crate) fn locate(&self, path: &str) -> String {
+        for part in ancestors(path) {
+            if self.overridden.contains(part) {
+                return format!("--set {path}");
+            }
+            if let Some(line) = self.lines.get(part) {
+                return format!("{}: {path}", self.line(*line));
+            }
+        }
+        match (self.origin.as_str(), path) {
+            ("", path) => path.to_owned(),
+            (origin, "") => origin.to_owned(),
+            (origin, path) => format!("{origin}: {path}"),
+        }
+    }
+
+    /// A line of the file, as errors name it.
+    pub(super) fn line(&self, line: usize) -> String {
+        match self.origin.as_str() {
+            "" => format!("line {line}"),
+            origin => format!("{origin}:{line}"),
+        }
+    }
+}
+
+/// The path itself, then what contains it: `a.b[0]`, `a.b`, `a`.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices(['.', '[']).map(|(end, _)| end).collect::<Vec<_>>();
+    std::iter::once(path).chain(ends.into_iter().rev().map(|end| &path[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locations(origin: &str) -> Locations {
+        let mut locations = Locations::new(origin);
+        locations.set_line("links", 3);
+        locations.set_line("links.a.rate", 4);
+        locations.set_overridden("links.a.delay".to_owned());
+        locations
+    }
+
+    #[test]
+    fn a_path_has_its_own_line_or_that_of_the_nearest_table_around_it() {
+        let demo = locations("demo.toml");
+        assert_eq!(demo.locate("links.a.rate"), "demo.toml:4: links.a.rate");
+        assert_eq!(
+            demo.locate("links.a.rate.steps[1][0]"),
+            "demo.toml:4: links.a.rate.steps[1][0]"
+        );
+        assert_eq!(demo.locate("links.a.buffer"), "demo.toml:3: links.a.buffer");
+        assert_eq!(demo.locate("flows"), "demo.toml: flows");
+        assert_eq!(demo.locate(""), "demo.toml");
+    }
+
+    #[test]
+    fn an_overridden_path_is_named_as_on_the_command_line() {
+        assert_eq!(locations("demo.toml").locate("links.a.delay"), "--set links.a.delay");
+        assert_eq!(locations("demo.toml").locate("links.a.delay.x"), "--set links.a.delay.x");
+    }
+
+    #[test]
+    fn a_text_without_a_file_has_lines_only() {
+        assert_eq!(locations("").locate("links.a.rate"), "line 4: links.a.rate");
+        assert_eq!(locations("").locate("flows"), "flows");
+    }
+}

@@ -1,0 +1,44 @@
+//! Checks that several parts of a scenario share.
+
+use super::{Checked, refuse};
+use crate::document::quantities::SizeText;
+
+/// The largest packet that IP can carry, and so the most framing that is plausible.
+const LARGEST_PACKET_BYTES: u64 = 65_535;
+
+/// The size of one packet: positive, and no more than IP can carry.
+pub(super) fn packet_bytes(place: &str, size: SizeText) -> Checked<u32> {
+    match size.0 {
+        1..=LARGEST_PACKET_BYTES => Ok(size.0 as u32),
+        _ => refuse(place, format!("{size} is no size of an IP packet; write 1B to 65535B")),
+    }
+}
+
+/// Bytes added to every packet.
+pub(super) fn framing_bytes(place: &str, size: SizeText) -> Checked<u32> {
+    match size.0 {
+        0..=LARGEST_PACKET_BYTES => Ok(size.0 as u32),
+        _ => refuse(place, format!("{size} is no framing of a packet; write 0B to 65535B")),
+    }
+}
+
+/// A number from 0 to 1.
+pub(super) fn probability(place: &str, p: f64) -> Checked<f64> {
+    match (0.0..=1.0).contains(&p) {
+        true => Ok(p),
+        false => refuse(place, format!("{p} is no probability; write a number from 0 to 1")),
+    }
+}
+
+/// A name goes into dotted paths, tables and file names, so it has only characters that are safe in
+/// all of them.
+pub(super) fn name(place: &str, what: &str, name: &str) -> Checked<()> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match !name.is_empty() && name.chars().all(legal) {
+        true => Ok(()),
+        false => refuse(
+            place,
+            format!("{what} is a word of letters, digits, `_` and `-`; `{name}` is not"),
+        ),
+    }
+}

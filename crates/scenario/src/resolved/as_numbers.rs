@@ -1,0 +1,97 @@
+//! Serialisation of quantities as numbers, for what one of our processes sends to another:
+//! nanoseconds and bits per second. Texts for people are in `document::quantities`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sojourn_aqm::{Rate, Span};
+
+/// A span as nanoseconds.
+pub(super) mod span {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(span: &Span, out: S) -> Result<S::Ok, S::Error> {
+        span.as_nanos().serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
+        u64::deserialize(from).map(Span::from_nanos)
+    }
+}
+
+/// Spans.
+pub(super) mod spans {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(spans: &[Span], out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(spans.iter().map(|span| span.as_nanos()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Span>, D::Error> {
+        let nanos = Vec::<u64>::deserialize(from)?;
+        Ok(nanos.into_iter().map(Span::from_nanos).collect())
+    }
+}
+
+/// Spans, each with an amount.
+pub(super) mod amounts {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        rows: &[(Span, u64)],
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        out.collect_seq(rows.iter().map(|(at, amount)| (at.as_nanos(), amount)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<(Span, u64)>, D::Error> {
+        let rows = Vec::<(u64, u64)>::deserialize(from)?;
+        Ok(rows.into_iter().map(|(at, amount)| (Span::from_nanos(at), amount)).collect())
+    }
+}
+
+/// A rate as bits per second.
+pub(super) mod rate {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(rate: &Rate, out: S) -> Result<S::Ok, S::Error> {
+        rate.as_bps().serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Rate, D::Error> {
+        u64::deserialize(from).map(Rate::from_bps)
+    }
+}
+
+/// Rates.
+pub(super) mod rates {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(rates: &[Rate], out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(rates.iter().map(|rate| rate.as_bps()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Rate>, D::Error> {
+        Ok(Vec::<u64>::deserialize(from)?.into_iter().map(Rate::from_bps).collect())
+    }
+}
+
+/// A shared value, as its content.
+pub(super) mod shared {
+    use std::sync::Arc;
+
+    use super::*;
+
+    pub(crate) fn serialize<T: Serialize, S: Serializer>(
+        shared: &Arc<T>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(shared, out)
+    }
+
+    pub(crate) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(from).map(Arc::new)
+    }
+}

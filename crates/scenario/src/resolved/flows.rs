@@ -1,0 +1,42 @@
+//! Groups of flows, resolved.
+
+use sojourn_aqm::{Rate, Span};
+
+use super::apps::App;
+
+/// Flows that differ in their random streams only.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowGroup {
+    /// Its name, unique.
+    pub name: String,
+    /// The traffic class that summaries pool it under.
+    pub class: String,
+    /// How many flows.
+    pub count: u32,
+    /// Links from sender to receiver, by index.
+    pub path: Vec<usize>,
+    /// Links from receiver to sender, by index; if empty, ACKs return over a wire without a queue.
+    pub reverse: Vec<usize>,
+    /// Rate of each sender's own access link.
+    pub access_rate: Rate,
+    /// Rate of the link back to the senders, which the group shares; `None` takes no time.
+    pub sender_downlink: Option<Rate>,
+    /// Rate of the link to and from the receivers, which the group shares; `None` takes no time.
+    pub receiver_rate: Option<Rate>,
+    /// Propagation delay from sender to the first link.
+    pub access_delay: Span,
+    /// Propagation delay from the last link to the receiver.
+    pub egress_delay: Span,
+    /// Propagation delay from receiver to the first reverse link (or to the sender, without one).
+    pub return_delay: Span,
+    /// Propagation delay from the last reverse link to the sender; zero without one.
+    pub return_egress_delay: Span,
+    /// Base round-trip time: the sum of all propagation delays.
+    pub rtt: Span,
+    /// When a flow starts: uniform between the two (equal: at that time).
+    pub start: (Span, Span),
+    /// When its application stops, if before the end.
+    pub stop: Option<Span>,
+    /// The application.
+    pub app: App,
+}

@@ -1,0 +1,167 @@
+//! Links, resolved.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
+
+use super::as_numbers;
+
+/// A link in one direction: queue, transmitter, wire.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// How fast it sends.
+    pub capacity: Capacity,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Bytes of framing added to every packet; they count for rates, limits and laws.
+    pub framing_bytes: u32,
+    /// The queue, its `limit` filled in from the scenario's `buffer`.
+    pub queue: QdiscSpec,
+    /// The limit of that queue.
+    pub limit: Limit,
+    /// Largest packet that any flow sends through it, framing included.
+    pub mtu_bytes: u32,
+    /// The device below the queue, if it holds more than the packet being sent.
+    pub device: Option<Device>,
+    /// Extra delay on the wire.
+    pub jitter: Option<Jitter>,
+    /// Random loss on the wire.
+    pub loss: Option<Loss>,
+    /// Whether the wire clears the ECN field of every packet.
+    pub ecn_bleaching: bool,
+}
+
+/// A device below a queue. It takes a packet while it holds at most `limit` bytes, or fewer than
+/// `limit` packets, the one being sent included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Device {
+    /// The limit, bytes as the queue counts them.
+    pub limit: Limit,
+    /// Bytes that the line adds to those that the queue counts.
+    pub overhead_bytes: u32,
+}
+
+/// How fast a link sends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Capacity {
+    /// A constant rate.
+    Constant(Rate),
+    /// Rates from given times on; the first entry is at time zero, times increase strictly. The
+    /// packet in service finishes at its old rate.
+    Schedule(Vec<(Time, Rate)>),
+    /// A token bucket in front of a line.
+    Bucket(Bucket),
+    /// Delivery opportunities recorded on a real link.
+    Trace(Arc<Trace>),
+    /// A transmitter of a wireless LAN, which shares the medium with the others.
+    Wireless {
+        /// The LAN, by index.
+        wlan: usize,
+        /// The IP rate of a lone transmitter with packets of 1500 B.
+        alone: Rate,
+    },
+}
+
+impl Capacity {
+    /// The rate at time zero: for a token bucket that of its tokens, for a trace its mean, for a
+    /// wireless LAN that of a lone transmitter.
+    pub fn initial_rate(&self) -> Rate {
+        match self {
+            Capacity::Constant(rate) => *rate,
+            Capacity::Schedule(steps) => steps[0].1,
+            Capacity::Bucket(bucket) => bucket.rate,
+            Capacity::Trace(trace) => trace.mean_rate(),
+            Capacity::Wireless { alone, .. } => *alone,
+        }
+    }
+}
+
+/// A token bucket in front of a line, full at the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bucket {
+    /// Rate of the tokens.
+    pub rate: Rate,
+    /// Depth in bytes.
+    pub burst_bytes: u64,
+    /// Rate of the line; not below that of the tokens.
+    pub line: Rate,
+    /// Whether a packet may leave with too few tokens, so that the bucket is in debt.
+    pub overdraft: bool,
+}
+
+/// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity.
+/// An opportunity carries up to `opportunity_bytes` of the waiting packets; what it does not use is
+/// lost. The trace repeats for ever with the period of its last timestamp.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Trace {
+    /// The file as the scenario names it.
+    pub file: String,
+    /// SHA-256 of the file's content, in hexadecimal.
+    pub sha256: String,
+    /// Milliseconds since the start, not decreasing; the last is positive.
+    pub opportunities_ms: Vec<u32>,
+    /// Bytes per opportunity.
+    pub opportunity_bytes: u32,
+}
+
+impl Trace {
+    /// The period after which it repeats.
+    pub fn period(&self) -> Span {
+        Span::from_millis(u64::from(self.opportunities_ms.last().copied().unwrap_or(0)))
+    }
+
+    /// The mean rate over one period.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.opportunities_ms.len() as u128 * u128::from(self.opportunity_bytes) * 8;
+        let nanos = u128::from(self.period().as_nanos()).max(1);
+        Rate::from_bps((bits * 1_000_000_000 / nanos).max(1) as u64)
+    }
+}
+
+/// Extra delay of each packet on a wire.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Jitter {
+    /// How it is distributed.
+    pub extra: Extra,
+    /// Whether packets may overtake each other.
+    pub reorder: bool,
+}
+
+/// A distribution of extra delays.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Extra {
+    /// Uniform from zero to this.
+    Uniform(#[serde(with = "as_numbers::span")] Span),
+    /// Exponential with this mean.
+    Exponential(#[serde(with = "as_numbers::span")] Span),
+    /// Log-normal.
+    LogNormal {
+        /// Its mean.
+        #[serde(with = "as_numbers::span")]
+        mean: Span,
+        /// Its standard deviation.
+        #[serde(with = "as_numbers::span")]
+        deviation: Span,
+    },
+}
+
+/// Random loss on a wire; all numbers are probabilities.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Loss {
+    /// Each packet is lost with this probability.
+    Bernoulli(f64),
+    /// Two states, after Gilbert 1960 and Elliott 1963.
+    GilbertElliott {
+        /// Of a change from the good to the bad state, at each packet.
+        enter: f64,
+        /// Of a change from the bad to the good state, at each packet.
+        leave: f64,
+        /// Of loss in the bad state.
+        bad: f64,
+        /// Of loss in the good state.
+        good: f64,
+    },
+}

@@ -1,0 +1,82 @@
+//! The resolved scenario: every default filled in, every `2bdp` a number. It is all that engines
+//! read.
+
+mod apps;
+mod as_numbers;
+mod flows;
+mod links;
+mod tcp;
+mod to_json;
+mod wlan;
+
+use std::collections::BTreeSet;
+
+use sojourn_aqm::Span;
+
+pub use self::apps::{App, Datagrams, Recording, Shape, Sizes, Web};
+pub use self::flows::FlowGroup;
+pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
+pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
+pub use self::wlan::Wlan;
+pub use crate::document::apps::Arrivals;
+pub use crate::document::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
+pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
+
+/// A whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Resolved {
+    /// Its name.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time.
+    pub duration: Span,
+    /// Time at the start that no summary counts; less than the duration.
+    pub warmup: Span,
+    /// What is recorded besides the summary.
+    pub record: Record,
+    /// The links, sorted by name; flows refer to them by index.
+    pub links: Vec<Link>,
+    /// The wireless LANs, sorted by name; links refer to them by index.
+    pub wlans: Vec<Wlan>,
+    /// The groups of flows.
+    pub flows: Vec<FlowGroup>,
+    /// Settings of the engine `linux`.
+    pub linux: LinuxEngine,
+    /// What is legal but probably not meant, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Resolved {
+    /// The names of the traffic classes, in the order of first use.
+    pub fn classes(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let names = self.flows.iter().map(|group| &group.class);
+        names.filter(|&name| seen.insert(name)).cloned().collect()
+    }
+
+    /// The groups over TCP, with their index in [`Resolved::flows`].
+    pub fn tcp_groups(&self) -> impl Iterator<Item = (usize, &FlowGroup, &Tcp)> {
+        let groups = self.flows.iter().enumerate();
+        groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
+    }
+}
+
+/// What is recorded besides the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// One row per packet per queue.
+    pub packets: bool,
+    /// One row per drop and mark, with the state of the AQM just before it.
+    pub signals: bool,
+    /// Samples of every flow.
+    pub flows: bool,
+    /// Samples of every queue.
+    pub states: bool,
+    /// Time between samples.
+    pub sample: Span,
+    /// Width of bins, if there are any.
+    pub bins: Option<Span>,
+    /// Distributions of RTT and one-way delay of data packets.
+    pub latency: bool,
+}

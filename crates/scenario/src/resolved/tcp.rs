@@ -1,0 +1,48 @@
+//! The transport of flows over TCP, resolved.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::flows::{AccEcnOption, ReceiverEcn};
+
+/// The transport of a TCP flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Tcp {
+    /// The name of the profile, the rules of both ends: `linux`, `newreno`. Engines define them.
+    pub profile: String,
+    /// The congestion control, as text: `cubic`, `cubic:hystart=false`. Engines parse it. `None` is
+    /// that of the profile.
+    pub cc: Option<String>,
+    /// ECN, if the sender asks for it.
+    pub ecn: Option<Ecn>,
+    /// Payload of a full segment, bytes.
+    pub payload_bytes: u32,
+    /// IP and TCP headers of a data segment, bytes; also the size of a pure ACK.
+    pub header_bytes: u32,
+    /// Initial window in packets; `None` is that of the profile.
+    pub initial_window: Option<u32>,
+    /// Packets that one ACK covers at most; `None` is that of the profile.
+    pub ack_every: Option<u32>,
+    /// The receive window; `None` never limits the sender.
+    pub receive_window: Option<ReceiveWindow>,
+}
+
+/// The feedback of CE marks, if the sender asks for ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Ecn {
+    /// Whether the sender asks for accurate feedback (AccECN, RFC 9768) even if its congestion
+    /// control does not need it.
+    pub accecn: bool,
+    /// The most accurate feedback that the receiver grants.
+    pub receiver: ReceiverEcn,
+    /// When the receiver sends the AccECN option.
+    pub option: AccEcnOption,
+}
+
+/// The receive window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReceiveWindow {
+    /// Its maximum, bytes of payload.
+    pub bytes: u64,
+    /// Whether it starts small and grows with the data that arrives.
+    pub autotuned: bool,
+}

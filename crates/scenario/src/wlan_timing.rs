@@ -1,0 +1,134 @@
+//! Rates and frame durations of 802.11g at 2.4 GHz (IEEE 802.11-2012, clauses 9, 18 and 19).
+
+use sojourn_aqm::{Rate, Span};
+
+/// A rate of ERP-OFDM (802.11g: IEEE 802.11-2012 clause 19 with the signals of clause 18).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OfdmRate {
+    megabits: u64,
+}
+
+/// The smallest contention window, in slots: a first backoff is drawn from 0 to this (aCWmin of
+/// IEEE 802.11-2012 clause 19).
+pub const WINDOW_MIN: u32 = 15;
+/// The largest contention window, in slots (aCWmax), reached after several failures.
+pub const WINDOW_MAX: u32 = 1023;
+
+/// The rates, in Mbit/s. A symbol of 4 us carries four times as many bits.
+const RATES_MBIT: [u64; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
+/// The mandatory rates, which every station can receive (IEEE 802.11-2012 clause 18).
+const BASIC_MBIT: [u64; 3] = [24, 12, 6];
+
+const SYMBOL_US: u64 = 4;
+/// Preamble of 16 us and SIGNAL field of 4 us (IEEE 802.11-2012 §18.4.3).
+const PREAMBLE_US: u64 = 20;
+/// Silence after every OFDM frame at 2.4 GHz (IEEE 802.11-2012 clause 19).
+const SIGNAL_EXTENSION_US: u64 = 6;
+/// SERVICE field and tail, in bits (IEEE 802.11-2012 §18.4.3).
+const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
+/// MAC header, frame check sequence, LLC and SNAP.
+const DATA_OVERHEAD_BYTES: u32 = 24 + 4 + 8;
+const ACK_BYTES: u32 = 14;
+/// Short interframe space (SIFS).
+const SIFS_US: u64 = 10;
+const SLOTS_IN_DIFS: u64 = 2;
+
+/// dot11ShortRetryLimit: data frames are shorter than the RTS threshold, because RTS is off.
+pub(crate) const SHORT_RETRY_LIMIT: u32 = 7;
+/// The slot of a network of 802.11g alone.
+pub(crate) const SHORT_SLOT: Span = Span::from_micros(9);
+
+impl OfdmRate {
+    /// The rate, if 802.11g has it.
+    pub fn new(rate: Rate) -> Option<OfdmRate> {
+        let known = |megabits: &u64| megabits * 1_000_000 == rate.as_bps();
+        RATES_MBIT.into_iter().find(known).map(|megabits| OfdmRate { megabits })
+    }
+
+    /// As a number.
+    pub fn rate(self) -> Rate {
+        Rate::from_bps(self.megabits * 1_000_000)
+    }
+
+    /// How long a frame with `packet_bytes` of IP, link framing included, is on the air.
+    pub(crate) fn data_frame(self, packet_bytes: u32) -> Span {
+        self.frame(packet_bytes + DATA_OVERHEAD_BYTES)
+    }
+
+    /// What follows a data frame that was received: a SIFS and the acknowledgement.
+    pub(crate) fn sifs_and_ack(self) -> Span {
+        Span::from_micros(SIFS_US) + self.of_ack().frame(ACK_BYTES)
+    }
+
+    /// Acknowledgements are sent at the fastest basic rate that is not above that of the data
+    /// (IEEE 802.11-2012 §9.7.6.5).
+    fn of_ack(self) -> OfdmRate {
+        let basic = BASIC_MBIT.into_iter().find(|&megabits| megabits <= self.megabits);
+        OfdmRate { megabits: basic.expect("6 Mbit/s is the slowest rate") }
+    }
+
+    /// How long a frame is on the air. `mac_bytes` include header and frame check sequence.
+    fn frame(self, mac_bytes: u32) -> Span {
+        let bits = SERVICE_AND_TAIL_BITS + 8 * u64::from(mac_bytes);
+        let symbols = bits.div_ceil(self.megabits * SYMBOL_US);
+        Span::from_micros(PREAMBLE_US + SYMBOL_US * symbols + SIGNAL_EXTENSION_US)
+    }
+}
+
+/// DIFS = SIFS + 2 slots (IEEE 802.11-2012 §9.3.7).
+pub(crate) fn difs(slot: Span) -> Span {
+    Span::from_micros(SIFS_US) + slot.times(SLOTS_IN_DIFS)
+}
+
+/// EIFS = SIFS + DIFS + an acknowledgement at the lowest rate (IEEE 802.11-2012 §9.3.7).
+pub(crate) fn eifs(slot: Span) -> Span {
+    OfdmRate { megabits: 6 }.sifs_and_ack() + difs(slot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ofdm(megabits: u64) -> OfdmRate {
+        OfdmRate::new(Rate::from_bps(megabits * 1_000_000)).unwrap()
+    }
+
+    /// Fact scenario-1.
+    #[test]
+    fn a_frame_of_1500_bytes_lasts_its_whole_symbols() {
+        let micros = RATES_MBIT.map(|megabits| ofdm(megabits).data_frame(1500).as_nanos() / 1_000);
+        assert_eq!(micros, [2078, 1394, 1054, 710, 542, 370, 286, 254]);
+        assert_eq!(ofdm(54).data_frame(52), Span::from_micros(42));
+    }
+
+    /// Fact scenario-2.
+    #[test]
+    fn an_acknowledgement_at_a_basic_rate_lasts_34_to_50_us() {
+        let acks = [6, 12, 24].map(|megabits| {
+            ofdm(megabits).sifs_and_ack().as_nanos() / 1_000 - SIFS_US // sent at the same rate
+        });
+        assert_eq!(acks, [50, 38, 34]);
+    }
+
+    #[test]
+    fn data_at_any_rate_is_acknowledged_at_a_basic_rate() {
+        let acks = RATES_MBIT.map(|megabits| ofdm(megabits).of_ack().megabits);
+        assert_eq!(acks, [6, 6, 12, 12, 24, 24, 24, 24]);
+    }
+
+    #[test]
+    fn only_the_rates_of_802_11g_are_rates() {
+        for megabits in RATES_MBIT {
+            assert_eq!(ofdm(megabits).rate().as_bps(), megabits * 1_000_000);
+        }
+        assert_eq!(OfdmRate::new(Rate::from_bps(11_000_000)), None);
+        assert_eq!(OfdmRate::new(Rate::from_bps(6_000_001)), None);
+    }
+
+    /// Fact scenario-3.
+    #[test]
+    fn with_short_slots_difs_is_28_us_and_eifs_88_us() {
+        assert_eq!(difs(SHORT_SLOT), Span::from_micros(28));
+        assert_eq!(eifs(SHORT_SLOT), Span::from_micros(88));
+    }
+}

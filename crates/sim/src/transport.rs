@@ -1,0 +1,83 @@
+//! The transport of a group of TCP flows: the rules of its profile and its congestion control.
+
+use std::sync::Arc;
+
+use sojourn_scenario::resolved::{Resolved, Tcp};
+
+use crate::SimError;
+use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::ends::initial_window;
+use crate::tcp::profile::{self, AckRule, Profile};
+
+/// The rules of a group's TCP, and its congestion control.
+pub(crate) struct Transport {
+    pub(crate) profile: Profile,
+    pub(crate) cc: Arc<Chosen>,
+}
+
+/// The transport of a group with every default filled in, as texts and numbers for the manifest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TransportSummary {
+    /// The name of the group.
+    pub flows: String,
+    /// The congestion control with all its parameters.
+    pub cc: String,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Packets that one acknowledgement covers at most.
+    pub ack_every: u32,
+    /// The rules of the profile, all fields.
+    pub profile: String,
+}
+
+/// The transports of all groups of TCP flows. `custom` are congestion controls that the caller
+/// supplies, by the name of the group.
+///
+/// # Errors
+/// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
+pub fn transports(plan: &Resolved, custom: &Brought) -> Result<Vec<TransportSummary>, SimError> {
+    let summary = |(index, name, tcp): (usize, &String, &Tcp)| {
+        let Transport { profile, cc } = transport((index, name), tcp, custom)?;
+        Ok(TransportSummary {
+            flows: name.clone(),
+            cc: cc.in_full.clone(),
+            initial_window: initial_window(tcp, &profile),
+            ack_every: profile.ack.every,
+            profile: format!("{profile:?}"),
+        })
+    };
+    plan.tcp_groups().map(|(index, group, tcp)| summary((index, &group.name, tcp))).collect()
+}
+
+/// The transport of the group with an index and a name.
+///
+/// # Errors
+/// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
+pub(crate) fn transport(
+    (index, name): (usize, &str),
+    tcp: &Tcp,
+    custom: &Brought,
+) -> Result<Transport, SimError> {
+    let invalid = |key: &str| {
+        let at = format!("flows[{index}].{key}");
+        move |why: String| SimError::invalid(&at, why)
+    };
+    let mut profile = profile::profile(&tcp.profile).map_err(invalid("tcp"))?;
+    if let Some(every) = tcp.ack_every {
+        profile.ack = AckRule { every, ..profile.ack };
+    }
+    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
+    let cc = match custom.get(name) {
+        Some(cc) => Arc::clone(cc),
+        None => named().map_err(invalid("cc"))?,
+    };
+    let by_runs = (cc.factory)().needs().feedback == Feedback::Runs;
+    if by_runs && tcp.ecn.is_some_and(|ecn| ecn.accecn) {
+        let why = format!(
+            "{} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out",
+            cc.in_full.split(':').next().unwrap_or_default()
+        );
+        return Err(invalid("accecn")(why));
+    }
+    Ok(Transport { profile, cc })
+}
