@@ -5,7 +5,7 @@ from __future__ import annotations
 from sojourn import engines
 from sojourn.agreement import Cell, agree
 from sojourn.agreement.page import as_markdown
-from sojourn.library import load
+from sojourn.describing.library import load
 
 
 def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:

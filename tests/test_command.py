@@ -129,7 +129,7 @@ def test_explain_names_the_nearest_on_a_miss(command):
 
 
 def test_every_aqm_and_control_can_be_explained():
-    from sojourn.explain import explain
+    from sojourn.describing.explain import explain
 
     for entry in [*sojourn._core.aqms(), *sojourn._core.ccs()]:
         assert entry["name"] in explain(entry["name"])

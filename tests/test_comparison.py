@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from sojourn.cli.tables import print_comparison
-from sojourn.comparison import choose_link, choose_seeds, run_folder
+from sojourn.comparing.comparison import choose_link, choose_seeds, run_folder
+from sojourn.comparing.metrics import bulk_classes, select
+from sojourn.comparing.table import grid
 from sojourn.errors import InputError
-from sojourn.grid import grid
-from sojourn.metrics import bulk_classes, select
 from synthetic import AQMS, comparison
 
 

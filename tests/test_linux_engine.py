@@ -18,10 +18,10 @@ import sojourn
 from guests import KERNEL, in_guest, needs_kernel, numbers
 from processes import below, is_alive, wait_for
 from sojourn import _core, engines
+from sojourn.describing.library import load
 from sojourn.engines import linux
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
-from sojourn.library import load
 
 TEXT = """
 name = "guest"

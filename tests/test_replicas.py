@@ -6,9 +6,10 @@ import time
 import pytest
 
 import sojourn
-from sojourn import cli, engines, replicas
+from sojourn import cli, engines
 from sojourn.errors import InputError, RunFailed
-from sojourn.replicas import Task, run_all
+from sojourn.running import replicas
+from sojourn.running.replicas import Task, run_all
 
 SMALL = {"duration": "2s", "warmup": "0s"}
 

@@ -18,9 +18,10 @@ import pytest
 
 import sojourn
 from processes import below, is_alive, wait_for
-from sojourn import _core, router
+from sojourn import _core
 from sojourn.engines.linux import host
 from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.running import router
 
 LACKS = host.missing()
 needs_spaces = pytest.mark.skipif(

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, engines, files
+from sojourn.comparing.statistics import estimate
 from sojourn.errors import InputError, RunFailed
 from sojourn.plots import data
-from sojourn.replicas import Progress, Task, run_all
-from sojourn.result import Result
-from sojourn.statistics import estimate
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import click
 
 from sojourn import engines, files
 from sojourn.cli import console, options
-from sojourn.library import load
+from sojourn.describing.library import load
 
 
 @click.command(

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from sojourn.replicas import Progress
+from sojourn.running.replicas import Progress
 
 PIPE_WIDTH = 120
 _LINE_EVERY_S = 5.0

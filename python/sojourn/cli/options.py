@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn import _core
-from sojourn.library import shipped
+from sojourn.describing.library import shipped
 
 F = TypeVar("F", bound=Callable[..., Any])
 

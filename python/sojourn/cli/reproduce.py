@@ -29,7 +29,7 @@ _STYLES = (
 def _complete(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
-    from sojourn.reproduce.choose import known
+    from sojourn.reproduce.select import known
 
     words = [
         word
@@ -88,10 +88,10 @@ def reproduce(
     that are missing are made.
     """
     from sojourn.reproduce.cache import Cache
-    from sojourn.reproduce.choose import choose
     from sojourn.reproduce.outcome import reproduce as make
+    from sojourn.reproduce.select import select
 
-    choose(words, engine)
+    select(words, engine)
     (where,) = engines.choose([engine], kernel)
     if out is None and not as_json:
         out = _DEFAULT_OUT

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from sojourn import router as product
 from sojourn.cli import console, options
-from sojourn.metrics import SummaryRow
+from sojourn.running import router as product
+from sojourn.running.series import SummaryRow
 
 _INTERRUPTED = 130
 _SAY_EVERY = 10

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.grid import LEGEND, GridCell, GridRow, grid, zero_note
-from sojourn.text import show_value
-from sojourn.words import how
+from sojourn.comparing.conclusions import how
+from sojourn.comparing.table import LEGEND, GridCell, GridRow, grid, zero_note
+from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison
-    from sojourn.result import Result
+    from sojourn.comparing.comparison import Comparison
+    from sojourn.running.result import Result
 
 # The same cells as in the report, set tightly so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from sojourn import engines, files
-from sojourn.aqmlist import split_all
 from sojourn.cli import console, options
-from sojourn.comparison import DEFAULT_SEEDS, Comparison, choose_link
-from sojourn.comparison import compare as compare_aqms
-from sojourn.library import load, parse_set
-from sojourn.runs import run as run_once
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
+from sojourn.comparing.comparison import compare as compare_aqms
+from sojourn.describing.aqm_list import split_all
+from sojourn.describing.library import load, parse_set
+from sojourn.running.runs import run as run_once
 
 _REPLACED = "Files of an earlier result there are replaced, other files stay."
 

@@ -11,7 +11,7 @@ from sojourn.errors import NothingToPlot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.comparison import Comparison
+    from sojourn.comparing.comparison import Comparison
 
 __all__ = ["KINDS", "draw_all", "kind"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sojourn.result import Result
+    from sojourn.running.result import Result
 
 Floats = NDArray[np.float64]
 Results = Mapping[str, Sequence["Result"]]

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sojourn.comparing.metrics import bulk_classes
 from sojourn.errors import NothingToPlot
-from sojourn.metrics import bulk_classes
 from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 

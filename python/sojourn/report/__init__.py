@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
-from sojourn.comparison import cell_record, difference_record, run_folder
-from sojourn.grid import LEGEND, grid, zero_note
+from sojourn.comparing.comparison import cell_record, difference_record, run_folder
+from sojourn.comparing.conclusions import how
+from sojourn.comparing.table import LEGEND, grid, zero_note
 from sojourn.report.inline import inline_svg
-from sojourn.words import how
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison
+    from sojourn.comparing.comparison import Comparison
 
 __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn import _core, files
-from sojourn.reproduce.keep import FORMAT, Arrays
+from sojourn.reproduce.extract import FORMAT, Arrays
 
 
 class Cache:

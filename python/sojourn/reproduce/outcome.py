@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sojourn import engines
-from sojourn.replicas import Progress
+from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.reproduce import work
 from sojourn.reproduce.cache import Cache, simulator
-from sojourn.reproduce.choose import choose
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
+from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import Judged, judge, not_covered
-from sojourn.statistics import Estimate, estimate
+from sojourn.running.replicas import Progress
 
 if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
@@ -106,7 +106,7 @@ def reproduce(
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    chosen = choose(words, engine.name)
+    chosen = select(words, engine.name)
     cache = cache or Cache()
     plans = {
         paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]

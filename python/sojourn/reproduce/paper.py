@@ -42,7 +42,7 @@ class Case:
 
     Attributes:
         scenario: in words; every parameter is the paper's or marked as chosen beside it.
-        keep: names in `sojourn.reproduce.keep.KEEP`: what of a run is kept beside its summary.
+        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept beside the summary.
     """
 
     scenario: Scenario

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from sojourn.describing.formatting import decimals_for, show
 from sojourn.reproduce.outcome import ItemMade, PaperMade
 from sojourn.reproduce.paper import Table
 from sojourn.reproduce.verdict import Judged, PartJudged
-from sojourn.text import decimals_for, show
 
 GOOD = ("match", "holds")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.reproduce.paper import Claim, Part, Tag, Values
-from sojourn.statistics import Estimate, estimate
 
 Verdict = Literal["match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"]
 

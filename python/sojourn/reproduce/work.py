@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _core, engines
+from sojourn.describing.library import load
 from sojourn.errors import RunFailed
-from sojourn.library import load
-from sojourn.replicas import Progress, Task, run_each
 from sojourn.reproduce.cache import Cache
-from sojourn.reproduce.keep import RECORDS, Arrays, reduce
+from sojourn.reproduce.extract import RECORDS, Arrays, extract
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
-from sojourn.result import Result
+from sojourn.running.replicas import Progress, Task, run_each
+from sojourn.running.result import Result
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _simulate(
         run = runs[index]
         if result.invalid:
             raise RunFailed(f"{run.label}: not a valid experiment: {'; '.join(result.invalid)}")
-        cache.write(run.path, reduce(result, run.keep))
+        cache.write(run.path, extract(result, run.keep))
         return int(result.manifest["packets"])
 
     tasks = [Task(run.label, run.scenario, run.engine) for run in runs]

@@ -13,7 +13,7 @@ import numpy as np
 
 from sojourn import _core, files
 from sojourn.errors import InputError
-from sojourn.replicas import Progress
+from sojourn.running.replicas import Progress
 from sojourn.stability.analysis import Stability, analyse
 from sojourn.stability.arrays import ArrayLike, Floats, floats
 from sojourn.stability.conditions import PACKET_BYTES
@@ -24,7 +24,7 @@ from sojourn.stability.observation import (
     observe_all,
     scenario_of,
 )
-from sojourn.stability.plain import plain
+from sojourn.stability.to_json import to_json
 
 _MEASURES = ("delay_mean_s", "variation", "peak_share", "peak_rad_per_s", "utilisation")
 
@@ -200,7 +200,7 @@ class Map:
             | {"series": name}
             for point, name in zip(self.observed, names, strict=True)
         ]
-        numbers: dict[str, Any] = plain({"predicted": self.predicted, "observed": observed})
+        numbers: dict[str, Any] = to_json({"predicted": self.predicted, "observed": observed})
         return numbers
 
 

@@ -8,13 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sojourn import _core, engines, files, statistics
+from sojourn import _core, engines, files
+from sojourn.comparing import statistics
+from sojourn.comparing.metrics import Metric, select
+from sojourn.comparing.statistics import Estimate, PairedTest, estimate, holm, paired
+from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.errors import InputError
-from sojourn.library import ScenarioLike, Sets, load
-from sojourn.metrics import Metric, select
-from sojourn.replicas import Progress, Task, run_all
-from sojourn.result import Result
-from sojourn.statistics import Estimate, PairedTest, estimate, holm, paired
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -210,7 +211,7 @@ class Comparison:
 
     def words(self) -> list[str]:
         """What is significant, in one sentence per AQM."""
-        from sojourn.words import sentences
+        from sojourn.comparing.conclusions import sentences
 
         return sentences(self)
 

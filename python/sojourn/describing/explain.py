@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from sojourn import _core, vocabulary
+from sojourn import _core
+from sojourn.describing import schema_keys
 from sojourn.errors import InputError, ScenarioError
 
 WIDTH = 80
@@ -49,7 +50,7 @@ def explain(topic: str) -> str:
     Raises:
         InputError: see `find`.
     """
-    word = vocabulary.find(topic)
+    word = schema_keys.find(topic)
     if word is not None:
         return _word(word)
     found, tcp = _meant(topic)
@@ -63,7 +64,7 @@ def declared(topic: str) -> list[Entry]:
     Raises:
         InputError: see `find`.
     """
-    word = vocabulary.find(topic)
+    word = schema_keys.find(topic)
     if word is not None:
         return [{"path": word.path, "required": word.required, "schema": word.schema}]
     found, tcp = _meant(topic)
@@ -100,7 +101,7 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known = [e["name"] for e in entries]
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
-    known += [*_tcps(), *vocabulary.words()]
+    known += [*_tcps(), *schema_keys.words()]
     near = difflib.get_close_matches(topic, known, n=1, cutoff=0.5)
     meant = f"; did you mean `{near[0]}`?" if near else ";"
     return (
@@ -256,9 +257,9 @@ def _tcp(entry: Entry) -> str:
     return "\n".join([*lines, *_columns(rules), "", f'set it: tcp = "{entry["name"]}"'])
 
 
-def _word(word: vocabulary.Word) -> str:
+def _word(word: schema_keys.Word) -> str:
     lines = [*_wrapped(f"{word.path}  ({word.value})", 0), *_wrapped(word.doc, 2)]
-    inner = vocabulary.below(word)
+    inner = schema_keys.below(word)
     if inner:
         last = [(w.path.rpartition(".")[2], w) for w in inner]
         lines += ["", "words:", *_columns([(name, f"({w.value}) {w.doc}") for name, w in last])]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.engines import engines
-from sojourn.replicas import default_jobs
+from sojourn.running.replicas import default_jobs
 
 _LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
 

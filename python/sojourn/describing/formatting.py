@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sojourn.statistics import Estimate
+from sojourn.comparing.statistics import Estimate
 
 _MINUS = "−"
 

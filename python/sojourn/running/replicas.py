@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 from sojourn import _core, engines
 from sojourn.control import Brought
 from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 _LOOK_EVERY_S = 0.1
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.text import decimals_for, scale_of, show
+from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison, Difference
+    from sojourn.comparing.comparison import Comparison, Difference
 
 
 def sentences(comparison: Comparison) -> list[str]:

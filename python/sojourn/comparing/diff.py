@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from sojourn import _core
-from sojourn.comparison import choose_link
+from sojourn.comparing.comparison import choose_link
+from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.errors import Interrupted
-from sojourn.library import ScenarioLike, Sets, load
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 OPEN_LOOP = (
     "Both were fed exactly the packets that arrived at {link} in the run with {first}, at the "

@@ -23,7 +23,7 @@ def known() -> dict[str, Paper]:
     return {paper.key: paper for paper in found if paper is not None}
 
 
-def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[Item]]]:
+def select(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[Item]]]:
     """The papers and items that words such as ``pie``, ``pie:F4`` or ``pie:F4,F5`` name.
 
     Args:

@@ -25,7 +25,7 @@ class Written(Protocol):
 
 ScenarioLike = str | Path | Written | _core.Scenario
 
-_FOLDER = Path(__file__).parent / "scenarios"
+_FOLDER = Path(__file__).parents[1] / "scenarios"
 
 
 def shipped() -> dict[str, Path]:

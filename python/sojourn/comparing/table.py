@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sojourn.text import decimals_for, scale_of, show, show_estimate
+from sojourn.describing.formatting import decimals_for, scale_of, show, show_estimate
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison, Difference, Verdict
-    from sojourn.text import Scale
+    from sojourn.comparing.comparison import Comparison, Difference, Verdict
+    from sojourn.describing.formatting import Scale
 
 SIGNS = {"better": "✓", "worse": "✗", "different": "≠", "": ""}
 LEGEND = (

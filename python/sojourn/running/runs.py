@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sojourn import engines, files
 from sojourn.control import Control, brought
+from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.errors import RunFailed
-from sojourn.library import ScenarioLike, Sets, load
-from sojourn.replicas import Progress, Task, run_all
-from sojourn.result import Result
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
 
 
 def run(
