@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from guests import on_linux
 from processes import below, is_alive, wait_for
 from sojourn import _core
-from sojourn.engines import linux
 from sojourn.engines.linux import host, uml
 from test_linux_places import TEXT, numbers, scenario
 
@@ -37,7 +37,7 @@ QUEUES = {
 
 def carried(given: _core.Scenario) -> _core.Run:
     """Run it; whatever the queue, the link is shared and nothing but the machine is to blame."""
-    run = linux.run(given, _core.Cancel())
+    run = on_linux(given, _core.Cancel())
     assert all("the host stalled" in reason for reason in run.invalid)
     found = numbers(run)
     assert found["queue/bottleneck/utilisation"] > 0.5

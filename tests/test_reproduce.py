@@ -11,9 +11,11 @@ import pytest
 
 from sojourn import _core
 from sojourn.describing.library import load
+from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
 from sojourn.reproduce import dossier, outcome, select, work
 from sojourn.reproduce.cache import Cache
+from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
 from sojourn.reproduce.paper import (
     Case,
     Item,
@@ -26,12 +28,12 @@ from sojourn.reproduce.paper import (
     number,
     order,
 )
-from sojourn.reproduce.testbed import kernel_queue, on_kernel
 from sojourn.running.replicas import Silent
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
 pytestmark = pytest.mark.core
 
+LINUX = registry.find("linux")
 DATA = Path(__file__).parent / "data"
 
 
@@ -267,7 +269,7 @@ def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_fact
 
 
 def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
-    chosen = select.select([], "linux")
+    chosen = select.select([], LINUX)
     assert [paper.key for paper, _items in chosen] == ["kids", "pie"]
     of_pie = {item.id: item for item in chosen[1][1]}
     assert of_pie["F10"].missing == ""
@@ -276,11 +278,11 @@ def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
     with pytest.raises(
         InputError, match="reproduce madpie: it was not measured on a Linux testbed"
     ):
-        select.select(["madpie"], "linux")
+        select.select(["madpie"], LINUX)
 
 
 def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
-    (kids, _items), _pie = select.select([], "linux")
+    (kids, _items), _pie = select.select([], LINUX)
     (own, _items) = select.select(["kids"])[0]
     assert any(claim.differs for claim in own.claims)
     assert kids.testbed is not None
@@ -290,7 +292,7 @@ def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
 
 @pytest.mark.parametrize("paper", ["kids", "pie"])
 def test_every_testbed_experiment_can_be_told_to_the_kernel(paper: str) -> None:
-    ((made, items),) = select.select([paper], "linux")
+    ((made, items),) = select.select([paper], LINUX)
     assert made.testbed is not None
     assert set(made.testbed.items) <= {item.id for item in items}
     cases = [case for item in items for case in item.cases("full").values()]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn import engines, files
+from sojourn import files
 from sojourn.cli import console, options
+from sojourn.engines import registry
 from sojourn.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -61,11 +62,8 @@ Examples:
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
-@click.option(
-    "--engine", default=engines.SIM, show_default=True, type=click.Choice(engines.RUNNABLE),
-    help="sim: the packet simulator; linux: the real kernel, for what was measured on a testbed.",
-)  # fmt: skip
-@options.kernel_option
+@options.engine_option(", for what was measured on a testbed.")
+@options.engine_options
 @options.out_option(
     "Write figures, a page per paper and an index in DIR: `reproduction` by default, nothing with "
     "--json unless it is given."
@@ -77,9 +75,9 @@ def reproduce(
     seeds: int | None,
     jobs: int | None,
     engine: str,
-    kernel: Path | None,
     out: Path | None,
     as_json: bool,
+    **engine_options: Any,
 ) -> int:
     """Make figures and tables of five papers again and judge what they claim.
 
@@ -91,8 +89,8 @@ def reproduce(
     from sojourn.reproduce.outcome import reproduce as make
     from sojourn.reproduce.select import select
 
-    select(words, engine)
-    (where,) = engines.choose([engine], kernel)
+    select(words, registry.find(engine))
+    (selected,) = registry.select([engine], engine_options)
     if out is None and not as_json:
         out = _DEFAULT_OUT
     if out is not None:
@@ -101,7 +99,7 @@ def reproduce(
         found = make(
             words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
             cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
-            engine=where,
+            engine=selected,
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would tell nobody anything.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.conclusions import how
-from sojourn.comparing.table import LEGEND, GridCell, GridRow, grid, zero_note
+from sojourn.comparing.table import LEGEND, TableCell, TableRow, table_rows, zero_note
 from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def print_result(result: Result, console: Any) -> None:
 
 def print_comparison(comparison: Comparison, console: Any) -> None:
     """Metrics as rows, AQMs as columns, then legend and words; wide tables in several parts."""
-    rows = grid(comparison)
+    rows = table_rows(comparison)
     if not rows:
         console.print("no run gave a result")
         return
@@ -54,7 +54,7 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
         console.print(sentence, markup=False)
 
 
-def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
+def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:
     """Which columns stand side by side: as many as fit beside the labels."""
     label = max(len(f"{row.label} [{row.unit}]") for row in rows)
     widths = [
@@ -72,7 +72,7 @@ def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
     return parts
 
 
-def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
+def _part(aqms: list[str], rows: list[TableRow], columns: list[int]) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -89,7 +89,7 @@ def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
     return table
 
 
-def _tight(cell: GridCell) -> str:
+def _tight(cell: TableCell) -> str:
     return f"{cell.text.replace(*_TIGHT)} {cell.sign or ' '}"
 
 

@@ -36,16 +36,16 @@ class Cache:
         self._folder = (folder or default_folder()) / "runs"
         self._say = say
 
-    def path(self, scenario: _core.Scenario, keep: tuple[str, ...], kernel: str = "") -> Path:
+    def path(self, scenario: _core.Scenario, keep: tuple[str, ...], engine: str = "") -> Path:
         """The file of a run: its name is the digest of all that the content depends on.
 
         Args:
             scenario: what is run.
             keep: what of it is kept.
-            kernel: the digest of the kernel that it ran on; empty for the simulator.
+            engine: what of the engine the results depend on; see `Engine.digest`.
         """
-        engine = [kernel] if kernel else []
-        text = "\n".join([*engine, simulator(), str(FORMAT), *keep, scenario.resolved_json()])
+        parts = [engine] if engine else []
+        text = "\n".join([*parts, simulator(), str(FORMAT), *keep, scenario.resolved_json()])
         name = hashlib.sha256(text.encode()).hexdigest()[:40]
         return self._folder / name[:2] / f"{name}.npz"
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sojourn import engines
 from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
 from sojourn.reproduce import work
 from sojourn.reproduce.cache import Cache, simulator
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
@@ -65,7 +66,7 @@ class Reproduction:
 
     Attributes:
         profile: quick or full.
-        engine: on what it was found: ``sim``, or the kernel in words.
+        engine: where the runs took place, in words.
         papers: in the order asked for.
         tally: runs made and found.
         damaged: sentences about cache entries that were made again.
@@ -88,7 +89,7 @@ def reproduce(
     jobs: int | None = None,
     cache: Cache | None = None,
     progress: Progress | None = None,
-    engine: engines.Choice = engines.SIMULATOR,
+    engine: EngineSelection = registry.DEFAULT,
 ) -> Reproduction:
     """Make figures and tables of papers again.
 
@@ -98,7 +99,7 @@ def reproduce(
         seeds: seeds per case; by default what each item states.
         jobs: runs at a time; the number of cores by default.
         cache: where finished runs are kept; the user's cache folder by default.
-        progress: who is told how far the runs are.
+        progress: receives how far the runs are.
         engine: where the runs take place; the real kernel has the testbed experiments alone.
 
     Raises:
@@ -106,7 +107,7 @@ def reproduce(
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    chosen = select(words, engine.name)
+    chosen = select(words, engine.engine)
     cache = cache or Cache()
     plans = {
         paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]
@@ -118,7 +119,7 @@ def reproduce(
         PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
         for paper, _items in chosen
     ]
-    return Reproduction(profile, engines.describe(engine), made, tally, cache)
+    return Reproduction(profile, engine.describe(), made, tally, cache)
 
 
 def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:

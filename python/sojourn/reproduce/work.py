@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import _core, engines
+from sojourn import _core
 from sojourn.describing.library import load
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
 from sojourn.errors import RunFailed
 from sojourn.reproduce.cache import Cache
 from sojourn.reproduce.extract import RECORDS, Arrays, extract
@@ -34,7 +36,7 @@ class Run:
     scenario: _core.Scenario
     keep: tuple[str, ...]
     path: Path
-    engine: engines.Choice
+    engine: EngineSelection
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def plan(
     profile: Profile,
     seeds: int | None,
     cache: Cache,
-    engine: engines.Choice = engines.SIMULATOR,
+    engine: EngineSelection = registry.DEFAULT,
 ) -> Plan:
     """The runs of an item.
 
@@ -94,7 +96,7 @@ def plan(
         cache: where finished runs are.
         engine: where the runs take place.
     """
-    kernel = engines.digest(engine)
+    depends_on = engine.digest()
     count = seeds or getattr(item.seeds, profile)
     cases = {}
     for key, case in item.cases(profile).items():
@@ -103,7 +105,7 @@ def plan(
             Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
-            for path in [cache.path(scenario, case.keep, kernel)]
+            for path in [cache.path(scenario, case.keep, depends_on)]
         ]
     return Plan(item, cases)
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from sojourn import _core
-from sojourn.engines import engines
+from sojourn.engines import registry
 from sojourn.running.replicas import default_jobs
 
 _LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
@@ -41,12 +41,10 @@ def examine() -> list[Check]:
         Check("cores", "ok", f"{default_jobs()} (runs at a time, unless --jobs says otherwise)"),
         *(
             Check(
-                f"engine {engine.name}",
-                "ok" if engine.available else "later",
-                engine.note,
-                engine.remedy,
+                f"engine {place.name}", "ok" if place.works else "later", place.note, place.remedy
             )
-            for engine in engines()
+            for engine in registry.engines()
+            for place in engine.doctor()
         ),
         *map(_library, _LIBRARIES),
         _folder("this folder", Path.cwd(), "give --out a folder elsewhere"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.engines.linux import guest
-from sojourn.engines.linux.way import Way
+from sojourn.engines.protocol import Availability
 from sojourn.errors import InputError
 
 NAME = "host"
@@ -66,19 +66,19 @@ def offers(kind: str) -> bool:
     return "Specified qdisc kind is unknown" not in said and "qdisc not found" not in said
 
 
-def way() -> Way:
+def availability() -> Availability:
     """Whether scenarios run here, for `sojourn doctor`."""
     name = f"{NAME}, real time"
     lacks = missing()
     if lacks is not None:
         what, remedy = lacks
-        return Way(name, False, what, remedy)
+        return Availability(name, False, what, remedy)
     absent = [kind for kind in ("cbs", "netem") if not offers(kind)]
     who = "as root" if os.geteuid() == 0 else "in a user name space"
     note = f"real kernel {platform.release()}, {who}"
     if absent:
         note += f'; has no {", ".join(absent)}, so only with bottleneck = "sojourn"'
-    return Way(name, True, note)
+    return Availability(name, True, note)
 
 
 class Host:
