@@ -114,7 +114,7 @@ def test_json_is_the_declaration(command):
     assert shown == json.loads(json.dumps(_core.describe_aqm("fq(pie@linux)")))
 
 
-@pytest.mark.parametrize("path", [*schema_keys.words()])
+@pytest.mark.parametrize("path", [*schema_keys.keys()])
 def test_every_word_of_a_scenario_is_explained_in_eighty_columns(path):
     lines = explain(path).splitlines()
     assert lines[0].startswith(f"{path} ") and len(lines) > 1

@@ -373,7 +373,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
 def test_what_a_kernel_said_last_is_told_with_the_remedy(console: str, says: str) -> None:
     with guest.scratch() as folder:
         folder.console.write_text(console)
-        assert says in guest._last_words(folder)
+        assert says in guest._end_of_console(folder)
 
 
 def test_a_build_without_room_says_how_much_it_needs(

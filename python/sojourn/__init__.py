@@ -5,7 +5,7 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
     import sojourn
 
     comparison = sojourn.compare("traffic-mix", aqms=["taildrop", "pie", "madpie"])
-    comparison                      # in a notebook: the table and what is significant, in words
+    comparison                      # in a notebook: the table and what is significant, in sentences
     comparison.save("out")          # report.html, figures, numbers
 
     result = sojourn.run("traffic-mix", seed=3)

@@ -1,7 +1,7 @@
 """Congestion controls written in Python, for experiments.
 
-docs/python-cc.md tells how and what it costs. A scenario file never names code: only a call such as
-``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
+docs/python-cc.md says how to write one and what it costs. A scenario file never names code: only a
+call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def custom_controls(controls: Mapping[str, type[Control]]) -> tuple[CustomContro
 
 
 def digest(cls: type) -> str:
-    """SHA-256 of what the class says: its methods' source and plain attributes, bases included.
+    """SHA-256 of a class: its methods' source and plain attributes, bases included.
 
     Raises:
         OSError: the source cannot be read.

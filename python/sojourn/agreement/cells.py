@@ -24,7 +24,7 @@ class CellAgreement:
     Attributes:
         scenario: its name, and that of the link where it has several.
         metric: its name in table ``summary``.
-        values: on the first engine and on the second, which is the judge.
+        values: on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; 0 for one seed.
     """
 
@@ -104,7 +104,7 @@ class Agreement:
     """Scenarios on two engines.
 
     Attributes:
-        names: the engines; the second is the judge.
+        names: the engines; the second is the reference.
         seeds: how many seeds each cell is a mean of.
         pairs: the scenarios, each once for every link.
     """

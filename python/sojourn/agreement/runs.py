@@ -24,7 +24,7 @@ def agree(
 
     Args:
         scenarios: the scenarios.
-        on: two engines; the second is the judge.
+        on: two engines; the second is the reference.
         seeds: how many seeds, counting up from each scenario's own.
         jobs: runs at a time; the number of cores by default.
         progress: receives how far the runs are.

@@ -1,4 +1,4 @@
-"""The verb ``agree``: how far two engines agree."""
+"""The command ``agree``: how far two engines agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 @click.option("--grid", is_flag=True, help="The shipped grid of scenarios as well.")
 @click.option(
     "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
-    help="The two engines; the second is the judge.",
+    help="The two engines; the second is the reference.",
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(1), default=3, metavar="N", show_default=True,

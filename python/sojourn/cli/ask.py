@@ -1,4 +1,4 @@
-"""The verbs that tell: list, explain, validate, doctor, completion."""
+"""The commands that show information: list, explain, validate, doctor, completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb diff: two AQMs on the same arrivals."""
+"""The command diff: two AQMs on the same arrivals."""
 
 from __future__ import annotations
 

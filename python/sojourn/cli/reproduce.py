@@ -1,4 +1,4 @@
-"""The verb ``reproduce``: figures and tables of papers, measured against published."""
+"""The command ``reproduce``: figures and tables of papers, measured against published."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _complete(
 ) -> list[CompletionItem]:
     from sojourn.reproduce.select import known
 
-    words = [
-        word
+    names = [
+        name
         for paper in known().values()
-        for word in (paper.key, *(f"{paper.key}:{item.id}" for item in paper.items))
+        for name in (paper.key, *(f"{paper.key}:{item.id}" for item in paper.items))
     ]
-    return [CompletionItem(word) for word in words if word.startswith(start)]
+    return [CompletionItem(name) for name in names if name.startswith(start)]
 
 
 @click.command(
@@ -49,7 +49,7 @@ Examples:
   sojourn reproduce kids pie:F10 --engine linux
 """
 )
-@click.argument("words", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
+@click.argument("names", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
 @click.option(
     "--quick/--full", "quick", default=True,
     help="Few seeds and shorter sweeps (the default), or the papers' own numbers of runs.",
@@ -70,7 +70,7 @@ Examples:
 )
 @options.json_option
 def reproduce(
-    words: tuple[str, ...],
+    names: tuple[str, ...],
     quick: bool,
     seeds: int | None,
     jobs: int | None,
@@ -89,7 +89,7 @@ def reproduce(
     from sojourn.reproduce.outcome import reproduce as make
     from sojourn.reproduce.select import select
 
-    select(words, registry.find(engine))
+    select(names, registry.find(engine))
     (selected,) = registry.select([engine], engine_options)
     if out is None and not as_json:
         out = _DEFAULT_OUT
@@ -97,12 +97,12 @@ def reproduce(
         files.prepare(out)
     try:
         found = make(
-            words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
-            cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
+            names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
+            cache=Cache(report=lambda text: console.warn([text])), progress=console.meter(),
             engine=selected,
         )  # fmt: skip
     except Interrupted as error:
-        # Thousands of labels would tell nobody anything.
+        # Thousands of labels would help nobody.
         console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
         return _INTERRUPTED
     console.say(
@@ -138,7 +138,7 @@ def _show(found: Reproduction, as_json: bool) -> None:
             for table in each.item.tables(each.values):
                 _print_table(screen, table)
         _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
-        parts = [f"{good} of {of} {words}" for words, good, of in show.scores(made) if of]
+        parts = [f"{good} of {of} {label}" for label, good, of in show.scores(made) if of]
         screen.print("; ".join([*parts, show.counts(made)]))
 
 

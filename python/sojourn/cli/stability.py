@@ -1,4 +1,4 @@
-"""The verb ``stability``: control theory of an AQM, in tables, figures and gains."""
+"""The command ``stability``: control theory of an AQM, in tables, figures and gains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEP_S = 21.0
 
 @dataclass(frozen=True)
 class _Question:
-    """What was asked on the command line."""
+    """The arguments of the command line."""
 
     aqm: str
     rtt: str
@@ -236,8 +236,8 @@ def _step(question: _Question) -> Figure:
             duration_s=_STEP_S, **more,
         )  # fmt: skip
         panels[name] = points.labels, response
-        told = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
-        for label, settling_s, overshoot in told:
+        measured = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
+        for label, settling_s, overshoot in measured:
             took = "does not settle" if math.isnan(settling_s) else f"settles in {settling_s:.1f} s"
             console.say(f"{name}, {label}: {took} (within 10 %), overshoot {overshoot:.0%}")
     return step_response(panels, f"Fluid model of {question.aqm}, {_conditions(question)}")

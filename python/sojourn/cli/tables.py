@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.conclusions import how
+from sojourn.comparing.conclusions import method
 from sojourn.comparing.table import LEGEND, TableCell, TableRow, table_rows, zero_note
 from sojourn.describing.formatting import show_value
 
@@ -38,7 +38,7 @@ def print_result(result: Result, console: Any) -> None:
 
 
 def print_comparison(comparison: Comparison, console: Any) -> None:
-    """Metrics as rows, AQMs as columns, then legend and words; wide tables in several parts."""
+    """Metrics as rows, AQMs as columns, then legend and conclusions; a wide table in parts."""
     rows = table_rows(comparison)
     if not rows:
         console.print("no run gave a result")
@@ -47,7 +47,7 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
         console.print(_part(comparison.aqms, rows, columns))
     notes = [LEGEND.format(comparison.baseline)] if len(comparison.aqms) > 1 else []
     notes += filter(None, [zero_note(comparison)])
-    for note in [*notes, how(comparison)]:
+    for note in [*notes, method(comparison)]:
         console.print(note, style="dim", markup=False)
     for sentence in comparison.words():
         console.print()
@@ -55,7 +55,7 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
 
 
 def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:
-    """Which columns stand side by side: as many as fit beside the labels."""
+    """Which columns are shown side by side: as many as fit beside the labels."""
     label = max(len(f"{row.label} [{row.unit}]") for row in rows)
     widths = [
         1 + max(len(line) for line in [*_lines(aqm), *(_tight(row.cells[i]) for row in rows)])

@@ -1,4 +1,4 @@
-"""The verbs that simulate: run, compare."""
+"""The commands that simulate: run, compare."""
 
 from __future__ import annotations
 
@@ -121,15 +121,15 @@ def compare(
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
     scenario = load(file, [parse_set(text) for text in sets])
-    chosen = split_all(aqms)
+    listed = split_all(aqms)
     engines = registry.select(on.split(","), engine_options)
-    if not chosen and len(engines) < 2:
+    if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     _announce(out)
     comparison = compare_aqms(
-        scenario, chosen, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
+        scenario, listed, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
         on=engines,
     )  # fmt: skip
     if out is not None:
@@ -144,7 +144,7 @@ def compare(
 
 
 def _announce(out: Path | None) -> None:
-    """Say that an earlier result will go."""
+    """Warn that an earlier result will be replaced."""
     if out is not None and files.holds_result(out):
         console.say(f"{out} holds an earlier result; its files will be replaced")
 

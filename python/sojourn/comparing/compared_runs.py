@@ -53,7 +53,7 @@ class PairedDifference:
     def verdict(self) -> DifferenceVerdict:
         """Whether the difference is significant at 5 % after correction, and what it means.
 
-        ``different`` stands where neither direction is better as such; empty: not significant.
+        ``different`` where neither direction is better as such; empty where it is not significant.
         """
         if not self.p_adjusted < ALPHA:
             return ""

@@ -1,4 +1,4 @@
-"""Several AQMs on one link under the same seeds: run, compared, shown, saved."""
+"""Running several AQMs on one link under the same seeds; figures and the report of the result."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def compare(
 
 
 def choose_link(scenario: _core.Scenario, link: str | None) -> str:
-    """The link that gets the AQM: the one asked for, the only one, or ``bottleneck``.
+    """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
 
     Raises:
-        InputError: there is no such link, or there are several and none was asked for.
+        InputError: there is no such link, or there are several and none was given.
     """
     links = scenario.links
     known = ", ".join(links)
@@ -142,12 +142,12 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     Raises:
         InputError: there is none, or one occurs twice.
     """
-    chosen = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
-    if not chosen:
+    listed = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
+    if not listed:
         raise InputError("seeds: at least one is needed, and two for intervals")
-    if len(set(chosen)) < len(chosen):
+    if len(set(listed)) < len(listed):
         raise InputError("seeds: each may occur once; the same seed gives the same run")
-    return chosen
+    return listed
 
 
 def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection]) -> Sequence[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sentences(comparison: ComparedRuns) -> list[str]:
-    """One sentence per AQM after the first; one that says why there are none without intervals."""
+    """One sentence per AQM after the first; with one seed the reason why there are none."""
     if len(comparison.aqms) < 2:
         return []
     if len(comparison.seeds) < 2:
@@ -31,8 +31,8 @@ def _fixed(comparison: ComparedRuns) -> str:
     )
 
 
-def how(comparison: ComparedRuns) -> str:
-    """How intervals and tests are made, in one paragraph."""
+def method(comparison: ComparedRuns) -> str:
+    """How intervals and tests are computed, in one paragraph."""
     n = len(comparison.seeds)
     tests = sum(not math.isnan(row.test.p_value) for row in comparison.tests)
     return (

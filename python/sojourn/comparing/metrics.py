@@ -1,4 +1,4 @@
-"""Which numbers of a run a comparison shows, in which order, and what "better" means for each."""
+"""The metrics that a comparison shows, in their order, and which direction of each is better."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Metric:
         name: name of that queue or class.
         metric: name in table ``summary``, such as ``delay_p95``.
         unit: unit in table ``summary``: ``s``, ``bit/s``, ``1``.
-        label: words for people, without the unit.
+        label: its name in tables and sentences, without the unit.
         better: which direction is an improvement; empty where neither is as such.
-        headline: whether it belongs into the closing paragraph.
+        headline: whether the sentences of the conclusion mention it.
     """
 
     scope: str
@@ -40,8 +40,8 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """What is known of a metric of table ``summary``; ``{}`` in the label is the class."""
+class _MetricKind:
+    """A metric of table ``summary``; ``{}`` in the label is the name of the class."""
 
     scope: str
     metric: str
@@ -51,27 +51,27 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind("queue", "delay_mean", "queue delay mean", "lower"),
-    _Kind("queue", "delay_p50", "queue delay p50", "lower"),
-    _Kind("queue", "delay_p95", "queue delay p95", "lower", headline=True),
-    _Kind("queue", "delay_p99", "queue delay p99", "lower"),
-    _Kind("queue", "delay_max", "queue delay max", "lower"),
-    _Kind("queue", "utilisation", "utilisation", "higher", headline=True),
-    _Kind("class", "goodput", "goodput {}", "higher", headline=True),
-    _Kind("class", "jain", "Jain's index {}", "higher", headline=True),
-    _Kind("class", "completion_p50", "completion p50 {}", "lower", headline=True),
-    _Kind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
-    _Kind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
-    _Kind("class", "loss_rate", "loss {}", "lower"),
-    _Kind("class", "rtt_p50", "path RTT p50 {}", "lower"),
-    _Kind("class", "rtt_p95", "path RTT p95 {}", "lower"),
-    _Kind("queue", "drop_rate", "drop rate", ""),
-    _Kind("queue", "drop_rate_overflow", "overflow drop rate", ""),
-    _Kind("queue", "drop_rate_random", "random drop rate", ""),
-    _Kind("queue", "drop_rate_deterministic", "deterministic drop rate", ""),
-    _Kind("queue", "mark_rate", "mark rate", ""),
-    _Kind("queue", "mark_rate_random", "random mark rate", ""),
-    _Kind("queue", "mark_rate_deterministic", "deterministic mark rate", ""),
+    _MetricKind("queue", "delay_mean", "queue delay mean", "lower"),
+    _MetricKind("queue", "delay_p50", "queue delay p50", "lower"),
+    _MetricKind("queue", "delay_p95", "queue delay p95", "lower", headline=True),
+    _MetricKind("queue", "delay_p99", "queue delay p99", "lower"),
+    _MetricKind("queue", "delay_max", "queue delay max", "lower"),
+    _MetricKind("queue", "utilisation", "utilisation", "higher", headline=True),
+    _MetricKind("class", "goodput", "goodput {}", "higher", headline=True),
+    _MetricKind("class", "jain", "Jain's index {}", "higher", headline=True),
+    _MetricKind("class", "completion_p50", "completion p50 {}", "lower", headline=True),
+    _MetricKind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
+    _MetricKind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
+    _MetricKind("class", "loss_rate", "loss {}", "lower"),
+    _MetricKind("class", "rtt_p50", "path RTT p50 {}", "lower"),
+    _MetricKind("class", "rtt_p95", "path RTT p95 {}", "lower"),
+    _MetricKind("queue", "drop_rate", "drop rate", ""),
+    _MetricKind("queue", "drop_rate_overflow", "overflow drop rate", ""),
+    _MetricKind("queue", "drop_rate_random", "random drop rate", ""),
+    _MetricKind("queue", "drop_rate_deterministic", "deterministic drop rate", ""),
+    _MetricKind("queue", "mark_rate", "mark rate", ""),
+    _MetricKind("queue", "mark_rate_random", "random mark rate", ""),
+    _MetricKind("queue", "mark_rate_deterministic", "deterministic mark rate", ""),
 )
 
 
@@ -99,7 +99,7 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
 
 
 def bulk_classes(rows: Iterable[SummaryRow]) -> list[str]:
-    """The classes whose flows just send: with goodput, but neither transfers nor datagrams."""
+    """The classes of bulk flows: they have goodput, but neither transfers nor datagrams."""
     metrics: dict[str, set[str]] = {}
     for scope, name, metric, _, _ in rows:
         if scope == "class":

@@ -21,7 +21,7 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class TableCell:
-    """One metric of one AQM: text, verdict against the first AQM, and the difference in words."""
+    """One metric of one AQM: text, verdict against the first AQM, and the difference as a note."""
 
     text: str
     verdict: DifferenceVerdict

@@ -79,7 +79,7 @@ class Engine(Protocol):
 
     @property
     def about(self) -> str:
-        """What it is, in a few words."""
+        """What it is, such as ``the real kernel``."""
 
     @property
     def is_testbed(self) -> bool:
@@ -108,7 +108,7 @@ class Engine(Protocol):
         """
 
     def describe(self, options: Options) -> str:
-        """The engine in words, with what its results depend on.
+        """The engine with what its results depend on, for people.
 
         Raises:
             InputError: the engine lacks something on this machine.

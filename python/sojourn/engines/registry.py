@@ -44,7 +44,7 @@ class EngineSelection:
             return job.collect()
 
     def describe(self) -> str:
-        """The engine in words; see `Engine.describe`."""
+        """The engine with its version; see `Engine.describe`."""
         return self.engine.describe(self.options)
 
     def digest(self) -> str:
@@ -53,7 +53,7 @@ class EngineSelection:
 
 
 def find(name: str) -> Engine:
-    """An engine by name; its module is loaded when it is first asked for.
+    """An engine by name; its module is loaded when it is first needed.
 
     Raises:
         InputError: there is no such engine.

@@ -16,7 +16,7 @@ from sojourn.comparing.compared_runs import (
     estimate_record,
     run_folder,
 )
-from sojourn.comparing.conclusions import how, sentences
+from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.table import LEGEND, table_rows, zero_note
 from sojourn.report.inline import inline_svg
 
@@ -24,7 +24,7 @@ __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_jso
 
 FORMAT = 1
 _HERE = Path(__file__).parent
-# The style of every page that Sojourn writes.
+# The style of every page.
 PAGE_CSS = _HERE / "page.css"
 
 _CAPTIONS = {
@@ -88,7 +88,7 @@ def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
 
 
 def fragment(comparison: ComparedRuns) -> str:
-    """The table and the words, for a notebook."""
+    """The table and the conclusions, for a notebook."""
     return str(template(_HERE, "fragment.html.j2").render(_context(comparison)))
 
 
@@ -105,7 +105,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "differences": [difference_record(row) for row in comparison.tests],
         "zero_in_every_run": [metric.key for metric in comparison.zero_metrics],
         "words": sentences(comparison),
-        "method": how(comparison),
+        "method": method(comparison),
         "runs": _runs(comparison),
         "failures": comparison.failures,
         "warnings": comparison.scenario.warnings,
@@ -137,7 +137,7 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "legend": LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else "",
         "zero_note": zero_note(comparison),
         "words": sentences(comparison),
-        "how": how(comparison),
+        "how": method(comparison),
         "failures": comparison.failures,
         "warnings": comparison.scenario.warnings,
     }

@@ -3,7 +3,7 @@
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
 core, so that a rebuilt one never answers with old runs; the papers' modules are no part of it.
-Files of the zip format carry checksums: a damaged one is noticed, said, and made again.
+Files of the zip format carry checksums: a damaged one is reported and made again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Cache:
 
     Args:
         folder: where; the user's cache folder by default.
-        say: told in one sentence of every entry that is damaged.
+        report: called with a sentence about every damaged entry.
     """
 
     def __init__(
-        self, folder: Path | None = None, say: Callable[[str], None] = lambda _text: None
+        self, folder: Path | None = None, report: Callable[[str], None] = lambda _text: None
     ) -> None:
         self._folder = (folder or default_folder()) / "runs"
-        self._say = say
+        self._report = report
 
     def path(self, scenario: _core.Scenario, keep: tuple[str, ...], engine: str = "") -> Path:
         """The file of a run: its name is the digest of all that the content depends on.
@@ -59,8 +59,8 @@ class Cache:
             with np.load(io.BytesIO(data), allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
         except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile):
-            # numpy's own words advise to load it unsafely.
-            self._say(f"{path}: is damaged; the run is made again")
+            # numpy's own message advises to load it unsafely.
+            self._report(f"{path}: is damaged; the run is made again")
             return None
 
     def write(self, path: Path, arrays: Arrays) -> None:

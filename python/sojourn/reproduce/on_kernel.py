@@ -2,8 +2,8 @@
 
 A paper's scenarios are written for the simulator, which has the stacks and modules of the paper's
 year. On the kernel its own disciplines and TCP run: queues are translated here, parameter by
-parameter, and what cannot be told to the kernel is left out. What that changes is in the paper's
-`Testbed`, and stands on its pages.
+parameter, and what the kernel has no setting for is left out. What that changes is in the paper's
+`Testbed`, which its pages show.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class ItemMade:
 
 @dataclass(frozen=True)
 class PaperMade:
-    """A paper, or the items of it that were asked for."""
+    """A paper, or the items of it that were requested."""
 
     paper: Paper
     items: Sequence[ItemMade]
@@ -66,8 +66,8 @@ class Reproduction:
 
     Attributes:
         profile: quick or full.
-        engine: where the runs took place, in words.
-        papers: in the order asked for.
+        engine: where the runs took place.
+        papers: in the order requested.
         tally: runs made and found.
         damaged: sentences about cache entries that were made again.
         cache: where the runs are kept.
@@ -82,7 +82,7 @@ class Reproduction:
 
 
 def reproduce(
-    words: Sequence[str] = (),
+    names: Sequence[str] = (),
     *,
     profile: Profile = "quick",
     seeds: int | None = None,
@@ -94,7 +94,7 @@ def reproduce(
     """Make figures and tables of papers again.
 
     Args:
-        words: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
+        names: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default what each item states.
         jobs: runs at a time; the number of cores by default.
@@ -107,17 +107,17 @@ def reproduce(
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    chosen = select(words, engine.engine)
+    selected = select(names, engine.engine)
     cache = cache or Cache()
     plans = {
         paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]
-        for paper, items in chosen
+        for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
     tally = work.make(every, cache, jobs=jobs, progress=progress)
     made = [
         PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
-        for paper, _items in chosen
+        for paper, _items in selected
     ]
     return Reproduction(profile, engine.describe(), made, tally, cache)
 

@@ -25,32 +25,32 @@ def known() -> dict[str, Paper]:
 
 
 def select(
-    words: Sequence[str], engine: Engine = registry.DEFAULT.engine
+    names: Sequence[str], engine: Engine = registry.DEFAULT.engine
 ) -> list[tuple[Paper, list[Item]]]:
-    """The papers and items that words such as ``pie``, ``pie:F4`` or ``pie:F4,F5`` name.
+    """The papers and items of names such as ``pie``, ``pie:F4`` or ``pie:F4,F5``.
 
     Args:
-        words: papers and items; for none all that the engine can run.
+        names: papers and items; for none all that the engine can run.
         engine: where the runs take place.
 
     Raises:
         InputError: there is no such paper or item, or the engine cannot run it; the message lists
             what there is.
     """
-    chosen: dict[str, dict[str, None]] = {}
+    selected: dict[str, dict[str, None]] = {}
     everything = [key for key, paper in known().items() if paper.testbed or not engine.is_testbed]
-    for word in words or everything:
-        name, colon, named = word.partition(":")
+    for each in names or everything:
+        name, colon, named = each.partition(":")
         paper = _paper(name)
-        items = chosen.setdefault(paper.key, {})
-        ids = (_item(paper, each) for each in named.split(","))
+        items = selected.setdefault(paper.key, {})
+        ids = (_item(paper, one) for one in named.split(","))
         items |= dict.fromkeys(ids if colon else (item.id for item in paper.items))
     of_engine = {
-        key: on_kernel(known()[key]) if engine.is_testbed else known()[key] for key in chosen
+        key: on_kernel(known()[key]) if engine.is_testbed else known()[key] for key in selected
     }
     return [
         (of_engine[key], [item for item in of_engine[key].items if item.id in items])
-        for key, items in chosen.items()
+        for key, items in selected.items()
     ]
 
 

@@ -67,7 +67,7 @@ class Tally:
 
     Attributes:
         made: runs simulated now.
-        cached: runs that were there.
+        cached: runs found in the cache.
         simulated_s: simulated seconds of those made now.
         packets: packets through the queues of those made now.
     """

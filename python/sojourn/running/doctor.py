@@ -1,4 +1,4 @@
-"""What this machine offers: engines, libraries, cores, folders that can be written."""
+"""What this machine offers: engines, libraries, cores, writable folders."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _library(name: str) -> Check:
 
 def _cache() -> Path:
     """Where matplotlib keeps its list of fonts."""
-    chosen = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
-    return Path(chosen) if chosen else Path.home() / ".cache"
+    given = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(given) if given else Path.home() / ".cache"
 
 
 def _folder(name: str, folder: Path, remedy: str) -> Check:

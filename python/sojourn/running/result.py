@@ -173,7 +173,7 @@ class Result:
             bin is left out.
 
         Raises:
-            InputError: there is no such series, or a mean over bins would not be what it says.
+            InputError: there is no such series, or it has no mean over bins.
         """
         return series(self.bins.to_pylist(), scope, name, metric, bins=bins)
 
@@ -224,7 +224,7 @@ class Result:
 
 
 class _StoredRun:
-    """A result in a folder, with the face of a run of the core."""
+    """A result in a folder, with the interface of a run of the core."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""One run."""
+"""Running a scenario once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
         cc: congestion controls written in Python by the name of the flows that use them, instead
-            of what the scenario says; see `sojourn.control`.
+            of the scenario's own; see `sojourn.control`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
         engine: ``sim``, the packet simulator, or ``linux``, the real kernel.

@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 # A row of table ``summary``: scope, name, metric, value, unit.
 SummaryRow = tuple[str, str, str, float, str]
 
-# Means over bins of these are what the metric says over the longer bin.
+# The mean of these over bins equals the metric over the longer bin.
 _MEANS = frozenset({"goodput", "throughput", "utilisation"})
 
 

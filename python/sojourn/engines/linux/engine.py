@@ -30,8 +30,8 @@ class Place(Protocol):
     """Where a plan is carried out.
 
     Attributes:
-        where: it in words.
-        virtual_time: whether its clock stands still while programs work.
+        where: its name in manifests.
+        virtual_time: whether its clock stops while programs compute.
         version: of the kernel.
     """
 
@@ -85,7 +85,7 @@ class Linux:
             yield _LinuxJob(scenario, place, plan, folder, stack)
 
     def describe(self, options: Options) -> str:
-        """The kernel that runs scenarios which ask for no place, in words."""
+        """The default kernel by its version."""
         version = _found(kernel.DEFAULT_HZ, options.get("kernel")).version
         return f"{self.name}, kernel {version}, guest in virtual time"
 
@@ -130,9 +130,9 @@ class _Guest:
     where = "guest, virtual time"
     virtual_time = True
 
-    def __init__(self, chosen: kernel.Kernel) -> None:
-        self.version = chosen.version
-        self._kernel = chosen
+    def __init__(self, found: kernel.Kernel) -> None:
+        self.version = found.version
+        self._kernel = found
 
     def plan(self, scenario: _core.Scenario) -> str:
         return _core.linux_plan(scenario)
@@ -142,15 +142,15 @@ class _Guest:
 
 
 def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
-    wish, is_ours, hz = _core.linux_wish(scenario)
+    where, is_ours, hz = _core.linux_wish(scenario)
     own = kernel.own(own_kernel) if own_kernel is not None else None
-    if wish == host.NAME:
+    if where == host.NAME:
         if own is not None:
             raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
         return host.Host()
-    if wish == uml.NAME:
+    if where == uml.NAME:
         return uml.Uml(own.path if own else None)
-    if wish == "auto" and own is None and kernel.find(hz) is None:
+    if where == "auto" and own is None and kernel.find(hz) is None:
         if is_ours and host.missing() is None:
             return host.Host()
         if uml.availability().works:

@@ -52,9 +52,9 @@ def _missing() -> tuple[str, str]:
     if free_mib < _MEMORY_MIB:
         note = f"{free_mib} MiB of memory are free, a guest may need {_MEMORY_MIB} MiB"
         return note, "end other programs, or run them later"
-    said = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
-    if said:
-        return f"{_DEBIAN} does not start on this machine: {said}", "sojourn kernel build"
+    failure = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
+    if failure:
+        return f"{_DEBIAN} does not start on this machine: {failure}", "sojourn kernel build"
     return "", ""
 
 

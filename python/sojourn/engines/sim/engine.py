@@ -25,11 +25,11 @@ class Simulator:
         _options: Options,
         controls: Sequence[CustomControl] = (),
     ) -> Iterator[_SimulatorJob]:
-        """A scenario that was loaded has been checked already."""
+        """A loaded scenario has been checked already."""
         yield _SimulatorJob(scenario, controls)
 
     def describe(self, _options: Options) -> str:
-        """Its name: the version of the core stands beside it wherever that matters."""
+        """Its name; pages and manifests show the version of the core beside it."""
         return self.name
 
     def digest(self, _options: Options) -> str:
