@@ -67,7 +67,7 @@ def test_the_hosts_kernel_runs_its_own_discipline(queue: str, kind: str) -> None
     [("kernel", "codel@linux"), ("kernel", "pie@linux:hz=100"), ("sojourn", "codel")],
 )
 def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> None:
-    found = uml.way()
+    found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)
     carried(scenario("uml", bottleneck, queue))
@@ -75,7 +75,7 @@ def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> Non
 
 def test_a_kernel_that_is_not_ours_ends_with_its_killed_parent(tmp_path: Path) -> None:
     """Its helpers and programs end with the group, which it must not leave."""
-    found = uml.way()
+    found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)
     file = tmp_path / "long.toml"

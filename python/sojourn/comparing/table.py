@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sojourn.describing.formatting import decimals_for, scale_of, show, show_estimate
+from sojourn.comparing.statistics import Estimate
+from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns, DifferenceVerdict, PairedDifference
-    from sojourn.describing.formatting import Scale
 
 SIGNS = {"better": "✓", "worse": "✗", "different": "≠", "": ""}
 LEGEND = (
@@ -62,6 +62,16 @@ def zero_note(comparison: ComparedRuns) -> str:
     """Which metrics are left out because they are zero in every run; empty if none."""
     labels = ", ".join(metric.label for metric in comparison.zero_metrics)
     return f"zero in every run: {labels}" if labels else ""
+
+
+def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
+    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean."""
+    mean = estimate.mean * scale.factor
+    half = estimate.half_width * scale.factor
+    decimals = decimals_for(half, mean)
+    if math.isnan(half):
+        return show(mean, decimals, sign=sign)
+    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
 
 
 def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
