@@ -29,7 +29,8 @@ _METRICS = (
 Examples:
   sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\
       --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
-  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- curl http://100.64.0.2:8000/
+  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- \
+curl http://100.64.0.2:8000/
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
 
 \b

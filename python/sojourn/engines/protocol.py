@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from sojourn import _core
 from sojourn.control import CustomControl
 
-Options = Mapping[str, Any]
+OptionValues = Mapping[str, Any]
 """Values of an engine's own options by name; those that were not given are left out."""
 
 
@@ -92,7 +92,7 @@ class Engine(Protocol):
     def prepare(
         self,
         scenario: _core.Scenario,
-        options: Options,
+        options: OptionValues,
         controls: Sequence[CustomControl] = (),
     ) -> AbstractContextManager[Job]:
         """Check that the engine can run a scenario; what the run needs exists within the context.
@@ -107,14 +107,14 @@ class Engine(Protocol):
             InputError: the engine lacks something on this machine.
         """
 
-    def describe(self, options: Options) -> str:
+    def describe(self, options: OptionValues) -> str:
         """The engine with what its results depend on, for people.
 
         Raises:
             InputError: the engine lacks something on this machine.
         """
 
-    def digest(self, options: Options) -> str:
+    def digest(self, options: OptionValues) -> str:
         """A digest of what its results depend on beside this package; empty if nothing.
 
         Raises:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.protocol import Engine, EngineOption, Options
+from sojourn.engines.protocol import Engine, EngineOption, OptionValues
 from sojourn.errors import InputError
 
 # The default first.
@@ -25,7 +25,7 @@ class EngineSelection:
     """
 
     engine: Engine
-    options: Options = field(default_factory=dict)
+    options: OptionValues = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ def options() -> list[tuple[Engine, EngineOption]]:
     return [(engine, option) for engine in engines() for option in engine.options]
 
 
-def select(names: Sequence[str], values: Options) -> list[EngineSelection]:
+def select(names: Sequence[str], values: OptionValues) -> list[EngineSelection]:
     """Engines by name with their options.
 
     Args:

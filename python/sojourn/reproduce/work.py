@@ -21,7 +21,7 @@ from sojourn.running.result import Result
 
 
 @dataclass(frozen=True)
-class Run:
+class CaseRun:
     """One case under one seed.
 
     Attributes:
@@ -49,14 +49,14 @@ class Plan:
     """
 
     item: Item
-    cases: dict[str, list[Run]]
+    cases: dict[str, list[CaseRun]]
 
     @property
     def seeds(self) -> int:
         """Under how many seeds every case runs."""
         return min((len(runs) for runs in self.cases.values()), default=0)
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[CaseRun]:
         """All runs of the item."""
         return [run for runs in self.cases.values() for run in runs]
 
@@ -102,7 +102,7 @@ def plan(
     for key, case in item.cases(profile).items():
         first = _loaded(case)
         cases[key] = [
-            Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
+            CaseRun(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
             for path in [cache.path(scenario, case.keep, depends_on)]
@@ -118,7 +118,7 @@ def _loaded(case: Case) -> _core.Scenario:
 
 
 def make(
-    runs: Iterable[Run], cache: Cache, *, jobs: int | None, progress: Progress | None
+    runs: Iterable[CaseRun], cache: Cache, *, jobs: int | None, progress: Progress | None
 ) -> Tally:
     """Simulate what is not in the cache yet; a run that several items share is made once.
 
@@ -145,7 +145,7 @@ def pool(plan: Plan, cache: Cache) -> dict[str, Pool]:
 
 
 def _simulate(
-    runs: Sequence[Run], cache: Cache, jobs: int | None, progress: Progress | None
+    runs: Sequence[CaseRun], cache: Cache, jobs: int | None, progress: Progress | None
 ) -> int:
     def keep(index: int, result: Result) -> int:
         run = runs[index]
@@ -162,7 +162,7 @@ def _simulate(
     return sum(count for count in packets if isinstance(count, int))
 
 
-def _kept(run: Run, cache: Cache) -> Arrays:
+def _kept(run: CaseRun, cache: Cache) -> Arrays:
     arrays = cache.read(run.path)
     if arrays is None:
         _simulate([run], cache, 1, None)

@@ -17,7 +17,7 @@ from typing import Protocol
 from sojourn import _core
 from sojourn.control import CustomControl
 from sojourn.engines.linux import guest, host, kernel, uml
-from sojourn.engines.protocol import Availability, Engine, EngineOption, Options
+from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
 from sojourn.errors import Cancelled, InputError
 
 _TOOLS = ("ip", "tc")
@@ -67,7 +67,7 @@ class Linux:
     def prepare(
         self,
         scenario: _core.Scenario,
-        options: Options,
+        options: OptionValues,
         controls: Sequence[CustomControl] = (),
     ) -> Iterator[_LinuxJob]:
         """Choose the place, make the plan and a scratch folder.
@@ -84,12 +84,12 @@ class Linux:
             folder = stack.enter_context(guest.scratch())
             yield _LinuxJob(scenario, place, plan, folder, stack)
 
-    def describe(self, options: Options) -> str:
+    def describe(self, options: OptionValues) -> str:
         """The default kernel by its version."""
         version = _found(kernel.DEFAULT_HZ, options.get("kernel")).version
         return f"{self.name}, kernel {version}, guest in virtual time"
 
-    def digest(self, options: Options) -> str:
+    def digest(self, options: OptionValues) -> str:
         """The digest of that kernel's program."""
         program = _found(kernel.DEFAULT_HZ, options.get("kernel")).path
         return hashlib.sha256(program.read_bytes()).hexdigest()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.protocol import Availability, Engine, EngineOption, Options
+from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
 
 
 class Simulator:
@@ -22,17 +22,17 @@ class Simulator:
     def prepare(
         self,
         scenario: _core.Scenario,
-        _options: Options,
+        _options: OptionValues,
         controls: Sequence[CustomControl] = (),
     ) -> Iterator[_SimulatorJob]:
         """A loaded scenario has been checked already."""
         yield _SimulatorJob(scenario, controls)
 
-    def describe(self, _options: Options) -> str:
+    def describe(self, _options: OptionValues) -> str:
         """Its name; pages and manifests show the version of the core beside it."""
         return self.name
 
-    def digest(self, _options: Options) -> str:
+    def digest(self, _options: OptionValues) -> str:
         """Nothing: the simulator is a part of this package."""
         return ""
 
