@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from sojourn import _core
-from sojourn.engines import linux
+from sojourn.engines import registry
 from sojourn.engines.linux import kernel
 
 KERNEL = kernel.find()
@@ -18,7 +19,13 @@ needs_kernel = pytest.mark.skipif(
 
 def in_guest(given: _core.Scenario) -> _core.Run:
     """The scenario's run on the real kernel."""
-    return linux.run(given, _core.Cancel())
+    return on_linux(given, _core.Cancel())
+
+
+def on_linux(given: _core.Scenario, cancel: _core.Cancel, own: Path | None = None) -> _core.Run:
+    """The scenario's run on the real kernel, with a kernel of the user's own if one is given."""
+    (selected,) = registry.select(["linux"], {"kernel": own})
+    return selected.run(given, cancel)
 
 
 def numbers(run: _core.Run) -> dict[str, float]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sojourn.comparison import Comparison
-from sojourn.result import Result
+from sojourn.comparing.comparison import Comparison
+from sojourn.running.result import Result
 
 # Typical queue delay in seconds, loss rate, mark rate.
 AQMS = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.aqmlist import split, split_all
+from sojourn.describing.aqm_list import split, split_all
 from sojourn.errors import InputError
 
 NAME = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)

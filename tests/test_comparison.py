@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from sojourn.cli.tables import print_comparison
-from sojourn.comparison import choose_link, choose_seeds, run_folder
+from sojourn.comparing.comparison import choose_link, choose_seeds, run_folder
+from sojourn.comparing.metrics import bulk_classes, select
+from sojourn.comparing.table import table_rows
 from sojourn.errors import InputError
-from sojourn.grid import grid
-from sojourn.metrics import bulk_classes, select
 from synthetic import AQMS, comparison
 
 
@@ -70,7 +70,7 @@ def test_a_table_fits_its_terminal_and_loses_nothing(compared, width):
     text = console.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
-    for row in grid(compared):
+    for row in table_rows(compared):
         for cell in row.cells:
             assert cell.text.replace(" ± ", "±") in text
 
@@ -79,7 +79,7 @@ def test_one_seed_says_that_there_are_no_intervals():
     alone = comparison(["taildrop", "pie"], seeds=1)
     assert "no intervals" in alone.words()[0]
     assert all(math.isnan(row.test.p_value) for row in alone.tests)
-    assert all(not cell.sign for row in grid(alone) for cell in row.cells)
+    assert all(not cell.sign for row in table_rows(alone) for cell in row.cells)
 
 
 def test_one_aqm_has_nothing_to_compare():

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sojourn
-from sojourn.difference import Difference
+from sojourn.comparing.diff import Difference
 
 SHORT = {"duration": "8s"}
 

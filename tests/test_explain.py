@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from sojourn import _core, vocabulary
+from sojourn import _core
+from sojourn.describing import schema_keys
+from sojourn.describing.explain import WIDTH, explain, find
 from sojourn.errors import InputError
-from sojourn.explain import WIDTH, explain, find
 
 # Every law, discipline and dialect that the field has, as the README of the registry promises.
 FIELD = {
@@ -113,7 +114,7 @@ def test_json_is_the_declaration(command):
     assert shown == json.loads(json.dumps(_core.describe_aqm("fq(pie@linux)")))
 
 
-@pytest.mark.parametrize("path", [*vocabulary.words()])
+@pytest.mark.parametrize("path", [*schema_keys.keys()])
 def test_every_word_of_a_scenario_is_explained_in_eighty_columns(path):
     lines = explain(path).splitlines()
     assert lines[0].startswith(f"{path} ") and len(lines) > 1

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import sojourn
+from sojourn.describing.library import describe, find, shipped
 from sojourn.errors import InputError
-from sojourn.library import describe, find, shipped
 
 
 def test_overrides_take_python_values():

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from guests import on_linux
 from processes import below, is_alive, wait_for
 from sojourn import _core
-from sojourn.engines import linux
 from sojourn.engines.linux import host, uml
 from test_linux_places import TEXT, numbers, scenario
 
@@ -37,7 +37,7 @@ QUEUES = {
 
 def carried(given: _core.Scenario) -> _core.Run:
     """Run it; whatever the queue, the link is shared and nothing but the machine is to blame."""
-    run = linux.run(given, _core.Cancel())
+    run = on_linux(given, _core.Cancel())
     assert all("the host stalled" in reason for reason in run.invalid)
     found = numbers(run)
     assert found["queue/bottleneck/utilisation"] > 0.5
@@ -67,7 +67,7 @@ def test_the_hosts_kernel_runs_its_own_discipline(queue: str, kind: str) -> None
     [("kernel", "codel@linux"), ("kernel", "pie@linux:hz=100"), ("sojourn", "codel")],
 )
 def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> None:
-    found = uml.way()
+    found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)
     carried(scenario("uml", bottleneck, queue))
@@ -75,7 +75,7 @@ def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> Non
 
 def test_a_kernel_that_is_not_ours_ends_with_its_killed_parent(tmp_path: Path) -> None:
     """Its helpers and programs end with the group, which it must not leave."""
-    found = uml.way()
+    found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)
     file = tmp_path / "long.toml"

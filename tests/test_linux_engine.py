@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from guests import KERNEL, in_guest, needs_kernel, numbers
+from guests import KERNEL, in_guest, needs_kernel, numbers, on_linux
 from processes import below, is_alive, wait_for
-from sojourn import _core, engines
-from sojourn.engines import linux
+from sojourn import _core
+from sojourn.describing.library import load
+from sojourn.engines import registry
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
-from sojourn.library import load
 
 TEXT = """
 name = "guest"
@@ -129,7 +129,7 @@ def test_a_cancelled_run_ends_its_guest() -> None:
     cancel = _core.Cancel()
     cancel.cancel()
     with pytest.raises(_core.Cancelled):
-        linux.run(scenario(duration="2000s"), cancel)
+        on_linux(scenario(duration="2000s"), cancel)
     assert wait_for(lambda: not below(os.getpid()))
 
 
@@ -348,9 +348,9 @@ def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
 
 def test_engines_are_known_by_name() -> None:
     with pytest.raises(InputError, match="known: sim, linux"):
-        engines.choose(["qemu"])
+        registry.select(["qemu"], {})
     with pytest.raises(InputError, match="--kernel"):
-        engines.choose(["sim"], Path("/bin/true"))
+        registry.select(["sim"], {"kernel": Path("/bin/true")})
     with pytest.raises(InputError, match="not a program"):
         kernel.own(Path("/nonexistent"))
 
@@ -373,7 +373,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
 def test_what_a_kernel_said_last_is_told_with_the_remedy(console: str, says: str) -> None:
     with guest.scratch() as folder:
         folder.console.write_text(console)
-        assert says in guest._last_words(folder)
+        assert says in guest._end_of_console(folder)
 
 
 def test_a_build_without_room_says_how_much_it_needs(

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from guests import on_linux
 from sojourn import _core
-from sojourn.engines import linux
+from sojourn.engines import registry
 from sojourn.engines.linux import host, kernel, uml
 from sojourn.errors import InputError, ScenarioError
 
@@ -73,14 +74,14 @@ def test_the_host_refuses_what_its_kernel_lacks() -> None:
     if not absent:
         pytest.skip("this kernel has cbs, codel and netem")
     with pytest.raises(InputError, match=absent[0]) as error:
-        linux.run(scenario("host", "kernel"), _core.Cancel())
+        on_linux(scenario("host", "kernel"), _core.Cancel())
     assert 'bottleneck = "sojourn"' in str(error.value)
 
 
 @needs_spaces
 def test_nothing_stays_in_the_hosts_name_spaces() -> None:
     before = _interfaces(), sorted(Path("/run").iterdir())
-    linux.run(scenario("host"), _core.Cancel())
+    on_linux(scenario("host"), _core.Cancel())
     assert (_interfaces(), sorted(Path("/run").iterdir())) == before
 
 
@@ -89,12 +90,12 @@ def test_a_cancelled_run_on_the_host_ends() -> None:
     cancel = _core.Cancel()
     cancel.cancel()
     with pytest.raises(_core.Cancelled):
-        linux.run(scenario("host"), cancel)
+        on_linux(scenario("host"), cancel)
 
 
 def test_the_host_takes_no_kernel() -> None:
     with pytest.raises(InputError, match="which has a kernel already"):
-        linux.run(scenario("host"), _core.Cancel(), Path(sys.executable))
+        on_linux(scenario("host"), _core.Cancel(), Path(sys.executable))
 
 
 def test_a_place_that_does_not_exist_is_refused() -> None:
@@ -104,15 +105,15 @@ def test_a_place_that_does_not_exist_is_refused() -> None:
 
 def test_debians_guest_runs_or_says_why_not() -> None:
     """Its kernel cannot restore the registers of some newer processors; then it must say so."""
-    found = uml.way()
+    found = uml.availability()
     if found.works:
-        run = linux.run(scenario("uml", "kernel"), _core.Cancel())
+        run = on_linux(scenario("uml", "kernel"), _core.Cancel())
         assert all("the host stalled" in reason for reason in run.invalid)
         assert numbers(run)["queue/bottleneck/utilisation"] > 0.5
         return
     assert found.remedy
     with pytest.raises(InputError) as error:
-        linux.run(scenario("uml", "kernel"), _core.Cancel())
+        on_linux(scenario("uml", "kernel"), _core.Cancel())
     assert found.note in str(error.value)
     assert found.remedy in str(error.value)
 
@@ -133,13 +134,13 @@ def test_modules_come_behind_those_that_they_need(
 def test_a_kernel_asked_for_in_vain_names_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "find", lambda _hz=0: None)
     with pytest.raises(InputError, match="sojourn kernel build"):
-        linux.run(scenario("guest"), _core.Cancel())
+        on_linux(scenario("guest"), _core.Cancel())
 
 
 def test_doctor_shows_all_three_places_with_remedies() -> None:
-    ways = linux.ways()
-    assert [way.name.split(",")[0] for way in ways] == ["guest", "host", "uml"]
-    assert all(way.works or way.remedy for way in ways)
+    places = registry.find("linux").doctor()
+    assert [place.name.split(", ")[1] for place in places] == ["guest", "host", "uml"]
+    assert all(place.works or place.remedy for place in places)
 
 
 def _interfaces() -> list[str]:

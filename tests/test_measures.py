@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sojourn.reproduce import measures
-from sojourn.reproduce.keep import DETERMINISTIC, RANDOM, SENT, WAITING
+from sojourn.reproduce.extract import DETERMINISTIC, RANDOM, SENT, WAITING
 from sojourn.reproduce.pool import Packets, Pool
 
 

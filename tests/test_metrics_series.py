@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from sojourn import metrics
 from sojourn.errors import InputError
+from sojourn.running import series
 
 
 def rows(values: list[float], metric: str = "goodput") -> list[dict[str, object]]:
@@ -20,46 +20,46 @@ def rows(values: list[float], metric: str = "goodput") -> list[dict[str, object]
 
 def test_five_bins_of_a_second_are_one_of_five() -> None:
     values = rows([1.0, 2.0, 3.0, 4.0, 5.0, 9.0, 9.0])
-    assert metrics.series(values, "class", "bulk", "goodput", bins=5) == ([0.0], [3.0])
-    times, single = metrics.series(values, "class", "bulk", "goodput")
+    assert series.series(values, "class", "bulk", "goodput", bins=5) == ([0.0], [3.0])
+    times, single = series.series(values, "class", "bulk", "goodput")
     assert times[-1] == 6.0
     assert single[-1] == 9.0
 
 
 def test_a_series_that_is_not_there_or_has_no_mean_is_refused() -> None:
     with pytest.raises(InputError, match=r"class/web/goodput; is `record.bins` set"):
-        metrics.series(rows([1.0]), "class", "web", "goodput")
+        series.series(rows([1.0]), "class", "web", "goodput")
     with pytest.raises(InputError, match="is not its rate"):
-        metrics.series(rows([1.0], "drop_rate"), "class", "bulk", "drop_rate", bins=5)
+        series.series(rows([1.0], "drop_rate"), "class", "bulk", "drop_rate", bins=5)
     with pytest.raises(InputError, match="write at least 1"):
-        metrics.series(rows([1.0]), "class", "bulk", "goodput", bins=0)
+        series.series(rows([1.0]), "class", "bulk", "goodput", bins=0)
 
 
 def test_tewma_of_a_constant_rate_is_that_rate_and_fades_with_its_memory() -> None:
     events = [i * 0.01 for i in range(1000)]  # 100 a second for 10 s
-    full, later, gone = metrics.tewma(events, [9.995, 10.495, 20.0])
+    full, later, gone = series.tewma(events, [9.995, 10.495, 20.0])
     # Sampled in the middle between events: the error of the sum is (0.01 / 0.5)^2 / 24.
     assert full == pytest.approx(100.0, rel=1e-4)
     assert later == pytest.approx(full * math.exp(-1), rel=1e-9)
     assert gone < 1e-6
     with pytest.raises(InputError, match="times decrease"):
-        metrics.tewma([2.0, 1.0], [3.0])
+        series.tewma([2.0, 1.0], [3.0])
     with pytest.raises(InputError, match="not positive"):
-        metrics.tewma([], [], memory_s=0.0)
+        series.tewma([], [], memory_s=0.0)
 
 
 def test_synchronisation_is_the_share_of_flows_that_lose_together() -> None:
     together = [(0.0, "a"), (0.05, "b"), (1.0, "a"), (1.01, "b"), (1.02, "a")]
-    assert metrics.loss_synchronisation(together, 2, window_s=0.1) == 1.0
+    assert series.loss_synchronisation(together, 2, window_s=0.1) == 1.0
     in_turn = [(0.0, "a"), (1.0, "b"), (2.0, "a")]
-    assert metrics.loss_synchronisation(in_turn, 2, window_s=0.1) == 0.5
-    assert math.isnan(metrics.loss_synchronisation([], 2, window_s=0.1))
+    assert series.loss_synchronisation(in_turn, 2, window_s=0.1) == 0.5
+    assert math.isnan(series.loss_synchronisation([], 2, window_s=0.1))
     with pytest.raises(InputError, match="must be positive"):
-        metrics.loss_synchronisation([], 0, window_s=0.1)
+        series.loss_synchronisation([], 0, window_s=0.1)
 
 
 def test_backlogs_are_those_of_a_queue_drawn_by_hand() -> None:
     # Packets arrive at 0, 1, 2 and 10; the first leaves at once, then one every 3; the last waits.
     arrived, left = [0, 1, 2, 10], [0, 3, 6, None]
-    assert metrics.backlog_seen(arrived, left, by="arrival") == [0, 0, 1, 0]
-    assert metrics.backlog_seen(arrived, left, by="departure") == [0, 1, 0]
+    assert series.backlog_seen(arrived, left, by="arrival") == [0, 0, 1, 0]
+    assert series.backlog_seen(arrived, left, by="departure") == [0, 1, 0]

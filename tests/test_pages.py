@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from sojourn.result import TABLES
+from sojourn.running.result import TABLES
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tables.md").read_text()

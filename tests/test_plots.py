@@ -5,7 +5,7 @@ import pytest
 from sojourn import plots
 from sojourn.errors import NothingToPlot
 from sojourn.plots import style
-from sojourn.result import Result
+from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
 

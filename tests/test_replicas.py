@@ -6,9 +6,11 @@ import time
 import pytest
 
 import sojourn
-from sojourn import cli, engines, replicas
+from sojourn import cli
+from sojourn.engines.sim import engine
 from sojourn.errors import InputError, RunFailed
-from sojourn.replicas import Task, run_all
+from sojourn.running import replicas
+from sojourn.running.replicas import Task, run_all
 
 SMALL = {"duration": "2s", "warmup": "0s"}
 
@@ -16,7 +18,7 @@ SMALL = {"duration": "2s", "warmup": "0s"}
 @pytest.fixture
 def failing(monkeypatch):
     """The simulator fails under every even seed."""
-    inner = engines._core.run
+    inner = engine._core.run
 
     def run(scenario, switch, controls):
         if scenario.seed % 2 == 0:
@@ -27,7 +29,7 @@ def failing(monkeypatch):
         Cancel = replicas._core.Cancel
 
     Core.run = staticmethod(run)
-    monkeypatch.setattr(engines, "_core", Core)
+    monkeypatch.setattr(engine, "_core", Core)
 
 
 def tasks(count):

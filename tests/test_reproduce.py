@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from sojourn import _core
+from sojourn.describing.library import load
+from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
-from sojourn.library import load
-from sojourn.replicas import Silent
-from sojourn.reproduce import choose, dossier, outcome, work
+from sojourn.reproduce import dossier, outcome, select, work
 from sojourn.reproduce.cache import Cache
+from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
 from sojourn.reproduce.paper import (
     Case,
     Item,
@@ -27,11 +28,12 @@ from sojourn.reproduce.paper import (
     number,
     order,
 )
-from sojourn.reproduce.testbed import kernel_queue, on_kernel
+from sojourn.running.replicas import Silent
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
 pytestmark = pytest.mark.core
 
+LINUX = registry.find("linux")
 DATA = Path(__file__).parent / "data"
 
 
@@ -80,7 +82,7 @@ TINY = Paper(
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(choose, "known", lambda: {"tiny": TINY})
+    monkeypatch.setattr(select, "known", lambda: {"tiny": TINY})
     yield
 
 
@@ -134,12 +136,12 @@ class InterruptsAfterTwo(Silent):
 def test_what_was_finished_before_ctrl_c_is_there_for_the_next_call(tiny, tmp_path, monkeypatch):
     long = TINY.items[0].cases("quick") | {"pie": Case(scenario("pie", "3000s"), KEEP)}
     item = Item("F1", "Delay", seeds=Seeds(1, 1), cases=lambda _p: dict(reversed(long.items())))
-    monkeypatch.setattr(choose, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
+    monkeypatch.setattr(select, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
     cache = Cache(tmp_path)
     with pytest.raises(Interrupted):
         outcome.reproduce(["tiny"], cache=cache, jobs=2, progress=InterruptsAfterTwo())
     assert len(list(tmp_path.rglob("*.npz"))) == 2
-    monkeypatch.setattr(choose, "known", lambda: {"tiny": TINY})
+    monkeypatch.setattr(select, "known", lambda: {"tiny": TINY})
     found, _ = reproduce(tmp_path, seeds=1)
     assert (found.tally.made, found.tally.cached) == (0, 2)
 
@@ -188,19 +190,19 @@ def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
 
 def test_unknown_papers_and_items_show_what_there_is_nearest_first():
     with pytest.raises(InputError, match=r"did you mean `madpie`.*madpie, .*kids"):
-        choose.choose(["madpi"])
+        select.select(["madpi"])
     with pytest.raises(InputError, match=r"pi2:: pi2 has no such item"):
-        choose.choose(["pi2:"])
+        select.select(["pi2:"])
     with pytest.raises(InputError, match=r"codel-act has no such item.*T1"):
-        choose.choose(["codel-act:T2"])
+        select.select(["codel-act:T2"])
 
 
 def test_items_are_chosen_by_name_once_and_in_the_papers_order():
-    ((paper, items),) = choose.choose(["codel_act:f4", "codel-act:T1", "CODEL-ACT:F4"])
+    ((paper, items),) = select.select(["codel_act:f4", "codel-act:T1", "CODEL-ACT:F4"])
     assert (paper.key, [item.id for item in items]) == ("codel-act", ["T1", "F4"])
-    assert choose.choose(["codel-act:F4,t1"]) == [(paper, items)]
+    assert select.select(["codel-act:F4,t1"]) == [(paper, items)]
     with pytest.raises(InputError, match=r"codel-act:T2: codel-act has no such item"):
-        choose.choose(["codel-act:F4,T2"])
+        select.select(["codel-act:F4,T2"])
 
 
 def catalogue_claims() -> dict[str, str]:
@@ -209,7 +211,7 @@ def catalogue_claims() -> dict[str, str]:
 
 
 def test_every_expectation_of_the_catalogue_is_a_claim_with_its_tag():
-    claims = [claim for paper in choose.known().values() for claim in paper.claims]
+    claims = [claim for paper in select.known().values() for claim in paper.claims]
     assert len({claim.id for claim in claims}) == len(claims)
     assert {claim.id: claim.tag for claim in claims} == catalogue_claims()
 
@@ -218,23 +220,23 @@ def test_every_numbered_item_of_the_catalogue_is_there_and_every_claim_has_its_i
     lines = (DATA / "catalogue_items.txt").read_text().splitlines()
     wanted = {w[0]: set(w[1:]) for w in map(str.split, lines) if w[0] != "#"}
     assert sum(map(len, wanted.values())) == 67 + 2
-    for paper in choose.known().values():
+    for paper in select.known().values():
         items = {item.id for item in paper.items}
         assert items - wanted[paper.key] <= {"G"} and wanted[paper.key] <= items
         assert {claim.where for claim in paper.claims} <= items
 
 
 def test_what_is_not_covered_says_why_and_what_is_covered_has_claims_with_parts():
-    for paper in choose.known().values():
+    for paper in select.known().values():
         missing = {item.id for item in paper.items if item.missing}
         for claim in paper.claims:
             assert bool(claim.parts) == (claim.where not in missing), claim.id
-    pie = {item.id: item.missing for item in choose.known()["pie"].items}
+    pie = {item.id: item.missing for item in select.known()["pie"].items}
     assert any(pie.values())
 
 
 def test_the_wireless_items_run_on_the_simulator_and_not_on_the_kernel():
-    kids = choose.known()["kids"]
+    kids = select.known()["kids"]
     assert not any(item.missing for item in kids.items if item.id in {"F1", "F9", "F10"})
     on_linux = {item.id: item.missing for item in on_kernel(kids).items}
     assert all("wireless" in on_linux[item] for item in ("F1", "F9", "F10"))
@@ -267,7 +269,7 @@ def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_fact
 
 
 def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
-    chosen = choose.choose([], "linux")
+    chosen = select.select([], LINUX)
     assert [paper.key for paper, _items in chosen] == ["kids", "pie"]
     of_pie = {item.id: item for item in chosen[1][1]}
     assert of_pie["F10"].missing == ""
@@ -276,12 +278,12 @@ def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
     with pytest.raises(
         InputError, match="reproduce madpie: it was not measured on a Linux testbed"
     ):
-        choose.choose(["madpie"], "linux")
+        select.select(["madpie"], LINUX)
 
 
 def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
-    (kids, _items), _pie = choose.choose([], "linux")
-    (own, _items) = choose.choose(["kids"])[0]
+    (kids, _items), _pie = select.select([], LINUX)
+    (own, _items) = select.select(["kids"])[0]
     assert any(claim.differs for claim in own.claims)
     assert kids.testbed is not None
     differs = {"-".join(claim.id.split("-")[-2:]) for claim in kids.claims if claim.differs}
@@ -290,7 +292,7 @@ def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
 
 @pytest.mark.parametrize("paper", ["kids", "pie"])
 def test_every_testbed_experiment_can_be_told_to_the_kernel(paper: str) -> None:
-    ((made, items),) = choose.choose([paper], "linux")
+    ((made, items),) = select.select([paper], LINUX)
     assert made.testbed is not None
     assert set(made.testbed.items) <= {item.id for item in items}
     cases = [case for item in items for case in item.cases("full").values()]

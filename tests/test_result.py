@@ -7,7 +7,7 @@ import pytest
 
 import sojourn
 from sojourn.errors import InputError
-from sojourn.result import TABLES, Result
+from sojourn.running.result import TABLES, Result
 
 SHORT = {"duration": "1s", "warmup": "0s"}
 RECORD = {

@@ -18,9 +18,10 @@ import pytest
 
 import sojourn
 from processes import below, is_alive, wait_for
-from sojourn import _core, router
+from sojourn import _core
 from sojourn.engines.linux import host
 from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.running import router
 
 LACKS = host.missing()
 needs_spaces = pytest.mark.skipif(
@@ -57,7 +58,7 @@ while True:
 """
 
 
-def flood(folder: Path, bps: float, forward: router.Way, **more: Any) -> dict[str, Any]:
+def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> dict[str, Any]:
     """Send datagrams from near to far; the router's last words, and ``heard`` by the receiver."""
     heard = folder / "heard"
     # What waits at the end needs time to leave.
@@ -81,7 +82,7 @@ def only_stalls(reasons: list[str]) -> bool:
 
 @needs_spaces
 def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
-    way = router.Way(aqm="taildrop", rate="1mbit", delay="30ms", limit="10p")
+    way = router.Direction(aqm="taildrop", rate="1mbit", delay="30ms", limit="10p")
     ended = flood(tmp_path, 2e6, way)
     assert ended["command"] == 0
     assert only_stalls(ended["invalid"])
@@ -97,7 +98,7 @@ def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
 
 @needs_spaces
 def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> None:
-    way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="1000p")
+    way = router.Direction(aqm="codel:ecn=true", rate="1mbit", limit="1000p")
     ended = flood(tmp_path, 2e6, way)
     # A packet whose checksum is wrong never reaches a socket.
     assert ended["heard"]["packets"] == value(ended, "sent")
@@ -108,7 +109,7 @@ def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> 
 
 @needs_spaces
 def test_results_have_the_usual_tables(tmp_path: Path) -> None:
-    way = router.Way(aqm="pie@linux:target=15ms", rate="1mbit")
+    way = router.Direction(aqm="pie@linux:target=15ms", rate="1mbit")
     ended = flood(tmp_path, 2e6, way, packets=True, out=tmp_path / "out")
     stored = sojourn.Result.open(tmp_path / "out")
     assert stored.manifest["engine"] == "router"
@@ -121,7 +122,7 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
 
 @needs_spaces
 def test_every_drop_and_mark_tells_its_reason_and_the_state_before_it(tmp_path: Path) -> None:
-    way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="20p")
+    way = router.Direction(aqm="codel:ecn=true", rate="1mbit", limit="20p")
     ended = flood(tmp_path, 2e6, way, signals=True, out=tmp_path / "out")
     rows = sojourn.Result.open(tmp_path / "out").signals.to_pylist()
     arrived = value(ended, "arrived")
@@ -140,8 +141,8 @@ def test_every_drop_and_mark_tells_its_reason_and_the_state_before_it(tmp_path: 
 @needs_spaces
 def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
     ended = flood(
-        tmp_path, 5e5, router.Way(delay="1ms"),
-        reverse=router.Way(aqm="fq_codel", rate="3mbit", delay="2ms"),
+        tmp_path, 5e5, router.Direction(delay="1ms"),
+        reverse=router.Direction(aqm="fq_codel", rate="3mbit", delay="2ms"),
     )  # fmt: skip
     assert ended["heard"]["packets"] == ended["facts"]["passed"][0]["packets"] > 50
     names = {row[1] for row in ended["summary"] if row[0] == "queue"}
@@ -150,13 +151,13 @@ def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
 
 @needs_spaces
 def test_a_run_whose_packets_leave_late_is_marked_invalid(tmp_path: Path) -> None:
-    ended = flood(tmp_path, 5e5, router.Way(rate="1mbit"), stall="1ns")
+    ended = flood(tmp_path, 5e5, router.Direction(rate="1mbit"), stall="1ns")
     assert any("the host stalled" in reason for reason in ended["invalid"])
 
 
 @needs_spaces
 def test_a_command_that_fails_or_is_missing_is_told() -> None:
-    ended = router.route(router.Options(router.Way(rate="1mbit"), command=("false",)))
+    ended = router.route(router.Options(router.Direction(rate="1mbit"), command=("false",)))
     assert ended["command"] == 1
     with pytest.raises(RunFailed, match="nonsuch-program"):
         router.route(router.Options(command=("nonsuch-program",)))
@@ -227,9 +228,9 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "place"),
     [
-        (router.Options(router.Way(aqm="nonsuch", rate="1mbit")), "--aqm"),
-        (router.Options(router.Way(aqm="codel")), "--aqm"),
-        (router.Options(reverse=router.Way(rate="fast")), "--reverse-rate"),
+        (router.Options(router.Direction(aqm="nonsuch", rate="1mbit")), "--aqm"),
+        (router.Options(router.Direction(aqm="codel")), "--aqm"),
+        (router.Options(reverse=router.Direction(rate="fast")), "--reverse-rate"),
         (router.Options(duration="0s"), "--duration"),
         (router.Options(near="host", far="host"), "--far"),
     ],
@@ -243,7 +244,7 @@ def test_what_means_nothing_is_refused_with_its_option(options: router.Options, 
 def test_a_machine_without_name_spaces_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_TUN", Path("/nonexistent/tun"))
     with pytest.raises(InputError, match=r"/nonexistent/tun: is not there; modprobe tun"):
-        router.route(router.Options(router.Way(rate="1mbit")))
+        router.route(router.Options(router.Direction(rate="1mbit")))
 
 
 class started:  # noqa: N801 - reads as a sentence

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sojourn.statistics import estimate, holm, paired
+from sojourn.comparing.statistics import estimate, holm, paired
 
 VALUES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=2, max_size=30)
 

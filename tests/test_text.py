@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from sojourn.statistics import Estimate
-from sojourn.text import Scale, scale_of, show, show_estimate, show_value
+from sojourn.comparing.statistics import Estimate
+from sojourn.comparing.table import show_estimate
+from sojourn.describing.formatting import Scale, scale_of, show, show_value
 
 MS = scale_of("delay_p95", "s")
 

@@ -5,7 +5,7 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
     import sojourn
 
     comparison = sojourn.compare("traffic-mix", aqms=["taildrop", "pie", "madpie"])
-    comparison                      # in a notebook: the table and what is significant, in words
+    comparison                      # in a notebook: the table and what is significant, in sentences
     comparison.save("out")          # report.html, figures, numbers
 
     result = sojourn.run("traffic-mix", seed=3)
@@ -14,12 +14,12 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
 """
 
 from sojourn._core import Scenario, ScenarioError, __version__
-from sojourn.comparison import Comparison, compare
-from sojourn.difference import Difference, diff
+from sojourn.comparing.comparison import Comparison, compare
+from sojourn.comparing.diff import Difference, diff
+from sojourn.describing.library import load
 from sojourn.errors import ControlError, InputError, Interrupted
-from sojourn.library import load
-from sojourn.result import Result
-from sojourn.runs import run
+from sojourn.running.result import Result
+from sojourn.running.runs import run
 
 __all__ = [
     "Comparison",

@@ -1,7 +1,7 @@
 """Congestion controls written in Python, for experiments.
 
-docs/python-cc.md tells how and what it costs. A scenario file never names code: only a call such as
-``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
+docs/python-cc.md says how to write one and what it costs. A scenario file never names code: only a
+call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Protocol
 from sojourn._core import Ack
 from sojourn.errors import InputError
 
-__all__ = ["Ack", "Brought", "Control", "brought", "digest"]
+__all__ = ["Ack", "Control", "CustomControl", "custom_controls", "digest"]
 
-Brought = tuple[str, Any, str]
-"""Name of the flows, class, what the manifest calls it."""
+CustomControl = tuple[str, Any, str]
+"""Name of the flows, class, and the name of that class in the manifest."""
 
 _METHODS = ("on_ack", "on_loss", "on_ecn", "on_timeout")
 
@@ -45,8 +45,8 @@ class Control(Protocol):
         """The retransmission timer expired; the sender starts again with one packet."""
 
 
-def brought(controls: Mapping[str, type[Control]]) -> tuple[Brought, ...]:
-    """What the core is told of controls by name of the flows.
+def custom_controls(controls: Mapping[str, type[Control]]) -> tuple[CustomControl, ...]:
+    """Controls by name of the flows in the form that the core takes.
 
     Raises:
         InputError: not a class, a method is missing, or the source cannot be read.
@@ -55,7 +55,7 @@ def brought(controls: Mapping[str, type[Control]]) -> tuple[Brought, ...]:
 
 
 def digest(cls: type) -> str:
-    """SHA-256 of what the class says: its methods' source and plain attributes, bases included.
+    """SHA-256 of a class: its methods' source and plain attributes, bases included.
 
     Raises:
         OSError: the source cannot be read.

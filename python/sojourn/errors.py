@@ -1,4 +1,4 @@
-"""What can go wrong for a user, and how it is said."""
+"""The errors that a user can meet."""
 
 from __future__ import annotations
 

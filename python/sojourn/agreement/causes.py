@@ -1,9 +1,11 @@
-"""What is known of the gaps between simulator and kernel, by the scenario's name."""
+"""Known causes of gaps between two engines, by the scenario's name."""
 
 from __future__ import annotations
 
-# The beginning of scenarios' names, and what was found.
-KNOWN = {
+from collections.abc import Sequence
+
+# By engines: the beginning of scenarios' names, and what was found.
+_SIM_AND_LINUX = {
     "fq_codel": (
         "Given what the kernel's queue did to each packet, simulated flows send the same segments "
         "within a jiffy of the kernel's until one of its receivers acknowledges a segment alone. "
@@ -24,10 +26,18 @@ KNOWN = {
 }
 
 
-def lines(names: list[str]) -> list[str]:
-    """What is known that belongs to scenarios of these names, as items of a list."""
+KNOWN = {frozenset({"sim", "linux"}): _SIM_AND_LINUX}
+
+
+def lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The known causes of gaps, as items of a list.
+
+    Args:
+        engines: the names of both.
+        names: the scenarios in which they do not agree.
+    """
     return [
         f"- {start}: {cause}"
-        for start, cause in KNOWN.items()
+        for start, cause in KNOWN.get(frozenset(engines), {}).items()
         if any(name.startswith(start) for name in names)
     ]

@@ -1,11 +1,21 @@
-"""The agreement as a page and as JSON."""
+"""The agreement as a page, as JSON and as a folder of files."""
 
 from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
-from sojourn.agreement import DELAY_S, METRICS, RELATIVE, Agreement, Cell, causes, table
+from sojourn import files
+from sojourn.agreement import causes
+from sojourn.agreement.cells import (
+    DELAY_S,
+    METRICS,
+    RELATIVE,
+    Agreement,
+    CellAgreement,
+    table,
+)
 
 _HEADS = {
     "delay_mean": "delay mean [ms]",
@@ -16,6 +26,25 @@ _HEADS = {
     "drop_rate": "drop rate [%]",
 }
 _LARGEST = 12
+
+
+def save(agreement: Agreement, folder: Path) -> None:
+    """Write ``agreement.md``, ``agreement.json`` and a QQ plot of delays per queue.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full.
+        RunFailed: on one engine no packet left a queue.
+    """
+    from sojourn.agreement.figure import qq_plot
+
+    figures = folder / "figures"
+    for pair in agreement.pairs:
+        drawing = qq_plot(pair, agreement.names)
+        name = "".join(c if c.isalnum() else "-" for c in pair.name)
+        figures.mkdir(parents=True, exist_ok=True)
+        drawing.savefig(figures / f"qq-{name}.svg", metadata={"Date": None})
+    files.write(folder / "agreement.json", as_json(agreement))
+    files.write(folder / "agreement.md", as_markdown(agreement))
 
 
 def as_json(agreement: Agreement) -> str:
@@ -62,16 +91,16 @@ def as_markdown(agreement: Agreement) -> str:
         "",
     ]
     apart = [cell.scenario for cell in cells if not cell.agrees]
-    if set(agreement.names) == {"sim", "linux"} and (known := causes.lines(apart)):
+    if known := causes.lines(agreement.names, apart):
         lines += ["## What is known of the gaps", "", *known, ""]
-    doubts = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
-    if doubts:
+    invalid = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
+    if invalid:
         # A run has as many pairs as links.
-        lines += ["## Runs that are no valid experiments", "", *dict.fromkeys(doubts), ""]
+        lines += ["## Runs that are no valid experiments", "", *dict.fromkeys(invalid), ""]
     return "\n".join(lines)
 
 
-def _by_metric(cells: list[Cell]) -> str:
+def _by_metric(cells: list[CellAgreement]) -> str:
     parts = []
     for metric in METRICS:
         of = [cell for cell in cells if cell.metric == metric]
@@ -79,7 +108,7 @@ def _by_metric(cells: list[Cell]) -> str:
     return ", ".join(parts)
 
 
-def _shown(cell: Cell, *, bold: bool = True) -> str:
+def _shown(cell: CellAgreement, *, bold: bool = True) -> str:
     scale = 1e3 if cell.metric.startswith("delay") else 1e2
     text = " / ".join(f"{scale * value:.3g}" for value in cell.values)
     if cell.agrees or not bold:
@@ -87,10 +116,10 @@ def _shown(cell: Cell, *, bold: bool = True) -> str:
     return f"**{text}**" if cell.is_apart else f"*{text}*"
 
 
-def _gap(cell: Cell) -> str:
+def _gap(cell: CellAgreement) -> str:
     return f"{100 * cell.gap:+.0f} %" if math.isfinite(cell.gap) else "against none"
 
 
-def _worst(cells: list[Cell]) -> list[Cell]:
+def _worst(cells: list[CellAgreement]) -> list[CellAgreement]:
     apart = [cell for cell in cells if not cell.agrees]
     return sorted(apart, key=lambda cell: -abs(cell.gap))[:_LARGEST]

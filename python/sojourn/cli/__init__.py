@@ -1,4 +1,4 @@
-"""The command ``sojourn``. Verbs stand in `work` (they simulate) and `ask` (they tell).
+"""The command ``sojourn``. `work` has those that simulate, `ask` those that show information.
 
 Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed; 2 bad input;
 130 interrupted. Results go to stdout, everything else to stderr.
@@ -48,9 +48,9 @@ def sojourn() -> None:
     """
 
 
-for _verb in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
+for _command in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
               ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
-    sojourn.add_command(_verb)
+    sojourn.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.say(f"sojourn: a run failed: {error}")
         return INVALID
     except BrokenPipeError:
-        return _unheard()
+        return _closed_pipe()
     except SystemExit:
-        # So click ends when it met the broken pipe itself, and after answering a shell's <Tab>.
+        # click exits so after a broken pipe, and after it has completed a shell's <Tab>.
         return OK
     except OSError as error:
         return _refuse(error)
@@ -85,8 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _unheard() -> int:
-    """The reader of stdout has seen enough (`| head`): be silent."""
+def _closed_pipe() -> int:
+    """The reader of stdout has closed it (`| head`): write nothing more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
 

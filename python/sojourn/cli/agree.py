@@ -1,15 +1,17 @@
-"""The verb ``agree``: how far two engines agree."""
+"""The command ``agree``: how far two engines agree."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sojourn import engines, files
+from sojourn import files
 from sojourn.cli import console, options
-from sojourn.library import load
+from sojourn.describing.library import load
+from sojourn.engines import registry
 
 
 @click.command(
@@ -23,14 +25,14 @@ Examples:
 @click.option("--grid", is_flag=True, help="The shipped grid of scenarios as well.")
 @click.option(
     "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
-    help="The two engines; the second is the judge.",
+    help="The two engines; the second is the reference.",
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(1), default=3, metavar="N", show_default=True,
     help="Seeds per scenario, counting up from the file's.",
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time.")
-@options.kernel_option
+@options.engine_options
 @click.option(
     "--page", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
 )
@@ -41,29 +43,29 @@ def agree(
     on: str,
     seeds: int,
     jobs: int | None,
-    kernel: Path | None,
     page: Path | None,
     out: Path | None,
+    **engine_options: Any,
 ) -> int:
     """Run scenarios on two engines and say, metric by metric, whether they agree.
 
     FILEs are scenario files or names of shipped scenarios.
     """
-    from sojourn import agreement
     from sojourn.agreement import grid as shipped
     from sojourn.agreement import page as pages
+    from sojourn.agreement.runs import agree as run_both
 
     scenarios = [*map(load, files_), *(shipped.scenarios() if grid else [])]
     if not scenarios:
         raise click.UsageError("name a scenario file, or --grid")
     if out is not None:
         files.prepare(out)
-    chosen = engines.choose(on.split(","), kernel)
-    found = agreement.agree(scenarios, chosen, seeds=seeds, jobs=jobs, progress=console.meter())
+    selected = registry.select(on.split(","), engine_options)
+    found = run_both(scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter())
     text = pages.as_markdown(found)
     sys.stdout.write(text)
     if page is not None:
         files.write(page, text)
     if out is not None:
-        found.save(out)
+        pages.save(found, out)
     return 1 if any(pair.invalid for pair in found.pairs) else 0

@@ -1,4 +1,4 @@
-"""The verbs that tell: list, explain, validate, doctor, completion."""
+"""The commands that show information: list, explain, validate, doctor, completion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, options
-from sojourn.library import describe, load, parse_set, shipped
+from sojourn.describing.library import describe, load, parse_set, shipped
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
 _WHAT = (*_DECLARED, "scenarios", "plots")
@@ -58,7 +58,7 @@ Examples:
 @options.json_option
 def explain(topic: str, as_json: bool) -> int:
     """Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario."""
-    from sojourn import explain as explaining
+    from sojourn.describing import explain as explaining
 
     if as_json:
         console.show_json(explaining.declared(topic))
@@ -98,7 +98,7 @@ Example:
 @options.json_option
 def doctor(as_json: bool) -> int:
     """Say what this machine offers, what is missing, and how to install it."""
-    from sojourn.doctor import examine
+    from sojourn.running.doctor import examine
 
     checks = examine()
     if as_json:

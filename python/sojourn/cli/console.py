@@ -1,4 +1,4 @@
-"""Where words go: results to stdout, everything else to stderr; a bar on a terminal, else lines."""
+"""Output: results to stdout, the rest to stderr; progress as a bar on a terminal, else as lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from sojourn.replicas import Progress
+from sojourn.running.replicas import Progress
 
 PIPE_WIDTH = 120
 _LINE_EVERY_S = 5.0
@@ -54,7 +54,7 @@ class Lines:
         self._done = 0
 
     def update(self, runs: int, simulated_s: float) -> None:
-        """Say how far it is, if nothing was said for a while."""
+        """Report progress, if the last report was some time ago."""
         self._done = runs
         now = time.monotonic()
         if now - self._said < _LINE_EVERY_S or not simulated_s:
@@ -68,7 +68,7 @@ class Lines:
         )
 
     def stop(self) -> None:
-        """Say how long it took."""
+        """Report how long it took."""
         took_s = time.monotonic() - self._began
         say(f"{self._done} of {self._runs} runs in {took_s:.1f} s")
 

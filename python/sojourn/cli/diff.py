@@ -1,4 +1,4 @@
-"""The verb diff: two AQMs on the same arrivals."""
+"""The command diff: two AQMs on the same arrivals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 from sojourn import files
 from sojourn.cli import console, options
-from sojourn.difference import Difference
-from sojourn.difference import diff as diff_aqms
-from sojourn.library import parse_set
+from sojourn.comparing.diff import Difference
+from sojourn.comparing.diff import diff as diff_aqms
+from sojourn.describing.library import parse_set
 
 JSON_FILE = "diff.json"
 PICTURE = "diff.png"

@@ -1,4 +1,4 @@
-"""The verb ``kernel``: the guest kernel of the engine ``linux``."""
+"""The command ``kernel``: the guest kernel of the engine ``linux``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn import _core
-from sojourn.library import shipped
+from sojourn.describing.library import shipped
+from sojourn.engines import registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,10 +85,25 @@ def aqm_option(function: F) -> F:
     )(function)
 
 
-def kernel_option(function: F) -> F:
-    """--kernel PATH."""
-    path = click.Path(path_type=Path)
+def engine_option(note: str) -> Callable[[F], F]:
+    """--engine.
+
+    Args:
+        note: what follows the list of engines in the help text.
+    """
+    engines = "; ".join(f"{engine.name}: {engine.about}" for engine in registry.engines())
     return click.option(
-        "--kernel", type=path, metavar="PATH",
-        help="Engine linux: a User-Mode Linux kernel of your own, say with a patched qdisc.",
-    )(function)  # fmt: skip
+        "--engine", default=registry.NAMES[0], show_default=True,
+        type=click.Choice(registry.NAMES), help=f"{engines}{note}",
+    )  # fmt: skip
+
+
+def engine_options(function: F) -> F:
+    """The options that engines have of their own; the function takes them as ``**options``."""
+    path = click.Path(path_type=Path)
+    for engine, option in reversed(registry.options()):
+        function = click.option(
+            f"--{option.name}", type=path if option.kind is Path else option.kind,
+            metavar=option.metavar, help=f"Engine {engine.name}: {option.help}",
+        )(function)  # fmt: skip
+    return function

@@ -1,4 +1,4 @@
-"""The verb ``reproduce``: figures and tables of papers, measured against published."""
+"""The command ``reproduce``: figures and tables of papers, measured against published."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn import engines, files
+from sojourn import files
 from sojourn.cli import console, options
+from sojourn.engines import registry
 from sojourn.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ _STYLES = (
 def _complete(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
-    from sojourn.reproduce.choose import known
+    from sojourn.reproduce.select import known
 
-    words = [
-        word
+    names = [
+        name
         for paper in known().values()
-        for word in (paper.key, *(f"{paper.key}:{item.id}" for item in paper.items))
+        for name in (paper.key, *(f"{paper.key}:{item.id}" for item in paper.items))
     ]
-    return [CompletionItem(word) for word in words if word.startswith(start)]
+    return [CompletionItem(name) for name in names if name.startswith(start)]
 
 
 @click.command(
@@ -48,7 +49,7 @@ Examples:
   sojourn reproduce kids pie:F10 --engine linux
 """
 )
-@click.argument("words", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
+@click.argument("names", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
 @click.option(
     "--quick/--full", "quick", default=True,
     help="Few seeds and shorter sweeps (the default), or the papers' own numbers of runs.",
@@ -61,25 +62,22 @@ Examples:
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
-@click.option(
-    "--engine", default=engines.SIM, show_default=True, type=click.Choice(engines.RUNNABLE),
-    help="sim: the packet simulator; linux: the real kernel, for what was measured on a testbed.",
-)  # fmt: skip
-@options.kernel_option
+@options.engine_option(", for what was measured on a testbed.")
+@options.engine_options
 @options.out_option(
     "Write figures, a page per paper and an index in DIR: `reproduction` by default, nothing with "
     "--json unless it is given."
 )
 @options.json_option
 def reproduce(
-    words: tuple[str, ...],
+    names: tuple[str, ...],
     quick: bool,
     seeds: int | None,
     jobs: int | None,
     engine: str,
-    kernel: Path | None,
     out: Path | None,
     as_json: bool,
+    **engine_options: Any,
 ) -> int:
     """Make figures and tables of five papers again and judge what they claim.
 
@@ -88,23 +86,23 @@ def reproduce(
     that are missing are made.
     """
     from sojourn.reproduce.cache import Cache
-    from sojourn.reproduce.choose import choose
     from sojourn.reproduce.outcome import reproduce as make
+    from sojourn.reproduce.select import select
 
-    choose(words, engine)
-    (where,) = engines.choose([engine], kernel)
+    select(names, registry.find(engine))
+    (selected,) = registry.select([engine], engine_options)
     if out is None and not as_json:
         out = _DEFAULT_OUT
     if out is not None:
         files.prepare(out)
     try:
         found = make(
-            words, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
-            cache=Cache(say=lambda text: console.warn([text])), progress=console.meter(),
-            engine=where,
+            names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
+            cache=Cache(report=lambda text: console.warn([text])), progress=console.meter(),
+            engine=selected,
         )  # fmt: skip
     except Interrupted as error:
-        # Thousands of labels would tell nobody anything.
+        # Thousands of labels would help nobody.
         console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
         return _INTERRUPTED
     console.say(
@@ -140,7 +138,7 @@ def _show(found: Reproduction, as_json: bool) -> None:
             for table in each.item.tables(each.values):
                 _print_table(screen, table)
         _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
-        parts = [f"{good} of {of} {words}" for words, good, of in show.scores(made) if of]
+        parts = [f"{good} of {of} {label}" for label, good, of in show.scores(made) if of]
         screen.print("; ".join([*parts, show.counts(made)]))
 
 

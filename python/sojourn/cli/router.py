@@ -1,4 +1,4 @@
-"""The verb ``router``: our AQMs under the packets of any program."""
+"""The command ``router``: our AQMs under the packets of any program."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from sojourn import router as product
 from sojourn.cli import console, options
-from sojourn.metrics import SummaryRow
+from sojourn.running import router as live
+from sojourn.running.series import SummaryRow
 
 _INTERRUPTED = 130
 _SAY_EVERY = 10
@@ -29,7 +29,8 @@ _METRICS = (
 Examples:
   sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\
       --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
-  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- curl http://100.64.0.2:8000/
+  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- \
+curl http://100.64.0.2:8000/
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
 
 \b
@@ -73,9 +74,9 @@ def router(**given: Any) -> int:
     it runs for --duration, or until Ctrl-C. Root is not needed where users may make name spaces.
     """
     wanted = _options(given)
-    with _Screen(live=sys.stderr.isatty() and not wanted.command) as screen:
-        ended = product.route(
-            wanted, out=given["out"], realtime=given["realtime"], listener=screen.hear
+    with _Screen(is_live=sys.stderr.isatty() and not wanted.command) as screen:
+        ended = live.route(
+            wanted, out=given["out"], realtime=given["realtime"], listener=screen.show
         )
     if given["as_json"]:
         console.show_json(ended)
@@ -88,14 +89,14 @@ def router(**given: Any) -> int:
     return _INTERRUPTED if ended["interrupted"] else int(bool(ended["invalid"] or ended["command"]))
 
 
-def _options(given: dict[str, Any]) -> product.Options:
-    way = ("aqm", "rate", "delay", "limit", "framing")
-    forward = product.Way(**{key: given[key] for key in way})
-    back = {key: given[f"reverse_{key}"] for key in way}
+def _options(given: dict[str, Any]) -> live.Options:
+    keys = ("aqm", "rate", "delay", "limit", "framing")
+    forward = live.Direction(**{key: given[key] for key in keys})
+    back = {key: given[f"reverse_{key}"] for key in keys}
     back["delay"] = back["delay"] or forward.delay
     same = ("near", "far", "duration", "spin", "stall", "mtu", "seed")
-    return product.Options(
-        forward, product.Way(**back), command=given["command"],
+    return live.Options(
+        forward, live.Direction(**back), command=given["command"],
         far_command=_split(given["far_run"]), packets="packets" in given["record"],
         signals="signals" in given["record"],
         **{key: given[key] for key in same},
@@ -110,12 +111,12 @@ def _split(text: str) -> list[str]:
 
 
 class _Screen:
-    """What the router tells while it runs: a table on a terminal, else a line now and then."""
+    """The router's reports while it runs: a table on a terminal, else a line now and then."""
 
-    def __init__(self, live: bool) -> None:
-        self._heard = 0
+    def __init__(self, is_live: bool) -> None:
+        self._reports = 0
         self._live: Any = None
-        if live:
+        if is_live:
             from rich.console import Console
             from rich.live import Live
 
@@ -133,17 +134,17 @@ class _Screen:
         if self._live is not None:
             self._live.stop()
 
-    def hear(self, said: dict[str, Any]) -> None:
-        """Show what the router tells."""
-        if "begun" in said:
-            _show_ends(said["begun"])
+    def show(self, report: dict[str, Any]) -> None:
+        """Show a report of the router."""
+        if "begun" in report:
+            _show_ends(report["begun"])
             return
-        self._heard += 1
+        self._reports += 1
         if self._live is not None:
-            self._live.update(_counters(said))
-        elif self._heard % _SAY_EVERY == 0:
-            ways = "; ".join(_line(way) for way in said["ways"])
-            console.say(f"{said['t_s']:.0f} s: {ways}")
+            self._live.update(_counters(report))
+        elif self._reports % _SAY_EVERY == 0:
+            ways = "; ".join(_line(way) for way in report["ways"])
+            console.say(f"{report['t_s']:.0f} s: {ways}")
 
 
 def _show_ends(begun: dict[str, Any]) -> None:
@@ -164,18 +165,18 @@ def _line(way: dict[str, Any]) -> str:
     return text
 
 
-def _counters(said: dict[str, Any]) -> Any:
+def _counters(report: dict[str, Any]) -> Any:
     from rich import box
     from rich.table import Table
 
-    title = f"{said['t_s']:.1f} s"
-    if said["late_max_s"] is not None:
-        title += f", latest packet {said['late_max_s'] * 1e3:.2f} ms late"
+    title = f"{report['t_s']:.1f} s"
+    if report["late_max_s"] is not None:
+        title += f", latest packet {report['late_max_s'] * 1e3:.2f} ms late"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     heads = ("way", "Mbit/s", "delay ms", "max ms", "waiting", "dropped", "marked")
     for i, head in enumerate(heads):
         table.add_column(head, justify="left" if i == 0 else "right")
-    for way in said["ways"]:
+    for way in report["ways"]:
         queue = way.get("queue") or {}
         cells = [
             _ms(queue.get("delay_mean_s")), _ms(queue.get("delay_max_s")),

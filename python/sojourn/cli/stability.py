@@ -1,4 +1,4 @@
-"""The verb ``stability``: control theory of an AQM, in tables, figures and gains."""
+"""The command ``stability``: control theory of an AQM, in tables, figures and gains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEP_S = 21.0
 
 @dataclass(frozen=True)
 class _Question:
-    """What was asked on the command line."""
+    """The arguments of the command line."""
 
     aqm: str
     rtt: str
@@ -134,15 +134,15 @@ def stability(
 
 def _table(question: _Question, as_json: bool) -> None:
     from sojourn.stability import analyse
-    from sojourn.stability.plain import plain
+    from sojourn.stability.to_json import to_json
 
     rtt, rate, flows = question.axes(4, 3, _FEW)
     grid = rtt[None, :, None], rate[:, None, None], flows[None, None, :]
     found = analyse(question.aqm, *grid, **question.more)
     if as_json:
-        console.show_json(plain(found))
+        console.show_json(to_json(found))
         return
-    from sojourn.cli.stability_words import print_margins
+    from sojourn.cli.stability_tables import print_margins
 
     print_margins(found, console.stdout_console())
 
@@ -236,8 +236,8 @@ def _step(question: _Question) -> Figure:
             duration_s=_STEP_S, **more,
         )  # fmt: skip
         panels[name] = points.labels, response
-        told = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
-        for label, settling_s, overshoot in told:
+        measured = zip(points.labels, response.settling_s(), response.overshoot(), strict=True)
+        for label, settling_s, overshoot in measured:
             took = "does not settle" if math.isnan(settling_s) else f"settles in {settling_s:.1f} s"
             console.say(f"{name}, {label}: {took} (within 10 %), overshoot {overshoot:.0%}")
     return step_response(panels, f"Fluid model of {question.aqm}, {_conditions(question)}")
@@ -263,7 +263,7 @@ def _design(
 ) -> None:
     from sojourn.stability import analyse
     from sojourn.stability.gains import design
-    from sojourn.stability.plain import plain
+    from sojourn.stability.to_json import to_json
 
     rtt, rate, flows = question.axes(2, 2, 2)
     if least is None:
@@ -278,9 +278,9 @@ def _design(
 
         _save(trade_off(made), out, "stability-design")
     if as_json:
-        console.show_json(plain(made))
+        console.show_json(to_json(made))
         return
-    from sojourn.cli.stability_words import print_design
+    from sojourn.cli.stability_tables import print_design
 
     print_design(made, float(rtt.max()), console.stdout_console())
 

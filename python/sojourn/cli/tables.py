@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.grid import LEGEND, GridCell, GridRow, grid, zero_note
-from sojourn.text import show_value
-from sojourn.words import how
+from sojourn.comparing.conclusions import method
+from sojourn.comparing.table import LEGEND, TableCell, TableRow, table_rows, zero_note
+from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison
-    from sojourn.result import Result
+    from sojourn.comparing.comparison import Comparison
+    from sojourn.running.result import Result
 
 # The same cells as in the report, set tightly so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
@@ -38,8 +38,8 @@ def print_result(result: Result, console: Any) -> None:
 
 
 def print_comparison(comparison: Comparison, console: Any) -> None:
-    """Metrics as rows, AQMs as columns, then legend and words; wide tables in several parts."""
-    rows = grid(comparison)
+    """Metrics as rows, AQMs as columns, then legend and conclusions; a wide table in parts."""
+    rows = table_rows(comparison)
     if not rows:
         console.print("no run gave a result")
         return
@@ -47,15 +47,15 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
         console.print(_part(comparison.aqms, rows, columns))
     notes = [LEGEND.format(comparison.baseline)] if len(comparison.aqms) > 1 else []
     notes += filter(None, [zero_note(comparison)])
-    for note in [*notes, how(comparison)]:
+    for note in [*notes, method(comparison)]:
         console.print(note, style="dim", markup=False)
     for sentence in comparison.words():
         console.print()
         console.print(sentence, markup=False)
 
 
-def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
-    """Which columns stand side by side: as many as fit beside the labels."""
+def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:
+    """Which columns are shown side by side: as many as fit beside the labels."""
     label = max(len(f"{row.label} [{row.unit}]") for row in rows)
     widths = [
         1 + max(len(line) for line in [*_lines(aqm), *(_tight(row.cells[i]) for row in rows)])
@@ -72,7 +72,7 @@ def _parts(aqms: list[str], rows: list[GridRow], width: int) -> list[list[int]]:
     return parts
 
 
-def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
+def _part(aqms: list[str], rows: list[TableRow], columns: list[int]) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -89,7 +89,7 @@ def _part(aqms: list[str], rows: list[GridRow], columns: list[int]) -> Any:
     return table
 
 
-def _tight(cell: GridCell) -> str:
+def _tight(cell: TableCell) -> str:
     return f"{cell.text.replace(*_TIGHT)} {cell.sign or ' '}"
 
 

@@ -1,19 +1,21 @@
-"""The verbs that simulate: run, compare."""
+"""The commands that simulate: run, compare."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sojourn import engines, files
-from sojourn.aqmlist import split_all
+from sojourn import files
 from sojourn.cli import console, options
-from sojourn.comparison import DEFAULT_SEEDS, Comparison, choose_link
-from sojourn.comparison import compare as compare_aqms
-from sojourn.library import load, parse_set
-from sojourn.runs import run as run_once
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
+from sojourn.comparing.comparison import compare as compare_aqms
+from sojourn.describing.aqm_list import split_all
+from sojourn.describing.library import load, parse_set
+from sojourn.engines import registry
+from sojourn.running.runs import run as run_once
 
 _REPLACED = "Files of an earlier result there are replaced, other files stay."
 
@@ -29,11 +31,8 @@ Examples:
 @options.set_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
 @options.record_option
-@click.option(
-    "--engine", default=engines.SIM, show_default=True, type=click.Choice(engines.RUNNABLE),
-    help="sim: the packet simulator; linux: the real kernel (see `sojourn doctor`).",
-)  # fmt: skip
-@options.kernel_option
+@options.engine_option(" (see `sojourn doctor`).")
+@options.engine_options
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
 @options.json_option
 def run(
@@ -42,9 +41,9 @@ def run(
     seed: int | None,
     record: tuple[str, ...],
     engine: str,
-    kernel: Path | None,
     out: Path | None,
     as_json: bool,
+    **engine_options: Any,
 ) -> int:
     """Run a scenario once.
 
@@ -55,7 +54,7 @@ def run(
     console.warn(scenario.warnings)
     _announce(out)
     result = run_once(
-        scenario, seed=seed, out=out, progress=console.meter(), engine=engine, kernel=kernel
+        scenario, seed=seed, out=out, progress=console.meter(), engine=engine, **engine_options
     )
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:
@@ -92,10 +91,10 @@ Examples:
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
 @click.option(
-    "--engines", "on", default=engines.SIM, metavar="ENGINE[,ENGINE]", show_default=True,
+    "--engines", "on", default=registry.NAMES[0], metavar="ENGINE[,ENGINE]", show_default=True,
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
-@options.kernel_option
+@options.engine_options
 @click.option(
     "--link", metavar="NAME",
     help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
@@ -112,26 +111,26 @@ def compare(
     seeds: int,
     jobs: int | None,
     on: str,
-    kernel: Path | None,
     link: str | None,
     out: Path | None,
     as_json: bool,
+    **engine_options: Any,
 ) -> int:
     """Compare AQMs on one link, or engines, under the same seeds.
 
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
     scenario = load(file, [parse_set(text) for text in sets])
-    chosen = split_all(aqms)
-    chosen_engines = engines.choose(on.split(","), kernel)
-    if not chosen and len(chosen_engines) < 2:
+    listed = split_all(aqms)
+    engines = registry.select(on.split(","), engine_options)
+    if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     _announce(out)
     comparison = compare_aqms(
-        scenario, chosen, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
-        on=chosen_engines,
+        scenario, listed, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
+        on=engines,
     )  # fmt: skip
     if out is not None:
         comparison.save(out)
@@ -139,13 +138,13 @@ def compare(
     _show(comparison, as_json)
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
-    for doubt in comparison.invalid:
-        console.say(f"sojourn: not a valid experiment: {doubt}")
+    for reason in comparison.invalid:
+        console.say(f"sojourn: not a valid experiment: {reason}")
     return 1 if comparison.failures or comparison.invalid else 0
 
 
 def _announce(out: Path | None) -> None:
-    """Say that an earlier result will go."""
+    """Warn that an earlier result will be replaced."""
     if out is not None and files.holds_result(out):
         console.say(f"{out} holds an earlier result; its files will be replaced")
 

@@ -11,7 +11,7 @@ from sojourn.errors import NothingToPlot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.comparison import Comparison
+    from sojourn.comparing.compared_runs import ComparedRuns
 
 __all__ = ["KINDS", "draw_all", "kind"]
 
@@ -35,7 +35,7 @@ def kind(name: str) -> Callable[..., Figure]:
     return draw
 
 
-def draw_all(comparison: Comparison) -> dict[str, Figure]:
+def draw_all(comparison: ComparedRuns) -> dict[str, Figure]:
     """Every figure for which the comparison has values, by kind."""
     results = {aqm: comparison.of(aqm) for aqm in comparison.aqms}
     figures = {}

@@ -54,7 +54,7 @@ class Panel:
         y_lim: the same for the vertical axis.
         log_x: whether the horizontal axis is logarithmic.
         log_y: whether the vertical axis is logarithmic.
-        levels: horizontal reference lines: value and words.
+        levels: horizontal reference lines: value and label.
         losses: where thin vertical lines mark a loss.
         diagonal: whether to draw y = x.
     """
@@ -128,8 +128,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
             label=curve.label or None, marker=curve.marker, ms=3.5,
             drawstyle="steps-post" if curve.steps else "default",
         )  # fmt: skip
-    for level, words in panel.levels:
-        axes.axhline(level, color=style.MUTED, lw=0.9, linestyle=(0, (4, 2)), label=words or None)
+    for level, label in panel.levels:
+        axes.axhline(level, color=style.MUTED, lw=0.9, linestyle=(0, (4, 2)), label=label or None)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     if panel.x_lim:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sojourn.result import Result
+    from sojourn.running.result import Result
 
 Floats = NDArray[np.float64]
 Results = Mapping[str, Sequence["Result"]]
@@ -85,13 +85,13 @@ def summaries(results: Sequence[Result], key: str) -> Floats:
 
 
 def _rows(table: pa.Table, **wanted: str) -> Any:
-    """The rows whose columns have the wanted words."""
+    """The rows whose columns have the wanted texts."""
     import pyarrow.compute as pc
 
     mask: Any = None
-    for column, word in wanted.items():
+    for column, text in wanted.items():
         if column not in table.column_names:
             raise KeyError(f"the table has no column `{column}`")
-        is_word = pc.equal(table[column].cast("string"), word)
+        is_word = pc.equal(table[column].cast("string"), text)
         mask = is_word if mask is None else pc.and_(mask, is_word)
     return table.filter(mask)

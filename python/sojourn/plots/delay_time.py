@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 _FLOOR_MS = 0.1
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from sojourn.difference import Difference
+from sojourn.comparing.diff import Difference
 from sojourn.plots import style
 from sojourn.plots.data import Floats
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 _BINS = 600
 

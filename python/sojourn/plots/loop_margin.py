@@ -25,7 +25,7 @@ class Curve:
         phase_deg: followed, same shape.
         crossover_rad_per_s: where the gain is 1; NaN if nowhere.
         phase_margin_deg: there.
-        note: what the legend says behind the margin.
+        note: text in the legend behind the margin.
     """
 
     label: str

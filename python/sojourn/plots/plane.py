@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sojourn.comparing.metrics import bulk_classes
 from sojourn.errors import NothingToPlot
-from sojourn.metrics import bulk_classes
 from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 
@@ -99,10 +99,10 @@ def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
         axes.set_xlim(high[0] * 1.6, low[0] / 1.6)
         style.plain_log(axes.xaxis, low[0], high[0])
     else:
-        room = 0.15 * (high[0] - low[0]) or 0.1 * high[0]
-        axes.set_xlim(high[0] + room, max(0.0, low[0] - room))
-    room = max(0.12 * (high[1] - low[1]), 0.004 * high[1])
-    axes.set_ylim(low[1] - room, high[1] + 1.6 * room)
+        margin = 0.15 * (high[0] - low[0]) or 0.1 * high[0]
+        axes.set_xlim(high[0] + margin, max(0.0, low[0] - margin))
+    margin = max(0.12 * (high[1] - low[1]), 0.004 * high[1])
+    axes.set_ylim(low[1] - margin, high[1] + 1.6 * margin)
 
 
 def _name(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:

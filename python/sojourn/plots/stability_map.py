@@ -16,7 +16,7 @@ from sojourn.plots import style
 from sojourn.plots.data import Floats
 
 if TYPE_CHECKING:
-    from sojourn.stability.map import Map, Point
+    from sojourn.stability.grid import MarginGrid, Point
 
 _COLOURS = "RdBu"
 _LIMIT_DEG = 90.0
@@ -24,7 +24,7 @@ _DOTS = "cividis_r"
 
 
 @style.figure
-def stability_map(of: Map, links: Sequence[str] = ()) -> Figure:
+def stability_map(of: MarginGrid, links: Sequence[str] = ()) -> Figure:
     """Draw phase margins as colour, one panel per rate, and observed variation as dots.
 
     Blue is stable, red is not, grey has no rest; the black line is a margin of zero. A dot's area
@@ -72,7 +72,7 @@ def _variation(point: Point) -> float:
     return point.observation.variation
 
 
-def _margins(panel: Axes, of: Map, i: int) -> ScalarMappable:
+def _margins(panel: Axes, of: MarginGrid, i: int) -> ScalarMappable:
     margin = of.predicted.phase_margin_deg[i]
     x, y = _edges(of.flows), _edges(of.rtt_s * 1e3)
     shade = panel.pcolormesh(
@@ -119,7 +119,7 @@ def _observed(
     return dots
 
 
-def _scales(panel: Axes, of: Map) -> None:
+def _scales(panel: Axes, of: MarginGrid) -> None:
     for name, axis, values in (("x", panel.xaxis, of.flows), ("y", panel.yaxis, of.rtt_s * 1e3)):
         edges = _edges(values)
         getattr(panel, f"set_{name}scale")("log")

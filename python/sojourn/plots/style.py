@@ -84,7 +84,7 @@ def styled() -> Iterator[None]:
 def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Make a function draw its figure with the settings of this module.
 
-    The layout is made once and then stands: made anew for every file it would differ by a hair.
+    The layout is computed once and kept: computed again for every file it would differ slightly.
     """
 
     @functools.wraps(draw)
@@ -126,8 +126,8 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
         height_in: height of a row in inches; title and legend come on top.
     """
     drawing = Figure(figsize=(WIDTH_IN, height_in * rows + 0.7), layout="constrained")
-    words = textwrap.fill(title, 78)
-    drawing.suptitle(words, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    wrapped = textwrap.fill(title, 78)
+    drawing.suptitle(wrapped, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
 
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 @style.figure
 def trade_off(made: Design) -> Figure:
-    """Draw the trade-off curve of a design with the chosen gains as a dot, and its margins."""
+    """Draw the trade-off curve of a design with its gains as a dot, and its margins."""
     drawing = Figure(figsize=(style.WIDTH_IN, 3.0), layout="constrained")
     title = f"Design of {made.aqm.partition(':')[0]} for {made.wanted_deg:g}° of phase margin"
     drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=style.INK)
     speed, elsewhere = drawing.subplots(1, 2)
     curve, colour = made.curve, style.PALETTE[1]
     speed.plot(curve.phase_margin_deg, curve.crossover_rad_per_s, color=colour)
-    chosen = float(made.worst.phase_margin_deg), float(made.worst.crossover_rad_per_s)
-    speed.plot(*chosen, "o", color=style.PALETTE[2], ms=6)
+    selected = float(made.worst.phase_margin_deg), float(made.worst.crossover_rad_per_s)
+    speed.plot(*selected, "o", color=style.PALETTE[2], ms=6)
     gains = f"alpha {made.alpha_hz:g} Hz\nbeta {made.beta_hz:g} Hz"
     note = f"{gains}\ntupdate {made.tupdate_s * 1e3:g} ms"
-    speed.annotate(note, chosen, (8, 6), textcoords="offset points", fontsize=8)
+    speed.annotate(note, selected, (8, 6), textcoords="offset points", fontsize=8)
     speed.set_title("worst case")
     speed.set_xlabel("phase margin wanted [°]")
     speed.set_ylabel("loop frequency [rad/s]")

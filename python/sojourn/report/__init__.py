@@ -7,22 +7,24 @@ import math
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sojourn import _core, files
-from sojourn.comparison import cell_record, difference_record, run_folder
-from sojourn.grid import LEGEND, grid, zero_note
+from sojourn.comparing.compared_runs import (
+    ComparedRuns,
+    difference_record,
+    estimate_record,
+    run_folder,
+)
+from sojourn.comparing.conclusions import method, sentences
+from sojourn.comparing.table import LEGEND, table_rows, zero_note
 from sojourn.report.inline import inline_svg
-from sojourn.words import how
-
-if TYPE_CHECKING:
-    from sojourn.comparison import Comparison
 
 __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
 
 FORMAT = 1
 _HERE = Path(__file__).parent
-# The style of every page that Sojourn writes.
+# The style of every page.
 PAGE_CSS = _HERE / "page.css"
 
 _CAPTIONS = {
@@ -34,16 +36,17 @@ _CAPTIONS = {
 }
 
 
-def save(comparison: Comparison, folder: Path) -> list[str]:
+def save(comparison: ComparedRuns, folder: Path) -> list[str]:
     """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.
     """
+    from sojourn import plots
     from sojourn.plots import style
 
     (folder / files.COMPARISON).unlink(missing_ok=True)
-    figures = comparison.figures()
+    figures = plots.draw_all(comparison)
     drawings = {name: style.svg(figure) for name, figure in figures.items()}
     contents: dict[str, str | bytes] = {}
     for name, figure in figures.items():
@@ -58,7 +61,7 @@ def save(comparison: Comparison, folder: Path) -> list[str]:
     return names
 
 
-def page(comparison: Comparison, drawings: Mapping[str, str]) -> str:
+def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
     """The report as one HTML page: no script, no address outside the page.
 
     Args:
@@ -84,12 +87,12 @@ def page(comparison: Comparison, drawings: Mapping[str, str]) -> str:
     return str(template(_HERE, "page.html.j2").render(context))
 
 
-def fragment(comparison: Comparison) -> str:
-    """The table and the words, for a notebook."""
+def fragment(comparison: ComparedRuns) -> str:
+    """The table and the conclusions, for a notebook."""
     return str(template(_HERE, "fragment.html.j2").render(_context(comparison)))
 
 
-def to_json(comparison: Comparison) -> dict[str, Any]:
+def to_json(comparison: ComparedRuns) -> dict[str, Any]:
     """The comparison for machines: SI units, null where there is no value."""
     data = {
         "format": FORMAT,
@@ -98,11 +101,11 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "aqms": comparison.aqms,
         "seeds": comparison.seeds,
         "versions": _versions(),
-        "metrics": [cell_record(cell) for cell in comparison.cells],
+        "metrics": [estimate_record(row) for row in comparison.cells],
         "differences": [difference_record(row) for row in comparison.tests],
         "zero_in_every_run": [metric.key for metric in comparison.zero_metrics],
-        "words": comparison.words(),
-        "method": how(comparison),
+        "words": sentences(comparison),
+        "method": method(comparison),
         "runs": _runs(comparison),
         "failures": comparison.failures,
         "warnings": comparison.scenario.warnings,
@@ -123,18 +126,18 @@ def without_nan(value: Any) -> Any:
     return value
 
 
-def _context(comparison: Comparison) -> dict[str, Any]:
+def _context(comparison: ComparedRuns) -> dict[str, Any]:
     return {
         "title": comparison.scenario.name,
         "link": comparison.link,
         "aqms": comparison.aqms,
         "baseline": comparison.baseline,
         "seeds": comparison.seeds,
-        "rows": grid(comparison),
+        "rows": table_rows(comparison),
         "legend": LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else "",
         "zero_note": zero_note(comparison),
-        "words": comparison.words(),
-        "how": how(comparison),
+        "words": sentences(comparison),
+        "how": method(comparison),
         "failures": comparison.failures,
         "warnings": comparison.scenario.warnings,
     }
@@ -149,7 +152,7 @@ def facts_of_machine() -> list[tuple[str, str]]:
     return [("versions", ", ".join(f"{name} {version}" for name, version in _versions().items()))]
 
 
-def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+def _facts(comparison: ComparedRuns) -> list[tuple[str, str]]:
     runs = [run for aqm in comparison.aqms for run in comparison.of(aqm)]
     wall_s = sum(float(run.manifest.get("wall_s", 0.0)) for run in runs)
     return [
@@ -163,7 +166,7 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     ]
 
 
-def _runs(comparison: Comparison) -> list[dict[str, Any]]:
+def _runs(comparison: ComparedRuns) -> list[dict[str, Any]]:
     return [
         {
             "aqm": aqm,

@@ -3,7 +3,7 @@
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
 core, so that a rebuilt one never answers with old runs; the papers' modules are no part of it.
-Files of the zip format carry checksums: a damaged one is noticed, said, and made again.
+Files of the zip format carry checksums: a damaged one is reported and made again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn import _core, files
-from sojourn.reproduce.keep import FORMAT, Arrays
+from sojourn.reproduce.extract import FORMAT, Arrays
 
 
 class Cache:
@@ -27,25 +27,25 @@ class Cache:
 
     Args:
         folder: where; the user's cache folder by default.
-        say: told in one sentence of every entry that is damaged.
+        report: called with a sentence about every damaged entry.
     """
 
     def __init__(
-        self, folder: Path | None = None, say: Callable[[str], None] = lambda _text: None
+        self, folder: Path | None = None, report: Callable[[str], None] = lambda _text: None
     ) -> None:
         self._folder = (folder or default_folder()) / "runs"
-        self._say = say
+        self._report = report
 
-    def path(self, scenario: _core.Scenario, keep: tuple[str, ...], kernel: str = "") -> Path:
+    def path(self, scenario: _core.Scenario, keep: tuple[str, ...], engine: str = "") -> Path:
         """The file of a run: its name is the digest of all that the content depends on.
 
         Args:
             scenario: what is run.
             keep: what of it is kept.
-            kernel: the digest of the kernel that it ran on; empty for the simulator.
+            engine: what of the engine the results depend on; see `Engine.digest`.
         """
-        engine = [kernel] if kernel else []
-        text = "\n".join([*engine, simulator(), str(FORMAT), *keep, scenario.resolved_json()])
+        parts = [engine] if engine else []
+        text = "\n".join([*parts, simulator(), str(FORMAT), *keep, scenario.resolved_json()])
         name = hashlib.sha256(text.encode()).hexdigest()[:40]
         return self._folder / name[:2] / f"{name}.npz"
 
@@ -59,8 +59,8 @@ class Cache:
             with np.load(io.BytesIO(data), allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
         except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile):
-            # numpy's own words advise to load it unsafely.
-            self._say(f"{path}: is damaged; the run is made again")
+            # numpy's own message advises to load it unsafely.
+            self._report(f"{path}: is damaged; the run is made again")
             return None
 
     def write(self, path: Path, arrays: Arrays) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from sojourn.library import load
+from sojourn.describing.library import load
 from sojourn.plots.data import Distribution, Floats
-from sojourn.reproduce.keep import OVERFLOW
+from sojourn.reproduce.extract import OVERFLOW
 from sojourn.reproduce.pool import Packets
 from sojourn.scenario import Scenario
 

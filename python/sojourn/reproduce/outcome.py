@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sojourn import engines
-from sojourn.replicas import Progress
+from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
 from sojourn.reproduce import work
 from sojourn.reproduce.cache import Cache, simulator
-from sojourn.reproduce.choose import choose
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
+from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import Judged, judge, not_covered
-from sojourn.statistics import Estimate, estimate
+from sojourn.running.replicas import Progress
 
 if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
@@ -49,7 +50,7 @@ class ItemMade:
 
 @dataclass(frozen=True)
 class PaperMade:
-    """A paper, or the items of it that were asked for."""
+    """A paper, or the items of it that were requested."""
 
     paper: Paper
     items: Sequence[ItemMade]
@@ -65,8 +66,8 @@ class Reproduction:
 
     Attributes:
         profile: quick or full.
-        engine: on what it was found: ``sim``, or the kernel in words.
-        papers: in the order asked for.
+        engine: where the runs took place.
+        papers: in the order requested.
         tally: runs made and found.
         damaged: sentences about cache entries that were made again.
         cache: where the runs are kept.
@@ -81,24 +82,24 @@ class Reproduction:
 
 
 def reproduce(
-    words: Sequence[str] = (),
+    names: Sequence[str] = (),
     *,
     profile: Profile = "quick",
     seeds: int | None = None,
     jobs: int | None = None,
     cache: Cache | None = None,
     progress: Progress | None = None,
-    engine: engines.Choice = engines.SIMULATOR,
+    engine: EngineSelection = registry.DEFAULT,
 ) -> Reproduction:
     """Make figures and tables of papers again.
 
     Args:
-        words: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
+        names: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default what each item states.
         jobs: runs at a time; the number of cores by default.
         cache: where finished runs are kept; the user's cache folder by default.
-        progress: who is told how far the runs are.
+        progress: receives how far the runs are.
         engine: where the runs take place; the real kernel has the testbed experiments alone.
 
     Raises:
@@ -106,19 +107,19 @@ def reproduce(
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    chosen = choose(words, engine.name)
+    selected = select(names, engine.engine)
     cache = cache or Cache()
     plans = {
         paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]
-        for paper, items in chosen
+        for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
     tally = work.make(every, cache, jobs=jobs, progress=progress)
     made = [
         PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
-        for paper, _items in chosen
+        for paper, _items in selected
     ]
-    return Reproduction(profile, engines.describe(engine), made, tally, cache)
+    return Reproduction(profile, engine.describe(), made, tally, cache)
 
 
 def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:

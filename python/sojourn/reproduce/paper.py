@@ -1,7 +1,7 @@
-"""What a paper is to this laboratory: items that can be made again, and claims to hold them to.
+"""A paper as data: items that can be made again, and claims about them.
 
 A paper is one module in `sojourn.papers` with a `PAPER`. Everything here is data; running, judging
-and showing it stand in the other files of this room.
+and showing it are in the other modules of this package.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Case:
     """One scenario of an item, run under several seeds.
 
     Attributes:
-        scenario: in words; every parameter is the paper's or marked as chosen beside it.
-        keep: names in `sojourn.reproduce.keep.KEEP`: what of a run is kept beside its summary.
+        scenario: every parameter is the paper's or marked beside it as our choice.
+        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept beside the summary.
     """
 
     scenario: Scenario
@@ -94,10 +94,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Part:
-    """One thing a claim says.
+    """One number or relation of a claim.
 
     Attributes:
-        label: in words or as a predicate.
+        label: a sentence or a predicate.
         measure: from an item's values to a number; of an order it is a margin: positive where the
             relation holds.
         published: what the paper prints; None for an order.
@@ -117,7 +117,7 @@ class Claim:
     Attributes:
         id: its name in the catalogue: ``madpie-F2-4``.
         tag: ``exact``, ``approx`` (numbers) or ``order`` (a relation).
-        what: the statement in our words.
+        what: the statement, paraphrased.
         parts: all of them have to hold.
         differs: why it does not hold here, with the experiment that shows it; empty if it does.
     """
@@ -172,11 +172,11 @@ class Item:
         kind: whether it is simulated, computed, or only shown.
         cases: the scenarios by key, for a profile; keys become parts of the measured keys.
         seeds: under how many seeds each case is run.
-        published_runs: how often the paper ran each case, in words; empty if it does not say.
+        published_runs: how often the paper ran each case, as text; empty if unstated.
         measure: from pooled replicas to values.
         figures: from pooled replicas and values to figures by name.
         tables: from values to tables.
-        note: what a reader has to know: readings chosen, what differs and why.
+        note: what a reader has to know: our choices, what differs and why.
         missing: why it is not covered yet; empty if it is.
     """
 

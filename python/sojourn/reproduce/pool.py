@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.plots.data import Distribution, Floats
-from sojourn.reproduce.keep import SENT, Arrays
+from sojourn.reproduce.extract import SENT, Arrays
 
 QUEUE = "bottleneck"
 
@@ -25,7 +25,7 @@ class Packets:
         left_s: when it left or was dropped; 0 while it waits.
         bytes: size on the link.
         flow: number of its flow.
-        fate: one of the codes of `sojourn.reproduce.keep`.
+        fate: one of the codes of `sojourn.reproduce.extract`.
     """
 
     arrived_s: Floats

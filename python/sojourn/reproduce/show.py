@@ -1,14 +1,14 @@
-"""Words for measured values: what a terminal and a dossier show of items and claims."""
+"""Measured values and claims as text, for a terminal and a dossier."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 
+from sojourn.describing.formatting import decimals_for, show
 from sojourn.reproduce.outcome import ItemMade, PaperMade
 from sojourn.reproduce.paper import Table
 from sojourn.reproduce.verdict import Judged, PartJudged
-from sojourn.text import decimals_for, show
 
 GOOD = ("match", "holds")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")
@@ -56,13 +56,13 @@ CLAIM_HEADER = ("claim", "tag", "statement", "published", "measured", "seeds", "
 
 
 def counts(made: PaperMade) -> str:
-    """How many claims have which verdict, in words."""
+    """How many claims have which verdict, as text."""
     found = made.counts()
     return ", ".join(f"{found[verdict]} {verdict}" for verdict in _ORDER if found[verdict])
 
 
 def scores(made: PaperMade) -> list[tuple[str, int, int]]:
-    """Numbers that match or are near, and orders that hold: words, how many, of how many."""
+    """Numbers that match or are near, and orders that hold: label, how many, of how many."""
     judged = [each for item in made.items for each in item.claims if each.verdict != "not covered"]
     numbers = [each for each in judged if each.claim.tag != "order"]
     orders = [each for each in judged if each.claim.tag == "order"]

@@ -18,15 +18,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.reproduce.paper import Claim, Part, Tag, Values
-from sojourn.statistics import Estimate, estimate
 
-Verdict = Literal["match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"]
+ClaimVerdict = Literal[
+    "match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"
+]
 
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
 # What never matters, whatever the published value.
 FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
-_RANK: tuple[Verdict, ...] = (
+_RANK: tuple[ClaimVerdict, ...] = (
     "holds", "match", "weak", "near", "fails", "differs", "no value", "not covered"
 )  # fmt: skip
 
@@ -45,7 +47,7 @@ class PartJudged:
     part: Part
     value: float
     spread: Estimate
-    verdict: Verdict
+    verdict: ClaimVerdict
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Judged:
 
     claim: Claim
     parts: tuple[PartJudged, ...]
-    verdict: Verdict
+    verdict: ClaimVerdict
 
 
 def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
@@ -66,7 +68,7 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
         by_seed: the item's values seed by seed; none where nothing is left to chance.
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
-    verdicts: list[Verdict] = [part.verdict for part in parts] or ["no value"]
+    verdicts: list[ClaimVerdict] = [part.verdict for part in parts] or ["no value"]
     return Judged(claim, parts, max(verdicts, key=_RANK.index))
 
 
@@ -92,7 +94,7 @@ def _measure(part: Part, values: Values) -> float:
         return math.nan
 
 
-def _of_order(margin: float, spread: Estimate, by_chance: bool) -> Verdict:
+def _of_order(margin: float, spread: Estimate, by_chance: bool) -> ClaimVerdict:
     if math.isnan(margin):
         return "no value"
     if margin <= 0:
@@ -100,7 +102,7 @@ def _of_order(margin: float, spread: Estimate, by_chance: bool) -> Verdict:
     return "holds" if spread.low > 0 or not by_chance else "weak"
 
 
-def _of_number(tag: Tag, part: Part, found: float) -> Verdict:
+def _of_number(tag: Tag, part: Part, found: float) -> ClaimVerdict:
     assert part.published is not None, "numbers are published"
     if math.isnan(found):
         return "no value"

@@ -7,19 +7,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import _core, engines
+from sojourn import _core
+from sojourn.describing.library import load
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
 from sojourn.errors import RunFailed
-from sojourn.library import load
-from sojourn.replicas import Progress, Task, run_each
 from sojourn.reproduce.cache import Cache
-from sojourn.reproduce.keep import RECORDS, Arrays, reduce
+from sojourn.reproduce.extract import RECORDS, Arrays, extract
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
-from sojourn.result import Result
+from sojourn.running.replicas import Progress, Task, run_each
+from sojourn.running.result import Result
 
 
 @dataclass(frozen=True)
-class Run:
+class CaseRun:
     """One case under one seed.
 
     Attributes:
@@ -34,7 +36,7 @@ class Run:
     scenario: _core.Scenario
     keep: tuple[str, ...]
     path: Path
-    engine: engines.Choice
+    engine: EngineSelection
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,14 @@ class Plan:
     """
 
     item: Item
-    cases: dict[str, list[Run]]
+    cases: dict[str, list[CaseRun]]
 
     @property
     def seeds(self) -> int:
         """Under how many seeds every case runs."""
         return min((len(runs) for runs in self.cases.values()), default=0)
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[CaseRun]:
         """All runs of the item."""
         return [run for runs in self.cases.values() for run in runs]
 
@@ -65,7 +67,7 @@ class Tally:
 
     Attributes:
         made: runs simulated now.
-        cached: runs that were there.
+        cached: runs found in the cache.
         simulated_s: simulated seconds of those made now.
         packets: packets through the queues of those made now.
     """
@@ -82,7 +84,7 @@ def plan(
     profile: Profile,
     seeds: int | None,
     cache: Cache,
-    engine: engines.Choice = engines.SIMULATOR,
+    engine: EngineSelection = registry.DEFAULT,
 ) -> Plan:
     """The runs of an item.
 
@@ -94,16 +96,16 @@ def plan(
         cache: where finished runs are.
         engine: where the runs take place.
     """
-    kernel = engines.digest(engine)
+    depends_on = engine.digest()
     count = seeds or getattr(item.seeds, profile)
     cases = {}
     for key, case in item.cases(profile).items():
         first = _loaded(case)
         cases[key] = [
-            Run(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
+            CaseRun(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
-            for path in [cache.path(scenario, case.keep, kernel)]
+            for path in [cache.path(scenario, case.keep, depends_on)]
         ]
     return Plan(item, cases)
 
@@ -116,7 +118,7 @@ def _loaded(case: Case) -> _core.Scenario:
 
 
 def make(
-    runs: Iterable[Run], cache: Cache, *, jobs: int | None, progress: Progress | None
+    runs: Iterable[CaseRun], cache: Cache, *, jobs: int | None, progress: Progress | None
 ) -> Tally:
     """Simulate what is not in the cache yet; a run that several items share is made once.
 
@@ -143,13 +145,13 @@ def pool(plan: Plan, cache: Cache) -> dict[str, Pool]:
 
 
 def _simulate(
-    runs: Sequence[Run], cache: Cache, jobs: int | None, progress: Progress | None
+    runs: Sequence[CaseRun], cache: Cache, jobs: int | None, progress: Progress | None
 ) -> int:
     def keep(index: int, result: Result) -> int:
         run = runs[index]
         if result.invalid:
             raise RunFailed(f"{run.label}: not a valid experiment: {'; '.join(result.invalid)}")
-        cache.write(run.path, reduce(result, run.keep))
+        cache.write(run.path, extract(result, run.keep))
         return int(result.manifest["packets"])
 
     tasks = [Task(run.label, run.scenario, run.engine) for run in runs]
@@ -160,7 +162,7 @@ def _simulate(
     return sum(count for count in packets if isinstance(count, int))
 
 
-def _kept(run: Run, cache: Cache) -> Arrays:
+def _kept(run: CaseRun, cache: Cache) -> Arrays:
     arrays = cache.read(run.path)
     if arrays is None:
         _simulate([run], cache, 1, None)

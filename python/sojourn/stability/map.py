@@ -1,98 +1,29 @@
-"""Predicted against observed: margins over RTT, flows and rate, and runs at some points."""
+"""Predicted against observed: the map of a margin grid as figures, page and numbers."""
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sojourn import _core, files
-from sojourn.errors import InputError
-from sojourn.replicas import Progress
-from sojourn.stability.analysis import Stability, analyse
-from sojourn.stability.arrays import ArrayLike, Floats, floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.observation import (
-    DURATION_S,
-    WARMUP_S,
-    Observation,
-    observe_all,
-    scenario_of,
-)
-from sojourn.stability.plain import plain
+from sojourn import files
+from sojourn.stability.analysis import analyse
+from sojourn.stability.arrays import ArrayLike, floats
+from sojourn.stability.grid import MarginGrid, Point
+from sojourn.stability.to_json import to_json
+
+__all__ = ["Map", "Point", "make_map"]
 
 _MEASURES = ("delay_mean_s", "variation", "peak_share", "peak_rad_per_s", "utilisation")
 
 
 @dataclass(frozen=True)
-class Point:
-    """One operating point of a map, from which its time series is one call away.
-
-    Attributes:
-        aqm: text form.
-        rtt_s: round-trip time without queue.
-        rate_bps: of the link.
-        flows: how many.
-        cc: their congestion control.
-        more: what else was said of the model, as of `analysis.analyse`.
-        phase_margin_deg: predicted; NaN where the model has no rest.
-        gain_margin_db: predicted.
-        delay_s: queue delay at rest, predicted.
-        crossover_rad_per_s: loop frequency, predicted.
-        observation: what the simulator showed, if it was asked.
-    """
-
-    aqm: str
-    rtt_s: float
-    rate_bps: float
-    flows: float
-    cc: str
-    more: Mapping[str, Any]
-    phase_margin_deg: float
-    gain_margin_db: float
-    delay_s: float
-    crossover_rad_per_s: float
-    observation: Observation | None = None
-
-    def run(self, *, seed: int = 1, duration_s: float = DURATION_S) -> Observation:
-        """Simulate the point; the series is in the observation, all tables in its result.
-
-        Raises:
-            InputError: the point cannot be simulated.
-            RunFailed: the simulator failed; please report it.
-        """
-        scenario = self.scenario(seed=seed, duration_s=duration_s)
-        return observe_all([scenario], jobs=1, warmup_s=min(WARMUP_S, duration_s / 3.0))[0]
-
-    def scenario(self, *, seed: int = 1, duration_s: float = DURATION_S) -> _core.Scenario:
-        """The scenario that stands for the point.
-
-        Raises:
-            InputError: the simulator has nothing like it.
-        """
-        if not self.more.get("step_scaling", True):
-            raise InputError("step_scaling: the simulator's PIE scales its steps; leave it on")
-        return scenario_of(
-            self.aqm, self.rtt_s, self.rate_bps, self.flows, cc=self.cc, seed=seed,
-            scalable_flows=self.more.get("scalable_flows", 0.0),
-            scalable_cc=self.more.get("scalable_cc", "dctcp"),
-            packet_bytes=self.more.get("packet_bytes", PACKET_BYTES),
-            duration_s=duration_s,
-        )  # fmt: skip
-
-    def __str__(self) -> str:
-        """For example ``100 ms, 10 Mbit/s, 20 flows``."""
-        return f"{self.rtt_s * 1e3:.4g} ms, {self.rate_bps * 1e-6:.4g} Mbit/s, {self.flows:g} flows"
-
-
-@dataclass(frozen=True)
-class Map:
-    """Margins on a grid of rates, RTTs and flows, and observed points.
+class Map(MarginGrid):
+    """Margins on a grid of rates, RTTs and flows, and observed points, as files.
 
     Attributes:
         predicted: arrays of shape ``(n_rates, n_rtts, n_flows)``.
@@ -102,71 +33,6 @@ class Map:
         more: what else was said of the model, as of `analysis.analyse`.
         observed: points that were simulated.
     """
-
-    predicted: Stability
-    rtt_s: Floats
-    rate_bps: Floats
-    flows: Floats
-    more: Mapping[str, Any]
-    observed: list[Point] = field(default_factory=list)
-
-    def point(self, rtt_s: float, flows: float, rate_bps: float | None = None) -> Point:
-        """The operating point at these values, margins computed there and not interpolated.
-
-        Args:
-            rtt_s: round-trip time without queue.
-            flows: how many.
-            rate_bps: of the link; may be left out if the map has one rate only.
-
-        Raises:
-            InputError: the rate is left out, or the point cannot be.
-        """
-        if rate_bps is None:
-            if len(self.rate_bps) > 1:
-                raise InputError(f"rate_bps: the map has {len(self.rate_bps)} rates; name one")
-            rate_bps = float(self.rate_bps[0])
-        of = self.predicted
-        here = analyse(of.aqm, rtt_s, rate_bps, flows, **self.more)
-        return Point(
-            of.aqm, rtt_s, rate_bps, flows, of.cc, self.more,
-            float(here.phase_margin_deg), float(here.gain_margin_db),
-            float(here.delay_s), float(here.crossover_rad_per_s),
-        )  # fmt: skip
-
-    def observe(
-        self,
-        *,
-        per_axis: int = 4,
-        seed: int = 1,
-        duration_s: float = DURATION_S,
-        jobs: int | None = None,
-        progress: Progress | None = None,
-    ) -> Map:
-        """Simulate points of the grid, evenly chosen from every axis; points without rest are left.
-
-        Args:
-            per_axis: how many values of RTT and of flows; all rates.
-            seed: of every run.
-            duration_s: of every run; a third, at most 20 s, is warm-up.
-            jobs: runs at a time.
-            progress: who is told how far it is.
-
-        Raises:
-            InputError: the congestion control is a model only.
-            Interrupted: Ctrl-C.
-        """
-        points = [
-            self.point(rtt_s, flows, rate_bps)
-            for i, rate_bps in enumerate(self.rate_bps)
-            for j, rtt_s in _some(self.rtt_s, per_axis)
-            for k, flows in _some(self.flows, per_axis)
-            if np.isfinite(self.predicted.phase_margin_deg[i, j, k])
-        ]
-        scenarios = [point.scenario(seed=seed, duration_s=duration_s) for point in points]
-        warmup_s = min(WARMUP_S, duration_s / 3.0)
-        found = observe_all(scenarios, jobs=jobs, progress=progress, warmup_s=warmup_s)
-        seen = [replace(p, observation=o) for p, o in zip(points, found, strict=True)]
-        return replace(self, observed=seen)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the map as SVG, PNG, HTML and JSON, and one figure per observed point.
@@ -200,7 +66,7 @@ class Map:
             | {"series": name}
             for point, name in zip(self.observed, names, strict=True)
         ]
-        numbers: dict[str, Any] = plain({"predicted": self.predicted, "observed": observed})
+        numbers: dict[str, Any] = to_json({"predicted": self.predicted, "observed": observed})
         return numbers
 
 
@@ -221,13 +87,6 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
     rtt, rate, count = (np.atleast_1d(floats(axis)) for axis in (rtt_s, rate_bps, flows))
     grid = rtt[None, :, None], rate[:, None, None], count[None, None, :]
     return Map(analyse(aqm, *grid, **more), rtt, rate, count, more)
-
-
-def _some(values: Floats, most: int) -> list[tuple[int, float]]:
-    """At most so many of the values with their places, evenly chosen, not at the edges."""
-    count = min(most, len(values))
-    places = ((np.arange(count) + 0.5) * len(values) / count).astype(int)
-    return [(int(place), float(values[place])) for place in places]
 
 
 def _page(of: Map, svg: str, names: list[str]) -> str:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn import _core
+from sojourn.describing.library import load
 from sojourn.errors import InputError, RunFailed
-from sojourn.library import load
-from sojourn.replicas import Progress, Task, run_all
-from sojourn.result import Result
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 from sojourn.stability.arrays import Floats
 from sojourn.stability.conditions import PACKET_BYTES

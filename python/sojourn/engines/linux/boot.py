@@ -1,6 +1,6 @@
 """The first program of a guest, or of a run on the host; nothing but the compiled core is imported.
 
-Run as ``python -I -S boot.py PATH-OF-CORE FOLDER [private]``, so that it is at work soon.
+Run as ``python -I -S boot.py PATH-OF-CORE FOLDER [private]``, so that it starts fast.
 """
 
 from importlib.machinery import ExtensionFileLoader

@@ -40,7 +40,7 @@ _PATIENCE_S = 180.0
 _MEMORY = "512M"
 # The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
 _EPOCH_NS = 1_600_000_000_000_000_000
-# What a kernel says as it ends, and what helps.
+# Messages of a kernel that ends early, and what helps.
 _REMEDIES = {
     "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
     "or a shorter duration",
@@ -54,7 +54,7 @@ _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 
 class Watcher(Protocol):
-    """Who is told how far the guest is, and may stop it."""
+    """Receives the progress of a guest, and may stop it."""
 
     @property
     def cancelled(self) -> bool: ...  # noqa: D102
@@ -67,7 +67,7 @@ class Folder:
 
     Attributes:
         shared: what the guest sees as ``/run``.
-        console: what its kernel says.
+        console: the messages of its kernel.
     """
 
     shared: Path
@@ -90,7 +90,7 @@ def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) 
     """Carry out a plan in virtual time; its results are in the folder afterwards.
 
     Raises:
-        Cancelled: the watcher said so.
+        Cancelled: the watcher stopped it.
         RunFailed: the guest did not come to its end; the message says why.
     """
     write_script(folder)
@@ -101,7 +101,7 @@ def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, w
     """Run a program that carries out a plan; `what` names it in messages.
 
     Raises:
-        Cancelled: the watcher said so.
+        Cancelled: the watcher stopped it.
         RunFailed: it did not come to its end; the message says why.
     """
     (folder.shared / PLAN).write_text(plan)
@@ -111,15 +111,15 @@ def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, w
 
 
 def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
-    """Write what the guest's first shell does, `before` first; it becomes our program."""
-    words = [
+    """Write the script of the guest's first shell: `before`, then it becomes our program."""
+    program = [
         os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
     ]  # fmt: skip
     lines = [
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
         "mount -t proc proc /proc && mount -t sysfs sysfs /sys",
         *before,
-        f"exec {' '.join(map(shlex.quote, words))}",
+        f"exec {' '.join(map(shlex.quote, program))}",
     ]
     (folder.shared / INIT).write_text("\n".join(lines) + "\n")
 
@@ -148,7 +148,7 @@ def trial(command: list[str], seconds: float) -> str:
             with suppress(subprocess.TimeoutExpired):
                 group.wait(seconds)
             started = (folder.shared / "started").exists()
-        return "" if started else _last_words(folder)
+        return "" if started else _end_of_console(folder)
 
 
 @contextmanager
@@ -169,20 +169,20 @@ def _group(
 
 
 def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str) -> None:
-    """Until the program has ended; tells how far it is, and ends it when that does not change."""
-    told, moved = 0, time.monotonic()
+    """Wait for the program's end; report its progress, and end it when it makes none."""
+    reported, moved = 0, time.monotonic()
     while group.poll() is None:
         if watcher.cancelled:
             raise Cancelled("the run was cancelled")
         now_ns = _progress(folder)
-        if now_ns > told:
-            watcher.advance((now_ns - told) / 1e9)
-            told, moved = now_ns, time.monotonic()
+        if now_ns > reported:
+            watcher.advance((now_ns - reported) / 1e9)
+            reported, moved = now_ns, time.monotonic()
         elif time.monotonic() - moved > _PATIENCE_S:
             raise RunFailed(
-                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {told / 1e9:.3f} s "
+                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {reported / 1e9:.3f} s "
                 "of the scenario; run fewer at a time (--jobs) or a smaller scenario; "
-                f"{_last_words(folder)}"
+                f"{_end_of_console(folder)}"
             )
         try:
             group.wait(_LOOK_EVERY_S)
@@ -201,16 +201,16 @@ def _judge(folder: Folder, what: str) -> None:
     try:
         status = json.loads((folder.shared / STATUS).read_text())
     except (FileNotFoundError, ValueError):
-        raise RunFailed(f"the {what} ended before its plan; {_last_words(folder)}") from None
+        raise RunFailed(f"the {what} ended before its plan; {_end_of_console(folder)}") from None
     if not status["ok"]:
         raise RunFailed(f"in the {what}: {status['failure']}")
 
 
-def _last_words(folder: Folder) -> str:
-    """Why a kernel ended, as far as its console tells, and what helps."""
+def _end_of_console(folder: Folder) -> str:
+    """Why a kernel ended, by its console, and what helps."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
     lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
-    for telling, remedy in _REMEDIES.items():
-        if said := [line for line in lines if telling in line]:
-            return f"its kernel says: {said[0]}; {remedy}"
+    for message, remedy in _REMEDIES.items():
+        if found := [line for line in lines if message in line]:
+            return f"its kernel says: {found[0]}; {remedy}"
     return f"its console says: {' | '.join(lines[-3:])}" if lines else "its console says nothing"

@@ -1,4 +1,4 @@
-"""Network name spaces on this machine, as root or in a user name space: whether they can be had."""
+"""Network name spaces on this machine, as root or in a user name space, and whether they work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.engines.linux import guest
-from sojourn.engines.linux.way import Way
+from sojourn.engines.protocol import Availability
 from sojourn.errors import InputError
 
 NAME = "host"
@@ -34,16 +34,16 @@ def missing() -> tuple[str, str] | None:
     for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
         if shutil.which(program) is None:
             return f"{program}: not installed", f"apt-get install {package}"
-    said = _try("true")
-    if said:
-        return f"no network name spaces for this user ({said})", _permission()
+    failure = _try("true")
+    if failure:
+        return f"no network name spaces for this user ({failure})", _permission()
     if not _TUN.exists():
         return f"{_TUN}: is not there", "modprobe tun   # as root"
     if not os.access(_TUN, os.R_OK | os.W_OK):
         return f"{_TUN}: cannot be opened", f"chmod 666 {_TUN}   # as root"
-    said = _try("ip", "tuntap", "add", "dev", "sojourn-try", "mode", "tun")
-    if said:
-        return f"{_TUN}: makes no device ({said})", "modprobe tun   # as root"
+    failure = _try("ip", "tuntap", "add", "dev", "sojourn-try", "mode", "tun")
+    if failure:
+        return f"{_TUN}: makes no device ({failure})", "modprobe tun   # as root"
     return None
 
 
@@ -61,24 +61,24 @@ def require() -> None:
 
 @cache
 def offers(kind: str) -> bool:
-    """Whether this kernel has a queueing discipline. It may refuse to be bare."""
-    said = _try("tc", "qdisc", "add", "dev", "lo", "root", *kind.split())
-    return "Specified qdisc kind is unknown" not in said and "qdisc not found" not in said
+    """Whether this kernel has a queueing discipline, which may refuse to work without arguments."""
+    failure = _try("tc", "qdisc", "add", "dev", "lo", "root", *kind.split())
+    return "Specified qdisc kind is unknown" not in failure and "qdisc not found" not in failure
 
 
-def way() -> Way:
+def availability() -> Availability:
     """Whether scenarios run here, for `sojourn doctor`."""
     name = f"{NAME}, real time"
     lacks = missing()
     if lacks is not None:
         what, remedy = lacks
-        return Way(name, False, what, remedy)
+        return Availability(name, False, what, remedy)
     absent = [kind for kind in ("cbs", "netem") if not offers(kind)]
     who = "as root" if os.geteuid() == 0 else "in a user name space"
     note = f"real kernel {platform.release()}, {who}"
     if absent:
         note += f'; has no {", ".join(absent)}, so only with bottleneck = "sojourn"'
-    return Way(name, True, note)
+    return Availability(name, True, note)
 
 
 class Host:
@@ -96,7 +96,7 @@ class Host:
 
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
-            InputError: this kernel has not what it needs.
+            InputError: this kernel lacks what it needs.
         """
         text = _core.linux_plan(scenario, hz(), delays_in_router=True)
         plan = json.loads(text)
@@ -135,7 +135,7 @@ def hz() -> int | None:
 
 
 def _try(*command: str) -> str:
-    """What a command says in a fresh name space when it fails; nothing if it works."""
+    """The message of a command that fails in a fresh name space; empty if it works."""
     rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     try:
         done = subprocess.run(

@@ -1,7 +1,7 @@
 """The process that routes; nothing but the compiled core is imported.
 
-Run as ``python -I -S route.py PATH-OF-CORE PLAN TOLD CONTROL OUT``: a plan as JSON, the numbers of
-two pipes, and a folder for results or nothing.
+Run as ``python -I -S route.py PATH-OF-CORE PLAN REPORTS CONTROL OUT``: a plan as JSON, the numbers
+of two pipes, and a folder for results or nothing.
 """
 
 from importlib.machinery import ExtensionFileLoader

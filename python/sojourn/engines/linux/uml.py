@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.engines.linux import guest
-from sojourn.engines.linux.way import Way
+from sojourn.engines.protocol import Availability
 from sojourn.errors import InputError
 
 NAME = "uml"
@@ -30,13 +30,15 @@ _PATIENCE_S = 20.0
 _OPTIONS = ["console=stderr0"]
 
 
-def way() -> Way:
+def availability() -> Availability:
     """Whether it works here, for `sojourn doctor`; the kernel is started once."""
     name = f"{NAME}, real time"
     what, remedy = _missing()
     if what:
-        return Way(name, False, what, remedy)
-    return Way(name, True, f"real kernel {_version(_DEBIAN)}, {_DEBIAN_HZ} Hz, no root needed")
+        return Availability(name, False, what, remedy)
+    return Availability(
+        name, True, f"real kernel {_version(_DEBIAN)}, {_DEBIAN_HZ} Hz, no root needed"
+    )
 
 
 @cache
@@ -50,9 +52,9 @@ def _missing() -> tuple[str, str]:
     if free_mib < _MEMORY_MIB:
         note = f"{free_mib} MiB of memory are free, a guest may need {_MEMORY_MIB} MiB"
         return note, "end other programs, or run them later"
-    said = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
-    if said:
-        return f"{_DEBIAN} does not start on this machine: {said}", "sojourn kernel build"
+    failure = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
+    if failure:
+        return f"{_DEBIAN} does not start on this machine: {failure}", "sojourn kernel build"
     return "", ""
 
 

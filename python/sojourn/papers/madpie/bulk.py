@@ -13,7 +13,7 @@ from sojourn.plots.curves import Curve, Panel, curves, distribution_curve
 from sojourn.plots.data import Floats
 from sojourn.plots.shares import Share, shares
 from sojourn.reproduce import measures
-from sojourn.reproduce.keep import DETERMINISTIC, OVERFLOW, RANDOM
+from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Values
 from sojourn.reproduce.pool import Packets, Pool
 

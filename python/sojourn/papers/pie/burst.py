@@ -11,7 +11,7 @@ from sojourn.papers.pie.common import PIE_2013, SEEDS, dumbbell
 from sojourn.plots import style
 from sojourn.plots.curves import Curve, Panel, curves
 from sojourn.reproduce import measures
-from sojourn.reproduce.keep import OVERFLOW, RANDOM
+from sojourn.reproduce.extract import OVERFLOW, RANDOM
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Values
 from sojourn.scenario import Cbr, FlowGroup
 

@@ -42,7 +42,7 @@ _FIXED = {
     "KBUILD_BUILD_HOST": "sojourn",
     "KBUILD_BUILD_VERSION": "1",
 }
-# What is changed in the sources: file, text, what stands there afterwards.
+# Changes of the sources: file, text, and what replaces it.
 _CHANGES = (
     (
         "arch/um/os-Linux/Makefile",
@@ -84,7 +84,7 @@ class Kernel:
 
 
 class Meter(Protocol):
-    """Who is told how far a build is."""
+    """Receives the progress of a build."""
 
     def step(self, done: float, what: str) -> None:
         """So much of it is done, 0 to 1; this is being worked on."""
@@ -92,8 +92,8 @@ class Meter(Protocol):
 
 def cache() -> Path:
     """The folder of all kernels of this user."""
-    chosen = os.environ.get("XDG_CACHE_HOME")
-    return (Path(chosen) if chosen else Path.home() / ".cache") / "sojourn" / "kernel"
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else Path.home() / ".cache") / "sojourn" / "kernel"
 
 
 def find(hz: int = DEFAULT_HZ) -> Kernel | None:
@@ -244,7 +244,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 
 def _lines(command: list[str], folder: Path) -> Iterator[str]:
-    """The lines that a program says; ended with us, and its last words in the error."""
+    """The output of a program by lines; it ends with us, and its last lines go into the error."""
     environment = os.environ | _FIXED
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True, errors="replace",

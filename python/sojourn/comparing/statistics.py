@@ -108,7 +108,7 @@ def _p_value(differences: Sequence[float], difference: Estimate) -> float:
     if difference.n < 2:
         return math.nan
     if difference.half_width == 0.0:
-        # Every seed shows the same difference: none at all, or one beyond doubt.
+        # Every seed shows the same difference: exactly none, or one that is certain.
         return 1.0 if difference.mean == 0.0 else 0.0
     from scipy.special import stdtr
 

@@ -11,10 +11,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from sojourn import _core, engines
-from sojourn.control import Brought
+from sojourn import _core
+from sojourn.control import CustomControl
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
 from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 _LOOK_EVERY_S = 0.1
 
@@ -27,12 +29,12 @@ class Task:
 
     label: str
     scenario: _core.Scenario
-    engine: engines.Choice = engines.SIMULATOR
-    controls: tuple[Brought, ...] = ()
+    engine: EngineSelection = registry.DEFAULT
+    controls: tuple[CustomControl, ...] = ()
 
 
 class Progress(Protocol):
-    """Who is told how far the runs are."""
+    """Receives how far the runs are."""
 
     def start(self, runs: int, simulated_s: float) -> None:
         """So many runs of so many simulated seconds in all begin."""
@@ -45,16 +47,16 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Tells no one."""
+    """Discards progress."""
 
     def start(self, runs: int, simulated_s: float) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def update(self, runs: int, simulated_s: float) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def run_all(
@@ -71,7 +73,7 @@ def run_all(
         jobs: runs at a time; the number of cores by default.
         finish: called in the run's thread with the task's place and its result as soon as it is
             complete, for example to save it.
-        progress: who is told how far the runs are.
+        progress: receives how far the runs are.
 
     Returns:
         In the order of the tasks, the result; or a sentence about a failure that is not the user's.
@@ -149,12 +151,12 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 
 def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
-    run = engines.run(task.engine, task.scenario, switch, task.controls)
+    run = task.engine.run(task.scenario, switch, task.controls)
     return work(index, Result(run))
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:
-    """Wait for all; look at least every `_LOOK_EVERY_S` so that Ctrl-C is heard soon."""
+    """Wait for all; look at least every `_LOOK_EVERY_S` so that Ctrl-C takes effect soon."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)

@@ -1,18 +1,18 @@
-"""A comparison in words: what is significant against the first AQM, one sentence per AQM."""
+"""What a comparison shows, in sentences: the significant differences from the first AQM."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.text import decimals_for, scale_of, show
+from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison, Difference
+    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
 
 
-def sentences(comparison: Comparison) -> list[str]:
-    """One sentence per AQM after the first; one that says why there are none without intervals."""
+def sentences(comparison: ComparedRuns) -> list[str]:
+    """One sentence per AQM after the first; with one seed the reason why there are none."""
     if len(comparison.aqms) < 2:
         return []
     if len(comparison.seeds) < 2:
@@ -23,7 +23,7 @@ def sentences(comparison: Comparison) -> list[str]:
     return fixed + [_sentence(comparison, aqm) for aqm in tested]
 
 
-def _fixed(comparison: Comparison) -> str:
+def _fixed(comparison: ComparedRuns) -> str:
     return (
         f"Every seed gives the same run with {_joined(comparison.fixed)}: nothing that they meet "
         "is drawn at random, so there is no interval and, between two of them, no test. Give "
@@ -31,8 +31,8 @@ def _fixed(comparison: Comparison) -> str:
     )
 
 
-def how(comparison: Comparison) -> str:
-    """How intervals and tests are made, in one paragraph."""
+def method(comparison: ComparedRuns) -> str:
+    """How intervals and tests are computed, in one paragraph."""
     n = len(comparison.seeds)
     tests = sum(not math.isnan(row.test.p_value) for row in comparison.tests)
     return (
@@ -44,7 +44,7 @@ def how(comparison: Comparison) -> str:
     )
 
 
-def _sentence(comparison: Comparison, aqm: str) -> str:
+def _sentence(comparison: ComparedRuns, aqm: str) -> str:
     rows = [row for row in comparison.tests if row.aqm == aqm and row.metric.headline]
     lowered = [_amount(row) for row in rows if row.verdict and row.test.difference.mean < 0]
     raised = [_amount(row) for row in rows if row.verdict and row.test.difference.mean > 0]
@@ -57,7 +57,7 @@ def _sentence(comparison: Comparison, aqm: str) -> str:
     return f"Against {comparison.baseline}, {aqm} {'; '.join(filter(None, parts))}."
 
 
-def _amount(row: Difference) -> str:
+def _amount(row: PairedDifference) -> str:
     """``queue delay p95 by 312 ms (95 % interval 298 to 326)``."""
     difference = row.test.difference
     sign = -1 if difference.mean < 0 else 1

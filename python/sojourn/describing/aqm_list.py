@@ -51,7 +51,7 @@ def _continues(item: str) -> bool:
 
 
 def _items(text: str) -> list[str]:
-    """The parts between commas that stand outside parentheses, without blanks around them."""
+    """The parts between commas outside parentheses, without blanks around them."""
     items, depth, start = [], 0, 0
     for i, char in enumerate(text):
         depth += {"(": 1, ")": -1}.get(char, 0)

@@ -28,13 +28,13 @@ _REAL_TIME = ("chrt", "--fifo", "--reset-on-fork", "10")
 
 
 @dataclass(frozen=True)
-class Way:
-    """What packets meet on one way through the router, as text with units.
+class Direction:
+    """What packets meet in one direction through the router, as text with units.
 
     Attributes:
         aqm: the AQM, such as ``pie@linux:target=15ms``; ``taildrop`` by default.
         rate: its rate, such as ``100mbit``; without one nothing waits.
-        delay: how long every packet is under way, behind the queue.
+        delay: propagation delay of every packet, behind the queue.
         limit: how much may wait, such as ``500p``; that of the AQM by default.
         framing: bytes that the link adds to every packet.
     """
@@ -66,8 +66,8 @@ class Options:
         seed: of the AQMs' random numbers.
     """
 
-    forward: Way = field(default_factory=Way)
-    reverse: Way = field(default_factory=Way)
+    forward: Direction = field(default_factory=Direction)
+    reverse: Direction = field(default_factory=Direction)
     near: str | None = None
     far: str | None = None
     duration: str | None = None
@@ -97,51 +97,51 @@ def route(
         options: what to do.
         out: folder for the result tables and the manifest.
         realtime: whether the router runs at a real-time priority (`chrt`), which needs root.
-        listener: who is told what the router says twice a second.
+        listener: receives the router's reports, two a second.
 
     Returns:
-        Its last words: ``summary`` rows, ``facts``, ``invalid``, ``command`` (how that ended).
+        The final report: ``summary`` rows, ``facts``, ``invalid``, ``command`` (how that ended).
 
     Raises:
         ScenarioError: an option means nothing.
-        InputError: this machine, or this user, cannot have what is asked for.
+        InputError: this machine, or this user, does not allow what the options need.
         RunFailed: the router ended before it should.
     """
-    plan = _core.router_plan(json.dumps(_words(options)))
+    plan = _core.router_plan(json.dumps(_settings(options)))
     host.require()
     if out is not None:
         files.prepare(out)
     prefix = _priority() if realtime else ()
-    told_out, told_in = os.pipe()
+    report_out, report_in = os.pipe()
     control_out, control_in = os.pipe()
     command = [
         *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
-        str(told_in), str(control_out), "" if out is None else str(out.absolute()),
+        str(report_in), str(control_out), "" if out is None else str(out.absolute()),
     ]  # fmt: skip
     supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
-    with os.fdopen(told_out, "rb") as told, os.fdopen(control_in, "wb") as control:
+    with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
         try:
             group = subprocess.Popen(
-                supervisor, stdin=subprocess.PIPE, pass_fds=(told_in, control_out),
+                supervisor, stdin=subprocess.PIPE, pass_fds=(report_in, control_out),
                 start_new_session=True,
             )  # fmt: skip
         finally:
-            os.close(told_in)
+            os.close(report_in)
             os.close(control_out)
         with group:
             try:
-                return _listen(told, control, listener)
+                return _listen(reports, control, listener)
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(group.pid, signal.SIGKILL)
 
 
-def _words(options: Options) -> dict[str, Any]:
-    words = asdict(options)
-    for way in ("forward", "reverse"):
-        words[way] = {key: value for key, value in words[way].items() if value is not None}
-    words["near"], words["far"] = _space(options.near), _space(options.far)
-    return words
+def _settings(options: Options) -> dict[str, Any]:
+    settings = asdict(options)
+    for name in ("forward", "reverse"):
+        settings[name] = {key: text for key, text in settings[name].items() if text is not None}
+    settings["near"], settings["far"] = _space(options.near), _space(options.far)
+    return settings
 
 
 def _space(text: str | None) -> str | None:
@@ -160,22 +160,22 @@ def _priority() -> tuple[str, ...]:
     return (program, *_REAL_TIME[1:])
 
 
-def _listen(told: BinaryIO, control: BinaryIO, listener: Listener) -> dict[str, Any]:
-    """Pass on what the router tells until its last words; Ctrl-C asks for them."""
-    asked = False
+def _listen(reports: BinaryIO, control: BinaryIO, listener: Listener) -> dict[str, Any]:
+    """Pass on the router's reports until the final one, which Ctrl-C asks for."""
+    interrupted = False
     while True:
         try:
-            line = told.readline()
+            line = reports.readline()
             if not line:
-                raise RunFailed("the router ended before it should; its words are above")
-            said = json.loads(line)
-            if "end" in said:
-                return {**said["end"], "interrupted": asked}
-            if "failure" in said:
-                raise RunFailed(said["failure"])
-            listener(said)
+                raise RunFailed("the router ended before it should; its messages are above")
+            report = json.loads(line)
+            if "end" in report:
+                return {**report["end"], "interrupted": interrupted}
+            if "failure" in report:
+                raise RunFailed(report["failure"])
+            listener(report)
         except KeyboardInterrupt:
-            if asked:
+            if interrupted:
                 raise
-            asked = True
+            interrupted = True
             control.close()

@@ -1,124 +1,25 @@
-"""Which numbers of a run a comparison shows, in which order, and what "better" means for each."""
+"""Series and rates over time, losses of several flows at once, backlogs: from rows of tables."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from sojourn.errors import InputError
 
-Better = Literal["lower", "higher", ""]
+# A row of table ``summary``: scope, name, metric, value, unit.
 SummaryRow = tuple[str, str, str, float, str]
 
-
-@dataclass(frozen=True)
-class Metric:
-    """One number of a run's summary, as a comparison shows it.
-
-    Attributes:
-        scope: ``queue`` or ``class``.
-        name: name of that queue or class.
-        metric: name in table ``summary``, such as ``delay_p95``.
-        unit: unit in table ``summary``: ``s``, ``bit/s``, ``1``.
-        label: words for people, without the unit.
-        better: which direction is an improvement; empty where neither is as such.
-        headline: whether it belongs into the closing paragraph.
-    """
-
-    scope: str
-    name: str
-    metric: str
-    unit: str
-    label: str
-    better: Better
-    headline: bool
-
-    @property
-    def key(self) -> str:
-        """A name for machines: ``class/voip/owd_p95``."""
-        return f"{self.scope}/{self.name}/{self.metric}"
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """What is known of a metric of table ``summary``; ``{}`` in the label is the class."""
-
-    scope: str
-    metric: str
-    label: str
-    better: Better
-    headline: bool = False
-
-
-_KINDS = (
-    _Kind("queue", "delay_mean", "queue delay mean", "lower"),
-    _Kind("queue", "delay_p50", "queue delay p50", "lower"),
-    _Kind("queue", "delay_p95", "queue delay p95", "lower", headline=True),
-    _Kind("queue", "delay_p99", "queue delay p99", "lower"),
-    _Kind("queue", "delay_max", "queue delay max", "lower"),
-    _Kind("queue", "utilisation", "utilisation", "higher", headline=True),
-    _Kind("class", "goodput", "goodput {}", "higher", headline=True),
-    _Kind("class", "jain", "Jain's index {}", "higher", headline=True),
-    _Kind("class", "completion_p50", "completion p50 {}", "lower", headline=True),
-    _Kind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
-    _Kind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
-    _Kind("class", "loss_rate", "loss {}", "lower"),
-    _Kind("class", "rtt_p50", "path RTT p50 {}", "lower"),
-    _Kind("class", "rtt_p95", "path RTT p95 {}", "lower"),
-    _Kind("queue", "drop_rate", "drop rate", ""),
-    _Kind("queue", "drop_rate_overflow", "overflow drop rate", ""),
-    _Kind("queue", "drop_rate_random", "random drop rate", ""),
-    _Kind("queue", "drop_rate_deterministic", "deterministic drop rate", ""),
-    _Kind("queue", "mark_rate", "mark rate", ""),
-    _Kind("queue", "mark_rate_random", "random mark rate", ""),
-    _Kind("queue", "mark_rate_deterministic", "deterministic mark rate", ""),
-)
-
-
-def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
-    """The metrics of a comparison that a summary has.
-
-    Args:
-        rows: table ``summary`` as (scope, name, metric, value, unit).
-        link: the queue whose metrics are shown; classes are shown all.
-
-    Returns:
-        Metrics in the order of display; classes in the order of the summary.
-    """
-    of_kind: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for scope, name, metric, _, unit in rows:
-        if scope == "class" or (scope == "queue" and name == link):
-            of_kind.setdefault((scope, metric), []).append((name, unit))
-    return [
-        Metric(
-            kind.scope, name, kind.metric, unit, kind.label.format(name), kind.better, kind.headline
-        )
-        for kind in _KINDS
-        for name, unit in of_kind.get((kind.scope, kind.metric), [])
-    ]
-
-
-def bulk_classes(rows: Iterable[SummaryRow]) -> list[str]:
-    """The classes whose flows just send: with goodput, but neither transfers nor datagrams."""
-    metrics: dict[str, set[str]] = {}
-    for scope, name, metric, _, _ in rows:
-        if scope == "class":
-            metrics.setdefault(name, set()).add(metric)
-    others = {"completion_p50", "loss_rate", "transfers"}
-    return [name for name, has in metrics.items() if "goodput" in has and not has & others]
-
-
-# Means over bins of these are what the metric says over the longer bin.
+# The mean of these over bins equals the metric over the longer bin.
 _MEANS = frozenset({"goodput", "throughput", "utilisation"})
 
 
 def series(
     rows: Iterable[Mapping[str, Any]], scope: str, name: str, metric: str, *, bins: int = 1
 ) -> tuple[list[float], list[float]]:
-    """One series of table ``bins``; see `sojourn.result.Result.series`."""
+    """One series of table ``bins``; see `sojourn.running.result.Result.series`."""
     if bins < 1:
         raise InputError(f"bins: {bins} bins make no bin; write at least 1")
     if bins > 1 and metric not in _MEANS:

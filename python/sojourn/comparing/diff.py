@@ -1,4 +1,4 @@
-"""Two AQMs on the same arrivals: the first decision in which they part, and what comes of it."""
+"""Two AQMs on the same arrivals: the first decision that differs, and its consequences."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from sojourn import _core
-from sojourn.comparison import choose_link
+from sojourn.comparing.comparison import choose_link
+from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.errors import Interrupted
-from sojourn.library import ScenarioLike, Sets, load
-from sojourn.result import Result
+from sojourn.running.result import Result
 
 OPEN_LOOP = (
     "Both were fed exactly the packets that arrived at {link} in the run with {first}, at the "
-    "link's own rate. This is an open loop: no sender hears of what {second} drops or marks, so "
+    "link's own rate. This is an open loop: no sender reacts to what {second} drops or marks, so "
     "these are not the figures of a run with {second}."
 )
 _DELAYS = ("delay_mean", "delay_p50", "delay_p95", "delay_p99")
@@ -30,7 +30,7 @@ class Difference:
         scenario: name of the scenario.
         seed: its seed; both AQMs draw from the same random stream.
         link: the link in question.
-        aqms: both, as they were asked for.
+        aqms: both, as they were given.
         arrivals: how many packets arrived.
         different: how many of them were dropped or marked by one AQM only, or at another stage, or
             for another cause.
@@ -52,7 +52,7 @@ class Difference:
 
     @property
     def how(self) -> str:
-        """What was done, in words."""
+        """What was done, in sentences."""
         return OPEN_LOOP.format(link=self.link, first=self.aqms[0], second=self.aqms[1])
 
     @cached_property
@@ -123,7 +123,7 @@ def diff(
         loaded = loaded.with_seed(seed)
     place = choose_link(loaded, link)
     sides = [loaded.with_queue(place, aqm) for aqm in (first, second)]
-    found = _interruptibly(lambda switch: _core.diff(sides[0], sides[1], place, switch))
+    found = _interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))
     results = found.sides
     return Difference(
         scenario=loaded.name,
@@ -137,8 +137,8 @@ def diff(
     )
 
 
-def _interruptibly(work: Callable[[_core.Cancel], _core.Diff]) -> _core.Diff:
-    """In a thread of its own, so that Ctrl-C is heard."""
+def _interruptible(work: Callable[[_core.Cancel], _core.Diff]) -> _core.Diff:
+    """Work in a thread of its own, so that Ctrl-C takes effect at once."""
     switch = _core.Cancel()
     with ThreadPoolExecutor(1) as pool:
         try:

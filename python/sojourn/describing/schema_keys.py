@@ -1,4 +1,4 @@
-"""The words of a scenario, as `sojourn explain` shows them: all from the JSON Schema."""
+"""The keys of a scenario as `sojourn explain` shows them, read from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _PLAIN = {
 }
 
 
-class Word(NamedTuple):
-    """A word of a scenario.
+class SchemaKey(NamedTuple):
+    """A key of a scenario.
 
     Attributes:
-        path: how it is reached, such as ``links.rate`` or ``flows.app.web.main``; names of links
+        path: its place, such as ``links.rate`` or ``flows.app.web.main``; names of links
             and of wireless LANs are left out, kinds of tables are steps.
         schema: its JSON Schema, with its own description and default.
-        required: whether a scenario must have it, where its table stands.
+        required: whether a table must have it.
     """
 
     path: str
@@ -55,9 +55,9 @@ class Word(NamedTuple):
         return f"{_value(self.schema)}; default {json.dumps(default)}"
 
 
-def find(topic: str) -> Word | None:
-    """The word of that path, if there is one; ``links.bottleneck.rate`` is ``links.rate``."""
-    known = words()
+def find(topic: str) -> SchemaKey | None:
+    """The key at that path, if there is one; ``links.bottleneck.rate`` is ``links.rate``."""
+    known = keys()
     first, _, rest = topic.partition(".")
     named = rest.partition(".")[2]
     if topic not in known and first in ("links", "wlans") and named:
@@ -65,17 +65,17 @@ def find(topic: str) -> Word | None:
     return known.get(topic)
 
 
-def below(word: Word) -> list[Word]:
-    """The words of its table, or the kinds that its table may be of."""
-    start = f"{word.path}."
-    known = words().values()
-    return [w for w in known if w.path.startswith(start) and "." not in w.path[len(start) :]]
+def below(key: SchemaKey) -> list[SchemaKey]:
+    """The keys of its table, or the kinds that its table may be of."""
+    start = f"{key.path}."
+    known = keys().values()
+    return [k for k in known if k.path.startswith(start) and "." not in k.path[len(start) :]]
 
 
 @functools.cache
-def words() -> dict[str, Word]:
-    """Every word by its path, in the order of the schema."""
-    found: dict[str, Word] = {}
+def keys() -> dict[str, SchemaKey]:
+    """Every key by its path, in the order of the schema."""
+    found: dict[str, SchemaKey] = {}
     _collect("", _whole(), found)
     return found
 
@@ -86,18 +86,18 @@ def _whole() -> Schema:
     return schema
 
 
-def _collect(path: str, schema: Schema, found: dict[str, Word]) -> None:
+def _collect(path: str, schema: Schema, found: dict[str, SchemaKey]) -> None:
     for table in _tables(schema):
         kind = table["properties"].get("kind", {}).get("const")
         prefix = path if kind is None else f"{path}.{kind}"
         if kind is not None:
-            found[prefix] = Word(prefix, table, required=False)
-        for key, word in table["properties"].items():
-            if key == "kind":
+            found[prefix] = SchemaKey(prefix, table, required=False)
+        for name, value in table["properties"].items():
+            if name == "kind":
                 continue
-            inner = f"{prefix}.{key}" if prefix else key
-            found[inner] = Word(inner, word, required=key in table.get("required", ()))
-            _collect(inner, word, found)
+            inner = f"{prefix}.{name}" if prefix else name
+            found[inner] = SchemaKey(inner, value, required=name in table.get("required", ()))
+            _collect(inner, value, found)
 
 
 def _tables(schema: Schema) -> list[Schema]:
@@ -119,7 +119,7 @@ def _branches(schema: Schema) -> list[Schema]:
 
 
 def _value(schema: Schema) -> str:
-    """What a value is, in a few words."""
+    """What a value may be, in short."""
     name = schema.get("$ref", "").rpartition("/")[2]
     if name:
         definition = _whole()["$defs"][name]

@@ -29,8 +29,8 @@ def print_margins(found: Stability, console: Any) -> None:
     for values in zip(*(np.ravel(part) for part in scaled), np.ravel(found.is_stable), strict=True):
         *numbers, is_stable = values
         known = not math.isnan(numbers[3])
-        word = ("yes" if is_stable else "no") if known else "no rest"
-        table.add_row(*(_show(number) for number in numbers), word)
+        verdict = ("yes" if is_stable else "no") if known else "no rest"
+        table.add_row(*(_show(number) for number in numbers), verdict)
     console.print(table)
     for problem in found.problems[:1]:
         others = len(found.problems) - 1
@@ -41,7 +41,7 @@ def print_margins(found: Stability, console: Any) -> None:
 
 
 def print_design(made: Design, rtt_s: float, console: Any) -> None:
-    """The gains as scenario and tc words, then both trade-offs."""
+    """The gains for a scenario and for tc, then both trade-offs."""
     worst = made.worst
     lines = (
         f'scenario   queue = "{made.aqm}"',

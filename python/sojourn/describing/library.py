@@ -12,20 +12,20 @@ from typing import Protocol
 from sojourn import _core
 from sojourn.errors import InputError
 
-# Dotted keys with Python values, or with TOML values as text (bare words may go without quotes).
+# Dotted keys with Python values, or with TOML values as text (plain words need no quotes).
 Sets = Mapping[str, object] | Iterable[tuple[str, str]]
 
 
-class Written(Protocol):
-    """A scenario in words, such as `sojourn.scenario.Scenario`."""
+class WritesToml(Protocol):
+    """A scenario that can be written as TOML, such as `sojourn.scenario.Scenario`."""
 
     def to_toml(self) -> str:
         """The text of its file."""
 
 
-ScenarioLike = str | Path | Written | _core.Scenario
+ScenarioLike = str | Path | WritesToml | _core.Scenario
 
-_FOLDER = Path(__file__).parent / "scenarios"
+_FOLDER = Path(__file__).parents[1] / "scenarios"
 
 
 def shipped() -> dict[str, Path]:
@@ -39,7 +39,7 @@ def shipped() -> dict[str, Path]:
 
 
 def describe(path: Path) -> str:
-    """What a scenario file says it is: its ``description``, else the first comment, in one line."""
+    """One line about a scenario file: its ``description``, or else its first comment."""
     text = path.read_text(encoding="utf-8")
     description = tomllib.loads(text).get("description")
     if isinstance(description, str):

@@ -1,4 +1,4 @@
-"""What this machine offers: engines, libraries, cores, folders that can be written."""
+"""What this machine offers: engines, libraries, cores, writable folders."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from sojourn import _core
-from sojourn.engines import engines
-from sojourn.replicas import default_jobs
+from sojourn.engines import registry
+from sojourn.running.replicas import default_jobs
 
 _LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
 
@@ -41,12 +41,10 @@ def examine() -> list[Check]:
         Check("cores", "ok", f"{default_jobs()} (runs at a time, unless --jobs says otherwise)"),
         *(
             Check(
-                f"engine {engine.name}",
-                "ok" if engine.available else "later",
-                engine.note,
-                engine.remedy,
+                f"engine {place.name}", "ok" if place.works else "later", place.note, place.remedy
             )
-            for engine in engines()
+            for engine in registry.engines()
+            for place in engine.doctor()
         ),
         *map(_library, _LIBRARIES),
         _folder("this folder", Path.cwd(), "give --out a folder elsewhere"),
@@ -67,8 +65,8 @@ def _library(name: str) -> Check:
 
 def _cache() -> Path:
     """Where matplotlib keeps its list of fonts."""
-    chosen = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
-    return Path(chosen) if chosen else Path.home() / ".cache"
+    given = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(given) if given else Path.home() / ".cache"
 
 
 def _folder(name: str, folder: Path, remedy: str) -> Check:

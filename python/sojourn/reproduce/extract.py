@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sojourn.result import Result
+    from sojourn.running.result import Result
 
 # Counts up whenever a function of this file changes what it keeps.
 FORMAT = 1
@@ -23,19 +23,19 @@ SENT, OVERFLOW, RANDOM, DETERMINISTIC, WAITING = range(5)
 _CAUSES = {"overflow": OVERFLOW, "random": RANDOM, "deterministic": DETERMINISTIC}
 
 
-def reduce(result: Result, keep: tuple[str, ...]) -> Arrays:
+def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
     """The summary of a run and what else is wanted of it.
 
     Args:
         result: of one run.
-        keep: names in `KEEP`.
+        keep: names in `EXTRACTORS`.
 
     Returns:
         Arrays by name, ``part/column``; texts are arrays of unicode.
     """
     arrays = _summary(result)
     for name in keep:
-        arrays |= {f"{name}/{column}": data for column, data in KEEP[name](result).items()}
+        arrays |= {f"{name}/{column}": data for column, data in EXTRACTORS[name](result).items()}
     return arrays
 
 
@@ -124,7 +124,7 @@ def _packets(result: Result) -> Arrays:
     }
 
 
-KEEP: dict[str, Callable[[Result], Arrays]] = {
+EXTRACTORS: dict[str, Callable[[Result], Arrays]] = {
     "delays": _delays,
     "states": _states,
     "goodput": _goodput,

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sojourn.statistics import Estimate
-
 _MINUS = "−"
 
 
@@ -73,16 +71,6 @@ def show(value: float, decimals: int, *, sign: bool = False) -> str:
     text = f"{value:+.{decimals}f}" if sign else f"{value:.{decimals}f}"
     is_zero = not float(text)
     return (text.lstrip("+-") if is_zero else text).replace("-", _MINUS)
-
-
-def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
-    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean."""
-    mean = estimate.mean * scale.factor
-    half = estimate.half_width * scale.factor
-    decimals = decimals_for(half, mean)
-    if math.isnan(half):
-        return show(mean, decimals, sign=sign)
-    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
 
 
 def show_value(metric: str, value: float, unit: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
-from sojourn.metrics import SummaryRow
+from sojourn.running.series import SummaryRow, series
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -173,10 +173,8 @@ class Result:
             bin is left out.
 
         Raises:
-            InputError: there is no such series, or a mean over bins would not be what it says.
+            InputError: there is no such series, or it has no mean over bins.
         """
-        from sojourn.metrics import series
-
         return series(self.bins.to_pylist(), scope, name, metric, bins=bins)
 
     @cached_property
@@ -214,7 +212,7 @@ class Result:
         return f"<sojourn result {facts['name']}, seed {facts['seed']}, digest {self.digest}>"
 
     def _repr_html_(self) -> str:
-        from sojourn.text import show_value
+        from sojourn.describing.formatting import show_value
 
         rows = "".join(
             f"<tr><td>{html.escape(f'{scope} {name}')}</td><td>{html.escape(metric)}</td>"
@@ -226,7 +224,7 @@ class Result:
 
 
 class _StoredRun:
-    """A result in a folder, with the face of a run of the core."""
+    """A result in a folder, with the interface of a run of the core."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

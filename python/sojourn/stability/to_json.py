@@ -7,14 +7,14 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """A value in dicts, lists, numbers and texts; None for what is not finite."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return to_json(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

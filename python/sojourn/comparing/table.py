@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sojourn.text import decimals_for, scale_of, show, show_estimate
+from sojourn.comparing.statistics import Estimate
+from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Comparison, Difference, Verdict
-    from sojourn.text import Scale
+    from sojourn.comparing.compared_runs import ComparedRuns, DifferenceVerdict, PairedDifference
 
 SIGNS = {"better": "✓", "worse": "✗", "different": "≠", "": ""}
 LEGEND = (
@@ -20,11 +20,11 @@ LEGEND = (
 
 
 @dataclass(frozen=True)
-class GridCell:
-    """One metric of one AQM: text, verdict against the first AQM, and the difference in words."""
+class TableCell:
+    """One metric of one AQM: text, verdict against the first AQM, and the difference as a note."""
 
     text: str
-    verdict: Verdict
+    verdict: DifferenceVerdict
     note: str
 
     @property
@@ -34,15 +34,15 @@ class GridCell:
 
 
 @dataclass(frozen=True)
-class GridRow:
+class TableRow:
     """One metric: label, unit of display, and a cell per AQM."""
 
     label: str
     unit: str
-    cells: list[GridCell]
+    cells: list[TableCell]
 
 
-def grid(comparison: Comparison) -> list[GridRow]:
+def table_rows(comparison: ComparedRuns) -> list[TableRow]:
     """All shown metrics, one row each; cells in the order of the AQMs."""
     tests = {(row.metric.key, row.aqm): row for row in comparison.tests}
     rows = []
@@ -54,19 +54,29 @@ def grid(comparison: Comparison) -> list[GridRow]:
             _cell(show_estimate(cell.estimate, scale), tests.get((metric.key, cell.aqm)), scale)
             for cell in cells
         ]
-        rows.append(GridRow(metric.label, scale.unit, shown))
+        rows.append(TableRow(metric.label, scale.unit, shown))
     return rows
 
 
-def zero_note(comparison: Comparison) -> str:
+def zero_note(comparison: ComparedRuns) -> str:
     """Which metrics are left out because they are zero in every run; empty if none."""
     labels = ", ".join(metric.label for metric in comparison.zero_metrics)
     return f"zero in every run: {labels}" if labels else ""
 
 
-def _cell(text: str, row: Difference | None, scale: Scale) -> GridCell:
+def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
+    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean."""
+    mean = estimate.mean * scale.factor
+    half = estimate.half_width * scale.factor
+    decimals = decimals_for(half, mean)
+    if math.isnan(half):
+        return show(mean, decimals, sign=sign)
+    return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
+
+
+def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
     if row is None or math.isnan(row.test.p_value):
-        return GridCell(text, "", "")
+        return TableCell(text, "", "")
     d = row.test.difference
     decimals = decimals_for(d.half_width * scale.factor, d.mean * scale.factor)
     mean, low, high = (
@@ -76,4 +86,4 @@ def _cell(text: str, row: Difference | None, scale: Scale) -> GridCell:
         f"{mean} {scale.unit} against {row.baseline}, 95 % interval {low} to {high}, "
         f"p {row.test.p_value:.2g}, corrected {row.p_adjusted:.2g}"
     )
-    return GridCell(text, row.verdict, note)
+    return TableCell(text, row.verdict, note)

@@ -1,16 +1,18 @@
-"""One run."""
+"""Running a scenario once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from sojourn import engines, files
-from sojourn.control import Control, brought
+from sojourn import files
+from sojourn.control import Control, custom_controls
+from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.engines import registry
 from sojourn.errors import RunFailed
-from sojourn.library import ScenarioLike, Sets, load
-from sojourn.replicas import Progress, Task, run_all
-from sojourn.result import Result
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
 
 
 def run(
@@ -21,8 +23,8 @@ def run(
     cc: Mapping[str, type[Control]] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-    engine: str = engines.SIM,
-    kernel: Path | None = None,
+    engine: str = registry.NAMES[0],
+    **engine_options: Any,
 ) -> Result:
     """Run a scenario once.
 
@@ -31,11 +33,12 @@ def run(
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
         cc: congestion controls written in Python by the name of the flows that use them, instead
-            of what the scenario says; see `sojourn.control`.
+            of the scenario's own; see `sojourn.control`.
         out: folder to save the result in; it is checked before the work begins.
-        progress: who is told how far the run is.
+        progress: receives how far the run is.
         engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
-        kernel: a User-Mode Linux kernel of the user's own, for ``linux``.
+        **engine_options: the engine's own options; ``linux`` has ``kernel``, the path of a
+            User-Mode Linux kernel of the user's own.
 
     Raises:
         InputError: there is no such scenario or engine, or `out` cannot be written.
@@ -44,8 +47,9 @@ def run(
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
         RunFailed: the run did not come to its end.
+        TypeError: no engine has an option of that name.
     """
-    (choice,) = engines.choose([engine], kernel)
+    (selected,) = registry.select([engine], engine_options)
     loaded = load(scenario, sets)
     if seed is not None:
         loaded = loaded.with_seed(seed)
@@ -56,7 +60,7 @@ def run(
         if out is not None:
             result.save(out)
 
-    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, choice, brought(cc or {}))
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc or {}))
     (outcome,) = run_all([task], finish=finish, progress=progress)
     if isinstance(outcome, str):
         raise RunFailed(outcome)

@@ -9,10 +9,11 @@ from functools import cache
 from importlib import import_module
 
 from sojourn import papers
-from sojourn.engines import SIM
+from sojourn.engines import registry
+from sojourn.engines.protocol import Engine
 from sojourn.errors import InputError
+from sojourn.reproduce.on_kernel import on_kernel
 from sojourn.reproduce.paper import Item, Paper
-from sojourn.reproduce.testbed import on_kernel
 
 
 @cache
@@ -23,28 +24,33 @@ def known() -> dict[str, Paper]:
     return {paper.key: paper for paper in found if paper is not None}
 
 
-def choose(words: Sequence[str], engine: str = SIM) -> list[tuple[Paper, list[Item]]]:
-    """The papers and items that words such as ``pie``, ``pie:F4`` or ``pie:F4,F5`` name.
+def select(
+    names: Sequence[str], engine: Engine = registry.DEFAULT.engine
+) -> list[tuple[Paper, list[Item]]]:
+    """The papers and items of names such as ``pie``, ``pie:F4`` or ``pie:F4,F5``.
 
     Args:
-        words: papers and items; for none all that the engine can run.
-        engine: on which papers are made again.
+        names: papers and items; for none all that the engine can run.
+        engine: where the runs take place.
 
     Raises:
         InputError: there is no such paper or item, or the engine cannot run it; the message lists
             what there is.
     """
-    chosen: dict[str, dict[str, None]] = {}
-    for word in words or [key for key, paper in known().items() if engine == SIM or paper.testbed]:
-        name, colon, named = word.partition(":")
+    selected: dict[str, dict[str, None]] = {}
+    everything = [key for key, paper in known().items() if paper.testbed or not engine.is_testbed]
+    for each in names or everything:
+        name, colon, named = each.partition(":")
         paper = _paper(name)
-        items = chosen.setdefault(paper.key, {})
-        ids = (_item(paper, each) for each in named.split(","))
+        items = selected.setdefault(paper.key, {})
+        ids = (_item(paper, one) for one in named.split(","))
         items |= dict.fromkeys(ids if colon else (item.id for item in paper.items))
-    of_engine = {key: known()[key] if engine == SIM else on_kernel(known()[key]) for key in chosen}
+    of_engine = {
+        key: on_kernel(known()[key]) if engine.is_testbed else known()[key] for key in selected
+    }
     return [
         (of_engine[key], [item for item in of_engine[key].items if item.id in items])
-        for key, items in chosen.items()
+        for key, items in selected.items()
     ]
 
 

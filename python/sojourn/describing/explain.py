@@ -1,4 +1,4 @@
-"""What an AQM, a congestion control, a TCP, a parameter or a word of a scenario is."""
+"""Explanations of AQMs, congestion controls, TCPs, their parameters, and keys of a scenario."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from sojourn import _core, vocabulary
+from sojourn import _core
+from sojourn.describing import schema_keys
 from sojourn.errors import InputError, ScenarioError
 
 WIDTH = 80
@@ -44,28 +45,28 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
 
 
 def explain(topic: str) -> str:
-    """A topic as text of at most `WIDTH` columns: what `find` finds, a TCP, a scenario's word.
+    """A topic as text of at most `WIDTH` columns: what `find` finds, a TCP, a scenario's key.
 
     Raises:
         InputError: see `find`.
     """
-    word = vocabulary.find(topic)
-    if word is not None:
-        return _word(word)
+    key = schema_keys.find(topic)
+    if key is not None:
+        return _key(key)
     found, tcp = _meant(topic)
     parts = [_entry(e) if p is None else _param(e, p) for e, p in found]
     return "\n\n".join([*parts, *([_tcp(tcp)] if tcp else [])])
 
 
 def declared(topic: str) -> list[Entry]:
-    """What `explain` is told by: the declarations of a topic, as `sojourn explain --json` has them.
+    """The declarations behind `explain`, as `sojourn explain --json` shows them.
 
     Raises:
         InputError: see `find`.
     """
-    word = vocabulary.find(topic)
-    if word is not None:
-        return [{"path": word.path, "required": word.required, "schema": word.schema}]
+    key = schema_keys.find(topic)
+    if key is not None:
+        return [{"path": key.path, "required": key.required, "schema": key.schema}]
     found, tcp = _meant(topic)
     return [*(param or entry for entry, param in found), *([tcp] if tcp else [])]
 
@@ -100,7 +101,7 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known = [e["name"] for e in entries]
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
-    known += [*_tcps(), *vocabulary.words()]
+    known += [*_tcps(), *schema_keys.keys()]
     near = difflib.get_close_matches(topic, known, n=1, cutoff=0.5)
     meant = f"; did you mean `{near[0]}`?" if near else ";"
     return (
@@ -111,22 +112,22 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
 
 
 def _entry(entry: Entry) -> str:
-    dialects = [dialect["name"] for dialect in entry["dialects"]]
-    chosen = entry.get("dialect") or dialects[0]
+    dialects = [each["name"] for each in entry["dialects"]]
+    dialect = entry.get("dialect") or dialects[0]
     lines = [f"{entry['name']}  ({_ROLES[entry['kind']]})", *_wrapped(entry["doc"], 2)]
     lines += ["", "dialects, the default first:"]
     lines += _columns([(f"@{d['name']}", d["doc"]) for d in entry["dialects"]])
     if entry["params"]:
-        lines += ["", f"parameters, with the default of @{chosen}:"]
+        lines += ["", f"parameters, with the default of @{dialect}:"]
         lines += _columns(
             [
-                (f"{p['name']} = {p['defaults'][chosen]}", p["doc"])
+                (f"{p['name']} = {p['defaults'][dialect]}", p["doc"])
                 for p in entry["params"]
-                if not _is_idle(p, chosen)
+                if not _is_idle(p, dialect)
             ]
         )
         lines += ["", f"more: sojourn explain {entry['name']}.{entry['params'][0]['name']}"]
-    lines += _who_says_what(entry, [chosen] if entry.get("dialect") else dialects)
+    lines += _by_dialect(entry, [dialect] if entry.get("dialect") else dialects)
     if entry["vars"]:
         table = "flow_states" if entry["kind"] == "cc" else "states"
         lines += ["", f"state variables in table `{table}`:"]
@@ -134,7 +135,7 @@ def _entry(entry: Entry) -> str:
     return "\n".join(lines)
 
 
-def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
+def _by_dialect(entry: Entry, dialects: list[str]) -> list[str]:
     """Every default in every dialect, and what each does beside them, with numbered sources."""
     if not entry["params"] and not entry["behaviours"]:
         return []
@@ -160,7 +161,7 @@ def _who_says_what(entry: Entry, dialects: list[str]) -> list[str]:
 
 
 def _named(names: list[str], dialects: list[str]) -> str:
-    """Some of the dialects, in few words."""
+    """Some of the dialects, in short."""
     if len(dialects) > 1 and names == dialects:
         return "all"
     return ", ".join(f"@{name}" for name in names)
@@ -175,7 +176,7 @@ def _alike(behaviour: Entry, dialects: list[str]) -> dict[tuple[str, str], list[
 
 
 def _defaults(params: list[Entry], dialects: list[str], cited: Any) -> list[str]:
-    """The table of defaults, in parts that fit; the first dialect stands in every part."""
+    """The table of defaults, in parts that fit; the first dialect is in every part."""
     rows = {
         p["name"]: [
             "-" if _is_idle(p, d) else f"{p['defaults'][d]} {cited(p['sources'][d])}"
@@ -205,12 +206,12 @@ def _is_idle(param: Entry, dialect: str) -> bool:
     return dialect in param.get("without_effect", ())
 
 
-def _parts(widths: list[int], room: int) -> list[list[int]]:
-    """Which columns stand side by side, the first in every part."""
+def _parts(widths: list[int], available: int) -> list[list[int]]:
+    """Which columns are shown side by side; the first is in every part."""
     parts: list[list[int]] = [[0]]
     used = widths[0] + 2
     for i in range(1, len(widths)):
-        if len(parts[-1]) > 1 and used + widths[i] + 2 > room:
+        if len(parts[-1]) > 1 and used + widths[i] + 2 > available:
             parts.append([0])
             used = widths[0] + 2
         parts[-1].append(i)
@@ -256,12 +257,12 @@ def _tcp(entry: Entry) -> str:
     return "\n".join([*lines, *_columns(rules), "", f'set it: tcp = "{entry["name"]}"'])
 
 
-def _word(word: vocabulary.Word) -> str:
-    lines = [*_wrapped(f"{word.path}  ({word.value})", 0), *_wrapped(word.doc, 2)]
-    inner = vocabulary.below(word)
+def _key(key: schema_keys.SchemaKey) -> str:
+    lines = [*_wrapped(f"{key.path}  ({key.value})", 0), *_wrapped(key.doc, 2)]
+    inner = schema_keys.below(key)
     if inner:
-        last = [(w.path.rpartition(".")[2], w) for w in inner]
-        lines += ["", "words:", *_columns([(name, f"({w.value}) {w.doc}") for name, w in last])]
+        last = [(k.path.rpartition(".")[2], k) for k in inner]
+        lines += ["", "words:", *_columns([(name, f"({k.value}) {k.doc}") for name, k in last])]
         lines += ["", f"more: sojourn explain {inner[0].path}"]
     return "\n".join(lines)
 

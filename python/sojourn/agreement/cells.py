@@ -1,0 +1,145 @@
+"""Two engines side by side: one metric of one scenario on each, and whether the values agree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import _core
+from sojourn.comparing.statistics import estimate
+from sojourn.plots import data
+from sojourn.running.result import Result
+
+RELATIVE = 0.10
+DELAY_S = 0.001
+METRICS = ("delay_mean", "delay_p50", "delay_p90", "delay_p99", "utilisation", "drop_rate")
+_QUANTILES = {"delay_p90": 0.9}
+
+
+@dataclass(frozen=True)
+class CellAgreement:
+    """One metric of one scenario on both engines, means over the seeds, in SI units.
+
+    Attributes:
+        scenario: its name, and that of the link where it has several.
+        metric: its name in table ``summary``.
+        values: on the first engine and on the second, which is the reference.
+        noise: half of the 95 % interval of their difference over the seeds; 0 for one seed.
+    """
+
+    scenario: str
+    metric: str
+    values: tuple[float, float]
+    noise: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """The first value less the second, as a part of the second; 0 where both are 0."""
+        first, second = self.values
+        if first == second:
+            return 0.0
+        return (first - second) / second if second else float("inf")
+
+    @property
+    def agrees(self) -> bool:
+        """Within a tenth, or within a millisecond of delay."""
+        first, second = self.values
+        return abs(first - second) <= self._allowed
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether they do not agree, and no value within the noise would."""
+        first, second = self.values
+        return abs(first - second) > self._allowed + self.noise
+
+    @property
+    def _allowed(self) -> float:
+        delay = DELAY_S if self.metric.startswith("delay") else 0.0
+        return max(RELATIVE * abs(self.values[1]), delay)
+
+
+@dataclass(frozen=True)
+class ScenarioPair:
+    """A scenario on both engines.
+
+    Attributes:
+        scenario: the scenario.
+        link: the queue that is compared.
+        results: per engine one result per seed.
+    """
+
+    scenario: _core.Scenario
+    link: str
+    results: tuple[list[Result], list[Result]]
+
+    @property
+    def name(self) -> str:
+        """The scenario's name, and the link's where it has several."""
+        name = self.scenario.name
+        return name if len(self.scenario.links) == 1 else f"{name}, {self.link}"
+
+    @property
+    def cells(self) -> list[CellAgreement]:
+        """One cell for each metric."""
+        return [self._cell(metric) for metric in METRICS]
+
+    def _cell(self, metric: str) -> CellAgreement:
+        first, second = (
+            estimate([_value(result, self.link, metric) for result in results])
+            for results in self.results
+        )
+        noise = math.hypot(first.half_width, second.half_width)
+        values = (first.mean, second.mean)
+        return CellAgreement(self.name, metric, values, noise if math.isfinite(noise) else 0.0)
+
+    @property
+    def invalid(self) -> list[str]:
+        """Why runs were no valid experiments."""
+        return [reason for results in self.results for r in results for reason in r.invalid]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Scenarios on two engines.
+
+    Attributes:
+        names: the engines; the second is the reference.
+        seeds: how many seeds each cell is a mean of.
+        pairs: the scenarios, each once for every link.
+    """
+
+    names: tuple[str, str]
+    seeds: int
+    pairs: list[ScenarioPair]
+
+    @property
+    def cells(self) -> list[CellAgreement]:
+        """All cells."""
+        return [cell for pair in self.pairs for cell in pair.cells]
+
+    @property
+    def share(self) -> float:
+        """The part of the cells that agree."""
+        cells = self.cells
+        return sum(cell.agrees for cell in cells) / len(cells)
+
+
+def table(agreement: Agreement) -> list[dict[str, Any]]:
+    """All cells as rows."""
+    first, second = agreement.names
+    return [
+        {
+            "scenario": cell.scenario, "metric": cell.metric, first: cell.values[0],
+            second: cell.values[1], "noise": cell.noise, "gap": cell.gap, "agrees": cell.agrees,
+            "is_apart": cell.is_apart,
+        }
+        for cell in agreement.cells
+    ]  # fmt: skip
+
+
+def _value(result: Result, link: str, metric: str) -> float:
+    if metric in _QUANTILES:
+        found = data.distribution([result], "queue", link, "delay")
+        return found.quantile_s(_QUANTILES[metric]) if found else 0.0
+    return result.summary.get(f"queue/{link}/{metric}", 0.0)

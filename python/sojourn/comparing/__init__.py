@@ -1,0 +1,1 @@
+"""AQMs compared: statistics over seeds, metrics, paired differences, conclusions in sentences."""

@@ -1,0 +1,177 @@
+"""Running several AQMs on one link under the same seeds; figures and the report of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn import _core, files
+from sojourn.comparing.compared_runs import ComparedRuns, run_folder
+from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
+from sojourn.errors import InputError
+from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DEFAULT_SEEDS = 10
+
+
+class Comparison(ComparedRuns):
+    """Results of several AQMs on one link under the same seeds, with figures and a report.
+
+    Attributes:
+        scenario: the scenario; its AQM on `link` is replaced by each of `aqms`.
+        link: the link whose AQM is compared.
+        aqms: AQMs in their text form; the first is the baseline of all differences.
+        seeds: the seeds, the same for every AQM.
+        results: per AQM one result per seed; None where a run failed.
+        failures: one sentence per failed run.
+    """
+
+    def figures(self) -> dict[str, Figure]:
+        """Every figure for which there are values, by name."""
+        from sojourn import plots
+
+        return plots.draw_all(self)
+
+    def words(self) -> list[str]:
+        """What is significant, in one sentence per AQM."""
+        from sojourn.comparing.conclusions import sentences
+
+        return sentences(self)
+
+    def save(self, folder: str | Path) -> list[str]:
+        """Write ``report.html``, ``figures/``, and ``comparison.json`` last; returns their names.
+
+        Files of an earlier comparison are replaced by rename, other files stay. The runs themselves
+        are saved by `compare` while it works, if it is given a folder.
+
+        Raises:
+            OSError: the folder cannot be written, or the disk is full.
+        """
+        from sojourn.report import save
+
+        return save(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        from sojourn.report import fragment
+
+        return fragment(self)
+
+
+def compare(
+    scenario: ScenarioLike,
+    aqms: Sequence[str],
+    seeds: int | Iterable[int] = DEFAULT_SEEDS,
+    *,
+    link: str | None = None,
+    jobs: int | None = None,
+    sets: Sets | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    on: Sequence[EngineSelection] = (registry.DEFAULT,),
+) -> Comparison:
+    """Run a scenario with several AQMs, or on several engines, under the same seeds.
+
+    Args:
+        scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
+        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline.
+        seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
+        link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.
+        jobs: runs at a time; the number of cores by default. Results do not depend on it.
+        sets: dotted keys with values that override the scenario file.
+        out: folder in which every run is saved as soon as it is complete, as
+            ``runs/<aqm>/seed-<n>/``.
+        progress: receives how far the runs are.
+        on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
+
+    Raises:
+        InputError: there is no such file or link, no AQM, or no seed.
+        ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
+        Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
+        OSError: `out` cannot be written, or the disk is full.
+    """
+    loaded = load(scenario, sets)
+    link = choose_link(loaded, link)
+    variants = {
+        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (loaded.with_queue(link, aqm), engine)
+        for aqm in _distinct(aqms or _own_aqm(loaded, link, on))
+        for engine in on
+    }
+    seed_list = choose_seeds(loaded.seed, seeds)
+    cells = [(aqm, seed) for aqm in variants for seed in seed_list]
+    tasks = [
+        Task(f"{aqm}, seed {seed}", variants[aqm][0].with_seed(seed), variants[aqm][1])
+        for aqm, seed in cells
+    ]
+    outcomes = run_all(tasks, jobs=jobs, finish=_saver(cells, out), progress=progress)
+    results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
+    for (aqm, _), outcome in zip(cells, outcomes, strict=True):
+        results[aqm].append(None if isinstance(outcome, str) else outcome)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    return Comparison(loaded, link, seed_list, results, failures)
+
+
+def choose_link(scenario: _core.Scenario, link: str | None) -> str:
+    """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
+
+    Raises:
+        InputError: there is no such link, or there are several and none was given.
+    """
+    links = scenario.links
+    known = ", ".join(links)
+    if link is not None and link not in links:
+        raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
+    if link is not None:
+        return link
+    if len(links) == 1:
+        return links[0]
+    if "bottleneck" in links:
+        return "bottleneck"
+    raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")
+
+
+def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
+    """The seeds themselves, from a number of seeds or as they are.
+
+    Raises:
+        InputError: there is none, or one occurs twice.
+    """
+    listed = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
+    if not listed:
+        raise InputError("seeds: at least one is needed, and two for intervals")
+    if len(set(listed)) < len(listed):
+        raise InputError("seeds: each may occur once; the same seed gives the same run")
+    return listed
+
+
+def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection]) -> Sequence[str]:
+    """The scenario's own AQM, where it is engines that are compared."""
+    return [scenario.queue(link)] if len(on) > 1 else []
+
+
+def _distinct(aqms: Sequence[str]) -> list[str]:
+    if not aqms:
+        raise InputError("--aqm: name at least one AQM, such as taildrop,codel")
+    canonical = [_core.check_aqm(aqm) for aqm in aqms]
+    for i, aqm in enumerate(canonical):
+        if aqm in canonical[:i]:
+            raise InputError(f"--aqm: `{aqm}` is listed twice; name each AQM once")
+    return canonical
+
+
+def _saver(
+    cells: Sequence[tuple[str, int]], out: str | Path | None
+) -> Callable[[int, Result], None]:
+    if out is None:
+        return lambda _index, _result: None
+    folder = Path(out)
+    files.prepare(folder)
+    aqms = list(dict.fromkeys(aqm for aqm, _ in cells))
+    folders = [folder / run_folder(aqms, aqm, seed) for aqm, seed in cells]
+    return lambda index, result: (result.save(folders[index]), None)[1]

@@ -1,0 +1,1 @@
+"""Scenarios and AQMs as text: finding, reading, explaining, formatting."""

@@ -1,0 +1,209 @@
+"""The real kernel as an engine: in a guest in virtual time, on this host, or in Debian's guest."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from sojourn import _core
+from sojourn.control import CustomControl
+from sojourn.engines.linux import guest, host, kernel, uml
+from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+from sojourn.errors import Cancelled, InputError
+
+_TOOLS = ("ip", "tc")
+# Where the guest looks for programs.
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_LOOK_EVERY_S = 0.2
+
+
+class Place(Protocol):
+    """Where a plan is carried out.
+
+    Attributes:
+        where: its name in manifests.
+        virtual_time: whether its clock stops while programs compute.
+        version: of the kernel.
+    """
+
+    where: str
+    virtual_time: bool
+    version: str
+
+    def plan(self, scenario: _core.Scenario) -> str:
+        """What is done there, as JSON.
+
+        Raises:
+            ScenarioError: this engine cannot do what the scenario asks for.
+        """
+
+    def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
+        """Carry out a plan; its results are in the folder afterwards."""
+
+
+class Linux:
+    """The kernel where a scenario asks for it, or where this machine can run it."""
+
+    name = "linux"
+    about = "the real kernel"
+    is_testbed = True
+    options: Sequence[EngineOption] = (
+        EngineOption(
+            "kernel", noun="a kernel", metavar="PATH",
+            help="a User-Mode Linux kernel of your own, say with a patched qdisc.",
+        ),
+    )  # fmt: skip
+
+    @contextmanager
+    def prepare(
+        self,
+        scenario: _core.Scenario,
+        options: OptionValues,
+        controls: Sequence[CustomControl] = (),
+    ) -> Iterator[_LinuxJob]:
+        """Choose the place, make the plan and a scratch folder.
+
+        Raises:
+            ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
+            InputError: there is no kernel to run it on, or a package is missing.
+        """
+        if controls:
+            raise InputError("cc: engine linux runs the kernel's own congestion controls")
+        place = _place(scenario, options.get("kernel"))
+        plan = place.plan(scenario)
+        with ExitStack() as stack:
+            folder = stack.enter_context(guest.scratch())
+            yield _LinuxJob(scenario, place, plan, folder, stack)
+
+    def describe(self, options: OptionValues) -> str:
+        """The default kernel by its version."""
+        version = _found(kernel.DEFAULT_HZ, options.get("kernel")).version
+        return f"{self.name}, kernel {version}, guest in virtual time"
+
+    def digest(self, options: OptionValues) -> str:
+        """The digest of that kernel's program."""
+        program = _found(kernel.DEFAULT_HZ, options.get("kernel")).path
+        return hashlib.sha256(program.read_bytes()).hexdigest()
+
+    def doctor(self) -> list[Availability]:
+        """Where the real kernel can run on this machine, the best place first."""
+        places = (_guest(), host.availability(), uml.availability())
+        return [replace(place, name=f"{self.name}, {place.name}") for place in places]
+
+
+class _LinuxJob:
+    def __init__(
+        self, scenario: _core.Scenario, place: Place, plan: str, folder: guest.Folder,
+        resources: ExitStack,
+    ) -> None:  # fmt: skip
+        self._scenario, self._place, self._plan, self._folder = scenario, place, plan, folder
+        self._resources = resources
+        self._took_s = 0.0
+
+    def run(self, cancel: _core.Cancel) -> None:
+        self._resources.enter_context(_exclusive(self._place, cancel))
+        began = time.monotonic()
+        self._place.carry_out(self._folder, self._plan, self._scenario.seed, cancel)
+        self._took_s = time.monotonic() - began
+
+    def collect(self) -> _core.Run:
+        place = self._place
+        facts = {"kernel": place.version, "machine": platform.machine(), "where": place.where}
+        return _core.linux_collect(
+            self._scenario, self._plan, str(self._folder.shared), json.dumps(facts),
+            place.virtual_time, self._took_s,
+        )  # fmt: skip
+
+
+class _Guest:
+    """The guest kernel of ours, in virtual time."""
+
+    where = "guest, virtual time"
+    virtual_time = True
+
+    def __init__(self, found: kernel.Kernel) -> None:
+        self.version = found.version
+        self._kernel = found
+
+    def plan(self, scenario: _core.Scenario) -> str:
+        return _core.linux_plan(scenario)
+
+    def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
+        guest.run(self._kernel, folder, plan, seed, watcher)
+
+
+def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
+    where, is_ours, hz = _core.linux_wish(scenario)
+    own = kernel.own(own_kernel) if own_kernel is not None else None
+    if where == host.NAME:
+        if own is not None:
+            raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
+        return host.Host()
+    if where == uml.NAME:
+        return uml.Uml(own.path if own else None)
+    if where == "auto" and own is None and kernel.find(hz) is None:
+        if is_ours and host.missing() is None:
+            return host.Host()
+        if uml.availability().works:
+            return uml.Uml()
+    return _Guest(own or _found(hz))
+
+
+def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
+    found = kernel.find(hz) if own_kernel is None else kernel.own(own_kernel)
+    if found is not None:
+        return found
+    option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"
+    raise InputError(
+        f"engine linux: there is no guest kernel of {hz} Hz yet; "
+        f"`sojourn kernel build{option}` makes it in about 5 minutes"
+    )
+
+
+@contextmanager
+def _exclusive(place: Place, cancel: _core.Cancel) -> Iterator[None]:
+    """In real time runs of this user wait for each other: side by side they would disturb."""
+    if place.virtual_time:
+        yield
+        return
+    folder = kernel.cache()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "real-time.lock").open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if cancel.cancelled:
+                    raise Cancelled("the run was cancelled") from None
+                time.sleep(_LOOK_EVERY_S)
+        yield
+
+
+def _guest() -> Availability:
+    name = "guest, virtual time"
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        return Availability(name, False, "a guest kernel needs Linux on x86-64")
+    tools = [tool for tool in _TOOLS if shutil.which(tool, path=_PATH) is None]
+    if tools:
+        return Availability(
+            name, False, f"{', '.join(tools)}: not installed", "apt-get install iproute2"
+        )
+    found = kernel.find()
+    if found is None:
+        lacks = kernel.missing()
+        remedy = kernel.INSTALL + " && sojourn kernel build" if lacks else "sojourn kernel build"
+        return Availability(name, False, "no guest kernel yet", remedy)
+    return Availability(name, True, f"real kernel {found.version}, {found.hz} Hz, no root needed")
+
+
+ENGINE: Engine = Linux()

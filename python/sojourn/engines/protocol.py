@@ -1,0 +1,125 @@
+"""What an engine offers: `prepare` a scenario, `run` it, `collect` its results, and `doctor`.
+
+An engine is a folder in `sojourn.engines` with a module ``engine`` whose ``ENGINE`` has this form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sojourn import _core
+from sojourn.control import CustomControl
+
+OptionValues = Mapping[str, Any]
+"""Values of an engine's own options by name; those that were not given are left out."""
+
+
+@dataclass(frozen=True)
+class EngineOption:
+    """An option that one engine has beside those of every run.
+
+    Attributes:
+        name: on the command line ``--name``, in Python the argument ``name``.
+        noun: what it sets, with its article: ``a kernel``.
+        metavar: the placeholder for its value in help texts.
+        help: its meaning in one sentence.
+        kind: the type of its value.
+    """
+
+    name: str
+    noun: str
+    metavar: str
+    help: str
+    kind: type = Path
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether an engine, or one of the places where it can run, works on this machine.
+
+    Attributes:
+        name: the engine, and the place if it has several: ``linux, host, real time``.
+        works: whether `sojourn run` can use it.
+        note: what it is, or what is missing.
+        remedy: the one command that helps; empty where none does, or none is needed.
+    """
+
+    name: str
+    works: bool
+    note: str
+    remedy: str = ""
+
+
+class Job(Protocol):
+    """One scenario that an engine has accepted."""
+
+    def run(self, cancel: _core.Cancel) -> None:
+        """Run it to its end; `cancel` stops it and counts the simulated seconds.
+
+        Raises:
+            Cancelled: `cancel` was used.
+            ControlError: a congestion control written in Python failed.
+            RunFailed: the run did not come to its end.
+        """
+
+    def collect(self) -> _core.Run:
+        """The tables of the run, after `run`."""
+
+
+class Engine(Protocol):
+    """An engine."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, in Python and in manifests."""
+
+    @property
+    def about(self) -> str:
+        """What it is, such as ``the real kernel``."""
+
+    @property
+    def is_testbed(self) -> bool:
+        """Whether it is a real system: of papers it runs the testbed experiments only."""
+
+    @property
+    def options(self) -> Sequence[EngineOption]:
+        """The options that it has beside those of every run."""
+
+    def prepare(
+        self,
+        scenario: _core.Scenario,
+        options: OptionValues,
+        controls: Sequence[CustomControl] = (),
+    ) -> AbstractContextManager[Job]:
+        """Check that the engine can run a scenario; what the run needs exists within the context.
+
+        Args:
+            scenario: what to run.
+            options: its own options.
+            controls: congestion controls written in Python.
+
+        Raises:
+            ScenarioError: the engine cannot do what the scenario asks for.
+            InputError: the engine lacks something on this machine.
+        """
+
+    def describe(self, options: OptionValues) -> str:
+        """The engine with what its results depend on, for people.
+
+        Raises:
+            InputError: the engine lacks something on this machine.
+        """
+
+    def digest(self, options: OptionValues) -> str:
+        """A digest of what its results depend on beside this package; empty if nothing.
+
+        Raises:
+            InputError: the engine lacks something on this machine.
+        """
+
+    def doctor(self) -> list[Availability]:
+        """Whether it works on this machine, for each place where it can run, the best first."""

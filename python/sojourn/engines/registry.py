@@ -1,0 +1,116 @@
+"""The engines by name. A new engine is a folder beside this file and its name in `NAMES`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+
+from sojourn import _core
+from sojourn.control import CustomControl
+from sojourn.engines.protocol import Engine, EngineOption, OptionValues
+from sojourn.errors import InputError
+
+# The default first.
+NAMES = ("sim", "linux")
+
+
+@dataclass(frozen=True)
+class EngineSelection:
+    """An engine to run with.
+
+    Attributes:
+        engine: the engine.
+        options: values of its own options.
+    """
+
+    engine: Engine
+    options: OptionValues = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    def run(
+        self,
+        scenario: _core.Scenario,
+        cancel: _core.Cancel,
+        controls: Sequence[CustomControl] = (),
+    ) -> _core.Run:
+        """Run a scenario; raises what `Engine.prepare` and `Job.run` do."""
+        with self.engine.prepare(scenario, self.options, controls) as job:
+            job.run(cancel)
+            return job.collect()
+
+    def describe(self) -> str:
+        """The engine with its version; see `Engine.describe`."""
+        return self.engine.describe(self.options)
+
+    def digest(self) -> str:
+        """What its results depend on; see `Engine.digest`."""
+        return self.engine.digest(self.options)
+
+
+def find(name: str) -> Engine:
+    """An engine by name; its module is loaded when it is first needed.
+
+    Raises:
+        InputError: there is no such engine.
+    """
+    if name not in NAMES:
+        raise InputError(f"engine {name}: there is none; known: {', '.join(NAMES)}")
+    engine: Engine = import_module(f"sojourn.engines.{name}.engine").ENGINE
+    return engine
+
+
+def engines() -> list[Engine]:
+    """Every engine, the default first."""
+    return [find(name) for name in NAMES]
+
+
+def options() -> list[tuple[Engine, EngineOption]]:
+    """Every option that an engine has of its own."""
+    return [(engine, option) for engine in engines() for option in engine.options]
+
+
+def select(names: Sequence[str], values: OptionValues) -> list[EngineSelection]:
+    """Engines by name with their options.
+
+    Args:
+        names: the engines.
+        values: options by name; each goes to the engines that have it, None is not given.
+
+    Raises:
+        InputError: there is no such engine, one comes twice, or an option fits none of them.
+        TypeError: no engine has an option of that name.
+    """
+    found = []
+    for i, name in enumerate(names):
+        found.append(find(name))
+        if name in names[:i]:
+            raise InputError(f"engine {name}: is listed twice; name each engine once")
+    given = {name: value for name, value in values.items() if value is not None}
+    _check(found, [*values], [*given])
+    return [
+        EngineSelection(engine, {o.name: given[o.name] for o in engine.options if o.name in given})
+        for engine in found
+    ]
+
+
+def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse options that no engine has, and those that were given but are another engine's."""
+    owners = {option.name: (engine, option) for engine, option in options()} if names else {}
+    for name in names:
+        if name not in owners:
+            raise TypeError(f"there is no argument or engine option `{name}`")
+    fitting = {option.name for engine in selected for option in engine.options}
+    for name in given:
+        engine, option = owners[name]
+        if name not in fitting:
+            raise InputError(
+                f"--{name}: only engine {engine.name} has {option.noun}; add --engine {engine.name}"
+            )
+
+
+DEFAULT = EngineSelection(find(NAMES[0]))

@@ -1,0 +1,1 @@
+"""The engine ``sim``: the packet simulator in the compiled core."""

@@ -1,0 +1,59 @@
+"""The packet simulator as an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from sojourn import _core
+from sojourn.control import CustomControl
+from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+
+
+class Simulator:
+    """The packet simulator, which is in the compiled core."""
+
+    name = "sim"
+    about = "the packet simulator"
+    is_testbed = False
+    options: Sequence[EngineOption] = ()
+
+    @contextmanager
+    def prepare(
+        self,
+        scenario: _core.Scenario,
+        _options: OptionValues,
+        controls: Sequence[CustomControl] = (),
+    ) -> Iterator[_SimulatorJob]:
+        """A loaded scenario has been checked already."""
+        yield _SimulatorJob(scenario, controls)
+
+    def describe(self, _options: OptionValues) -> str:
+        """Its name; pages and manifests show the version of the core beside it."""
+        return self.name
+
+    def digest(self, _options: OptionValues) -> str:
+        """Nothing: the simulator is a part of this package."""
+        return ""
+
+    def doctor(self) -> list[Availability]:
+        """It always works."""
+        note = f"packet simulator, built in, version {_core.__version__}"
+        return [Availability(self.name, True, note)]
+
+
+class _SimulatorJob:
+    def __init__(self, scenario: _core.Scenario, controls: Sequence[CustomControl]) -> None:
+        self._scenario = scenario
+        self._controls = list(controls)
+        self._run: _core.Run | None = None
+
+    def run(self, cancel: _core.Cancel) -> None:
+        self._run = _core.run(self._scenario, cancel, self._controls)
+
+    def collect(self) -> _core.Run:
+        assert self._run is not None, "a job is collected after it has run"
+        return self._run
+
+
+ENGINE: Engine = Simulator()

@@ -1,0 +1,140 @@
+"""Engines behind one protocol; a third engine, which only the registry knows, works everywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.engines.protocol import Availability, EngineOption
+from sojourn.errors import InputError
+from sojourn.reproduce.select import select
+from sojourn.running.doctor import examine
+
+pytestmark = pytest.mark.core
+SMALL = {"duration": "2s", "warmup": "0s"}
+
+
+class Third:
+    """An engine that hands every scenario to the simulator and notes the calls."""
+
+    name = "third"
+    about = "an engine for tests"
+    is_testbed = False
+    options = (EngineOption("speed", noun="a speed", metavar="N", help="how fast.", kind=int),)
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    @contextmanager
+    def prepare(self, scenario: Any, options: Any, controls: Any = ()) -> Iterator[Any]:
+        self.calls.append(("prepare", dict(options)))
+        made: list[_core.Run] = []
+
+        def run(cancel: _core.Cancel) -> None:
+            self.calls.append("run")
+            made.append(_core.run(scenario, cancel, list(controls)))
+
+        def collect() -> _core.Run:
+            self.calls.append("collect")
+            return made[0]
+
+        try:
+            yield SimpleNamespace(run=run, collect=collect)
+        finally:
+            self.calls.append("released")
+
+    def describe(self, options: Any) -> str:
+        return f"third at speed {options.get('speed')}"
+
+    def digest(self, options: Any) -> str:
+        return str(options.get("speed"))
+
+    def doctor(self) -> list[Availability]:
+        return [Availability("third", False, "not built", "sojourn third build")]
+
+
+@pytest.fixture
+def third(monkeypatch: pytest.MonkeyPatch) -> Third:
+    engine, module = Third(), ModuleType("sojourn.engines.third.engine")
+    module.ENGINE = engine  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sojourn.engines.third", ModuleType("third"))
+    monkeypatch.setitem(sys.modules, "sojourn.engines.third.engine", module)
+    monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "third"))
+    return engine
+
+
+def test_a_third_engine_runs_with_its_own_option(third: Third) -> None:
+    own = sojourn.run("dumbbell-reno", sets=SMALL)
+    result = sojourn.run("dumbbell-reno", sets=SMALL, engine="third", speed=3)
+    assert third.calls == [("prepare", {"speed": 3}), "run", "collect", "released"]
+    assert result.digest == own.digest
+
+
+def test_a_third_engine_is_compared_with_the_first(third: Third) -> None:
+    engines = registry.select(["sim", "third"], {})
+    found = sojourn.compare("dumbbell-reno", ["pie"], 1, sets=SMALL, on=engines)
+    assert [aqm.split(" on ")[1] for aqm in found.aqms] == ["sim", "third"]
+
+
+def test_doctor_shows_a_third_engine_with_its_remedy(third: Third) -> None:
+    (check,) = [check for check in examine() if check.name == "engine third"]
+    assert (check.state, check.found, check.remedy) == ("later", "not built", "sojourn third build")
+
+
+def test_a_third_engine_that_is_no_testbed_runs_all_papers(third: Third) -> None:
+    assert select([], third) == select([])
+
+
+def test_options_go_to_their_engine_and_are_left_out_when_not_given(third: Third) -> None:
+    sim, other = registry.select(["sim", "third"], {"speed": 2, "kernel": None})
+    assert (sim.options, other.options) == ({}, {"speed": 2})
+    assert (other.name, other.describe(), other.digest()) == ("third", "third at speed 2", "2")
+
+
+def test_an_option_of_another_engine_is_refused_with_that_engine(third: Third) -> None:
+    with pytest.raises(InputError) as error:
+        registry.select(["sim"], {"speed": 2})
+    said = "--speed: only engine third has a speed; add --engine third"
+    assert str(error.value) == said
+    with pytest.raises(InputError) as error:
+        registry.select(["sim", "third"], {"kernel": Path("/bin/true")})
+    said = "--kernel: only engine linux has a kernel; add --engine linux"
+    assert str(error.value) == said
+
+
+def test_an_engine_is_known_and_selected_once() -> None:
+    with pytest.raises(InputError, match="engine qemu: there is none; known: sim, linux"):
+        registry.select(["qemu"], {})
+    with pytest.raises(InputError, match="engine sim: is listed twice"):
+        registry.select(["sim", "sim"], {})
+
+
+def test_a_misspelt_argument_of_run_is_no_engine_option() -> None:
+    with pytest.raises(TypeError, match="sedes"):
+        sojourn.run("dumbbell-reno", sedes=3)
+
+
+def test_the_simulator_is_the_default_and_depends_on_nothing_else() -> None:
+    assert (registry.DEFAULT.name, registry.DEFAULT.describe()) == ("sim", "sim")
+    assert registry.DEFAULT.digest() == ""
+    (place,) = registry.DEFAULT.engine.doctor()
+    assert place.works and _core.__version__ in place.note
+
+
+def test_the_kernel_takes_no_controls_written_in_python() -> None:
+    linux = registry.find("linux")
+    assert linux.is_testbed
+    with (
+        pytest.raises(InputError, match="the kernel's own congestion controls"),
+        linux.prepare(sojourn.load("dumbbell-reno"), {}, [("bulk", object, "")]),
+    ):
+        pass
