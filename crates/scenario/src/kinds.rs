@@ -2,8 +2,7 @@
 
 use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec};
 use sojourn_aqm::registry::{self, Preset, Role};
-use sojourn_aqm::spec::Discipline;
-use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
+use sojourn_aqm::{Discipline, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
 /// An AQM by name: a law in one queue, a scheme, or a preset.
 #[derive(Clone)]

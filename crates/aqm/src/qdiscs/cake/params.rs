@@ -13,8 +13,8 @@ pub use super::shaper::Cells;
 words! {
     /// Between whom the link is shared before it is shared between flows.
     pub enum Isolation {
-        /// Flows only.
-        Flows = "flows",
+        /// FlowQueues only.
+        FlowQueues = "flows",
         /// Sources, then flows.
         Src = "src",
         /// Destinations, then flows.

@@ -175,5 +175,5 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
 }
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
+#[path = "watched_tests.rs"]
 mod tests;
