@@ -16,6 +16,7 @@
 //! assert_eq!(registry::settings(&spec).unwrap()[0].1, "100p");
 //! ```
 #![no_std]
+#![warn(unreachable_pub)]
 
 extern crate alloc;
 #[cfg(test)]

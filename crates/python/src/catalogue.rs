@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
+use sojourn_aqm::params::{Dialect, Kind, ParamSpec, StepTable};
 use sojourn_scenario::kinds;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -109,7 +109,23 @@ fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("params", params)?;
     dict.set_item("behaviours", behaviours(py, kind)?)?;
     dict.set_item("vars", vars(py, kind.vars)?)?;
+    dict.set_item("step_tables", step_tables(py, kind.step_tables)?)?;
     Ok(dict)
+}
+
+/// Tables of step factors: by the parameter that chooses one, then by its word, rows of (drop
+/// probability below which the row holds, factor); the last row ends at infinity.
+fn step_tables<'py>(py: Python<'py>, tables: &[StepTable]) -> PyResult<Bound<'py, PyDict>> {
+    let params = PyDict::new(py);
+    for table in tables {
+        let words = match params.get_item(table.param)? {
+            Some(words) => words.cast_into::<PyDict>()?,
+            None => PyDict::new(py),
+        };
+        words.set_item(table.word, table.rows.to_vec())?;
+        params.set_item(table.param, words)?;
+    }
+    Ok(params)
 }
 
 /// State variables: name, unit, meaning.

@@ -1,6 +1,6 @@
 //! Every AQM that a `queue` can name, with all its parameters: what schema, Python and pages show.
 
-use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec};
+use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, StepTable};
 use sojourn_aqm::registry::{self, Preset, Role};
 use sojourn_aqm::{Discipline, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
@@ -27,6 +27,8 @@ pub struct Kind {
     pub vars: &'static [Var],
     /// In what the dialects differ beside parameters.
     pub behaviours: Vec<Behaviour>,
+    /// How its controller scales steps by its output.
+    pub step_tables: &'static [StepTable],
     preset: Option<&'static Preset>,
     unused: fn(&str) -> &'static [&'static str],
 }
@@ -53,6 +55,7 @@ pub fn of(spec: &QdiscSpec) -> Kind {
         law_params: (law.params)(),
         behaviours: [(law.behaviours)(), registry::discipline_behaviours(spec.discipline)].concat(),
         vars: vars(&plain),
+        step_tables: law.step_tables,
         preset,
         unused: law.unused,
     }

@@ -13,8 +13,8 @@ pub use super::shaper::Cells;
 words! {
     /// Between whom the link is shared before it is shared between flows.
     pub enum Isolation {
-        /// FlowQueues only.
-        FlowQueues = "flows",
+        /// Flows only.
+        Flows = "flows",
         /// Sources, then flows.
         Src = "src",
         /// Destinations, then flows.
