@@ -267,7 +267,7 @@ def aqms() -> list[dict[str, Any]]:
     sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}],
     behaviours [{name, rules: {dialect: text}, sources: {dialect: text}}], vars [{name, unit, doc}]
     and step_tables {parameter: {word: [(probability below which the row holds, factor)]}}, the
-    factors on the steps of the controller; the last row of a table ends at infinity."""
+    factors on the steps of the controller; the last row of a table has None: no bound."""
 
 def describe_aqm(text: str) -> dict[str, Any]:
     """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the

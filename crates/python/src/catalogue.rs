@@ -114,7 +114,7 @@ fn aqm<'py>(py: Python<'py>, kind: &kinds::Kind) -> PyResult<Bound<'py, PyDict>>
 }
 
 /// Tables of step factors: by the parameter that chooses one, then by its word, rows of (drop
-/// probability below which the row holds, factor); the last row ends at infinity.
+/// probability below which the row holds, factor); none in the last row, which has no bound.
 fn step_tables<'py>(py: Python<'py>, tables: &[StepTable]) -> PyResult<Bound<'py, PyDict>> {
     let params = PyDict::new(py);
     for table in tables {
@@ -122,10 +122,16 @@ fn step_tables<'py>(py: Python<'py>, tables: &[StepTable]) -> PyResult<Bound<'py
             Some(words) => words.cast_into::<PyDict>()?,
             None => PyDict::new(py),
         };
-        words.set_item(table.word, table.rows.to_vec())?;
+        let rows = table.rows.iter().map(|&(below, factor)| (finite(below), factor));
+        words.set_item(table.word, rows.collect::<Vec<_>>())?;
         params.set_item(table.param, words)?;
     }
     Ok(params)
+}
+
+/// JSON has no infinity.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
 }
 
 /// State variables: name, unit, meaning.
