@@ -265,8 +265,9 @@ def aqms() -> list[dict[str, Any]]:
     """Every AQM: kind ("law", "discipline" or "preset"), name, doc, dialects [{name, doc}],
     params [{name, doc, kind, absent, rule, words, defaults: {dialect: text},
     sources: {dialect: text}, of: "law"|"discipline", without_effect: [dialect]}],
-    behaviours [{name, rules: {dialect: text}, sources: {dialect: text}}], and
-    vars [{name, unit, doc}]."""
+    behaviours [{name, rules: {dialect: text}, sources: {dialect: text}}], vars [{name, unit, doc}]
+    and step_tables {parameter: {word: [(probability below which the row holds, factor)]}}, the
+    factors on the steps of the controller; the last row of a table has None: no bound."""
 
 def describe_aqm(text: str) -> dict[str, Any]:
     """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the

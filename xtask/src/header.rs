@@ -1,5 +1,5 @@
-//! The C header, from the declarations of `crates/capi`: constants, `repr(C)` structures, types of functions,
-//! and the functions themselves, each with its description.
+//! The C header, from the declarations of `crates/capi`: constants, `repr(C)` structures, function
+//! types and functions, each with its description.
 
 const SOURCES: [&str; 2] =
     [include_str!("../../crates/capi/src/lib.rs"), include_str!("../../crates/capi/src/law.rs")];
@@ -68,7 +68,7 @@ fn declaration(doc: &[&str], item: &[&str]) -> String {
     format!("\n{}{text}", comment(doc, ""))
 }
 
-/// The description, without the promises that Rust wants spelled out.
+/// The description, without the heading that Rust has for unsafe functions.
 fn comment(doc: &[&str], indent: &str) -> String {
     let words: Vec<&str> = doc.iter().copied().filter(|line| *line != "# Safety").collect();
     let text = words.join(" ").replace("  ", " ").replace('`', "");

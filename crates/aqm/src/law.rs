@@ -1,7 +1,7 @@
 //! The law: *when* to signal. It decides about one queue and never holds a packet.
 
 use crate::packet::{Backlog, Head};
-use crate::params::Params;
+use crate::params::{Params, StepTable};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -205,7 +205,7 @@ pub trait Aqm: Send {
     }
 
     /// The state variables as they stood before the law's last judgement; none, at no cost, unless it is
-    /// [`crate::watch::Watched`].
+    /// made by [`crate::registry::build_watched`].
     fn evidence(&self) -> Option<Evidence<'_>> {
         None
     }
@@ -261,6 +261,10 @@ pub trait Law: Aqm + Sized + 'static {
     const DOC: &'static str;
     /// The state variables written by [`Aqm::observe`].
     const VARS: &'static [Var];
+    /// How its controller scales steps by its output: one table for each word of the parameter that
+    /// chooses among them. Data for analyses outside (`sojourn.stability`), so that they need not
+    /// repeat it.
+    const STEP_TABLES: &'static [StepTable] = &[];
     /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
     fn new(params: &Self::Params, env: &Env) -> Self;
 }

@@ -16,6 +16,7 @@
 //! assert_eq!(registry::settings(&spec).unwrap()[0].1, "100p");
 //! ```
 #![no_std]
+#![warn(unreachable_pub)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -23,7 +24,6 @@ extern crate std;
 
 pub mod law;
 pub mod laws;
-pub mod nearest;
 pub mod packet;
 pub mod params;
 pub mod parts;
@@ -31,18 +31,17 @@ pub mod qdisc;
 pub mod qdiscs;
 pub mod registry;
 pub mod rng;
-pub mod spec;
 #[cfg(test)]
 mod testing;
 pub mod time;
 pub mod units;
-pub mod watch;
 
 pub use law::{Aqm, Cause, Env, Evidence, Law, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
+pub use params::SpecError;
 pub use qdisc::{Departure, Qdisc, Scheme, Sink};
+pub use registry::{Discipline, QdiscSpec};
 pub use rng::Rng;
-pub use spec::{QdiscSpec, SpecError};
 pub use time::{Rate, Span, Time};
 pub use units::Limit;
 

@@ -166,3 +166,16 @@ pub trait Scheme: 'static {
     /// The discipline, empty, at time zero. `params` have passed [`Params::check`].
     fn build<P: Packet + Send + 'static>(params: &Self::Params, env: &Env) -> Box<dyn Qdisc<P>>;
 }
+
+/// Sets CE on a packet that can be marked and reports it to the sink.
+pub(crate) fn mark<P: Packet>(
+    packet: &mut P,
+    enqueued: Time,
+    stage: Stage,
+    cause: Cause,
+    sink: &mut dyn Sink<P>,
+) {
+    debug_assert!(packet.ecn().can_mark(), "only what can be marked is marked");
+    packet.set_ce();
+    sink.marked(packet, enqueued, stage, cause);
+}

@@ -1,21 +1,21 @@
-//! The door to a law alone, for a caller whose queue is its own. The caller holds the packets, asks the
-//! law about each, and does what it says.
+//! C bindings of a law alone, for callers with a queue of their own. The caller holds the packets,
+//! asks the law about each, and carries out its verdict.
 
 use std::ffi::{c_char, c_int};
 
 use sojourn_aqm::{Aqm, Backlog as AqmBacklog, Head as AqmHead, Rate, Rng, Time, Verdict};
 
-use crate::door::{self, LawEntry};
+use crate::handle::{self, LawState};
 use crate::{Backlog, NEVER, Setup};
 
-/// What a law says: the packet goes on.
+/// Verdict of a law: the packet goes on.
 pub const PASS: c_int = 0;
-/// What a law says: mark the packet CE, it goes on.
+/// Verdict of a law: mark the packet CE; it goes on.
 pub const MARK: c_int = 1;
-/// What a law says: drop the packet.
+/// Verdict of a law: drop the packet.
 pub const DROP: c_int = 2;
 
-/// The packet in hand, as a law sees it.
+/// The packet that a law judges: on arrival, or at the head of the queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
@@ -28,14 +28,15 @@ pub struct Head {
 }
 
 /// A law.
-pub struct Law(LawEntry);
+pub struct Law(LawState);
 
 /// Makes a law from its text form, such as "pie@linux:target=20ms"; the callbacks of `setup` are not
-/// used. Null on error; then `error` holds a sentence of at most `error_size` bytes, its terminating
-/// zero included.
+/// used. Null on error; then `error` holds a sentence of at most `error_size` bytes, its
+/// terminating zero included.
 ///
 /// # Safety
-/// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is null.
+/// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is
+/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_new(
     text: *const c_char,
@@ -43,9 +44,9 @@ pub unsafe extern "C" fn sojourn_law_new(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut Law {
-    let make = |text: &str, setup: &Setup| LawEntry::new(text, setup).map(Law);
+    let new = |text: &str, setup: &Setup| LawState::new(text, setup).map(Law);
     // SAFETY: as the caller promises.
-    unsafe { door::open(text, setup, error, error_size, make) }
+    unsafe { handle::make(text, setup, error, error_size, new) }
 }
 
 /// Frees a law. Null is allowed.
@@ -60,18 +61,19 @@ pub unsafe extern "C" fn sojourn_law_free(law: *mut Law) {
     }
 }
 
-/// Starts the chance of a law anew from a seed, as `sojourn_law_new` starts it from that of its setup.
+/// Restarts the random numbers of a law from a seed, as `sojourn_law_new` starts them from that of
+/// its setup.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_seed(law: *mut Law, seed: u64) {
     // SAFETY: as the caller promises.
-    unsafe { (*law).0.rng = door::chance(seed) };
+    unsafe { (*law).0.rng = handle::stream(seed) };
 }
 
-/// Whether the caller tests its limit before `sojourn_law_on_enqueue` and does not ask about an arrival
-/// without room (1), or asks about every arrival (0).
+/// 1 if the caller tests its limit first and calls `sojourn_law_on_enqueue` only for arrivals that
+/// fit, 0 if it calls it for every arrival.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -81,13 +83,13 @@ pub unsafe extern "C" fn sojourn_law_is_limit_first(law: *const Law) -> c_int {
     c_int::from(unsafe { (*law).0.law.is_limit_first() })
 }
 
-/// A packet arrives; `queue` does not contain it. `SOJOURN_PASS`, `SOJOURN_MARK` or `SOJOURN_DROP`, and
-/// in the last two cases `cause` is written unless it is null; -1 (and nothing happens) if the packet is
-/// not legal.
+/// A packet arrives; `queue` does not contain it. `SOJOURN_PASS`, `SOJOURN_MARK` or `SOJOURN_DROP`,
+/// and in the last two cases `cause` is written unless it is null; -1 (and nothing happens) if the
+/// packet is not legal.
 ///
 /// # Safety
-/// `law` comes from `sojourn_law_new`; the other pointers point to what they are named after, or `cause`
-/// is null.
+/// `law` comes from `sojourn_law_new`; the other pointers point to what they are named after, or
+/// `cause` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_on_enqueue(
     law: *mut Law,
@@ -112,12 +114,12 @@ pub unsafe extern "C" fn sojourn_law_on_overflow(
     queue: *const Backlog,
 ) {
     // SAFETY: as the caller promises.
-    unsafe { (*law).0.law.on_overflow(Time::from_nanos(now_ns), waiting(*queue)) };
+    unsafe { (*law).0.law.on_overflow(Time::from_nanos(now_ns), backlog(*queue)) };
 }
 
-/// A packet is at the head and about to leave; `queue` does not contain it. The answer is that of
-/// `sojourn_law_on_enqueue`. After `SOJOURN_DROP` ask again for the next head; when none is left, call
-/// `sojourn_law_on_empty`.
+/// A packet is at the head and about to leave; `queue` does not contain it. The result is that of
+/// `sojourn_law_on_enqueue`. After `SOJOURN_DROP` call it again for the next head; when none is
+/// left, call `sojourn_law_on_empty`.
 ///
 /// # Safety
 /// As for `sojourn_law_on_enqueue`.
@@ -144,7 +146,7 @@ pub unsafe extern "C" fn sojourn_law_on_empty(law: *mut Law, now_ns: u64) {
     unsafe { (*law).0.law.on_empty(Time::from_nanos(now_ns)) };
 }
 
-/// When `sojourn_law_on_timer` is due, or `SOJOURN_NEVER`.
+/// When to call `sojourn_law_on_timer`, or `SOJOURN_NEVER`.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -154,14 +156,14 @@ pub unsafe extern "C" fn sojourn_law_next_timer(law: *const Law) -> u64 {
     unsafe { (*law).0.law.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due; to be called at the announced instants, in order.
+/// The timer is due; to be called at the times that `sojourn_law_next_timer` gives, in order.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`; `queue` points to a backlog.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_on_timer(law: *mut Law, now_ns: u64, queue: *const Backlog) {
     // SAFETY: as the caller promises.
-    unsafe { (*law).0.law.on_timer(Time::from_nanos(now_ns), waiting(*queue)) };
+    unsafe { (*law).0.law.on_timer(Time::from_nanos(now_ns), backlog(*queue)) };
 }
 
 /// The queue has been empty: catches up on all timers due at or before now.
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn sojourn_law_on_rate(law: *mut Law, now_ns: u64, rate_bp
     0
 }
 
-/// How many state variables there are.
+/// The number of state variables.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -198,7 +200,7 @@ pub unsafe extern "C" fn sojourn_law_var_count(law: *const Law) -> usize {
     unsafe { (*law).0.vars.count() }
 }
 
-/// The name of a state variable, valid as long as the law; null if there is no such one.
+/// The name of a state variable, valid as long as the law; null past the last one.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -208,7 +210,7 @@ pub unsafe extern "C" fn sojourn_law_var_name(law: *const Law, index: usize) -> 
     unsafe { (*law).0.vars.name(index) }
 }
 
-/// Writes the values of the state variables, at most `count`; returns how many there are.
+/// Writes the values of the state variables, at most `count`; returns the number of variables.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`; `values` points to room for `count` numbers.
@@ -219,7 +221,7 @@ pub unsafe extern "C" fn sojourn_law_observe(
     count: usize,
 ) -> usize {
     // SAFETY: as the caller promises.
-    let LawEntry { law, vars, .. } = unsafe { &mut (*law).0 };
+    let LawState { law, vars, .. } = unsafe { &mut (*law).0 };
     // SAFETY: as the caller promises.
     unsafe { vars.observe(|out| law.observe(out), values, count) }
 }
@@ -238,14 +240,15 @@ unsafe fn ask(
     hook: Hook,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (entry, head, queue) = unsafe { (&mut (*law).0, *head, *queue) };
-    let Some(ecn) = door::ecn(head.ecn).filter(|_| head.bytes > 0 && head.enqueued_ns <= now_ns)
+    let (state, head, queue) = unsafe { (&mut (*law).0, *head, *queue) };
+    let Some(ecn) = handle::ecn(head.ecn).filter(|_| head.bytes > 0 && head.enqueued_ns <= now_ns)
     else {
         return -1;
     };
     let head = AqmHead { bytes: head.bytes, ecn, enqueued: Time::from_nanos(head.enqueued_ns) };
     let now = Time::from_nanos(now_ns);
-    let (said, why) = match hook(&mut *entry.law, now, head, waiting(queue), &mut entry.rng) {
+    let verdict = hook(&mut *state.law, now, head, backlog(queue), &mut state.rng);
+    let (verdict, why) = match verdict {
         Verdict::Pass => return PASS,
         Verdict::Mark(cause) => (MARK, cause),
         Verdict::Drop(cause) => (DROP, cause),
@@ -254,10 +257,10 @@ unsafe fn ask(
         // SAFETY: it is not null, so it is what the caller promises.
         unsafe { cause.write(why as u8) };
     }
-    said
+    verdict
 }
 
-fn waiting(queue: Backlog) -> AqmBacklog {
+fn backlog(queue: Backlog) -> AqmBacklog {
     let Backlog { packets, bytes, link_bytes } = queue;
     AqmBacklog { packets, bytes, link_bytes }
 }

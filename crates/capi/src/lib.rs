@@ -1,21 +1,23 @@
-//! The door to C: every AQM of the registry behind one opaque handle.
+//! C bindings: every AQM of the registry behind one opaque handle.
 //!
-//! `include/sojourn_aqm.h` is generated from this file. Whatever a C caller can get wrong in a value is
-//! answered with an error; pointers must be what their description says, which no library can check.
-//! A handle belongs to one thread at a time, and callbacks must not use the handle that calls them.
+//! `include/sojourn_aqm.h` is generated from this file and `law.rs`. Values that are not legal are
+//! refused with an error; pointers must be what their description says, which no library can check.
+//! A handle belongs to one thread at a time, and a callback must not use the handle that calls it.
 
-mod door;
+#![warn(unreachable_pub)]
+
+mod handle;
 mod law;
 
 use std::ffi::{c_char, c_int, c_void};
 
-use door::{Caller, Entry};
+use handle::{CheckedPacket, QdiscState};
 pub use law::*;
 use sojourn_aqm::{Rate, Time};
 
 /// An instant that never comes.
 pub const NEVER: u64 = u64::MAX;
-/// ECN field: the transport does not understand marks.
+/// ECN field: the transport is not ECN-capable.
 pub const NOT_ECT: u8 = 0;
 /// ECN field: ECT(1), the identifier of L4S.
 pub const ECT_1: u8 = 1;
@@ -33,20 +35,20 @@ pub const STAGE_DEQUEUE: u8 = 2;
 pub const CAUSE_OVERFLOW: u8 = 0;
 /// A random draw.
 pub const CAUSE_RANDOM: u8 = 1;
-/// A rule without chance.
+/// A deterministic rule.
 pub const CAUSE_DETERMINISTIC: u8 = 2;
 
 /// A packet, as a discipline sees it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The caller's own number or pointer; comes back unchanged.
+    /// A number or pointer of the caller's; it is not changed.
     pub id: u64,
     /// Equal for all packets of one flow.
     pub flow: u64,
-    /// Equal for all packets from one host; the flow again where hosts are not known.
+    /// Equal for all packets from one host; the flow where hosts are not known.
     pub src_host: u64,
-    /// Equal for all packets to one host; the flow again where hosts are not known.
+    /// Equal for all packets to one host; the flow where hosts are not known.
     pub dst_host: u64,
     /// Size in bytes as the link accounts it, at least 1.
     pub bytes: u32,
@@ -56,7 +58,7 @@ pub struct Packet {
     pub dscp: u8,
 }
 
-/// A packet that leaves.
+/// A packet that leaves the discipline.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
@@ -66,7 +68,7 @@ pub struct Departure {
     pub enqueued_ns: u64,
 }
 
-/// What waits.
+/// What waits in a queue or a discipline.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
@@ -74,11 +76,12 @@ pub struct Backlog {
     pub packets: u32,
     /// Bytes.
     pub bytes: u64,
-    /// Bytes that wait for the same link, here and in other queues.
+    /// Bytes that wait for the same link, in this queue and in others.
     pub link_bytes: u64,
 }
 
-/// Told of every packet that is dropped: the packet, when it was accepted (now, if never), where, why.
+/// Called for every packet that is dropped: the packet, when it was accepted (now, if it never was),
+/// where (`SOJOURN_STAGE_...`) and why (`SOJOURN_CAUSE_...`).
 pub type DroppedFn = unsafe extern "C" fn(
     context: *mut c_void,
     packet: *const Packet,
@@ -87,8 +90,8 @@ pub type DroppedFn = unsafe extern "C" fn(
     cause: u8,
 );
 
-/// Told of every packet that was just marked: the packet with its new ECN field, when it was accepted (now,
-/// if it is just coming), where, why.
+/// Called for every packet that was just marked: the packet with its new ECN field, when it was
+/// accepted (now, if it is arriving), where and why.
 pub type MarkedFn = unsafe extern "C" fn(
     context: *mut c_void,
     packet: *const Packet,
@@ -97,7 +100,7 @@ pub type MarkedFn = unsafe extern "C" fn(
     cause: u8,
 );
 
-/// The place of a discipline, and its ear.
+/// The link of a discipline, its seed, and the callbacks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -105,24 +108,25 @@ pub struct Setup {
     pub mtu_bytes: u32,
     /// Rate of the link in bits per second; 0 where it is not known.
     pub rate_bps: u64,
-    /// Seed of all chance: same seed, same fates.
+    /// Seed of all random numbers: the same seed gives the same drops and marks.
     pub seed: u64,
     /// Passed to the callbacks.
     pub context: *mut c_void,
-    /// Told of every drop; may be null.
+    /// Called for every drop; may be null.
     pub dropped: Option<DroppedFn>,
-    /// Told of every mark; may be null.
+    /// Called for every mark; may be null.
     pub marked: Option<MarkedFn>,
 }
 
 /// A discipline.
-pub struct Qdisc(Entry);
+pub struct Qdisc(QdiscState);
 
-/// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Null on error; then
-/// `error` holds a sentence of at most `error_size` bytes, its terminating zero included.
+/// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Null on error;
+/// then `error` holds a sentence of at most `error_size` bytes, its terminating zero included.
 ///
 /// # Safety
-/// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is null.
+/// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is
+/// null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_new(
     text: *const c_char,
@@ -130,13 +134,12 @@ pub unsafe extern "C" fn sojourn_new(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut Qdisc {
+    let new = |text: &str, setup: &Setup| QdiscState::new(text, setup).map(Qdisc);
     // SAFETY: as the caller promises.
-    unsafe {
-        door::open(text, setup, error, error_size, |text, setup| Entry::new(text, setup).map(Qdisc))
-    }
+    unsafe { handle::make(text, setup, error, error_size, new) }
 }
 
-/// Frees a discipline and what waits in it, without a word to the callbacks. Null is allowed.
+/// Frees a discipline and the packets in it; the callbacks are not called. Null is allowed.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new` and is not used again, or is null.
@@ -148,8 +151,8 @@ pub unsafe extern "C" fn sojourn_free(qdisc: *mut Qdisc) {
     }
 }
 
-/// Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not legal, or time runs
-/// backwards.
+/// Enqueues or drops a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not
+/// legal, or `now_ns` lies before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
@@ -160,15 +163,15 @@ pub unsafe extern "C" fn sojourn_enqueue(
     packet: *const Packet,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (entry, packet) = unsafe { (&mut (*qdisc).0, *packet) };
-    let Some(packet) = Caller::legal(packet) else { return -1 };
-    let Some(now) = entry.pass(now_ns) else { return -1 };
-    entry.qdisc.enqueue(now, packet, &mut entry.rng, &mut entry.caller);
+    let (state, packet) = unsafe { (&mut (*qdisc).0, *packet) };
+    let Some(packet) = CheckedPacket::new(packet) else { return -1 };
+    let Some(now) = state.advance(now_ns) else { return -1 };
+    state.qdisc.enqueue(now, packet, &mut state.rng, &mut state.callbacks);
     0
 }
 
 /// Takes the next packet to send. 1 and `departure` is written, or 0 and it is not; -1 (and nothing
-/// happens) if time runs backwards.
+/// happens) if `now_ns` lies before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `departure` points to room for a departure.
@@ -179,9 +182,9 @@ pub unsafe extern "C" fn sojourn_dequeue(
     departure: *mut Departure,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let entry = unsafe { &mut (*qdisc).0 };
-    let Some(now) = entry.pass(now_ns) else { return -1 };
-    match entry.qdisc.dequeue(now, &mut entry.rng, &mut entry.caller) {
+    let state = unsafe { &mut (*qdisc).0 };
+    let Some(now) = state.advance(now_ns) else { return -1 };
+    match state.qdisc.dequeue(now, &mut state.rng, &mut state.callbacks) {
         Some(left) => {
             let left = Departure { packet: left.packet.0, enqueued_ns: left.enqueued.as_nanos() };
             // SAFETY: as the caller promises.
@@ -192,7 +195,7 @@ pub unsafe extern "C" fn sojourn_dequeue(
     }
 }
 
-/// When `sojourn_on_timer` is due, or `SOJOURN_NEVER`. It changes in `sojourn_on_timer`, and in
+/// When to call `sojourn_on_timer`, or `SOJOURN_NEVER`. It changes in `sojourn_on_timer`, and in
 /// `sojourn_enqueue` when nothing was waiting.
 ///
 /// # Safety
@@ -203,26 +206,26 @@ pub unsafe extern "C" fn sojourn_next_timer(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is not the instant announced by
-/// `sojourn_next_timer`. It may lie before that of the last call: a caller without timers of its own
-/// catches up.
+/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is not what `sojourn_next_timer`
+/// gives. It may lie before the time of the last call, so that a caller without timers of its own
+/// can catch up.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) -> c_int {
     // SAFETY: as the caller promises.
-    let entry = unsafe { &mut (*qdisc).0 };
+    let state = unsafe { &mut (*qdisc).0 };
     let now = Time::from_nanos(now_ns);
-    if entry.qdisc.next_timer() != Some(now) {
+    if state.qdisc.next_timer() != Some(now) {
         return -1;
     }
-    entry.qdisc.on_timer(now);
+    state.qdisc.on_timer(now);
     0
 }
 
-/// When to ask again, after `sojourn_dequeue` gave nothing although packets wait (a shaper holds them
-/// back); else `SOJOURN_NEVER`.
+/// When to call `sojourn_dequeue` again after it gave nothing although packets wait (a shaper holds
+/// them back); otherwise `SOJOURN_NEVER`.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -232,23 +235,24 @@ pub unsafe extern "C" fn sojourn_held_until(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.held_until() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0 or time runs backwards.
+/// The rate of the link has changed. 0, or -1 (and nothing happens) if the rate is 0 or `now_ns`
+/// lies before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bps: u64) -> c_int {
     // SAFETY: as the caller promises.
-    let entry = unsafe { &mut (*qdisc).0 };
+    let state = unsafe { &mut (*qdisc).0 };
     if rate_bps == 0 {
         return -1;
     }
-    let Some(now) = entry.pass(now_ns) else { return -1 };
-    entry.qdisc.on_rate(now, Rate::from_bps(rate_bps));
+    let Some(now) = state.advance(now_ns) else { return -1 };
+    state.qdisc.on_rate(now, Rate::from_bps(rate_bps));
     0
 }
 
-/// What waits.
+/// What waits in a discipline.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -260,7 +264,7 @@ pub unsafe extern "C" fn sojourn_backlog_of(qdisc: *const Qdisc) -> Backlog {
     Backlog { packets, bytes, link_bytes }
 }
 
-/// How many state variables there are.
+/// The number of state variables.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -270,7 +274,7 @@ pub unsafe extern "C" fn sojourn_var_count(qdisc: *const Qdisc) -> usize {
     unsafe { (*qdisc).0.vars.count() }
 }
 
-/// The name of a state variable, valid as long as the discipline; null if there is no such one.
+/// The name of a state variable, valid as long as the discipline; null past the last one.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -280,7 +284,7 @@ pub unsafe extern "C" fn sojourn_var_name(qdisc: *const Qdisc, index: usize) -> 
     unsafe { (*qdisc).0.vars.name(index) }
 }
 
-/// Writes the values of the state variables, at most `count`; returns how many there are.
+/// Writes the values of the state variables, at most `count`; returns the number of variables.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `values` points to room for `count` numbers.
@@ -291,7 +295,7 @@ pub unsafe extern "C" fn sojourn_observe(
     count: usize,
 ) -> usize {
     // SAFETY: as the caller promises.
-    let Entry { qdisc, vars, .. } = unsafe { &mut (*qdisc).0 };
+    let QdiscState { qdisc, vars, .. } = unsafe { &mut (*qdisc).0 };
     // SAFETY: as the caller promises.
     unsafe { vars.observe(|out| qdisc.observe(out), values, count) }
 }

@@ -18,7 +18,7 @@ fn library(ending: &str) -> PathBuf {
     found.max_by_key(age).unwrap_or_else(|| panic!("no library ending in {ending}"))
 }
 
-/// Compiles the example with a library, runs it and gives what it prints.
+/// Compiles the example with a library, runs it and returns what it prints.
 fn run(ending: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = library(ending);
@@ -42,7 +42,7 @@ fn run(ending: &str) -> String {
 }
 
 #[test]
-fn the_c_program_runs_with_both_libraries_and_says_the_same() {
+fn the_c_program_prints_the_same_with_both_libraries() {
     let (fixed, shared) = (run(".a"), run(".so"));
     assert_eq!(fixed, shared);
     assert!(fixed.contains("did you mean `fq_codel`"), "{fixed}");

@@ -1,5 +1,6 @@
-//! The golden traces in `testdata/golden`, through the door to C: the same files and the same reader as in
-//! `crates/aqm/tests/golden.rs`, with the functions of the header in place of the Rust API.
+//! The golden traces in `testdata/golden`, through the C bindings: the same files and the same
+//! reader as in `crates/aqm/tests/golden.rs`, with the functions of the header in place of the Rust
+//! API.
 
 // Every call of the header's functions here rests on one reason, given before each `impl`.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -67,14 +68,14 @@ fn waiting(queue: Backlog) -> c::Backlog {
     c::Backlog { packets, bytes, link_bytes }
 }
 
-fn verdict(said: c_int, cause: u8) -> Verdict {
+fn verdict(verdict: c_int, cause: u8) -> Verdict {
     let causes = [
         (c::CAUSE_OVERFLOW, Cause::Overflow),
         (c::CAUSE_RANDOM, Cause::Random),
         (c::CAUSE_DETERMINISTIC, Cause::Deterministic),
     ];
     let why = causes.into_iter().find(|&(number, _)| number == cause).map(|(_, cause)| cause);
-    match said {
+    match verdict {
         c::PASS => Verdict::Pass,
         c::MARK => Verdict::Mark(why.expect("a mark has a cause")),
         c::DROP => Verdict::Drop(why.expect("a drop has a cause")),
@@ -95,8 +96,8 @@ impl CLaw {
         };
         let mut cause = u8::MAX;
         // SAFETY: the handle is alive, the other pointers are what they are named after.
-        let said = unsafe { ask(self.0, now.as_nanos(), &head, &waiting(queue), &mut cause) };
-        verdict(said, cause)
+        let result = unsafe { ask(self.0, now.as_nanos(), &head, &waiting(queue), &mut cause) };
+        verdict(result, cause)
     }
 }
 
@@ -133,7 +134,7 @@ impl Law for CLaw {
 
 struct CDiscipline {
     handle: *mut c::Qdisc,
-    /// What the callbacks were told; the handle holds a pointer to it.
+    /// The drops and marks that the callbacks got; the handle holds a pointer to it.
     fates: *mut Vec<Fate>,
 }
 
@@ -167,7 +168,7 @@ unsafe extern "C" fn on_mark(
 ) {
     // SAFETY: the handle passes on what it was given.
     unsafe {
-        assert_eq!((*packet).ecn, c::CE, "a marked packet says so");
+        assert_eq!((*packet).ecn, c::CE, "a marked packet carries CE");
         note(context, packet, "marked", stage, cause);
     }
 }
@@ -232,7 +233,7 @@ impl Discipline for CDiscipline {
 }
 
 #[test]
-fn every_golden_trace_is_met_through_the_door_to_c() {
+fn every_golden_trace_is_met_through_the_c_bindings() {
     let (traces, values) = trace::run_all::<CLaw, CDiscipline>();
     assert!(traces >= 33, "{traces} traces");
     let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/tally-golden-c");
@@ -246,7 +247,7 @@ fn a_law_refuses_what_is_not_legal() {
     let broken = [
         c::Head { bytes: 0, ..head },
         c::Head { ecn: 4, ..head },
-        c::Head { enqueued_ns: 6, ..head }, // it would have waited less than nothing
+        c::Head { enqueued_ns: 6, ..head }, // a negative sojourn time
     ];
     let mut ask = |head: &c::Head| {
         let queue = waiting(Backlog::EMPTY);
@@ -260,7 +261,7 @@ fn a_law_refuses_what_is_not_legal() {
 }
 
 #[test]
-fn a_discipline_is_not_a_law_alone() {
+fn a_discipline_is_refused_where_a_law_is_wanted() {
     let refusal = |text: &str| {
         let (text, mut error) = (CString::new(text).expect("no zero"), [0; 300]);
         let setup = setup(std::ptr::null_mut());
@@ -275,7 +276,7 @@ fn a_discipline_is_not_a_law_alone() {
 }
 
 #[test]
-fn time_does_not_run_backwards_and_timers_ring_when_they_are_due() {
+fn calls_in_the_past_and_timers_that_are_not_due_are_refused() {
     let mut pie = CDiscipline::new("pie");
     let packet = TracePacket { id: 1, flow: 1, bytes: 1500, ecn: sojourn_aqm::Ecn::NotEct };
     pie.enqueue(Time::from_nanos(5_000_000), packet);

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Dialect, Kind, ParamSpec};
+use sojourn_aqm::params::{Dialect, Kind, ParamSpec, StepTable};
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -110,7 +110,29 @@ fn aqm<'py>(py: Python<'py>, info: &AqmInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("params", params)?;
     dict.set_item("behaviours", behaviours(py, info)?)?;
     dict.set_item("vars", vars(py, info.vars)?)?;
+    dict.set_item("step_tables", step_tables(py, info.step_tables)?)?;
     Ok(dict)
+}
+
+/// Tables of step factors: by the parameter that chooses one, then by its word, rows of (drop
+/// probability below which the row holds, factor); none in the last row, which has no bound.
+fn step_tables<'py>(py: Python<'py>, tables: &[StepTable]) -> PyResult<Bound<'py, PyDict>> {
+    let params = PyDict::new(py);
+    for table in tables {
+        let words = match params.get_item(table.param)? {
+            Some(words) => words.cast_into::<PyDict>()?,
+            None => PyDict::new(py),
+        };
+        let rows = table.rows.iter().map(|&(below, factor)| (finite(below), factor));
+        words.set_item(table.word, rows.collect::<Vec<_>>())?;
+        params.set_item(table.param, words)?;
+    }
+    Ok(params)
+}
+
+/// JSON has no infinity.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
 }
 
 /// State variables: name, unit, meaning.

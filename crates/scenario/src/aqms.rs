@@ -1,10 +1,9 @@
 //! Every AQM that a `queue` can name, with all its parameters: what the schema, Python and the
 //! documentation show.
 
-use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec};
+use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, StepTable};
 use sojourn_aqm::registry::{self, Preset, Role};
-use sojourn_aqm::spec::Discipline;
-use sojourn_aqm::{Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
+use sojourn_aqm::{Discipline, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
 /// An AQM: a law in one queue, a scheme, or a preset.
 #[derive(Clone)]
@@ -29,6 +28,8 @@ pub struct AqmInfo {
     pub vars: &'static [Var],
     /// What the dialects differ in besides parameters.
     pub behaviours: Vec<Behaviour>,
+    /// How its controller scales steps by its output.
+    pub step_tables: &'static [StepTable],
     preset: Option<&'static Preset>,
     unused: fn(&str) -> &'static [&'static str],
 }
@@ -56,6 +57,7 @@ impl AqmInfo {
             law_params: (law.params)(),
             behaviours: [(law.behaviours)(), of_discipline].concat(),
             vars: vars(&parsed(&spec.kind())),
+            step_tables: law.step_tables,
             preset,
             unused: law.unused,
         }

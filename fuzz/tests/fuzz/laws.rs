@@ -1,4 +1,4 @@
-//! Laws alone, asked about any packet and any backlog at any time, as a caller through the door to C may.
+//! Laws alone, asked about any packet and any backlog at any time, as a caller of the C bindings may.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};
@@ -7,7 +7,7 @@ use crate::life::ecn;
 use crate::settings::Settings;
 use crate::target;
 
-/// A hook, with any arguments. Times need not run forwards.
+/// A call of a hook, with any arguments. Times need not be in order.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
     Enqueue { now: u64, bytes: u32, ecn: u8, queue: (u32, u64, u64) },
@@ -19,9 +19,9 @@ enum Call {
     Rate { now: u64, bps: u64 },
 }
 
-/// A law and what it is asked.
+/// A law and the calls of its hooks.
 #[derive(Clone, Debug, TypeGenerator)]
-struct Inquiry {
+struct Calls {
     settings: Settings,
     calls: Vec<Call>,
 }
@@ -63,14 +63,14 @@ fn ask(law: &mut dyn sojourn_aqm::Aqm, call: &Call, rng: &mut Rng) {
 
 target! {
     /// No panic, and no mark on what cannot be marked, even from a caller that breaks the contract.
-    fn every_law_answers_whatever_it_is_asked(inquiry: Inquiry) {
-        let Some((spec, limit)) = inquiry.settings.spec() else { return };
+    fn no_law_panics_whatever_it_is_asked(calls: Calls) {
+        let Some((spec, limit)) = calls.settings.spec() else { return };
         let env = Env { limit, mtu_bytes: 1514, rate: Some(Rate::from_bps(10_000_000)), salt: 1 };
         let Ok(mut law) = registry::build_law(&spec, &env) else { return };
         let vars = registry::law(&spec.law).expect("a law").vars;
         let mut values = vec![f64::NAN; vars.len()];
         let mut rng = Rng::stream(1, "fuzz", 0);
-        for call in inquiry.calls.iter().take(200) {
+        for call in calls.calls.iter().take(200) {
             ask(&mut *law, call, &mut rng);
             law.observe(&mut values);
             assert!(values.iter().all(|value| value.is_finite()), "{vars:?}: {values:?}");

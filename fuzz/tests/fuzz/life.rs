@@ -1,4 +1,4 @@
-//! Disciplines, under a host that keeps the contract whatever the traffic.
+//! Disciplines under any traffic, in a host that keeps to the contract of `Qdisc`.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Ecn, Rate};
@@ -7,13 +7,13 @@ use crate::host::Host;
 use crate::settings::Settings;
 use crate::target;
 
-/// What happens to a discipline.
+/// An event in the life of a discipline.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Event {
     /// Packets of a flow arrive.
-    Offer { flow: u8, bytes: u16, ecn: u8, count: u8 },
-    /// The link asks for packets.
-    Take(u8),
+    Enqueue { flow: u8, bytes: u16, ecn: u8, count: u8 },
+    /// The link dequeues packets.
+    Dequeue(u8),
     /// Microseconds pass.
     Wait(u16),
     /// Nanoseconds pass: a power of two, up to a minute.
@@ -37,13 +37,13 @@ pub fn ecn(field: u8) -> Ecn {
 
 fn happen(host: &mut Host, event: &Event) {
     match *event {
-        Event::Offer { flow, bytes, ecn: field, count } => {
+        Event::Enqueue { flow, bytes, ecn: field, count } => {
             for _ in 0..=count % 64 {
                 host.offer(u64::from(flow), u32::from(bytes).max(1), ecn(field));
                 host.check();
             }
         }
-        Event::Take(count) => {
+        Event::Dequeue(count) => {
             for _ in 0..=count % 64 {
                 host.take();
                 host.check();
@@ -59,7 +59,7 @@ fn happen(host: &mut Host, event: &Event) {
 
 target! {
     /// Conservation, order, marks, limits, timers, finite variables: whatever the parameters.
-    fn every_discipline_keeps_its_promises(life: Life) {
+    fn every_discipline_keeps_its_contract(life: Life) {
         let Some((spec, limit)) = life.settings.spec() else { return };
         let mut host = Host::new(&spec, limit, u64::from(life.seed));
         for event in life.events.iter().take(200) {

@@ -1,6 +1,6 @@
-//! Every fuzz target. None knows a right answer: they know what must hold for any input.
+//! Every fuzz target. None knows the right result; each knows what must hold for any input.
 
-mod door;
+mod c_bindings;
 mod laws;
 mod life;
 mod parsers;
@@ -10,12 +10,12 @@ mod tcp;
 mod words;
 
 #[path = "../../../crates/aqm/tests/contract/host.rs"]
-#[allow(dead_code)] // the contract's tests also ask how often it signalled, and for a digest
+#[allow(dead_code)] // the contract's tests also use its signal counts and digest
 mod host;
 
 /// The reader of golden traces.
 #[path = "../../../crates/aqm/tests/golden/file.rs"]
-#[allow(dead_code)] // nobody lives through what is read here
+#[allow(dead_code)] // the traces are read here and not run
 mod golden;
 
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ fn budget() -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// One more target has seen so many inputs; kept in a file for the line at the end of `make test`.
+/// Adds the inputs of a target to a file, for the summary line of `make test`.
 fn tally(inputs: u64) {
     static DONE: Mutex<u64> = Mutex::new(0);
     let mut done = DONE.lock().expect("no other test failed while it counted");

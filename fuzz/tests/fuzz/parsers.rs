@@ -72,7 +72,7 @@ const OVERRIDES: &[&str] = &[
     "seed=7",
 ];
 
-/// A packet that nobody sends.
+/// A packet type for disciplines that are built and not used.
 struct NoPacket;
 
 impl Packet for NoPacket {
@@ -124,7 +124,7 @@ impl Files {
 }
 
 target! {
-    /// An AQM in its text form is refused with a sentence, or is built and written as it is read.
+    /// An AQM in its text form is refused with a sentence, or builds and is written as it was read.
     fn the_text_of_an_aqm(text: Edited) {
         let text = text.of(AQMS);
         match QdiscSpec::parse(&text) {
@@ -137,7 +137,7 @@ target! {
         }
     }
 
-    /// A quantity is refused, or is written so that it is read as the same again.
+    /// A quantity is refused, or is written as text that is read as the same value.
     fn quantities(text: Edited) {
         let text = text.of(QUANTITIES);
         let _ = units::split(&text);
@@ -176,9 +176,9 @@ target! {
     }
 }
 
-/// What is edited is right before: else the targets would see refusals only.
+/// The texts are legal before they are edited: otherwise the targets would see refusals only.
 #[test]
-fn the_texts_to_be_edited_are_right() {
+fn the_texts_to_be_edited_are_legal() {
     AQMS.iter().for_each(|text| assert!(QdiscSpec::parse(text).is_ok(), "{text}"));
     TRACES.iter().for_each(|text| drop(Trace::read(text).expect("a golden trace")));
     for (texts, format) in [(TOMLS, Format::Toml), (&[JSON][..], Format::Json)] {

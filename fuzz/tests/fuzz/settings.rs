@@ -1,11 +1,12 @@
-//! Descriptions of AQMs with odd but well-formed values: every entry, dialect and parameter can come up.
+//! Descriptions of AQMs with odd but well-formed values: every entry, dialect and parameter can
+//! come up.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::params::{Kind, ParamSpec};
 use sojourn_aqm::registry::{self, PRESETS, Role};
 use sojourn_aqm::{Limit, QdiscSpec};
 
-/// What is to be built.
+/// The description of an AQM to build.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Settings {
     kind: u16,
@@ -61,7 +62,7 @@ fn value_of(param: &ParamSpec, choice: u16) -> String {
     let power = 1u64 << (choice % 64);
     let real = f64::from(choice) / 1e4;
     match param.kind {
-        // Not below a microsecond: a law with a timer every nanosecond is legal, and a test of patience.
+        // Not below a microsecond: a timer of one nanosecond is legal but takes too long.
         Kind::Span => format!("{power}us", power = power >> 10),
         Kind::Hertz => format!("{}hz", real * real),
         Kind::Number => {

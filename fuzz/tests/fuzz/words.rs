@@ -1,8 +1,8 @@
-//! Text that is nearly right: a good one, edited.
+//! Text that is nearly right: legal text with random edits.
 
 use bolero::TypeGenerator;
 
-/// What parsers look for, and what trips them.
+/// Tokens that parsers look for, and tokens that they must not accept.
 const WORDS: &[&str] = &[
     "",
     " ",
@@ -79,17 +79,17 @@ const WORDS: &[&str] = &[
 /// One change of a text; places wrap around its length.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Edit {
-    /// A character goes in.
+    /// Inserts a character.
     Char(u16, char),
-    /// One of the words goes in.
+    /// Inserts one of the words.
     Word(u16, u8),
-    /// So many characters go out.
+    /// Deletes so many characters.
     Cut(u16, u8),
-    /// So many characters from the second place are repeated at the first.
+    /// Copies so many characters from the second place to the first.
     Copy(u16, u16, u8),
 }
 
-/// A text of a list with some changes.
+/// One of a list of texts, edited.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Edited {
     which: u8,
@@ -98,7 +98,7 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// The text, from those that are right.
+    /// The edited text, from a list of legal ones.
     pub fn of(&self, right: &[&str]) -> String {
         let mut text: Vec<char> = right[usize::from(self.which) % right.len()].chars().collect();
         for edit in self.edits.iter().take(usize::from(self.count % 8)) {

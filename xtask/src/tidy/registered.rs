@@ -3,7 +3,7 @@
 use super::{Complaints, Source};
 
 const FOLDERS: [&str; 2] = ["crates/aqm/src/laws/", "crates/aqm/src/qdiscs/"];
-const REGISTRY: &str = "crates/aqm/src/registry.rs";
+const REGISTRY: &str = "crates/aqm/src/registry/mod.rs";
 const ALLOW: &str = "tidy: allow(unregistered)";
 
 /// Complaints about laws that are not registered.

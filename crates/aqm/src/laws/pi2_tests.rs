@@ -240,7 +240,7 @@ fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
 #[test]
 fn the_head_of_the_queue_is_passed_on_before_every_update() {
     for aqm in ["pi2@rfc9332", "fq(pi2@rfc9332)"] {
-        let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+        let spec = crate::QdiscSpec::parse(aqm).unwrap();
         let mut qdisc = crate::registry::build_watched::<Numbered>(&spec, &env()).unwrap();
         let mut rng = Rng::stream(1, "unused", 0);
         for id in 0..200 {

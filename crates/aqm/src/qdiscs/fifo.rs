@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use crate::law::{Aqm, Env, Law, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
-use crate::qdiscs::line::{Line, Waiting};
-use crate::qdiscs::queue::LawQueue;
+use crate::qdiscs::queues::law_queue::LawQueue;
+use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -42,7 +42,7 @@ words! {
 #[derive(Debug)]
 pub struct Fifo<P, L> {
     law: L,
-    line: Line<P>,
+    line: PacketFifo<P>,
     limit: Limit,
     overflow: Overflow,
 }
@@ -50,7 +50,7 @@ pub struct Fifo<P, L> {
 impl<P: Packet, L: Aqm> Fifo<P, L> {
     /// An empty queue; arrivals that find no room are dropped.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { law, line: Line::default(), limit, overflow: Overflow::Arrival }
+        Fifo { law, line: PacketFifo::default(), limit, overflow: Overflow::Arrival }
     }
 
     /// The same, with somebody who pays where there is no room.
@@ -63,7 +63,7 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         &self.law
     }
 
-    fn queue(&mut self) -> LawQueue<'_, L, &mut Line<P>> {
+    fn queue(&mut self) -> LawQueue<'_, L, &mut PacketFifo<P>> {
         LawQueue { law: &mut self.law, waiting: &mut self.line, elsewhere: 0 }
     }
 
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn the_dialects_of_tail_drop_say_what_is_limited_and_who_pays() {
         let of = |aqm: &str| {
-            let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+            let spec = crate::QdiscSpec::parse(aqm).unwrap();
             crate::registry::settings(&spec)
                 .unwrap()
                 .into_iter()

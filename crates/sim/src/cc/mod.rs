@@ -24,9 +24,8 @@ pub use window::{OldGrowth, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sojourn_aqm::Var;
-use sojourn_aqm::nearest::nearest;
-use sojourn_aqm::params::{Dialect, ParamError, ParamSpec, Params};
+use sojourn_aqm::params::{Dialect, ParamSpec, Params, SpecText, configure};
+use sojourn_aqm::{SpecError, Var};
 
 /// What the registry knows of a congestion control beside its behaviour.
 pub trait Control: CongestionControl + Sized + 'static {
@@ -93,10 +92,10 @@ macro_rules! registry {
         /// # Errors
         /// A sentence that says what would be right.
         pub fn choose(text: &str) -> Result<Chosen, String> {
-            let (kind, dialect, settings) = parse(text)?;
-            match kind {
-                $(<$control>::NAME => chosen::<$control>(dialect, &settings),)*
-                _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
+            let text = SpecText::parse(text)?;
+            match text.kind.as_str() {
+                $(<$control>::NAME => chosen::<$control>(&text),)*
+                kind => Err(unknown_control(kind)),
             }
         }
     };
@@ -111,28 +110,15 @@ registry! {
     reno::Reno;
 }
 
-/// Kind, dialect and settings of a congestion control in its text form.
-type Parsed<'a> = (&'a str, Option<&'a str>, Vec<(&'a str, &'a str)>);
-
-fn parse(text: &str) -> Result<Parsed<'_>, String> {
-    let (head, rest) = text.split_once(':').unwrap_or((text, ""));
-    let (kind, dialect) = match head.split_once('@') {
-        Some((kind, dialect)) => (kind.trim(), Some(dialect.trim())),
-        None => (head.trim(), None),
-    };
-    let item = |item| {
-        let (name, value) = str::split_once(item, '=')
-            .ok_or_else(|| format!("`{item}` is not `name=value`; separate them with commas"))?;
-        Ok((name.trim(), value.trim()))
-    };
-    let items = rest.split(',').filter(|item| !item.is_empty());
-    Ok((kind, dialect, items.map(item).collect::<Result<_, String>>()?))
-}
-
-fn chosen<C: Control>(dialect: Option<&str>, settings: &[(&str, &str)]) -> Result<Chosen, String> {
-    let params = configure::<C>(dialect, settings)?;
+fn chosen<C: Control>(text: &SpecText) -> Result<Chosen, String> {
+    let settings = text.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let params: C::Params = configure(C::NAME, text.dialect.as_deref(), settings)?;
     let in_full = full_text::<C>(&params);
     Ok(Chosen { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
+}
+
+fn unknown_control(kind: &str) -> String {
+    SpecError::unknown_kind("congestion control", kind, controls().iter().map(|c| c.name)).message
 }
 
 fn vars<C: Control>() -> &'static [Var] {
@@ -148,35 +134,6 @@ fn full_text<C: Control>(params: &C::Params) -> String {
     if settings.is_empty() { C::NAME.to_owned() } else { format!("{}:{settings}", C::NAME) }
 }
 
-fn configure<C: Control>(
-    dialect: Option<&str>,
-    settings: &[(&str, &str)],
-) -> Result<C::Params, String> {
-    let dialect = dialect.unwrap_or(C::Params::DIALECTS[0].name);
-    let mut params = C::Params::of_dialect(dialect).ok_or_else(|| {
-        unknown("dialect", dialect, C::Params::DIALECTS.iter().map(|dialect| dialect.name))
-    })?;
-    for (name, text) in settings {
-        params.set(name, text).map_err(|error| match error {
-            ParamError::Invalid(why) => format!("{}.{name}: {why}", C::NAME),
-            ParamError::Unknown => {
-                unknown("parameter", name, C::Params::specs().iter().map(|spec| spec.name))
-            }
-        })?;
-    }
-    params.check()?;
-    Ok(params)
-}
-
-fn unknown(what: &str, typed: &str, known: impl Iterator<Item = &'static str>) -> String {
-    let known: Vec<&str> = known.collect();
-    let list = known.join(", ");
-    match nearest(typed, known) {
-        Some(near) => format!("there is no {what} `{typed}`; did you mean `{near}`? Known: {list}"),
-        None => format!("there is no {what} `{typed}`; known: {list}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,5 +146,37 @@ mod tests {
         assert!(choose("reno:beta=0.5").is_err());
         assert!(choose("reno:abe=true").is_ok());
         assert!(choose("cubic:hystart=false").is_ok());
+    }
+
+    fn refusal(text: &str) -> String {
+        choose(text).err().unwrap_or_else(|| panic!("`{text}` is not legal"))
+    }
+
+    #[test]
+    fn a_malformed_description_is_refused_with_one_clear_sentence() {
+        for (text, sentence) in [
+            ("cubic:beta=0.5,beta=0.6", "`beta` is set twice"),
+            ("cubic:", "`cubic:` has an empty parameter; write `cubic` or `cubic:name=value,...`"),
+            (
+                "cubic:,beta=0.5",
+                "`cubic:,beta=0.5` has an empty parameter; write `cubic` or `cubic:name=value,...`",
+            ),
+            ("cubic@", "`cubic@` names no dialect after `@`; write `cubic` for the default"),
+            (":beta=1", "`:beta=1` names no kind; write `kind` or `kind:name=value`"),
+            ("cubic:beta", "`beta` is not `name=value`; separate them with commas"),
+        ] {
+            assert_eq!(refusal(text), sentence);
+        }
+    }
+
+    #[test]
+    fn an_unknown_dialect_or_parameter_of_a_control_names_the_nearest() {
+        assert!(
+            refusal("cubic@linx").contains("cubic has no dialect `linx`; did you mean `linux`")
+        );
+        assert!(
+            refusal("cubic:bta=1").contains("cubic has no parameter `bta`; did you mean `beta`")
+        );
+        assert!(refusal("cubic:beta=x").contains("(beta: "), "the source of the parameter");
     }
 }

@@ -4,7 +4,7 @@
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
 use sojourn_aqm::Span;
-use sojourn_aqm::nearest::nearest;
+use sojourn_aqm::params::nearest;
 
 pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;

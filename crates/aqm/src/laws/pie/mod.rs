@@ -43,7 +43,7 @@ use scaling::Tune;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
-use crate::params::{Bytes, Hertz, OrAuto, OrOff};
+use crate::params::{Bytes, Hertz, OrAuto, OrOff, StepTable};
 use crate::parts::gains::Gains;
 pub(in crate::laws) use crate::parts::periodic::Periodic as Timer;
 use crate::parts::periodic::in_jiffies;
@@ -351,6 +351,7 @@ impl Law for Pie {
         Var { name: "burst_allowance", unit: "s", doc: "Time for which nothing is dropped yet" },
         Var { name: "accumulator", unit: "1", doc: "Sum of probabilities since the last signal" },
     ];
+    const STEP_TABLES: &'static [StepTable] = &scaling::TABLES;
 
     fn new(params: &PieParams, env: &Env) -> Self {
         let (controller, timer) = Controller::new(params, env);

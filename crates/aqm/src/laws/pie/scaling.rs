@@ -1,6 +1,7 @@
 //! How a step of PIE's controller shrinks while the drop probability is small (RFC 8033 §4.2:
 //! "auto-tuning"), by dialect. Every factor is a power of two, so scaling rounds nothing.
 
+use crate::params::StepTable;
 use crate::words;
 
 words! {
@@ -17,23 +18,38 @@ words! {
     }
 }
 
+/// Down to 0.1 %, where the fine tables go on (RFC 8033 §4.2).
+const FINE: [(f64, f64); 3] = [(1e-6, 1.0 / 2048.0), (1e-5, 1.0 / 512.0), (1e-4, 1.0 / 128.0)];
+/// From 0.01 % to 10 %, the same in all tables but the oldest.
+const MIDDLE: [(f64, f64); 3] = [(1e-3, 1.0 / 32.0), (0.01, 1.0 / 8.0), (0.1, 1.0 / 2.0)];
+/// Above 10 % steps grow, in the ns-2 code and in what was made of it.
+const GROWING: [(f64, f64); 3] = [(1.0, 2.0), (10.0, 8.0), (f64::INFINITY, 32.0)];
+/// Above 10 % steps are as they come.
+const WHOLE: (f64, f64) = (f64::INFINITY, 1.0);
+
+const PAPER2013: &[(f64, f64)] = &[MIDDLE[1], MIDDLE[2], WHOLE];
+const RFC8033: &[(f64, f64)] = &[FINE[0], FINE[1], FINE[2], MIDDLE[0], MIDDLE[1], MIDDLE[2], WHOLE];
+const NS2: &[(f64, f64)] = &[MIDDLE[0], MIDDLE[1], MIDDLE[2], GROWING[0], GROWING[1], GROWING[2]];
+const DOCSIS: &[(f64, f64)] = &[
+    FINE[0], FINE[1], FINE[2], MIDDLE[0], MIDDLE[1], MIDDLE[2], GROWING[0], GROWING[1], GROWING[2],
+];
+
+const fn table(word: &'static str, rows: &'static [(f64, f64)]) -> StepTable {
+    StepTable { param: "tune", word, rows }
+}
+
+/// The tables, in the order of [`Tune`].
+pub(super) const TABLES: [StepTable; 4] = [
+    table("paper2013", PAPER2013),
+    table("rfc8033", RFC8033),
+    table("ns2", NS2),
+    table("docsis", DOCSIS),
+];
+
 impl Tune {
     /// The factor for a step taken at drop probability `p`.
     pub(in crate::laws) fn factor(self, p: f64) -> f64 {
-        let fine = matches!(self, Tune::Rfc8033 | Tune::Docsis);
-        let divisor = match self {
-            _ if fine && p < 1e-6 => 2048.0,
-            _ if fine && p < 1e-5 => 512.0,
-            _ if fine && p < 1e-4 => 128.0,
-            Tune::Rfc8033 | Tune::Ns2 | Tune::Docsis if p < 1e-3 => 32.0,
-            _ if p < 0.01 => 8.0,
-            _ if p < 0.1 => 2.0,
-            Tune::Paper2013 | Tune::Rfc8033 => 1.0,
-            Tune::Ns2 | Tune::Docsis if p < 1.0 => 0.5,
-            Tune::Ns2 | Tune::Docsis if p < 10.0 => 0.125,
-            Tune::Ns2 | Tune::Docsis => 1.0 / 32.0,
-        };
-        1.0 / divisor
+        TABLES[self as usize].factor(p)
     }
 }
 
@@ -45,6 +61,7 @@ pub(in crate::laws) fn capped(p: f64, step: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Quantity;
 
     /// RFC 8033 §4.2; ns-2 `pie.cc`, `PIEQueue::calculate_p`: a row holds strictly below its bound.
     #[test]
@@ -82,5 +99,15 @@ mod tests {
         assert_eq!(divisors(Tune::Ns2), [32., 32., 32., 32., 8., 2., 0.5, 0.125, 1.0 / 32.]);
         let docsis = [2048., 512., 128., 32., 8., 2., 0.5, 0.125, 1.0 / 32.];
         assert_eq!(divisors(Tune::Docsis), docsis);
+    }
+
+    #[test]
+    fn every_word_has_the_table_of_its_name() {
+        for (word, table) in Tune::WORDS.iter().zip(&TABLES) {
+            assert_eq!((table.param, table.word), ("tune", *word));
+            let tune = Tune::parse(word).expect("its own word");
+            assert_eq!(TABLES[tune as usize], *table);
+        }
+        assert_eq!(Tune::WORDS.len(), TABLES.len());
     }
 }

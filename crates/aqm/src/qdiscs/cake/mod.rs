@@ -27,7 +27,7 @@ use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::flows::Flows;
+use crate::qdiscs::queues::flow_queues::FlowQueues;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
@@ -67,7 +67,7 @@ impl Scheme for Cake {
 /// The discipline.
 #[derive(Debug)]
 struct CakeQueues<P> {
-    flows: Flows<P, Cobalt>,
+    flows: FlowQueues<P, Cobalt>,
     standings: Vec<Standing>,
     lists: Lists,
     flow_ways: Ways,
@@ -140,7 +140,7 @@ impl<P: Packet> CakeQueues<P> {
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
         let (limit, most_bytes) = params.room();
         CakeQueues {
-            flows: Flows::new(places, || Cobalt::with(cobalt.clone(), &env)),
+            flows: FlowQueues::new(places, || Cobalt::with(cobalt.clone(), &env)),
             standings: vec![rest; places],
             lists: Lists::new(places),
             flow_ways: Ways::new(places),

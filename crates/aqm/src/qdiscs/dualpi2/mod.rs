@@ -26,8 +26,8 @@ pub use params::DualPi2Params;
 use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Ecn, Head, Packet};
 use crate::parts::periodic::Periodic;
-use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::line::{Line, Waiting, mark};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
+use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -67,8 +67,8 @@ impl Scheme for DualPi2 {
 /// The discipline.
 #[derive(Debug)]
 struct DualQueue<P> {
-    low: Line<P>,
-    classic: Line<P>,
+    low: PacketFifo<P>,
+    classic: PacketFifo<P>,
     signals: Coupled,
     timer: Periodic,
     limit: Limit,
@@ -115,8 +115,8 @@ impl<P: Packet> DualQueue<P> {
     fn new(params: &DualPi2Params, env: &Env) -> Self {
         let is_rfc = params.dialect == "rfc9332";
         DualQueue {
-            low: Line::default(),
-            classic: Line::default(),
+            low: PacketFifo::default(),
+            classic: PacketFifo::default(),
             signals: Coupled::new(params, env),
             timer: Periodic::new(params.tupdate),
             limit: params.limit,
@@ -199,7 +199,8 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
     }
 
     fn on_timer(&mut self, now: Time) {
-        let age = |line: &mut Line<P>| line.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
+        let age =
+            |line: &mut PacketFifo<P>| line.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
         self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
         self.timer.advance(now);
     }
@@ -220,5 +221,4 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -19,10 +19,10 @@ pub use params::{SfqParams, SfqRedParams};
 
 use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
-use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
-use crate::qdiscs::line::{Total, mark};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
 use crate::qdiscs::linux_red::{Curve, State};
-use crate::qdiscs::pool::{Chain, Pool};
+use crate::qdiscs::queues::pool::{Chain, Pool};
+use crate::qdiscs::queues::total::Total;
 use crate::rng::{Rng, splitmix};
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -394,5 +394,4 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Behind the door: what the handles point to, and the caller as a sink.
+//! What the handles of C callers point to, and the sink that calls their callbacks.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 
@@ -10,56 +10,56 @@ use sojourn_aqm::{
 use crate::{DroppedFn, MarkedFn, Packet, Setup};
 
 /// What the handle of a discipline points to.
-pub struct Entry {
-    pub qdisc: Box<dyn Qdisc<Legal>>,
-    pub rng: Rng,
-    pub caller: Caller,
-    pub vars: Vars,
+pub(crate) struct QdiscState {
+    pub(crate) qdisc: Box<dyn Qdisc<CheckedPacket>>,
+    pub(crate) rng: Rng,
+    pub(crate) callbacks: Callbacks,
+    pub(crate) vars: Vars,
     /// The time of the last call.
     clock: Time,
 }
 
 /// What the handle of a law points to.
-pub struct LawEntry {
-    pub law: Box<dyn Aqm>,
-    pub rng: Rng,
-    pub vars: Vars,
+pub(crate) struct LawState {
+    pub(crate) law: Box<dyn Aqm>,
+    pub(crate) rng: Rng,
+    pub(crate) vars: Vars,
 }
 
-/// State variables: their names as C wants them, and room for their values.
-pub struct Vars {
+/// State variables: their names as C strings, and room for their values.
+pub(crate) struct Vars {
     names: Vec<CString>,
     values: Vec<f64>,
 }
 
 /// A packet whose fields have been checked.
 #[derive(Clone, Copy)]
-pub struct Legal(pub Packet);
+pub(crate) struct CheckedPacket(pub(crate) Packet);
 
-/// The callbacks of the caller.
-pub struct Caller {
+/// The callbacks of a setup.
+pub(crate) struct Callbacks {
     context: *mut c_void,
     dropped: Option<DroppedFn>,
     marked: Option<MarkedFn>,
 }
 
-impl Entry {
-    pub fn new(text: &str, setup: &Setup) -> Result<Entry, String> {
-        let (spec, env) = place(text, setup)?;
-        let qdisc = registry::build::<Legal>(&spec, &env).map_err(|error| error.to_string())?;
-        Ok(Entry {
+impl QdiscState {
+    pub(crate) fn new(text: &str, setup: &Setup) -> Result<QdiscState, String> {
+        let (spec, env) = spec_and_env(text, setup)?;
+        let qdisc =
+            registry::build::<CheckedPacket>(&spec, &env).map_err(|error| error.to_string())?;
+        let Setup { context, dropped, marked, .. } = *setup;
+        Ok(QdiscState {
             vars: Vars::new(qdisc.vars()),
             clock: Time::ZERO,
             qdisc,
-            rng: chance(setup.seed),
-            caller: Caller { context: setup.context, dropped: setup.dropped, marked: setup.marked },
+            rng: stream(setup.seed),
+            callbacks: Callbacks { context, dropped, marked },
         })
     }
-}
 
-impl Entry {
     /// The time of a call, unless it lies before that of the last one.
-    pub fn pass(&mut self, now_ns: u64) -> Option<Time> {
+    pub(crate) fn advance(&mut self, now_ns: u64) -> Option<Time> {
         let now = Time::from_nanos(now_ns);
         (now >= self.clock).then(|| {
             self.clock = now;
@@ -68,29 +68,29 @@ impl Entry {
     }
 }
 
-impl LawEntry {
-    pub fn new(text: &str, setup: &Setup) -> Result<LawEntry, String> {
-        let (spec, env) = place(text, setup)?;
+impl LawState {
+    pub(crate) fn new(text: &str, setup: &Setup) -> Result<LawState, String> {
+        let (spec, env) = spec_and_env(text, setup)?;
         let law = registry::build_law(&spec, &env).map_err(|error| error.to_string())?;
         let entry = registry::law(&spec.law).expect("what was built is registered");
-        Ok(LawEntry { law, rng: chance(setup.seed), vars: Vars::new(entry.vars) })
+        Ok(LawState { law, rng: stream(setup.seed), vars: Vars::new(entry.vars) })
     }
 }
 
-/// The chance of a handle.
-pub fn chance(seed: u64) -> Rng {
+/// The random stream of a handle.
+pub(crate) fn stream(seed: u64) -> Rng {
     Rng::stream(seed, "queue", 0)
 }
 
-/// What is to be made, and where.
-fn place(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
+/// What a text describes, and the environment that a setup gives it.
+fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
     if setup.mtu_bytes == 0 {
         return Err("mtu_bytes must be positive".to_owned());
     }
     let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
     let salt = Rng::stream(setup.seed, "hash", 0).next_u64();
     let rate = (setup.rate_bps > 0).then(|| Rate::from_bps(setup.rate_bps));
-    // Every discipline has a limit of its own, which takes the place of this one.
+    // Every discipline has a limit parameter, which replaces this one.
     let limit = Limit::Packets(1000);
     Ok((spec, Env { limit, mtu_bytes: setup.mtu_bytes, rate, salt }))
 }
@@ -101,11 +101,11 @@ impl Vars {
         Vars { names: vars.iter().map(name).collect(), values: vec![0.0; vars.len()] }
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 
-    pub fn name(&self, index: usize) -> *const c_char {
+    pub(crate) fn name(&self, index: usize) -> *const c_char {
         self.names.get(index).map_or(std::ptr::null(), |name| name.as_ptr())
     }
 
@@ -113,7 +113,7 @@ impl Vars {
     ///
     /// # Safety
     /// `values` points to room for `count` numbers.
-    pub unsafe fn observe(
+    pub(crate) unsafe fn observe(
         &mut self,
         observe: impl FnOnce(&mut [f64]),
         values: *mut f64,
@@ -126,20 +126,20 @@ impl Vars {
     }
 }
 
-impl Caller {
-    /// The packet, if its fields are legal.
-    pub fn legal(packet: Packet) -> Option<Legal> {
-        let legal = packet.bytes > 0 && ecn(packet.ecn).is_some() && packet.dscp <= 63;
-        legal.then_some(Legal(packet))
+impl CheckedPacket {
+    /// The packet, if its size, ECN field and DSCP are legal.
+    pub(crate) fn new(packet: Packet) -> Option<CheckedPacket> {
+        let is_legal = packet.bytes > 0 && ecn(packet.ecn).is_some() && packet.dscp <= 63;
+        is_legal.then_some(CheckedPacket(packet))
     }
 }
 
 /// The ECN field of that number.
-pub fn ecn(field: u8) -> Option<Ecn> {
+pub(crate) fn ecn(field: u8) -> Option<Ecn> {
     [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].get(usize::from(field)).copied()
 }
 
-impl AqmPacket for Legal {
+impl AqmPacket for CheckedPacket {
     fn bytes(&self) -> u32 {
         self.0.bytes
     }
@@ -163,41 +163,41 @@ impl AqmPacket for Legal {
     }
 }
 
-impl Sink<Legal> for Caller {
-    fn dropped(&mut self, packet: Legal, enqueued: Time, stage: Stage, cause: Cause) {
+impl Sink<CheckedPacket> for Callbacks {
+    fn dropped(&mut self, packet: CheckedPacket, enqueued: Time, stage: Stage, cause: Cause) {
         if let Some(dropped) = self.dropped {
             let (at, stage, cause) = (enqueued.as_nanos(), stage as u8, cause as u8);
-            // SAFETY: the caller of `sojourn_new` gave a function and the context it wants.
+            // SAFETY: the setup holds a function and the context that it expects.
             unsafe { dropped(self.context, &packet.0, at, stage, cause) };
         }
     }
 
-    fn marked(&mut self, packet: &mut Legal, enqueued: Time, stage: Stage, cause: Cause) {
+    fn marked(&mut self, packet: &mut CheckedPacket, enqueued: Time, stage: Stage, cause: Cause) {
         if let Some(marked) = self.marked {
             let (at, stage, cause) = (enqueued.as_nanos(), stage as u8, cause as u8);
-            // SAFETY: the caller of `sojourn_new` gave a function and the context it wants.
+            // SAFETY: the setup holds a function and the context that it expects.
             unsafe { marked(self.context, &packet.0, at, stage, cause) };
         }
     }
 }
 
-/// Makes what a handle points to, or writes why it cannot be made.
+/// Makes what a handle points to; on failure writes the reason and returns null.
 ///
 /// # Safety
 /// `text` is a C string, `setup` points to a setup; `error` points to `size` bytes or is null.
-pub unsafe fn open<T>(
+pub(crate) unsafe fn make<T>(
     text: *const c_char,
     setup: *const Setup,
     error: *mut c_char,
     size: usize,
-    make: impl FnOnce(&str, &Setup) -> Result<T, String>,
+    new: impl FnOnce(&str, &Setup) -> Result<T, String>,
 ) -> *mut T {
     let made = if text.is_null() || setup.is_null() {
         Err("text and setup must not be null".to_owned())
     } else {
         // SAFETY: both are not null, so they are what the caller promises.
         let (text, setup) = unsafe { (CStr::from_ptr(text), &*setup) };
-        make(&text.to_string_lossy(), setup)
+        new(&text.to_string_lossy(), setup)
     };
     match made {
         Ok(thing) => Box::into_raw(Box::new(thing)),
@@ -209,7 +209,7 @@ pub unsafe fn open<T>(
     }
 }
 
-/// Copies a sentence into the room of a caller, cut off where it ends.
+/// Copies a sentence into the buffer of a caller, cut off at its end.
 ///
 /// # Safety
 /// `error` points to `size` bytes or is null.

@@ -113,7 +113,7 @@ fn memory_is_limited_beside_the_limit() {
 #[test]
 fn the_dialect_of_the_law_brings_the_flow_queues_of_that_name() {
     let value = |aqm: &str, name: &str| {
-        let spec = crate::spec::QdiscSpec::parse(aqm).unwrap();
+        let spec = crate::QdiscSpec::parse(aqm).unwrap();
         let settings = crate::registry::settings(&spec).unwrap();
         settings.into_iter().find(|(found, _)| *found == name).unwrap().1
     };

@@ -6,15 +6,16 @@ use alloc::vec::Vec;
 use crate::law::Aqm;
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
-use crate::qdiscs::line::{Total, Waiting};
-use crate::qdiscs::pool::{Chain, Chained, Pool};
-use crate::qdiscs::queue::LawQueue;
+use crate::qdiscs::queues::law_queue::LawQueue;
+use crate::qdiscs::queues::packet_fifo::PacketQueue;
+use crate::qdiscs::queues::pool::{Chain, Chained, Pool};
+use crate::qdiscs::queues::total::Total;
 use crate::rng::Rng;
 use crate::time::Time;
 
 /// The queues, numbered from zero.
 #[derive(Debug)]
-pub(crate) struct Flows<P, L> {
+pub(crate) struct FlowQueues<P, L> {
     flows: Vec<Flow<L>>,
     pool: Pool<P>,
     total: Total,
@@ -29,11 +30,15 @@ struct Flow<L> {
     law: L,
 }
 
-impl<P: Packet, L: Aqm> Flows<P, L> {
+impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     /// Empty queues, each under a law of its own made by `law`.
     pub(crate) fn new(count: usize, mut law: impl FnMut() -> L) -> Self {
         let flow = |_| Flow { chain: Chain::default(), law: law() };
-        Flows { flows: (0..count).map(flow).collect(), pool: Pool::new(), total: Total::default() }
+        FlowQueues {
+            flows: (0..count).map(flow).collect(),
+            pool: Pool::new(),
+            total: Total::default(),
+        }
     }
 
     pub(crate) fn count(&self) -> usize {

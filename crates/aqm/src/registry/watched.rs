@@ -16,7 +16,7 @@ use crate::time::{Rate, Time};
 
 /// A law whose state is noted before it judges a packet.
 #[derive(Clone, Debug)]
-pub struct Watched<L> {
+pub(super) struct Watched<L> {
     law: L,
     before: Vec<f64>,
 }
@@ -97,13 +97,13 @@ impl<L: Law> Law for Watched<L> {
 }
 
 /// A scheme whose state is noted before each packet that is offered or asked for.
-pub(crate) struct WatchedScheme<P> {
+pub(super) struct WatchedScheme<P> {
     scheme: Box<dyn Qdisc<P>>,
     before: Vec<f64>,
 }
 
 impl<P: Packet> WatchedScheme<P> {
-    pub(crate) fn new(scheme: Box<dyn Qdisc<P>>) -> Self {
+    pub(super) fn new(scheme: Box<dyn Qdisc<P>>) -> Self {
         let before = vec![f64::NAN; scheme.vars().len()];
         WatchedScheme { scheme, before }
     }
@@ -175,5 +175,5 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
 }
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
+#[path = "watched_tests.rs"]
 mod tests;

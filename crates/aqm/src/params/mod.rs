@@ -5,12 +5,23 @@
 //! documentation page.
 
 mod behaviour;
+mod configure;
+mod nearest;
 mod quantity;
 pub mod rules;
+mod spec_error;
+mod spec_text;
+mod step_table;
 
 pub use behaviour::Behaviour;
+pub use configure::configure;
+pub(crate) use configure::{Unchecked, set_all};
+pub use nearest::nearest;
 pub use quantity::{Bytes, Hertz, OrAuto, OrOff, Quantity};
 pub use rules::Rule;
+pub use spec_error::{SpecError, hint};
+pub use spec_text::SpecText;
+pub use step_table::StepTable;
 
 use alloc::format;
 use alloc::string::String;

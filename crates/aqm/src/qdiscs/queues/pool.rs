@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::qdisc::Departure;
-use crate::qdiscs::line::Waiting;
+use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::time::Time;
 
 /// The packets of all queues.
@@ -142,7 +142,7 @@ pub(crate) struct Chained<'a, P> {
     pub(crate) chain: &'a mut Chain,
 }
 
-impl<P: Packet> Waiting for Chained<'_, P> {
+impl<P: Packet> PacketQueue for Chained<'_, P> {
     type Packet = P;
 
     fn packets(&self) -> u32 {

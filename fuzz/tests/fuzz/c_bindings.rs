@@ -1,7 +1,7 @@
-//! The door to C, with whatever a caller can pass: any packet, any time, any timer. A panic there cannot be caught:
-//! it ends the run, and says where it happened.
+//! The C bindings, with whatever a caller can pass: any packet, any time, any timer. A panic there
+//! cannot be caught: it ends the run and names its place.
 
-// What is behind the door is reached by its own functions.
+// The bindings are called as C calls them.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_void};
@@ -15,8 +15,8 @@ use crate::target;
 /// A call, with any arguments. Times are in microseconds, near enough for timers to be met.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
-    Offer { now: u32, flow: u64, bytes: u32, ecn: u8, dscp: u8 },
-    Take { now: u32 },
+    Enqueue { now: u32, flow: u64, bytes: u32, ecn: u8, dscp: u8 },
+    Dequeue { now: u32 },
     Timer { now: u32 },
     DueTimer,
     Rate { now: u32, bps: u64 },
@@ -24,13 +24,13 @@ enum Call {
 
 /// A discipline and what is done to it.
 #[derive(Clone, Debug, TypeGenerator)]
-struct Careless {
+struct CarelessCaller {
     settings: Settings,
     calls: Vec<Call>,
 }
 
 unsafe extern "C" fn on_drop(context: *mut c_void, _: *const c::Packet, _: u64, _: u8, _: u8) {
-    // SAFETY: the handle passes on what it was given, a number.
+    // SAFETY: the context of the setup below points to a number.
     unsafe { *context.cast::<u64>() += 1 };
 }
 
@@ -44,18 +44,18 @@ struct Balance {
 /// # Safety
 /// `qdisc` is alive.
 unsafe fn call(qdisc: *mut c::Qdisc, call: &Call, balance: &mut Balance) {
-    // Within 17 s: a law with a timer every microsecond is not to be caught up for hours.
+    // Within 17 s: catching up on a timer of one microsecond over hours would take too long.
     let at = |micros: u32| u64::from(micros >> 8) * 1000;
     // SAFETY: the handle is alive, the other pointers are what they are named after.
     unsafe {
         match *call {
-            Call::Offer { now, flow, bytes, ecn, dscp } => {
+            Call::Enqueue { now, flow, bytes, ecn, dscp } => {
                 let (src_host, dst_host) = (flow / 2, flow / 3);
                 let packet = c::Packet { id: 0, flow, src_host, dst_host, bytes, ecn, dscp };
                 let accepted = c::sojourn_enqueue(qdisc, at(now), &packet) == 0;
                 balance.accepted += u64::from(accepted);
             }
-            Call::Take { now } => {
+            Call::Dequeue { now } => {
                 let mut left = std::mem::MaybeUninit::uninit();
                 let taken = c::sojourn_dequeue(qdisc, at(now), left.as_mut_ptr()) == 1;
                 balance.left += u64::from(taken);
@@ -74,9 +74,9 @@ unsafe fn call(qdisc: *mut c::Qdisc, call: &Call, balance: &mut Balance) {
 }
 
 target! {
-    /// Nothing a caller passes is a panic, and no packet is lost or doubled.
-    fn the_door_to_c_survives_a_careless_caller(careless: Careless) {
-        let Some((spec, _)) = careless.settings.spec() else { return };
+    /// No argument causes a panic, and no packet is lost or duplicated.
+    fn the_c_bindings_survive_a_careless_caller(caller: CarelessCaller) {
+        let Some((spec, _)) = caller.settings.spec() else { return };
         let text = CString::new(spec.to_string()).expect("no zero");
         let mut dropped = 0u64;
         let context = (&raw mut dropped).cast();
@@ -93,7 +93,7 @@ target! {
         unsafe {
             let qdisc = c::sojourn_new(text.as_ptr(), &setup, std::ptr::null_mut(), 0);
             assert!(!qdisc.is_null(), "{spec}");
-            for what in careless.calls.iter().take(200) {
+            for what in caller.calls.iter().take(200) {
                 call(qdisc, what, &mut balance);
                 let waiting = u64::from(c::sojourn_backlog_of(qdisc).packets);
                 let gone = context.cast::<u64>().read();

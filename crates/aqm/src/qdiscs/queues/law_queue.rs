@@ -2,8 +2,8 @@
 
 use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::{Backlog, Head, Packet};
-use crate::qdisc::{Departure, Sink};
-use crate::qdiscs::line::{Waiting, mark};
+use crate::qdisc::{Departure, Sink, mark};
+use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::rng::Rng;
 use crate::time::Time;
 
@@ -15,7 +15,7 @@ pub(crate) struct LawQueue<'a, L, W> {
     pub(crate) elsewhere: u64,
 }
 
-impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
+impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     /// What waits here.
     pub(crate) fn backlog(&self) -> Backlog {
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
@@ -40,11 +40,11 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
                 Verdict::Pass => {}
                 Verdict::Mark(_) if full => {} // dropped below, and a mark with it
                 Verdict::Mark(cause) => {
-                    testify(self.law, sink);
+                    report_state(self.law, sink);
                     mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 }
                 Verdict::Drop(cause) => {
-                    testify(self.law, sink);
+                    report_state(self.law, sink);
                     sink.dropped(packet, now, Stage::Enqueue, cause);
                     return false;
                 }
@@ -52,7 +52,7 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
         }
         if full {
             self.law.on_overflow(now, queue);
-            testify(self.law, sink);
+            report_state(self.law, sink);
             sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
             return false;
         }
@@ -79,12 +79,12 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
             match self.law.on_dequeue(now, head, behind, rng) {
                 Verdict::Pass => return Some(head.bytes),
                 Verdict::Mark(cause) => {
-                    testify(self.law, sink);
+                    report_state(self.law, sink);
                     mark(packet, *enqueued, Stage::Dequeue, cause, sink);
                     return Some(head.bytes);
                 }
                 Verdict::Drop(cause) => {
-                    testify(self.law, sink);
+                    report_state(self.law, sink);
                     let dropped = self.waiting.pop().expect("it was judged");
                     sink.dropped(dropped.packet, dropped.enqueued, Stage::Dequeue, cause);
                 }
@@ -105,14 +105,14 @@ impl<P: Packet, L: Aqm, W: Waiting<Packet = P>> LawQueue<'_, L, W> {
         let Departure { packet, enqueued } = self.waiting.pop()?;
         let bytes = packet.bytes();
         self.law.on_eviction(now, self.backlog());
-        testify(self.law, sink);
+        report_state(self.law, sink);
         sink.dropped(packet, enqueued, Stage::Queued, Cause::Overflow);
         Some(bytes)
     }
 }
 
 /// Tells how a watched law stood when it decided; of others there is nothing to tell.
-fn testify<P>(law: &impl Aqm, sink: &mut dyn Sink<P>) {
+fn report_state<P>(law: &impl Aqm, sink: &mut dyn Sink<P>) {
     if let Some(evidence) = law.evidence() {
         sink.evidence(evidence);
     }

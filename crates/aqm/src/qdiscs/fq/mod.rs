@@ -23,9 +23,9 @@ use crate::law::{Env, Law, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink};
-use crate::qdiscs::flows::Flows;
-use crate::qdiscs::line::Total;
-use crate::qdiscs::rota::{Rota, Turn};
+use crate::qdiscs::queues::drr_lists::{DrrList, DrrLists};
+use crate::qdiscs::queues::flow_queues::FlowQueues;
+use crate::qdiscs::queues::total::Total;
 use crate::rng::{Rng, splitmix};
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -89,10 +89,10 @@ pub const VARS: &[Var] = &[
 /// Flow queues, each under its own law.
 #[derive(Debug)]
 pub struct Fq<P, L> {
-    flows: Flows<P, L>,
+    flows: FlowQueues<P, L>,
     /// Bytes that each queue may still send in this round.
     credits: Vec<i64>,
-    rota: Rota,
+    lists: DrrLists,
     limit: Limit,
     memory_limit: u64,
     overflow: Overflow,
@@ -111,9 +111,9 @@ impl<P: Packet, L: Law> Fq<P, L> {
         assert!(quantum > 0, "a round without bytes would never end");
         let count = params.flows as usize;
         Fq {
-            flows: Flows::new(count, law),
+            flows: FlowQueues::new(count, law),
             credits: vec![0; count],
-            rota: Rota::new(count),
+            lists: DrrLists::new(count),
             limit: params.limit,
             memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
             overflow: params.overflow,
@@ -159,7 +159,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// The fattest queue loses half of its packets (RFC 8290 §4.1) or of its bytes (Linux
     /// `fq_codel_drop`) from its head, at most `drop_batch` packets.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        let listed = self.rota.listed();
+        let listed = self.lists.listed();
         let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
         let half = self.flows.bytes(fattest).div_ceil(2);
         let most = match self.shed {
@@ -180,10 +180,10 @@ impl<P: Packet, L: Law> Fq<P, L> {
 
     /// A queue was found empty. A new one stays for one more round among the old, so that it cannot
     /// come back as new at once (RFC 8290 §4.2).
-    fn retire(&mut self, turn: Turn, index: u32) {
-        self.rota.remove_head(turn);
-        if turn == Turn::New && self.rota.length(Turn::Old) > 0 {
-            self.rota.append(Turn::Old, index);
+    fn retire(&mut self, turn: DrrList, index: u32) {
+        self.lists.remove_head(turn);
+        if turn == DrrList::New && self.lists.length(DrrList::Old) > 0 {
+            self.lists.append(DrrList::Old, index);
         }
     }
 
@@ -194,9 +194,9 @@ impl<P: Packet, L: Law> Fq<P, L> {
             self.alarm = due;
         }
         debug_assert!(due >= self.alarm, "the laws of one discipline share one grid of timers");
-        if !self.rota.contains(index) {
+        if !self.lists.contains(index) {
             self.credits[index as usize] = self.quantum;
-            self.rota.append(Turn::New, index);
+            self.lists.append(DrrList::New, index);
         }
     }
 }
@@ -211,7 +211,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
             while self.is_over_limit() {
                 self.shed(now, sink);
             }
-        } else if self.flows.is_empty(index) && !self.rota.contains(index) {
+        } else if self.flows.is_empty(index) && !self.lists.contains(index) {
             // The link will not ask this queue, so its law must hear now that it is empty.
             self.flows.law_mut(index).on_empty(now);
         }
@@ -224,12 +224,12 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
         loop {
-            let (turn, index) = self.rota.head()?;
+            let (turn, index) = self.lists.head()?;
             let credits = &mut self.credits[index as usize];
             if *credits <= 0 {
                 *credits += self.quantum;
-                self.rota.remove_head(turn);
-                self.rota.append(Turn::Old, index);
+                self.lists.remove_head(turn);
+                self.lists.append(DrrList::Old, index);
                 continue;
             }
             self.wake(index, now);
@@ -249,7 +249,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
 
     fn on_timer(&mut self, now: Time) {
         let mut alarm: Option<Time> = None;
-        for index in self.rota.listed() {
+        for index in self.lists.listed() {
             if self.flows.is_empty(index) {
                 continue;
             }
@@ -278,9 +278,9 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
 
     fn observe(&self, out: &mut [f64]) {
         let waits = |&index: &u32| !self.flows.is_empty(index);
-        out[0] = self.rota.listed().filter(waits).count() as f64;
-        out[1] = f64::from(self.rota.length(Turn::New));
-        out[2] = f64::from(self.rota.length(Turn::Old));
+        out[0] = self.lists.listed().filter(waits).count() as f64;
+        out[1] = f64::from(self.lists.length(DrrList::New));
+        out[2] = f64::from(self.lists.length(DrrList::Old));
     }
 }
 
@@ -295,9 +295,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
 }
 
 #[cfg(test)]
-#[path = "fq_tests.rs"]
 mod tests;
 
 #[cfg(test)]
-#[path = "fq_oracle_tests.rs"]
-mod oracle;
+mod oracle_tests;

@@ -1,88 +1,35 @@
 //! Every law and discipline by name: one line each.
 
+mod entry;
 mod presets;
+mod resolve;
+mod spec;
+mod watched;
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::law::{Aqm, Env, Law, Var};
+use crate::law::{Aqm, Env, Law};
 use crate::laws;
-use crate::nearest::nearest;
 use crate::packet::Packet;
-use crate::params::{Behaviour, Dialect, ParamError, ParamSpec, Params};
+use crate::params::{Behaviour, ParamSpec, Params, SpecError, Unchecked, set_all};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
-use crate::spec::{Discipline, QdiscSpec, SpecError};
-use crate::watch::{Watched, WatchedScheme};
 
+pub use entry::{Entry, Role};
+use entry::{law_entry, scheme_entry};
 pub use presets::{PRESETS, Preset, Setting};
+pub use spec::{Discipline, QdiscSpec};
+use watched::{Watched, WatchedScheme};
 
-/// What an entry is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// A law, for one queue or under flow queues.
-    Law,
-    /// A discipline that brings its own laws: [`Scheme`].
-    Scheme,
-}
-
-/// What the registry tells of a law or a scheme without making one.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// What it is.
-    pub role: Role,
-    /// Its name: `codel`.
-    pub name: &'static str,
-    /// One line.
-    pub doc: &'static str,
-    /// Its dialects, the default first.
-    pub dialects: &'static [Dialect],
-    /// Its parameters.
-    pub params: fn() -> &'static [ParamSpec],
-    /// In what its dialects differ beside them.
-    pub behaviours: fn() -> &'static [Behaviour],
-    /// The parameters without effect in a dialect.
-    pub unused: fn(dialect: &str) -> &'static [&'static str],
-    /// The default of a parameter in a dialect, as text.
-    pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
-    /// Its state variables.
-    pub vars: &'static [Var],
-}
+pub use crate::params::hint;
 
 crate::params! {
     /// The parameters that a scheme leaves to an arrangement of queues: none.
     pub struct NoParams {
         dialects: "none" = "a scheme declares all of its parameters itself";
-    }
-}
-
-fn scheme_entry<S: Scheme>() -> Entry {
-    Entry {
-        role: Role::Scheme,
-        name: S::NAME,
-        doc: S::DOC,
-        dialects: S::Params::DIALECTS,
-        params: S::Params::specs,
-        behaviours: S::Params::behaviours,
-        unused: S::Params::unused,
-        default_of: |dialect, param| S::Params::of_dialect(dialect)?.get(param),
-        vars: S::VARS,
-    }
-}
-
-fn law_entry<L: Law>() -> Entry {
-    Entry {
-        role: Role::Law,
-        name: L::NAME,
-        doc: L::DOC,
-        dialects: L::Params::DIALECTS,
-        params: L::Params::specs,
-        behaviours: L::Params::behaviours,
-        unused: L::Params::unused,
-        default_of: |dialect, param| L::Params::of_dialect(dialect)?.get(param),
-        vars: L::VARS,
     }
 }
 
@@ -125,12 +72,14 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME && spec.discipline == Discipline::Fifo {
                 return alone::<$law>(spec, env);
             })*
-            let why = format!("`{}` brings queues of its own; name a law, such as `codel`", spec.kind());
+            let kind = spec.kind();
+            let why = format!("`{kind}` brings queues of its own; name a law, such as `codel`");
             Err(SpecError::new("kind", why))
         }
 
-        /// The same, watched: before each drop and mark it tells [`Sink::evidence`](crate::Sink) how
-        /// the state variables of the law, or of the scheme, stood. What it does is the same.
+        /// Makes a discipline that calls [`Sink::evidence`](crate::Sink::evidence) before each drop
+        /// and mark with the state variables of its law, or of the scheme, as they were before the
+        /// decision. Its decisions are those of [`build`].
         ///
         /// # Errors
         /// As [`build`].
@@ -237,17 +186,7 @@ pub fn dialect_of(spec: &QdiscSpec) -> &str {
 
 /// The error for a law that does not exist, nearest name first.
 pub fn unknown_law(name: &str) -> SpecError {
-    let known: Vec<&str> = names().collect();
-    SpecError::new("kind", format!("there is no AQM `{name}`{}", hint(name, &known)))
-}
-
-/// ", did you mean `codel`? Known: codel, pie."
-pub fn hint(typed: &str, known: &[&str]) -> String {
-    let known_list = known.join(", ");
-    match nearest(typed, known.iter().copied()) {
-        Some(near) => format!("; did you mean `{near}`? Known: {known_list}"),
-        None => format!("; known: {known_list}"),
-    }
+    SpecError::unknown_kind("AQM", name, names())
 }
 
 fn arrange<P: Packet + Send + 'static, L: Law>(
@@ -292,70 +231,19 @@ fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static 
 /// The parameters of discipline and law: defaults of the dialect, then of the preset, then what the
 /// user set.
 fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
-    let own = spec.preset.and_then(preset).map_or(&[][..], |preset| preset.dialects);
-    let dialect = dialect_of(spec);
-    let of_law = match own.iter().any(|pair| pair.name == dialect) {
-        true => L::DIALECTS[0].name,
-        false => dialect,
-    };
-    let mut law = L::of_dialect(of_law).ok_or_else(|| {
-        let known: Vec<&str> = own.iter().chain(L::DIALECTS).map(|d| d.name).collect();
-        let kind = spec.kind();
-        SpecError::new(
-            "dialect",
-            format!("{kind} has no dialect `{dialect}`{}", hint(dialect, &known)),
-        )
-    })?;
-    let mut discipline = D::of_dialect(dialect)
-        .or_else(|| D::of_dialect(D::DIALECTS[0].name))
-        .expect("the first dialect exists");
-    for (name, text) in spec.preset_settings(dialect).chain(spec.set_by_user()) {
-        let result = match discipline.set(name, text) {
-            Err(ParamError::Unknown) => law.set(name, text),
-            result => result,
-        };
-        result.map_err(|error| refused::<D, L>(spec, name, error))?;
-    }
-    refuse_unused(spec, &law, of_law)?;
-    discipline.check().and_then(|()| law.check()).map_err(|why| SpecError::new("", why))?;
-    Ok((discipline, law))
-}
-
-/// A setting without effect in the dialect is a mistake.
-fn refuse_unused<L: Params>(spec: &QdiscSpec, law: &L, dialect: &str) -> Result<(), SpecError> {
-    let defaults = L::of_dialect(dialect).expect("the law was made of it");
-    let is_idle =
-        |name: &str| L::unused(dialect).contains(&name) && law.get(name) != defaults.get(name);
-    match spec.set_by_user().find(|(name, _)| is_idle(name)) {
-        None => Ok(()),
-        Some((name, text)) => {
-            let kind = spec.kind();
-            let why = format!(
-                "{name} `{text}` has no effect in dialect {dialect}; leave it out (`sojourn explain \
-                 {kind}` shows what has)"
-            );
-            Err(SpecError::new(name, why))
-        }
-    }
-}
-
-fn refused<D: Params, L: Params>(spec: &QdiscSpec, name: &str, error: ParamError) -> SpecError {
-    match error {
-        ParamError::Invalid(why) => {
-            let specs = L::specs().iter().chain(D::specs());
-            let dialect = dialect_of(spec);
-            let mut found =
-                specs.filter(|spec| spec.name == name).map(|spec| spec.source_of(dialect));
-            let source = found.next_back().unwrap_or_default();
-            SpecError::new(name, format!("{why} ({name}: {source})"))
-        }
-        ParamError::Unknown => {
-            let known: Vec<&str> = L::specs().iter().chain(D::specs()).map(|s| s.name).collect();
-            let kind = spec.kind();
-            let hint = hint(name, &known);
-            SpecError::new(name, format!("{kind} has no parameter `{name}`{hint}").to_string())
-        }
-    }
+    let (kind, dialect) = (spec.kind(), dialect_of(spec));
+    let pair = spec.preset.and_then(preset);
+    let of_pair = pair.map_or(&[][..], |preset| preset.dialects);
+    // A law takes its own default in a dialect that only the pair has.
+    let is_of_pair = of_pair.iter().any(|known| known.name == dialect);
+    let of_law = if is_of_pair { L::DIALECTS[0].name } else { dialect };
+    let mut law = Unchecked::<L>::of_dialect(&kind, of_law, of_pair)?;
+    let mut discipline = Unchecked::<D>::of_dialect_or_first(dialect);
+    let preset_settings = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
+    let preset_settings = preset_settings.map(|setting| (setting.name, setting.value));
+    let sets = &mut [&mut law as _, &mut discipline as _];
+    set_all(&kind, dialect, sets, preset_settings, spec.set_by_user())?;
+    Ok((discipline.params, law.params))
 }
 
 #[cfg(test)]

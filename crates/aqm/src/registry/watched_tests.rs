@@ -1,9 +1,9 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::QdiscSpec;
 use crate::packet::Ecn;
 use crate::registry;
-use crate::spec::QdiscSpec;
 use crate::testing::{Numbered, env};
 
 /// What a sink heard, in order: evidence as (name, value), and signals.

@@ -1,0 +1,149 @@
+//! From a dialect and settings to checked parameters.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::spec_error::hint;
+use super::{Dialect, ParamError, ParamSpec, Params, SpecError};
+
+/// The parameters of `kind` in a dialect (none: the default) with these settings, checked.
+///
+/// ```
+/// use sojourn_aqm::laws::pie::PieParams;
+/// use sojourn_aqm::params::configure;
+///
+/// let pie: PieParams = configure("pie", Some("linux"), [("target", "5ms")]).expect("legal");
+/// assert_eq!(pie.dialect, "linux");
+/// let error = configure::<PieParams>("pie", None, [("targt", "5ms")]).unwrap_err();
+/// assert!(error.message.contains("did you mean `target`"));
+/// ```
+///
+/// # Errors
+/// [`SpecError`] when the dialect or a parameter is unknown, a value is not legal or has no effect
+/// in the dialect, or two values contradict each other.
+pub fn configure<'a, P: Params>(
+    kind: &str,
+    dialect: Option<&str>,
+    settings: impl IntoIterator<Item = (&'a str, &'a str), IntoIter: Clone>,
+) -> Result<P, SpecError> {
+    let dialect = dialect.unwrap_or(P::DIALECTS[0].name);
+    let mut params = Unchecked::<P>::of_dialect(kind, dialect, &[])?;
+    set_all(kind, dialect, &mut [&mut params], core::iter::empty(), settings.into_iter())?;
+    Ok(params.params)
+}
+
+/// Parameters while they are set, and the dialect they started from.
+pub(crate) struct Unchecked<P> {
+    pub(crate) params: P,
+    dialect: &'static str,
+}
+
+impl<P: Params> Unchecked<P> {
+    /// The defaults of a dialect. `others` are dialects of the kind that are none of these
+    /// parameters'; the message names them too.
+    pub(crate) fn of_dialect(
+        kind: &str,
+        dialect: &str,
+        others: &[Dialect],
+    ) -> Result<Unchecked<P>, SpecError> {
+        let found = P::DIALECTS.iter().find(|known| known.name == dialect);
+        let params = found.and_then(|found| Some((P::of_dialect(found.name)?, found.name)));
+        let Some((params, dialect)) = params else {
+            let known: Vec<&str> = others.iter().chain(P::DIALECTS).map(|d| d.name).collect();
+            let why = format!("{kind} has no dialect `{dialect}`{}", hint(dialect, &known));
+            return Err(SpecError::new("dialect", why));
+        };
+        Ok(Unchecked { params, dialect })
+    }
+
+    /// The defaults of a dialect, of the first where there is none of that name.
+    pub(crate) fn of_dialect_or_first(dialect: &str) -> Unchecked<P> {
+        let named = P::DIALECTS.iter().find(|known| known.name == dialect);
+        let dialect = named.unwrap_or(&P::DIALECTS[0]).name;
+        let params = P::of_dialect(dialect).expect("a declared dialect has defaults");
+        Unchecked { params, dialect }
+    }
+}
+
+/// One of the sets of parameters that a description sets together.
+pub(crate) trait ParamSet {
+    fn specs(&self) -> &'static [ParamSpec];
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
+    /// Whether a parameter differs from its default although it has no effect in the dialect: the
+    /// dialect then.
+    fn without_effect(&self, name: &str) -> Option<&'static str>;
+    fn check(&self) -> Result<(), String>;
+}
+
+impl<P: Params> ParamSet for Unchecked<P> {
+    fn specs(&self) -> &'static [ParamSpec] {
+        P::specs()
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
+        self.params.set(name, text)
+    }
+
+    fn without_effect(&self, name: &str) -> Option<&'static str> {
+        let defaults = P::of_dialect(self.dialect).expect("the parameters were made of it");
+        let is_unused = P::unused(self.dialect).contains(&name);
+        (is_unused && self.params.get(name) != defaults.get(name)).then_some(self.dialect)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.params.check()
+    }
+}
+
+/// Sets parameters of `kind`: first `defaults`, then what the user set, each in the set that
+/// declares it; then checks them all.
+pub(crate) fn set_all<'a>(
+    kind: &str,
+    dialect: &str,
+    sets: &mut [&mut dyn ParamSet],
+    defaults: impl Iterator<Item = (&'a str, &'a str)>,
+    by_user: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> Result<(), SpecError> {
+    for (name, text) in defaults.chain(by_user.clone()) {
+        set_one(kind, dialect, sets, name, text)?;
+    }
+    for (name, text) in by_user {
+        if let Some(dialect) = sets.iter().find_map(|set| set.without_effect(name)) {
+            return Err(has_no_effect(kind, dialect, name, text));
+        }
+    }
+    let checked = sets.iter().try_for_each(|set| set.check());
+    checked.map_err(|why| SpecError::new("", why))
+}
+
+fn set_one(
+    kind: &str,
+    dialect: &str,
+    sets: &mut [&mut dyn ParamSet],
+    name: &str,
+    text: &str,
+) -> Result<(), SpecError> {
+    for set in sets.iter_mut() {
+        match set.set(name, text) {
+            Ok(()) => return Ok(()),
+            Err(ParamError::Unknown) => {}
+            Err(ParamError::Invalid(why)) => {
+                let spec = set.specs().iter().find(|spec| spec.name == name);
+                let source = spec.map(|spec| spec.source_of(dialect)).unwrap_or_default();
+                return Err(SpecError::new(name, format!("{why} ({name}: {source})")));
+            }
+        }
+    }
+    let known: Vec<&str> = sets.iter().flat_map(|set| set.specs()).map(|spec| spec.name).collect();
+    Err(SpecError::new(name, format!("{kind} has no parameter `{name}`{}", hint(name, &known))))
+}
+
+/// A setting without effect in the dialect is a mistake.
+fn has_no_effect(kind: &str, dialect: &str, name: &str, text: &str) -> SpecError {
+    let why = format!(
+        "{name} `{text}` has no effect in dialect {dialect}; leave it out (`sojourn explain \
+         {kind}` shows what has)"
+    );
+    SpecError::new(name, why)
+}

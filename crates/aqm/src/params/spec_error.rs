@@ -1,0 +1,59 @@
+//! What is wrong with a description by name and parameters.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::nearest::nearest;
+
+/// What is wrong with the description of an AQM or a congestion control.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SpecError {
+    /// The part it is about: `kind`, `dialect`, a parameter's name, or nothing for the whole.
+    pub part: String,
+    /// A sentence: what, and what would be right.
+    pub message: String,
+}
+
+impl SpecError {
+    /// An error about a part.
+    pub fn new(part: &str, message: String) -> SpecError {
+        SpecError { part: part.to_owned(), message }
+    }
+
+    /// No registered `what` (such as `AQM`) has the name `typed`; names the nearest that is `known`.
+    pub fn unknown_kind<'a>(
+        what: &str,
+        typed: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> SpecError {
+        let known: Vec<&str> = known.into_iter().collect();
+        SpecError::new("kind", format!("there is no {what} `{typed}`{}", hint(typed, &known)))
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for SpecError {}
+
+impl From<SpecError> for String {
+    /// The sentence alone.
+    fn from(error: SpecError) -> String {
+        error.message
+    }
+}
+
+/// The end of a refusal: `; did you mean "codel"? Known: codel, pie`, with backticks.
+pub fn hint(typed: &str, known: &[&str]) -> String {
+    let known_list = known.join(", ");
+    match nearest(typed, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`? Known: {known_list}"),
+        None => format!("; known: {known_list}"),
+    }
+}

@@ -1,0 +1,95 @@
+//! First in, first out: queues of packets without a law, which count their bytes.
+
+use alloc::collections::VecDeque;
+
+use crate::packet::Packet;
+use crate::qdisc::Departure;
+use crate::time::Time;
+
+/// Packets in the order of their arrival, wherever they are kept.
+pub(crate) trait PacketQueue {
+    type Packet: Packet;
+
+    fn packets(&self) -> u32;
+
+    fn bytes(&self) -> u64;
+
+    fn is_empty(&self) -> bool {
+        self.packets() == 0
+    }
+
+    /// The packet at the head.
+    fn head(&mut self) -> Option<&mut Departure<Self::Packet>>;
+
+    /// Appends a packet.
+    fn push(&mut self, enqueued: Time, packet: Self::Packet);
+
+    /// Takes the head.
+    fn pop(&mut self) -> Option<Departure<Self::Packet>>;
+}
+
+impl<W: PacketQueue> PacketQueue for &mut W {
+    type Packet = W::Packet;
+
+    fn packets(&self) -> u32 {
+        (**self).packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+
+    fn head(&mut self) -> Option<&mut Departure<W::Packet>> {
+        (**self).head()
+    }
+
+    fn push(&mut self, enqueued: Time, packet: W::Packet) {
+        (**self).push(enqueued, packet);
+    }
+
+    fn pop(&mut self) -> Option<Departure<W::Packet>> {
+        (**self).pop()
+    }
+}
+
+/// Packets in memory of their own, each with the time at which it was accepted.
+#[derive(Debug)]
+pub(crate) struct PacketFifo<P> {
+    waiting: VecDeque<Departure<P>>,
+    bytes: u64,
+}
+
+impl<P> Default for PacketFifo<P> {
+    fn default() -> Self {
+        PacketFifo { waiting: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P: Packet> PacketQueue for PacketFifo<P> {
+    type Packet = P;
+
+    fn packets(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn head(&mut self) -> Option<&mut Departure<P>> {
+        self.waiting.front_mut()
+    }
+
+    fn push(&mut self, enqueued: Time, packet: P) {
+        self.bytes += u64::from(packet.bytes());
+        self.waiting.push_back(Departure { packet, enqueued });
+    }
+
+    fn pop(&mut self) -> Option<Departure<P>> {
+        let departure = self.waiting.pop_front();
+        if let Some(Departure { packet, .. }) = &departure {
+            self.bytes -= u64::from(packet.bytes());
+        }
+        departure
+    }
+}

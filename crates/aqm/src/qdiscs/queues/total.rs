@@ -1,0 +1,42 @@
+//! What waits in all queues of a discipline together, held against its limit.
+
+use crate::packet::Backlog;
+use crate::units::Limit;
+
+/// What waits in a whole discipline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Total {
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    pub(crate) fn remove(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+
+    pub(crate) fn is_over(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => u64::from(self.packets) > n,
+            Limit::Bytes(n) => self.bytes > n,
+        }
+    }
+
+    /// Whether one more packet of that size breaks the limit.
+    pub(crate) fn is_full_for(&self, bytes: u32, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => u64::from(self.packets) >= n,
+            Limit::Bytes(n) => self.bytes + u64::from(bytes) > n,
+        }
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets, bytes: self.bytes, link_bytes: self.bytes }
+    }
+}

@@ -1,0 +1,74 @@
+//! An AQM as people describe it, the same everywhere: `kind[@dialect][:param=value,...]`, and
+//! `fq(kind)` for any law under flow queues.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// How queues are arranged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discipline {
+    /// One queue.
+    Fifo,
+    /// Flow queues served by deficit round robin.
+    Fq,
+    /// The scheme that `law` names arranges its queues itself.
+    Own,
+}
+
+/// A discipline with its law and the parameters that were set, checked by [`QdiscSpec::parse`] or
+/// [`QdiscSpec::new`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QdiscSpec {
+    /// How queues are arranged.
+    pub discipline: Discipline,
+    /// The preset it was named by, if any: `fq_codel`.
+    pub preset: Option<&'static str>,
+    /// The name of the law or scheme.
+    pub law: String,
+    /// The dialect, where one was named.
+    pub dialect: Option<String>,
+    /// The parameters that were set, in their order.
+    pub settings: Vec<(String, String)>,
+}
+
+impl QdiscSpec {
+    /// The kind as it is written: `codel`, `fq_codel`, `fq(madpie)`.
+    pub fn kind(&self) -> String {
+        match (self.preset, self.discipline) {
+            (Some(preset), _) => preset.to_owned(),
+            (None, Discipline::Fifo | Discipline::Own) => self.law.clone(),
+            (None, Discipline::Fq) => format!("fq({})", self.law),
+        }
+    }
+
+    /// Sets a parameter the user left alone; returns false, changing nothing, if the user had set
+    /// it.
+    pub fn set_default(&mut self, name: &str, text: &str) -> bool {
+        let free = self.settings.iter().all(|(set, _)| set != name);
+        if free {
+            self.settings.push((name.to_owned(), text.to_owned()));
+        }
+        free
+    }
+
+    /// The parameters that were set, as names and values.
+    pub(super) fn set_by_user(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        self.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+}
+
+impl fmt::Display for QdiscSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind())?;
+        if let Some(dialect) = &self.dialect {
+            write!(f, "@{dialect}")?;
+        }
+        for (i, (name, text)) in self.settings.iter().enumerate() {
+            write!(f, "{}{name}={text}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
