@@ -21,8 +21,8 @@ pub fn router_plan(words: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// Routes as a plan says until the other end of the pipe `control` is closed; lines of JSON with the
-/// status go to `told`. Both are files. Results go to the folder `out` unless it is empty.
+/// Routes as a plan says until the other end of the pipe `control` is closed; lines of JSON with
+/// the status go to `told`. Both are files. Results go to the folder `out` unless it is empty.
 #[pyfunction]
 pub fn router_run(
     py: Python<'_>,

@@ -36,8 +36,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the headers of a packet that begins with its IP header; `None` if it is not IPv4 or the
-    /// headers are incomplete.
+    /// Reads the headers of a packet that begins with its IP header; `None` if it is not IPv4 or
+    /// the headers are incomplete.
     pub fn read(packet: &[u8]) -> Option<Header> {
         let ihl = usize::from(packet.first()? & 0x0f) * 4;
         if packet[0] >> 4 != 4 || ihl < 20 || packet.len() < ihl {
@@ -105,7 +105,8 @@ pub fn set_ce(packet: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// A TCP SYN of 60 bytes from 10.1.0.1:40000 to 10.2.0.1:10003, ECT(0), with a valid IP checksum.
+    /// A TCP SYN of 60 bytes from 10.1.0.1:40000 to 10.2.0.1:10003, ECT(0), with a valid IP
+    /// checksum.
     fn packet() -> Vec<u8> {
         let mut p = vec![0u8; 60];
         p[0] = 0x45;

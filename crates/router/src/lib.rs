@@ -1,11 +1,11 @@
-//! Sojourn on real packets: a router in user space that runs any AQM of the registry between two TUN
-//! devices, traffic programs over the kernel's TCP and UDP, packet captures, and the first process
-//! of a guest, which combines them with the kernel's own queueing disciplines.
+//! Sojourn on real packets: a router in user space that runs any AQM of the registry between two
+//! TUN devices, traffic programs over the kernel's TCP and UDP, packet captures, and the first
+//! process of a guest, which combines them with the kernel's own queueing disciplines.
 //!
-//! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes a plan from
-//! a scenario, [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and [`collect`]
-//! turns the captures into the tables of results. [`forwarding`] is the router itself, without
-//! devices and clock; [`live`] runs it in real time for the packets of any program.
+//! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes a plan
+//! from a scenario, [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and
+//! [`collect`] turns the captures into the tables of results. [`forwarding`] is the router itself,
+//! without devices and clock; [`live`] runs it in real time for the packets of any program.
 
 #![warn(unreachable_pub)]
 

@@ -316,3 +316,38 @@ pub fn flow_of(ports: [u16; 2], flows: usize) -> Option<(u32, bool)> {
         (None, None) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_manifest_keeps_its_keys() {
+        let netns = Netns::Router;
+        let command = Command { netns, program: "ip".to_owned(), arguments: Vec::new() };
+        assert_eq!(json!(command), json!({ "space": "router", "program": "ip", "arguments": [] }));
+        let link = RouterLinkPlan {
+            queue: "codel".to_owned(),
+            index: 1,
+            direction: Direction::Reverse,
+            limit: "100p".to_owned(),
+            framing_bytes: 14,
+            mtu_bytes: 1514,
+            service: Service::Rates(vec![(0, 8)]),
+            drop_list: Vec::new(),
+            mark_list: vec![1],
+            delays: vec![GroupDelays { forward_ns: 1, access_bps: 2, return_ns: 3 }],
+        };
+        let expected = json!({ "sojourn": {
+            "queue": "codel", "place": 1, "way": "back", "limit": "100p", "framing_bytes": 14,
+            "mtu_bytes": 1514, "service": { "rates": [[0, 8]] }, "drop_list": [],
+            "mark_list": [1],
+            "lines": [{ "forward_ns": 1, "access_bps": 2, "return_ns": 3 }],
+        }});
+        // As text, because the order of the keys counts too.
+        let bottleneck = json!(Bottleneck::Sojourn(link));
+        assert_eq!(bottleneck.to_string(), expected.to_string());
+    }
+}

@@ -47,8 +47,8 @@ pub struct Sample {
     pub tcp: TcpTotals,
 }
 
-/// The kernel's `tcp_info` of a flow's connections, added up; the round-trip time is that of the last
-/// one added, as in the simulator.
+/// The kernel's `tcp_info` of a flow's connections, added up; the round-trip time is that of the
+/// last one added, as in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TcpTotals {
     /// Payload sent, retransmissions included.

@@ -24,7 +24,8 @@ target! {
         let Some(capture) = InterfaceCapture::read(row) else { return };
         let mut once = Vec::new();
         capture.write(&mut once);
-        let again = once[..].try_into().ok().and_then(InterfaceCapture::read).expect("what was written");
+        let again = once[..].try_into().ok().and_then(InterfaceCapture::read);
+        let again = again.expect("what was written is read");
         let mut twice = Vec::new();
         again.write(&mut twice);
         assert_eq!(once, twice);
@@ -35,7 +36,8 @@ target! {
         let Some(record) = PacketRecord::read(row) else { return };
         let mut once = Vec::new();
         record.write(&mut once);
-        let again = once[..].try_into().ok().and_then(PacketRecord::read).expect("what was written");
+        let again = once[..].try_into().ok().and_then(PacketRecord::read);
+        let again = again.expect("what was written is read");
         let mut twice = Vec::new();
         again.write(&mut twice);
         assert_eq!(once, twice);

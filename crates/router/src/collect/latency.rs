@@ -1,6 +1,6 @@
-//! Delays of TCP packets from captures at the ends of their connections: the one-way delay from the
-//! sender's interface to the receiver, and the round-trip time that the simulator's observer measures
-//! beside a sender.
+//! Delays of TCP packets from captures at the ends of their connections: the one-way delay from
+//! the sender's interface to the receiver, and the round-trip time that the simulator's observer
+//! measures beside a sender.
 
 use std::collections::BTreeMap;
 use std::path::Path;

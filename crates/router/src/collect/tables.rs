@@ -56,8 +56,8 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
     rows.collect()
 }
 
-/// The state variables of the law of our router's link in a direction; the kernel does not show those
-/// of its own disciplines.
+/// The state variables of the law of our router's link in a direction; the kernel does not show
+/// those of its own disciplines.
 pub(super) fn law_vars(plan: &Plan, direction: Direction) -> &'static [Var] {
     let link = plan.router_links().find(|link| link.direction == direction);
     let link = link.and_then(|link| RouterLink::new(link, plan.seed, Recording::Off).ok());

@@ -9,7 +9,7 @@ use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
-/// In virtual time the clock advances by this much whenever it is read (`linux-1`), so a delay
+/// In virtual time the clock advances by this much whenever it is read (fact linux-1), so a delay
 /// between two time stamps is no more accurate.
 pub(super) const CLOCK_READ_NS: u64 = 256;
 /// In real time a run is invalid if the event loop woke later than this.
@@ -147,20 +147,20 @@ mod tests {
 
     #[test]
     fn offloads_that_stayed_on_make_a_run_invalid() {
-        let said = reason(|result| result.offloads.push("out: gso".to_owned()), true);
-        assert!(said.contains("out: gso"), "{said}");
+        let found = reason(|result| result.offloads.push("out: gso".to_owned()), true);
+        assert!(found.contains("out: gso"), "{found}");
     }
 
     #[test]
     fn a_delay_element_that_dropped_makes_a_run_invalid() {
-        let said = reason(|result| result.after["senders"][0]["drops"] = json!(3), true);
-        assert!(said.contains("\"s0\" dropped 3 packets"), "{said}");
+        let found = reason(|result| result.after["senders"][0]["drops"] = json!(3), true);
+        assert!(found.contains("\"s0\" dropped 3 packets"), "{found}");
     }
 
     #[test]
     fn a_stalled_host_makes_a_run_invalid_in_real_time_only() {
-        let said = reason(|result| result.latest_ns = 22_000_000, false);
-        assert!(said.contains("stalled for 22.0 ms"), "{said}");
+        let found = reason(|result| result.latest_ns = 22_000_000, false);
+        assert!(found.contains("stalled for 22.0 ms"), "{found}");
         let plan = plan();
         let late = RunResult { latest_ns: 22_000_000, ..result(&plan) };
         assert_eq!(invalid_reasons(&late, &dropped(7), true), Vec::<String>::new());
@@ -168,20 +168,23 @@ mod tests {
 
     #[test]
     fn packets_lost_by_the_capture_make_a_run_invalid() {
-        let said = reason(|result| result.capture_lost = 4, true);
-        assert!(said.contains("no room for 4 packets"), "{said}");
+        let found = reason(|result| result.capture_lost = 4, true);
+        assert!(found.contains("no room for 4 packets"), "{found}");
     }
 
     #[test]
     fn broken_connections_make_a_run_invalid() {
-        let said = reason(|result| result.broken.push("flow 0: reset".to_owned()), true);
-        assert!(said.contains("flow 0: reset"), "{said}");
+        let found = reason(|result| result.broken.push("flow 0: reset".to_owned()), true);
+        assert!(found.contains("flow 0: reset"), "{found}");
     }
 
     #[test]
     fn another_number_of_drops_in_the_kernel_makes_a_run_invalid() {
-        let said = reason(|result| result.kernel_counters.as_mut().unwrap().dropped = 70, true);
-        assert!(said.contains("counted 70 drops at the bottleneck, the record shows 7"), "{said}");
+        let found = reason(|result| result.kernel_counters.as_mut().unwrap().dropped = 70, true);
+        assert!(
+            found.contains("counted 70 drops at the bottleneck, the record shows 7"),
+            "{found}"
+        );
     }
 
     #[test]

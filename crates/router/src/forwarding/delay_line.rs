@@ -1,5 +1,5 @@
-//! A delay line: packets leave a fixed time after they entered, in order; if it has a rate, they are
-//! serialised first. It reads no clock.
+//! A delay line: packets leave a fixed time after they entered, in order; if it has a rate, they
+//! are serialised first. It reads no clock.
 
 use std::collections::VecDeque;
 

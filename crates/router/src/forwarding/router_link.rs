@@ -271,8 +271,8 @@ impl RouterLink {
         }
     }
 
-    /// Samples the state of its queue, if it reports to a probe; returns what happened since the last
-    /// sample.
+    /// Samples the state of its queue, if it reports to a probe; returns what happened since the
+    /// last sample.
     pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
         let own = self.law_state();
         self.recorder.sample(now, every, self.queue.backlog(), &own)

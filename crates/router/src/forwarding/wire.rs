@@ -1,6 +1,6 @@
 //! The wire behind a link, with real packets. Which packets it loses and how much longer some take
-//! are the simulator's own random draws, one packet after the other as they leave the link. It reads
-//! no clock.
+//! are the simulator's own random draws, one packet after the other as they leave the link. It
+//! reads no clock.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ impl Wire {
         Wire { impairment, warmup: Some(warmup), seen: 0, entered: 0, in_flight: BTreeMap::new() }
     }
 
-    /// A packet enters when it is due. Packets of no flow of the scenario pass unimpaired and use no
-    /// random draw, so that the draws of the others stay those of the simulator.
+    /// A packet enters when it is due. Packets of no flow of the scenario pass unimpaired and use
+    /// no random draw, so that the draws of the others stay those of the simulator.
     pub fn enter(&mut self, mut packet: InFlightPacket) {
         self.end_warmup_by(packet.due);
         if let Some(impairment) = self.impairment.as_mut().filter(|_| packet.flow != u32::MAX) {

@@ -13,7 +13,8 @@ use crate::linux::netlink::{Netlink, Request, find};
 use crate::plan::{Netns, Plan};
 use crate::run_files::KernelCounters;
 
-/// `struct tcmsg` (linux/rtnetlink.h): family, at byte 4 the interface, then handle, parent and info.
+/// `struct tcmsg` (linux/rtnetlink.h): family, at byte 4 the interface, then handle, parent and
+/// info.
 const TCMSG_BYTES: usize = 20;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_QUEUE: u16 = 3;
@@ -34,12 +35,13 @@ pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCo
 
 /// The counters in a message, if it describes that discipline at that interface.
 fn counted(message: &[u8], device: u32, kind: &str, at_ns: u64) -> Option<KernelCounters> {
-    let (place, rest) = message.split_at_checked(TCMSG_BYTES)?;
+    let (tcmsg, rest) = message.split_at_checked(TCMSG_BYTES)?;
     let is_kind = find(rest, libc::TCA_KIND)?.strip_suffix(b"\0")? == kind.as_bytes();
-    if place[4..8] != device.to_ne_bytes() || !is_kind {
+    if tcmsg[4..8] != device.to_ne_bytes() || !is_kind {
         return None;
     }
-    // struct gnet_stats_queue (linux/gen_stats.h): packets waiting, bytes, drops, requeues, overlimits.
+    // struct gnet_stats_queue (linux/gen_stats.h): packets waiting, bytes, drops, requeues,
+    // overlimits.
     let queue = find(find(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
     let word = |at: usize| queue.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
     Some(KernelCounters { at_ns, waiting: word(0)?.into(), dropped: word(8)?.into() })
@@ -53,10 +55,10 @@ mod tests {
     fn message(device: u32, kind: &[u8]) -> Vec<u8> {
         let queue: Vec<u8> =
             [17u32, 25_000, 4, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
-        let mut place = vec![0; TCMSG_BYTES];
-        place[4..8].copy_from_slice(&device.to_ne_bytes());
+        let mut tcmsg = vec![0; TCMSG_BYTES];
+        tcmsg[4..8].copy_from_slice(&device.to_ne_bytes());
         let parts = [
-            place,
+            tcmsg,
             attribute(libc::TCA_KIND, kind),
             attribute(TCA_STATS2, &attribute(TCA_STATS_QUEUE, &queue)),
         ];

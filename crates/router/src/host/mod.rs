@@ -31,8 +31,8 @@ const SETTLE_NS: u64 = 100_000_000;
 const MOUNTED: &str = "/run";
 
 /// Carries out the plan in `folder` and writes results there, the status last. A guest has the
-/// folder at `/run` and is powered off afterwards; on a host (`private`) it is mounted there for this
-/// process and its children alone.
+/// folder at `/run` and is powered off afterwards; on a host (`private`) it is mounted there for
+/// this process and its children alone.
 pub fn run(folder: &Path, private: bool) {
     let entered = if private { enter_private(folder) } else { Ok(()) };
     let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED)));

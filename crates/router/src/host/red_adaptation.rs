@@ -56,8 +56,8 @@ impl Red<'_> {
         Some(Red { tcmsg, parms, max_p: find(options, TCA_RED_MAX_P)? })
     }
 
-    /// The request that configures the same RED with adaptation. The kernel does not dump the table of
-    /// decay while idle; the cells of ours must be as wide as those of tc's.
+    /// The request that configures the same RED with adaptation. The kernel does not dump the
+    /// table of decay while idle; the cells of ours must be as wide as those of tc's.
     fn adaptive(mut self, adaptation: &RedAdaptation) -> Result<Request, Failure> {
         let weight = u32::from(self.parms[WEIGHT_LOG]);
         let rate = Rate::from_bps(adaptation.rate_bps);

@@ -1,7 +1,7 @@
 //! Our router between two TUN devices, in the event loop of a run. Packets to receivers pass its
-//! forward link, if it has one, and its wire. What comes back passes its reverse link if the plan has
-//! one for that group, else it passes at once. Where the plan says so, the router itself delays both
-//! directions, per group of flows; else netem does.
+//! forward link, if it has one, and its wire. What comes back passes its reverse link if the plan
+//! has one for that group, else it passes at once. Where the plan says so, the router itself
+//! delays both directions, per group of flows; else netem does.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -81,8 +81,8 @@ impl Netlink {
         Ok(Netlink { socket, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Sends a request that asks for an acknowledgement or a dump; returns what follows the header of
-    /// each message of the answer.
+    /// Sends a request that asks for an acknowledgement or a dump; returns what follows the header
+    /// of each message of the answer.
     ///
     /// # Errors
     /// The error of the system call, or the one in the answer.
@@ -165,14 +165,16 @@ mod tests {
         sender.write_all(&[0; 5000]).unwrap();
         receiver.read_exact(&mut [0; 5000]).unwrap();
         let mut diag = Netlink::open(SockProtocol::NetlinkSockDiag).unwrap();
-        // struct inet_diag_req_v2: family, protocol, bit masks of extensions and states, any socket.
+        // struct inet_diag_req_v2: family, protocol, bit masks of extensions and states, any
+        // socket.
         let mut request = [0u8; 56];
         request[..4].copy_from_slice(&[2, 6, 1 << (INET_DIAG_INFO - 1), 0]);
         request[4..8].copy_from_slice(&u32::MAX.to_ne_bytes());
         const SOCK_DIAG_BY_FAMILY: u16 = 20;
         let every = Request::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_DUMP, &request);
         let port = sender.local_addr().unwrap().port().to_be_bytes();
-        // struct inet_diag_msg: four bytes, the socket identity with the own port first, five words.
+        // struct inet_diag_msg: four bytes, the socket identity with the own port first, five
+        // words.
         let answers = diag.ask(every).unwrap();
         let ours = answers.iter().find(|answer| answer[4..6] == port).expect("it is listed");
         let info = find(&ours[72..], INET_DIAG_INFO).unwrap();

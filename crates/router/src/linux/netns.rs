@@ -72,8 +72,8 @@ pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
     enter().map_err(|e| format!("user name space: {e}; run as root"))
 }
 
-/// Enters a mount namespace in which `folder` is at `/run`, in a user namespace unless this is root:
-/// a run on a host then finds what it finds in a guest.
+/// Enters a mount namespace in which `folder` is at `/run`, in a user namespace unless this is
+/// root: a run on a host then finds what it finds in a guest.
 ///
 /// # Errors
 /// A sentence, if the kernel does not permit it.

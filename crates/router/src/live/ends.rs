@@ -1,5 +1,5 @@
-//! The network namespaces of both ends. Those made here have no name, so they are gone with the last
-//! process in them.
+//! The network namespaces of both ends. Those made here have no name, so they are gone with the
+//! last process in them.
 
 use std::fs::File;
 use std::io;

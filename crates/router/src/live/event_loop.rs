@@ -43,7 +43,8 @@ pub(super) fn run(
     let files = [devices::open(plan, &ends, 0)?, devices::open(plan, &ends, 1)?];
     let offloads = devices::switch_off_offloads(&ends)?;
     let before = [devices::read_back(plan, &ends, 0)?, devices::read_back(plan, &ends, 1)?];
-    // By default the kernel may delay a wake-up by 50 us to join it with others (PR_SET_TIMERSLACK).
+    // By default the kernel may delay a wake-up by 50 us to join it with others
+    // (PR_SET_TIMERSLACK).
     nix::sys::prctl::set_timerslack(1).map_err(|e| format!("timer slack: {e}"))?;
     let router = RouterState::new(plan)?;
     status.begun(&before);

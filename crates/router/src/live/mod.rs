@@ -1,9 +1,9 @@
-//! The router in real time: packets of any program pass it between two network namespaces, each with
-//! one TUN device. From the near end to the far end they take the path `forward`, in the other
-//! direction the path `reverse`; each path has a queue and a rate, or neither, and a delay.
+//! The router in real time: packets of any program pass it between two network namespaces, each
+//! with one TUN device. From the near end to the far end they take the path `forward`, in the
+//! other direction the path `reverse`; each path has a queue and a rate, or neither, and a delay.
 //!
-//! Read [`options`] for what a user can ask for, [`path`] for what happens to a packet, `event_loop`
-//! for the loop.
+//! Read [`options`] for what a user can ask for, [`path`] for what happens to a packet,
+//! `event_loop` for the loop.
 
 mod devices;
 mod ends;

@@ -241,4 +241,18 @@ mod tests {
             assert_eq!(plan(options).unwrap_err().0, option, "{options}");
         }
     }
+
+    #[test]
+    fn the_manifest_keeps_its_keys() {
+        let plan = plan(r#"{ "forward": { "delay": "1ms" }, "far": "x" }"#).unwrap();
+        let reverse = r#"{"name":"reverse","street":null,"delay_ns":0}"#;
+        let expected = [
+            r#"{"seed":0,"duration_ns":null,"#,
+            r#""ways":[{"name":"forward","street":null,"delay_ns":1000000},"#,
+            reverse,
+            r#"],"places":["new",{"join":"x"}],"commands":[[],[]],"spin_ns":0,"#,
+            r#""stall_ns":5000000,"mtu_bytes":1500,"packets":false,"signals":false}"#,
+        ];
+        assert_eq!(serde_json::to_string(&plan).unwrap(), expected.concat());
+    }
 }

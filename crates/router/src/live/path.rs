@@ -1,4 +1,5 @@
-//! One path through the router: a link with its queue, and a delay line behind it. It reads no clock.
+//! One path through the router: a link with its queue, and a delay line behind it. It reads no
+//! clock.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_sim::probe::Interval;

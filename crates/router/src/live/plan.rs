@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::RouterLinkPlan;
 
-/// Addresses of the near and the far end, of the shared address space (RFC 6598), which no site uses
-/// itself.
+/// Addresses of the near and the far end, of the shared address space (RFC 6598), which no site
+/// uses itself.
 pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
 /// Names of the interfaces there.
 pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];

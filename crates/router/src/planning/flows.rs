@@ -1,4 +1,5 @@
-//! The flows of a scenario as those of a run: what the kernel's TCP can do, and what our programs need.
+//! The flows of a scenario as those of a run: what the kernel's TCP can do, and what our programs
+//! need.
 
 use sojourn_aqm::Rng;
 use sojourn_scenario::ScenarioError;

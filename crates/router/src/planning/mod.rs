@@ -1,12 +1,12 @@
 //! From a resolved scenario to the plan of a run on real hosts.
 //!
-//! The topology is a dumbbell of three network namespaces. Every group of flows has its own interface
-//! at the senders (`s0`, `s1`, ...), whose netem delays what it sends by all propagation on the path
-//! to the receiver; the router's side of it (`r0`, ...) delays what comes back. So the queue at the
-//! router's interface `out` (or at the TUN devices of our own router) is the only place where packets
-//! wait for each other. The kernel's shaper hands a packet on when its transmission begins; the time
-//! that a full packet takes on the link is part of the delay before the queue, so that round trips
-//! are complete.
+//! The topology is a dumbbell of three network namespaces. Every group of flows has its own
+//! interface at the senders (`s0`, `s1`, ...), whose netem delays what it sends by all propagation
+//! on the path to the receiver; the router's side of it (`r0`, ...) delays what comes back. So the
+//! queue at the router's interface `out` (or at the TUN devices of our own router) is the only
+//! place where packets wait for each other. The kernel's shaper hands a packet on when its
+//! transmission begins; the time that a full packet takes on the link is part of the delay before
+//! the queue, so that round trips are complete.
 
 mod bottleneck;
 mod flows;

@@ -31,9 +31,10 @@ impl Commands {
         self.commands.push(command(netns, "ip", line));
     }
 
-    /// All interfaces, addresses, routes and delays. Router and receivers are joined by a veth pair, or
-    /// by the TUN devices of our router, which may then apply the delays itself. A wire of ours behind
-    /// the kernel's router is joined to it by a veth pair, and to the receivers by TUN devices.
+    /// All interfaces, addresses, routes and delays. Router and receivers are joined by a veth
+    /// pair, or by the TUN devices of our router, which may then apply the delays itself. A wire
+    /// of ours behind the kernel's router is joined to it by a veth pair, and to the receivers by
+    /// TUN devices.
     pub(super) fn hosts(
         &mut self,
         scenario: &Resolved,
@@ -140,8 +141,8 @@ impl Commands {
         }
     }
 
-    /// `veth`: the router reaches the receivers over an interface with neighbours; `is_joined`: they
-    /// reach the router over one, too.
+    /// `veth`: the router reaches the receivers over an interface with neighbours; `is_joined`:
+    /// they reach the router over one, too.
     fn receivers(&mut self, index: usize, group: &FlowGroup, (veth, is_joined): (bool, bool)) {
         let receiver = dotted(receiver_address(index));
         self.ip(Netns::Receivers, &format!("address add {receiver}/32 dev in"));
@@ -201,12 +202,12 @@ impl Commands {
     pub(super) fn bottleneck(&mut self, link: &Link, discipline: &TcDiscipline) {
         self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
         let line =
-            format!("qdisc add dev out parent 1:1 handle 10: {}", discipline.words.join(" "));
+            format!("qdisc add dev out parent 1:1 handle 10: {}", discipline.arguments.join(" "));
         self.commands.push(command(Netns::Router, "tc", &line));
         self.expected.push(Expected {
             netns: Netns::Router,
             device: "out".to_owned(),
-            kind: discipline.words[0].clone(),
+            kind: discipline.arguments[0].clone(),
             options: discipline.expected.clone(),
         });
     }
@@ -220,10 +221,10 @@ fn has_netem(bottleneck: &Bottleneck) -> bool {
     }
 }
 
-/// The delay of a full packet to the receiver without its time in the queue and its serialisation at
-/// the access rate of the whole group: all propagation, the rest of the serialisation at the flow's
-/// own access rate and, where the queue hands a packet on when its transmission begins, the time on
-/// the link at the rate `unserved`.
+/// The delay of a full packet to the receiver (fact linux-7) without its time in the queue and its
+/// serialisation at the access rate of the whole group: all propagation, the rest of the
+/// serialisation at the flow's own access rate and, where the queue hands a packet on when its
+/// transmission begins, the time on the link at the rate `unserved`.
 pub(super) fn forward_delay(group: &FlowGroup, link: &Link, unserved: Option<Rate>) -> Span {
     let bytes = u64::from(group.app.packet_bytes());
     let shared = Rate::from_bps(access_bps(group)).time_for(bytes);
@@ -268,9 +269,9 @@ pub(super) fn access_bps(group: &FlowGroup) -> u64 {
     group.access_rate.as_bps().saturating_mul(u64::from(group.count))
 }
 
-/// The same commands in an order that needs few processes: those of one program in one namespace are
-/// consecutive. The router comes first, because its commands make the interfaces of all; queues come
-/// last.
+/// The same commands in an order that needs few processes: those of one program in one namespace
+/// are consecutive. The router comes first, because its commands make the interfaces of all;
+/// queues come last.
 pub(super) fn in_few_batches(mut commands: Vec<Command>) -> Vec<Command> {
     let order = [Netns::Router, Netns::Senders, Netns::Receivers, Netns::Wire];
     let rank = |netns| order.iter().position(|other| *other == netns);
@@ -349,8 +350,8 @@ app = {{ kind = "bulk" }}
 
     #[test]
     fn the_round_trip_includes_the_time_of_a_full_packet_on_the_link() {
-        // 1500 B take 1.2 ms at 10 Mbit/s and 120 us on an access link of 100 Mbit/s, of which netem,
-        // at four times that rate, applies 30 us.
+        // 1500 B take 1.2 ms at 10 Mbit/s and 120 us on an access link of 100 Mbit/s, of which
+        // netem, at four times that rate, applies 30 us.
         let forward =
             |count, bottleneck| delay_us(&planned("\"10mbit\"", count, bottleneck).commands, "s0");
         assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["11200us", "11290us"]);

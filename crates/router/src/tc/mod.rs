@@ -26,7 +26,7 @@ pub struct TcContext {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcDiscipline {
     /// Kind and options.
-    pub words: Vec<String>,
+    pub arguments: Vec<String>,
     /// What the kernel rounds, one sentence each.
     pub warnings: Vec<String>,
     /// Options that `tc -j qdisc show` must show: name and number, in its units.
@@ -90,14 +90,14 @@ fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
         Limit::Packets(n) => ("pfifo", n),
         Limit::Bytes(n) => ("bfifo", n),
     };
-    w.word(kind);
+    w.argument(kind);
     w.pair("limit", limit);
     w.expect("limit", limit);
     Ok(())
 }
 
 fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
-    w.word(kind);
+    w.argument(kind);
     w.out.drops_at_head = true;
     w.limit()?;
     w.time("target")?;
@@ -139,7 +139,7 @@ fn fq_codel(w: &mut Writer<'_>) -> Refusable<()> {
 }
 
 fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
-    w.word(kind);
+    w.argument(kind);
     w.out.is_random = true;
     w.limit()?;
     w.time("target")?;
@@ -151,10 +151,10 @@ fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
     }
     w.ecn();
     let mode = if w.is_true("byte_mode") { "bytemode" } else { "nobytemode" };
-    w.word(mode);
+    w.argument(mode);
     match w.value("delay") {
-        Some("rate") => w.word("dq_rate_estimator"),
-        _ => w.word("no_dq_rate_estimator"),
+        Some("rate") => w.argument("dq_rate_estimator"),
+        _ => w.argument("no_dq_rate_estimator"),
     }
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
     w.built_in(&[("ecn_mark_limit", "0.1"), ("derandomise", "true"), ("cap_step", "true")])?;
@@ -177,7 +177,7 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
             "only `{kind}@linux` says what tc takes (thresholds in bytes, a burst); write that"
         ));
     }
-    w.word("red");
+    w.argument("red");
     w.out.is_random = true;
     let limit = w.limit_bytes()?;
     w.pair("limit", limit);
@@ -201,14 +201,14 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     w.pair("probability", max_p);
     w.pair("bandwidth", format!("{}bit", w.context.rate_bps));
     if kind == "ared" {
-        w.word("adaptive");
+        w.argument("adaptive");
         let rate_bps = w.context.rate_bps;
         w.out.adaptation = Some(RedAdaptation { mean_packet_bytes: packet, rate_bps });
         w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
     }
     for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
         if w.is_true(ours) {
-            w.word(theirs);
+            w.argument(theirs);
         }
     }
     w.of_dialect(&["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"]);
@@ -216,7 +216,7 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
 }
 
 fn choke(w: &mut Writer<'_>) -> Refusable<()> {
-    w.word("choke");
+    w.argument("choke");
     w.out.is_random = true;
     let limit = w.limit_packets()?;
     w.pair("limit", limit);
@@ -233,13 +233,13 @@ fn choke(w: &mut Writer<'_>) -> Refusable<()> {
     let max_p = w.value("max_p").unwrap_or("0.02");
     w.pair("probability", max_p);
     if w.is_true("ecn") {
-        w.word("ecn");
+        w.argument("ecn");
     }
     w.built_in(&[("hard_drop", "false")])
 }
 
 fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
-    w.word("sfq");
+    w.argument("sfq");
     let limit = w.limit_packets()?;
     w.pair("limit", limit);
     w.expect("limit", limit);
@@ -257,26 +257,26 @@ fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
         w.pair("perturb", perturb.as_nanos() / 1_000_000_000);
     }
     if w.is_true("headdrop") {
-        w.word("headdrop");
+        w.argument("headdrop");
     }
     Ok(())
 }
 
 fn cake(w: &mut Writer<'_>) -> Refusable<()> {
-    w.word("cake");
+    w.argument("cake");
     w.out.drops_at_head = true;
     match w.value("bandwidth") {
         Some(text) => w.pair("bandwidth", format!("{}bit", units::rate(text)?.as_bps())),
-        None => w.word("unlimited"),
+        None => w.argument("unlimited"),
     }
-    w.word("besteffort");
+    w.argument("besteffort");
     let isolation = match w.value("isolation") {
         Some("triple") | None => "triple-isolate",
         Some("flows") => "flows",
         Some("hosts") => "hosts",
         Some(other) => return Err(format!("`isolation` of {other} has no word here")),
     };
-    w.word(isolation);
+    w.argument(isolation);
     let interval = w.micros("interval")?;
     w.pair("rtt", format!("{interval}us"));
     let limit = w.limit_bytes()?;
@@ -288,14 +288,14 @@ fn cake(w: &mut Writer<'_>) -> Refusable<()> {
 }
 
 fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
-    w.word("dualpi2");
+    w.argument("dualpi2");
     w.out.is_random = true;
     w.limit()?;
     w.time("target")?;
     w.time("tupdate")?;
-    for (name, word) in [("alpha", "alpha"), ("beta", "beta")] {
+    for (name, theirs) in [("alpha", "alpha"), ("beta", "beta")] {
         let text = w.value(name).ok_or("no value")?;
-        w.pair(word, units::hertz(text)?);
+        w.pair(theirs, units::hertz(text)?);
     }
     w.of_dialect(&["k", "l_min_th", "l_range", "l_min_len", "c_weight", "drop_overload"]);
     Ok(())
@@ -307,12 +307,12 @@ mod tests {
 
     const CONTEXT: TcContext = TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000 };
 
-    fn words(text: &str, context: &TcContext) -> Result<TcDiscipline, String> {
+    fn translated(text: &str, context: &TcContext) -> Result<TcDiscipline, String> {
         translate(&QdiscSpec::parse(text).unwrap(), context)
     }
 
     fn line(text: &str) -> String {
-        words(text, &CONTEXT).unwrap().words.join(" ")
+        translated(text, &CONTEXT).unwrap().arguments.join(" ")
     }
 
     #[test]
@@ -325,32 +325,32 @@ mod tests {
     fn gains_in_hertz_become_sixteenths() {
         let pie = line("pie@linux:limit=1000p");
         assert!(pie.contains("alpha 2 beta 20"), "{pie}");
-        let refused = words("pie:alpha=0.1hz", &CONTEXT).unwrap_err();
+        let refused = translated("pie:alpha=0.1hz", &CONTEXT).unwrap_err();
         assert!(refused.contains("sixteenths"), "{refused}");
     }
 
     #[test]
     fn an_update_time_between_two_interrupts_is_rounded_up_with_a_warning() {
         let slow = TcContext { hz: 100, ..CONTEXT };
-        let pie = words("pie@linux", &slow).unwrap();
+        let pie = translated("pie@linux", &slow).unwrap();
         assert!(pie.warnings[0].contains("15000 us is 20000 us"), "{:?}", pie.warnings);
         assert!(pie.expected.contains(&("tupdate".to_owned(), 20_000)));
-        assert_eq!(words("pie@linux", &CONTEXT).unwrap().warnings, Vec::<String>::new());
+        assert_eq!(translated("pie@linux", &CONTEXT).unwrap().warnings, Vec::<String>::new());
     }
 
     /// Fact linux-4.
     #[test]
     fn the_adaptation_that_tc_does_not_start_is_left_to_the_host() {
-        let ared = words("ared@linux:mean_packet_bytes=1000B", &CONTEXT).unwrap();
+        let ared = translated("ared@linux:mean_packet_bytes=1000B", &CONTEXT).unwrap();
         let left = RedAdaptation { mean_packet_bytes: 1000, rate_bps: 10_000_000 };
         assert_eq!(ared.adaptation, Some(left));
-        assert_eq!(words("red@linux", &CONTEXT).unwrap().adaptation, None);
+        assert_eq!(translated("red@linux", &CONTEXT).unwrap().adaptation, None);
     }
 
     #[test]
     fn a_byte_limit_of_a_qdisc_that_counts_packets_is_a_warning() {
-        let codel = words("codel@linux:limit=125kB", &CONTEXT).unwrap();
-        assert_eq!(codel.words[..3], ["codel", "limit", "84"]);
+        let codel = translated("codel@linux:limit=125kB", &CONTEXT).unwrap();
+        assert_eq!(codel.arguments[..3], ["codel", "limit", "84"]);
         assert!(codel.warnings[0].contains("84 packets"), "{:?}", codel.warnings);
     }
 
@@ -363,7 +363,7 @@ mod tests {
             ("pie@linux:max_burst=100ms", "built in"),
             ("red@linux:min_th=1500B,max_th=4500B,ecn=true", ""),
         ] {
-            match words(text, &CONTEXT) {
+            match translated(text, &CONTEXT) {
                 Ok(_) => assert_eq!(why, "", "{text}"),
                 Err(message) => assert!(!why.is_empty() && message.contains(why), "{message}"),
             }
@@ -385,8 +385,8 @@ mod tests {
             "cake",
             "dualpi2@linux",
         ] {
-            let translated = words(text, &CONTEXT);
-            assert!(translated.is_ok(), "{text}: {translated:?}");
+            let found = translated(text, &CONTEXT);
+            assert!(found.is_ok(), "{text}: {found:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ impl<'a> Writer<'a> {
         context: &'a TcContext,
     ) -> Writer<'a> {
         let out = TcDiscipline {
-            words: Vec::new(),
+            arguments: Vec::new(),
             warnings: Vec::new(),
             expected: Vec::new(),
             drops_at_head: false,
@@ -28,13 +28,13 @@ impl<'a> Writer<'a> {
         Writer { settings, context, handled: Vec::new(), out }
     }
 
-    pub(super) fn word(&mut self, word: impl Into<String>) {
-        self.out.words.push(word.into());
+    pub(super) fn argument(&mut self, argument: impl Into<String>) {
+        self.out.arguments.push(argument.into());
     }
 
     pub(super) fn pair(&mut self, name: &str, value: impl ToString) {
-        self.word(name);
-        self.word(value.to_string());
+        self.argument(name);
+        self.argument(value.to_string());
     }
 
     pub(super) fn expect(&mut self, name: &str, value: u64) {
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn ecn(&mut self) {
         let word = if self.is_true("ecn") { "ecn" } else { "noecn" };
-        self.word(word);
+        self.argument(word);
     }
 
     /// Parameters that are built into the kernel: only these values are possible.

@@ -29,7 +29,8 @@ impl Listener {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
             if let Some(cc) = &flow.cc {
-                // How a receiver echoes marks depends on its congestion control (DCTCP, RFC 8257 §3.2).
+                // How a receiver echoes marks depends on its congestion control (DCTCP, RFC 8257
+                // §3.2).
                 set_congestion_control(&socket, cc)?;
             }
             socket.listen(16)?;
@@ -146,7 +147,8 @@ impl Connection {
         let mut arrived = 0;
         while let Some(bytes) = unless_blocking(socket.read(&mut self.chunk))? {
             arrived += bytes as u64;
-            // A read that does not fill the buffer has emptied the socket or met the end of the stream.
+            // A read that does not fill the buffer has emptied the socket or met the end of the
+            // stream.
             if bytes < CHUNK_BYTES {
                 break;
             }

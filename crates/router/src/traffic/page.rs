@@ -1,6 +1,7 @@
-//! A user who reads web pages, requested by the simulator's [`Reader`]. The user is at the receiving
-//! end: a request is a datagram to the server, which answers over a new connection that it opens
-//! itself, as in the simulator. Requests are not lost, because nothing queues in that direction.
+//! A user who reads web pages, requested by the simulator's [`Reader`]. The user is at the
+//! receiving end: a request is a datagram to the server, which answers over a new connection that
+//! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
+//! direction.
 
 use std::io;
 use std::net::UdpSocket;

@@ -1,6 +1,6 @@
 //! Streams: bulk data, users who fetch short files, and players who fetch chunks of video, each
-//! transfer over a new connection. Completion is the time from its opening to the arrival of the last
-//! byte.
+//! transfer over a new connection. Completion is the time from its opening to the arrival of the
+//! last byte.
 
 use std::io;
 
