@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
-use sojourn_router::{planning, replay};
+use sojourn_router::{collect, planning};
 use sojourn_scenario::resolved::LinuxBottleneck;
 use sojourn_sim::cc::Brought;
 
@@ -15,15 +15,16 @@ use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// Where a scenario asks the kernel to run, the bottleneck's place, and the timer frequency it asks for.
+/// Where a scenario asks the kernel to run, whether the bottleneck is our router, and the timer
+/// frequency that it asks for.
 #[pyfunction]
 pub fn linux_wish(scenario: &Scenario) -> (&'static str, bool, u32) {
-    let wish = scenario.loaded.scenario.resolved().linux;
-    (wish.place.word(), wish.bottleneck == LinuxBottleneck::Sojourn, wish.hz)
+    let linux = scenario.loaded.scenario.resolved().linux;
+    (linux.place.word(), linux.bottleneck == LinuxBottleneck::Sojourn, linux.hz)
 }
 
 /// What is done for a scenario on real hosts, as JSON: on a kernel of `hz`, by default that of the
-/// scenario; with `delays_in_router` a router of ours delays packets itself.
+/// scenario; with `delays_in_router` our router applies the delays itself.
 #[pyfunction]
 #[pyo3(signature = (scenario, hz=None, delays_in_router=false))]
 pub fn linux_plan(
@@ -39,8 +40,8 @@ pub fn linux_plan(
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// Carries out the plan in `folder`. In a guest that is `/run`, and the guest is powered off then; on the
-/// host (`private`) it is made to look like that first, for this process alone.
+/// Carries out the plan in `folder`. In a guest that is `/run`, and the guest is powered off
+/// afterwards; on a host (`private`) it is mounted there for this process and its children alone.
 #[pyfunction]
 pub fn linux_host(py: Python<'_>, folder: &str, private: bool) -> PyResult<()> {
     #[cfg(target_os = "linux")]
@@ -55,7 +56,7 @@ pub fn linux_host(py: Python<'_>, folder: &str, private: bool) -> PyResult<()> {
     }
 }
 
-/// Reads what a run has left in `folder`.
+/// Reads the results of a run in `folder`.
 #[pyfunction]
 pub fn linux_collect(
     py: Python<'_>,
@@ -67,12 +68,12 @@ pub fn linux_collect(
     wall_s: f64,
 ) -> PyResult<Run> {
     let loaded = Arc::clone(&scenario.loaded);
-    let said = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-    let plan: Plan = serde_json::from_str(plan).map_err(said)?;
-    let mut facts: serde_json::Value = serde_json::from_str(facts).map_err(said)?;
+    let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let plan: Plan = serde_json::from_str(plan).map_err(invalid)?;
+    let mut facts: serde_json::Value = serde_json::from_str(facts).map_err(invalid)?;
     let resolved = loaded.scenario.resolved();
     let collected = py
-        .detach(|| replay::collect(Path::new(folder), resolved, &plan, virtual_time))
+        .detach(|| collect::collect(Path::new(folder), resolved, &plan, virtual_time))
         .map_err(PyValueError::new_err)?;
     if let (Some(all), Some(more)) = (facts.as_object_mut(), collected.facts.as_object()) {
         all.extend(more.clone());

@@ -1,19 +1,19 @@
-//! What stands in a packet: IPv4 with TCP or UDP (RFC 791, RFC 9293, RFC 768), and the mark (RFC 3168).
+//! Packet headers: IPv4 with TCP or UDP (RFC 791, RFC 9293, RFC 768), and the ECN mark (RFC 3168).
 
 use sojourn_aqm::Ecn;
 
-/// Bytes of a packet that [`Header::read`] looks at, at most.
+/// [`Header::read`] needs at most so many bytes of a packet.
 pub const HEADER_BYTES: usize = 60 + 20;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The fields of a packet that a router or a recorder asks for.
+/// The header fields that the router and the captures use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Bytes of the whole packet, from the IP header on.
     pub bytes: u16,
-    /// Identification (RFC 791); Linux counts it up within a connection.
+    /// Identification (RFC 791); Linux increments it within a connection.
     pub ident: u16,
     /// The ECN field.
     pub ecn: Ecn,
@@ -36,8 +36,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the headers of a packet that begins with its IP header; nothing if it is not IPv4, or not
-    /// whole.
+    /// Reads the headers of a packet that begins with its IP header; `None` if it is not IPv4 or
+    /// the headers are incomplete.
     pub fn read(packet: &[u8]) -> Option<Header> {
         let ihl = usize::from(packet.first()? & 0x0f) * 4;
         if packet[0] >> 4 != 4 || ihl < 20 || packet.len() < ihl {
@@ -72,7 +72,7 @@ impl Header {
 }
 
 impl Header {
-    /// Whether it carries TCP.
+    /// Whether the packet carries TCP.
     pub fn is_tcp(&self) -> bool {
         self.protocol == TCP
     }
@@ -88,8 +88,8 @@ pub fn ecn(traffic_class: u8) -> Ecn {
     }
 }
 
-/// Sets the ECN field of an IPv4 packet to CE and mends the header's checksum by the difference
-/// (RFC 1624 §3, equation 3). TCP and UDP do not sum over this field.
+/// Sets the ECN field of an IPv4 packet to CE and updates the header checksum incrementally
+/// (RFC 1624 §3, equation 3). The checksums of TCP and UDP do not cover this field.
 pub fn set_ce(packet: &mut [u8]) {
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     let old = word(packet, 0);
@@ -105,7 +105,8 @@ pub fn set_ce(packet: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// A TCP SYN of 60 bytes from 10.1.0.1:40000 to 10.2.0.1:10003, ECT(0), its IP checksum right.
+    /// A TCP SYN of 60 bytes from 10.1.0.1:40000 to 10.2.0.1:10003, ECT(0), with a valid IP
+    /// checksum.
     fn packet() -> Vec<u8> {
         let mut p = vec![0u8; 60];
         p[0] = 0x45;
@@ -127,7 +128,7 @@ mod tests {
         p
     }
 
-    /// The ones' complement sum of RFC 1071; of a header whose checksum is right it is all ones.
+    /// The ones' complement sum of RFC 1071; all ones for a header with a valid checksum.
     fn sum(header: &[u8]) -> u16 {
         let words = header.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
         let mut sum: u32 = words.sum();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_is_cut_off_or_not_ipv4_is_refused() {
+    fn a_packet_that_is_truncated_or_not_ipv4_is_refused() {
         let whole = packet();
         for length in 0..34 {
             assert_eq!(Header::read(&whole[..length]), None, "{length} bytes");
@@ -157,8 +158,9 @@ mod tests {
         assert_eq!(Header::read(&other), None);
     }
 
+    /// RFC 1624 §3.
     #[test]
-    fn rfc_1624_a_mark_leaves_the_checksum_right() {
+    fn a_mark_leaves_the_ip_checksum_valid() {
         for ident in 0..=u16::MAX {
             let mut p = packet();
             p[4..6].copy_from_slice(&ident.to_be_bytes());

@@ -1,32 +1,28 @@
-//! The street of Sojourn: real packets. A router in user space that runs any AQM of the registry between
-//! two TUN devices, traffic programs, a recorder, and the first process of a guest that puts them together
-//! with the kernel's own TCP and queueing disciplines.
+//! Sojourn on real packets: a router in user space that runs any AQM of the registry between two
+//! TUN devices, traffic programs over the kernel's TCP and UDP, packet captures, and the first
+//! process of a guest, which combines them with the kernel's own queueing disciplines.
 //!
-//! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes it from a
-//! scenario, [`tc`] translates AQMs, [`host`] carries it out, [`replay`] turns what was recorded into the
-//! tables of results.
+//! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes a plan
+//! from a scenario, [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and
+//! [`collect`] turns the captures into the tables of results. [`forwarding`] is the router itself,
+//! without devices and clock; [`live`] runs it in real time for the packets of any program.
 
-pub mod chronicle;
+#![warn(unreachable_pub)]
+
+pub mod captures;
+pub mod collect;
+pub mod forwarding;
 pub mod header;
-pub mod line;
 pub mod plan;
 pub mod planning;
-pub mod record_files;
-pub mod replay;
-pub mod seen;
-pub mod street;
+pub mod run_files;
 pub mod tc;
-pub mod wire;
 
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
 pub mod live;
 #[cfg(target_os = "linux")]
-mod netlink;
-#[cfg(target_os = "linux")]
-mod sys;
-#[cfg(target_os = "linux")]
-pub mod traffic;
-#[cfg(target_os = "linux")]
-mod tun;
+mod traffic;

@@ -1,45 +1,46 @@
 //! The plan of a run on real hosts: what the first process of the guest does, as plain data.
 //!
 //! It is made on the host, where a scenario that cannot be run is refused, and read in the guest.
+//! Names in the JSON that differ from those here are part of the manifest.
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::Ecn;
 use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
-/// A network name space.
+/// A network namespace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Space {
+pub enum Netns {
     /// All senders, one interface per group of flows.
     Senders,
     /// The bottleneck.
     Router,
     /// All receivers.
     Receivers,
-    /// The wire between router and receivers, where it is not just a pair of interfaces.
+    /// Our wire between router and receivers, where a veth pair is not enough.
     Wire,
 }
 
-impl Space {
-    /// Every name space; the last one is not always needed.
-    const ALL: [Space; 4] = [Space::Senders, Space::Router, Space::Receivers, Space::Wire];
+impl Netns {
+    /// Every namespace; the last one is not always needed.
+    const ALL: [Netns; 4] = [Netns::Senders, Netns::Router, Netns::Receivers, Netns::Wire];
 
-    /// Its name.
+    /// Its name for `ip netns`.
     pub const fn name(self) -> &'static str {
         match self {
-            Space::Senders => "senders",
-            Space::Router => "router",
-            Space::Receivers => "receivers",
-            Space::Wire => "wire",
+            Netns::Senders => "senders",
+            Netns::Router => "router",
+            Netns::Receivers => "receivers",
+            Netns::Wire => "wire",
         }
     }
 }
 
-/// A program with its arguments, run in a name space.
+/// A program with its arguments, run in a namespace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Command {
     /// Where.
-    pub space: Space,
+    #[serde(rename = "space")]
+    pub netns: Netns,
     /// `ip` or `tc`.
     pub program: String,
     /// Its arguments, one word each.
@@ -49,19 +50,21 @@ pub struct Command {
 /// A setting below `/proc/sys`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Setting {
-    /// In which name space.
-    pub space: Space,
+    /// In which namespace.
+    #[serde(rename = "space")]
+    pub netns: Netns,
     /// The path below `/proc/sys`, such as `net/ipv4/tcp_ecn`.
     pub path: String,
-    /// What is written, and must be read again.
+    /// The value to write; reading it back must give the same.
     pub value: String,
 }
 
-/// A queueing discipline that must be found as it was asked for.
+/// A queueing discipline that `tc` must show as it was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Expected {
-    /// In which name space.
-    pub space: Space,
+    /// In which namespace.
+    #[serde(rename = "space")]
+    pub netns: Netns,
     /// At which interface.
     pub device: String,
     /// The kind that tc shows.
@@ -76,14 +79,14 @@ pub struct Expected {
 pub enum Bottleneck {
     /// The kernel's own discipline on the interface `out`, as the commands set it up.
     Kernel {
-        /// Changes of its rate: nanoseconds since the start, and what is run.
+        /// Changes of its rate: nanoseconds since the start, and the command to run.
         changes: Vec<(u64, Command)>,
     },
     /// Our router between two TUN devices, with an AQM of the registry.
-    Sojourn(Street),
+    Sojourn(RouterLinkPlan),
 }
 
-/// Which way packets go.
+/// The direction in which packets go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -91,31 +94,32 @@ pub enum Direction {
     #[default]
     Forward,
     /// To the senders.
-    Back,
+    #[serde(rename = "back")]
+    Reverse,
 }
 
-/// A link on the way back, with a queue of its own: our router's.
+/// A link to the senders with a queue in our router.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Back {
+pub struct ReverseLink {
     /// The link.
-    pub street: Street,
+    pub link: RouterLinkPlan,
     /// The wire behind it, where it does more than delay evenly.
-    pub wire: Option<Wire>,
-    /// The groups of flows that pass it; the others' packets pass by it.
+    pub wire: Option<WirePlan>,
+    /// The groups of flows whose packets pass it; those of the others bypass it.
     pub groups: Vec<usize>,
 }
 
-/// A link of ours.
+/// A link of our router.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Street {
+pub struct RouterLinkPlan {
     /// The AQM in its text form.
     pub queue: String,
-    /// Its place among the links of the scenario, which numbers its random streams.
-    #[serde(default)]
-    pub place: u16,
-    /// Which way it goes.
-    #[serde(default)]
-    pub way: Direction,
+    /// Its index among the links of the scenario, which numbers its random streams.
+    #[serde(default, rename = "place")]
+    pub index: u16,
+    /// The direction of its packets.
+    #[serde(default, rename = "way")]
+    pub direction: Direction,
     /// Its limit, such as `125kB`.
     pub limit: String,
     /// Bytes of framing that it adds to every packet.
@@ -124,31 +128,31 @@ pub struct Street {
     pub mtu_bytes: u32,
     /// How it sends.
     pub service: Service,
-    /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the AQM
-    /// says.
+    /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the
+    /// AQM decides.
     #[serde(default)]
     pub drop_list: Vec<u64>,
     /// The same for packets that are marked on arrival.
     #[serde(default)]
     pub mark_list: Vec<u64>,
-    /// What it delays itself, by group of flows; empty where the kernel's delay elements do it.
-    #[serde(default)]
-    pub lines: Vec<GroupLines>,
+    /// The delays that the router applies itself, by group of flows; empty where netem does it.
+    #[serde(default, rename = "lines")]
+    pub delays: Vec<GroupDelays>,
 }
 
-/// How a link of ours sends.
+/// How a link of our router sends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
-    /// At rates, bit/s, from given nanoseconds on; the first at zero.
+    /// At rates, bit/s, each from a time in nanoseconds on; the first at zero.
     Rates(Vec<(u64, u64)>),
     /// At recorded opportunities.
     Recorded(Box<Trace>),
 }
 
-/// The wire behind the link, where it loses packets or delays them unevenly.
+/// The wire behind a link, where it loses packets or delays them unevenly.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Wire {
+pub struct WirePlan {
     /// The name of the link, which names its random streams.
     pub link: String,
     /// Random loss.
@@ -159,12 +163,12 @@ pub struct Wire {
 
 /// The delays of a group of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct GroupLines {
+pub struct GroupDelays {
     /// Before the queue, nanoseconds.
     pub forward_ns: u64,
-    /// Rate of the access link before that, bit/s, which the group's flows share.
+    /// Rate of the access link before that, bit/s, shared by the flows of the group.
     pub access_bps: u64,
-    /// On the way back, nanoseconds.
+    /// On the path back, nanoseconds.
     pub return_ns: u64,
 }
 
@@ -173,15 +177,15 @@ pub struct GroupLines {
 pub struct Flow {
     /// Its group.
     pub group: usize,
-    /// Its place within the group, which numbers its random streams.
-    pub place: u32,
+    /// Its index within the group, which numbers its random streams.
+    pub index: u32,
     /// The name of its group, which names them.
     pub name: String,
     /// The receiver's port, unique.
     pub port: u16,
-    /// When it starts and stops, nanoseconds.
+    /// When it starts, nanoseconds.
     pub start_ns: u64,
-    /// None: at the end.
+    /// When it stops, nanoseconds; `None`: at the end of the run.
     pub stop_ns: Option<u64>,
     /// Congestion control, as the kernel names it; datagrams have none.
     pub cc: Option<String>,
@@ -191,25 +195,25 @@ pub struct Flow {
     pub app: App,
 }
 
-/// How packets of TCP are seen as they are sent: before the delay element of their interface, if it has one.
+/// Where TCP packets are captured beside their sender, before netem delays them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Watch {
+pub enum SenderCapture {
     /// At the interface.
     Interface,
-    /// At the interface [`MIRROR`], which gets a copy of each before it waits.
+    /// At the interface [`MIRROR`], which gets a copy of each packet before it waits.
     Mirror,
 }
 
-/// The interface in the name space of the senders that gets copies of what they send.
+/// The interface in the senders' namespace that gets copies of what they send.
 pub const MIRROR: &str = "mirror";
 
 /// What the kernel's RED needs to adapt its `max_p`, beside what tc sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Adaptation {
-    /// The size of packet that tc was told.
+pub struct RedAdaptation {
+    /// The packet size that tc was given (`avpkt`).
     pub mean_packet_bytes: u64,
-    /// The rate that it was told, bit/s.
+    /// The rate that tc was given (`bandwidth`), bit/s.
     pub rate_bps: u64,
 }
 
@@ -226,28 +230,28 @@ pub struct Plan {
     pub sample_ns: u64,
     /// Whether flows are sampled.
     pub sample_flows: bool,
-    /// Whether the variables of our router's law are sampled.
+    /// Whether the state variables of our router's laws are sampled.
     pub sample_law: bool,
     /// Width of bins, nanoseconds, if any are wanted.
     pub bins_ns: Option<u64>,
-    /// Who watches TCP at its ends, if delays of its packets are wanted.
-    pub watch: Option<Watch>,
+    /// Where TCP is captured at its senders, if delays of its packets are wanted.
+    pub sender_capture: Option<SenderCapture>,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.
     pub settings: Vec<Setting>,
     /// Commands, in order.
     pub commands: Vec<Command>,
-    /// What is read back.
+    /// The disciplines that are read back.
     pub expected: Vec<Expected>,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
     /// The wire behind it, where it does more than delay evenly.
-    pub wire: Option<Wire>,
-    /// A link on the way back.
-    pub back: Option<Back>,
+    pub wire: Option<WirePlan>,
+    /// A link to the senders.
+    pub reverse: Option<ReverseLink>,
     /// Adaptive RED in the kernel.
-    pub adaptation: Option<Adaptation>,
+    pub adaptation: Option<RedAdaptation>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// What was rounded or differs, one sentence each.
@@ -259,25 +263,30 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Our routers, the forward one first.
-    pub fn streets(&self) -> impl Iterator<Item = &Street> {
+    /// The links of our router, the forward one first.
+    pub fn router_links(&self) -> impl Iterator<Item = &RouterLinkPlan> {
         let forward = match &self.bottleneck {
-            Bottleneck::Sojourn(street) => Some(street),
+            Bottleneck::Sojourn(link) => Some(link),
             Bottleneck::Kernel { .. } => None,
         };
-        forward.into_iter().chain(self.back.iter().map(|back| &back.street))
+        forward.into_iter().chain(self.reverse.iter().map(|reverse| &reverse.link))
     }
 
-    /// Whether packets pass a name space of their own between the kernel's router and the receivers, for
-    /// what we do to them there.
+    /// Whether there is a namespace between the kernel's router and the receivers, for our wire and
+    /// our reverse link.
     pub fn has_wire(&self) -> bool {
         let is_kernels = matches!(self.bottleneck, Bottleneck::Kernel { .. });
-        is_kernels && (self.wire.is_some() || self.back.is_some())
+        is_kernels && (self.wire.is_some() || self.reverse.is_some())
     }
 
-    /// The name spaces that there are.
-    pub fn spaces(&self) -> &'static [Space] {
-        if self.has_wire() { &Space::ALL } else { &Space::ALL[..Space::Wire as usize] }
+    /// The namespaces that the run needs.
+    pub fn namespaces(&self) -> &'static [Netns] {
+        if self.has_wire() { &Netns::ALL } else { &Netns::ALL[..Netns::Wire as usize] }
+    }
+
+    /// How many groups of flows there are.
+    pub fn groups(&self) -> usize {
+        self.flows.iter().map(|flow| flow.group + 1).max().unwrap_or(0)
     }
 }
 
@@ -294,7 +303,8 @@ pub const fn receiver_address(group: usize) -> [u8; 4] {
     [10, 2, group as u8, 1]
 }
 
-/// A packet that one of our programs sent: its flow, and whether it goes to the receiver.
+/// The flow of a packet with these source and destination ports, and whether the packet goes to the
+/// receiver; `None` where none of our programs sent it.
 pub fn flow_of(ports: [u16; 2], flows: usize) -> Option<(u32, bool)> {
     let index = |port: u16| {
         let index = usize::from(port.checked_sub(FIRST_PORT)?);
@@ -307,7 +317,37 @@ pub fn flow_of(ports: [u16; 2], flows: usize) -> Option<(u32, bool)> {
     }
 }
 
-/// The two bits of the ECN field.
-pub const fn ecn_bits(ecn: Ecn) -> u8 {
-    ecn as u8
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_manifest_keeps_its_keys() {
+        let netns = Netns::Router;
+        let command = Command { netns, program: "ip".to_owned(), arguments: Vec::new() };
+        assert_eq!(json!(command), json!({ "space": "router", "program": "ip", "arguments": [] }));
+        let link = RouterLinkPlan {
+            queue: "codel".to_owned(),
+            index: 1,
+            direction: Direction::Reverse,
+            limit: "100p".to_owned(),
+            framing_bytes: 14,
+            mtu_bytes: 1514,
+            service: Service::Rates(vec![(0, 8)]),
+            drop_list: Vec::new(),
+            mark_list: vec![1],
+            delays: vec![GroupDelays { forward_ns: 1, access_bps: 2, return_ns: 3 }],
+        };
+        let expected = json!({ "sojourn": {
+            "queue": "codel", "place": 1, "way": "back", "limit": "100p", "framing_bytes": 14,
+            "mtu_bytes": 1514, "service": { "rates": [[0, 8]] }, "drop_list": [],
+            "mark_list": [1],
+            "lines": [{ "forward_ns": 1, "access_bps": 2, "return_ns": 3 }],
+        }});
+        // As text, because the order of the keys counts too.
+        let bottleneck = json!(Bottleneck::Sojourn(link));
+        assert_eq!(bottleneck.to_string(), expected.to_string());
+    }
 }

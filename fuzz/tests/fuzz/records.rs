@@ -1,12 +1,14 @@
-//! What comes from a wire or from a file of recorded packets: any bytes at all.
+//! Packets from a wire and rows from a file of captures, with any bytes.
 
+use sojourn_router::captures::{
+    INTERFACE_CAPTURE_BYTES, InterfaceCapture, PACKET_RECORD_BYTES, PacketRecord,
+};
 use sojourn_router::header::Header;
-use sojourn_router::seen::{PASSAGE_BYTES, Passage, STORY_BYTES, Story};
 
 use crate::target;
 
 target! {
-    /// A packet is no IPv4, or its header lies within it.
+    /// A packet is refused, or its headers are within it.
     fn packets_on_the_wire(packet: (u8, Vec<u8>)) {
         let (length, mut bytes) = packet.clone();
         if let Some(first) = bytes.first_mut() {
@@ -17,23 +19,25 @@ target! {
         }
     }
 
-    /// A passage is refused, or is written as it was read.
-    fn passages(row: [u8; PASSAGE_BYTES]) {
-        let Some(passage) = Passage::read(row) else { return };
+    /// A row of a capture is refused, or is written as it was read.
+    fn interface_captures(row: [u8; INTERFACE_CAPTURE_BYTES]) {
+        let Some(capture) = InterfaceCapture::read(row) else { return };
         let mut once = Vec::new();
-        passage.write(&mut once);
-        let again = once[..].try_into().ok().and_then(Passage::read).expect("what was written");
+        capture.write(&mut once);
+        let again = once[..].try_into().ok().and_then(InterfaceCapture::read);
+        let again = again.expect("what was written is read");
         let mut twice = Vec::new();
         again.write(&mut twice);
         assert_eq!(once, twice);
     }
 
-    /// So is a story.
-    fn stories(row: [u8; STORY_BYTES]) {
-        let Some(story) = Story::read(row) else { return };
+    /// The same for a packet record.
+    fn packet_records(row: [u8; PACKET_RECORD_BYTES]) {
+        let Some(record) = PacketRecord::read(row) else { return };
         let mut once = Vec::new();
-        story.write(&mut once);
-        let again = once[..].try_into().ok().and_then(Story::read).expect("what was written");
+        record.write(&mut once);
+        let again = once[..].try_into().ok().and_then(PacketRecord::read);
+        let again = again.expect("what was written is read");
         let mut twice = Vec::new();
         again.write(&mut twice);
         assert_eq!(once, twice);

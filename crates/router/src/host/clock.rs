@@ -1,4 +1,4 @@
-//! The clock of a run, and its one alarm. Time zero is a moment after set-up.
+//! The clock of a run and its one alarm. Time zero is shortly after set-up.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,11 +9,11 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use nix::time::{ClockId as Reading, clock_gettime};
 use sojourn_aqm::Time;
 
-/// Packets are stamped on this clock too.
-const READING: Reading = Reading::CLOCK_REALTIME;
+/// The clock of the kernel's packet time stamps.
+const CLOCK: Reading = Reading::CLOCK_REALTIME;
 
 /// The clock.
-pub struct Clock {
+pub(super) struct Clock {
     timer: TimerFd,
     zero_ns: i64,
     alarm: Time,
@@ -21,7 +21,7 @@ pub struct Clock {
 
 impl Clock {
     /// A clock whose time zero comes `settle_ns` from now.
-    pub fn start(settle_ns: u64) -> io::Result<Clock> {
+    pub(super) fn start(settle_ns: u64) -> io::Result<Clock> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_REALTIME, flags)?;
         let zero_ns = reading()? + settle_ns as i64;
@@ -29,23 +29,23 @@ impl Clock {
         Ok(Clock { timer, zero_ns, alarm: Time::NEVER })
     }
 
-    /// Now; before time zero it is zero.
-    pub fn now(&self) -> io::Result<Time> {
+    /// Now; zero before time zero.
+    pub(super) fn now(&self) -> io::Result<Time> {
         Ok(Time::from_nanos(u64::try_from(self.of_stamp(reading()?)).unwrap_or(0)))
     }
 
-    /// The scenario's time of a packet's stamp, nanoseconds.
-    pub fn of_stamp(&self, stamp_ns: i64) -> i64 {
+    /// The time of the scenario at a packet's time stamp, nanoseconds.
+    pub(super) fn of_stamp(&self, stamp_ns: i64) -> i64 {
         stamp_ns - self.zero_ns
     }
 
-    /// How long after its alarm it was looked at, nanoseconds.
-    pub fn lateness(&self, now: Time) -> u64 {
+    /// The time since the alarm, nanoseconds.
+    pub(super) fn lateness(&self, now: Time) -> u64 {
         now.since(self.alarm.min(now)).as_nanos()
     }
 
-    /// Wakes the loop at a time.
-    pub fn set_alarm(&mut self, at: Time) -> io::Result<()> {
+    /// Sets the time at which the loop is woken.
+    pub(super) fn set_alarm(&mut self, at: Time) -> io::Result<()> {
         if at == self.alarm {
             return Ok(());
         }
@@ -64,6 +64,6 @@ impl AsFd for Clock {
 }
 
 fn reading() -> io::Result<i64> {
-    let now = clock_gettime(READING)?;
+    let now = clock_gettime(CLOCK)?;
     Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
 }

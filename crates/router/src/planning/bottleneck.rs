@@ -1,4 +1,4 @@
-//! The link of a scenario as the bottleneck of a run, and the wire behind it.
+//! The links of a scenario: the bottleneck of a run, the reverse link, and the wires behind them.
 
 use sojourn_aqm::{Rate, Time};
 use sojourn_scenario::ScenarioError;
@@ -6,38 +6,41 @@ use sojourn_scenario::resolved::{
     App, Capacity, Ecn, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
 };
 
-use super::topology::{self, VETH_BPS, step};
-use super::{Kernel, Planned, refuse};
-use crate::plan::{Back, Bottleneck, Direction, GroupLines, Service, Street, Wire};
-use crate::tc::{self, Around, Words};
+use super::Kernel;
+use super::refusal::{Planned, refuse};
+use super::topology::{self, VETH_BPS, rate_change};
+use crate::plan::{
+    Bottleneck, Direction, GroupDelays, ReverseLink, RouterLinkPlan, Service, WirePlan,
+};
+use crate::tc::{self, TcContext, TcDiscipline};
 
-/// The links of a scenario: one that all flows pass on the way to the receivers, and at most one on the way
-/// back, which some of them pass.
+/// The links of a scenario: one to the receivers, which all flows pass, and at most one to the
+/// senders, which some of them pass.
 #[derive(Clone, Copy)]
 pub(super) struct Links<'a> {
-    /// The one to the receivers.
+    /// The link to the receivers.
     pub(super) forward: &'a Link,
-    /// Its place among the scenario's.
-    place: usize,
-    /// The one on the way back, with its place.
-    pub(super) back: Option<(&'a Link, usize)>,
+    /// Its index among those of the scenario.
+    index: usize,
+    /// The link to the senders, with its index.
+    reverse: Option<(&'a Link, usize)>,
 }
 
-/// The links.
+/// Finds the links.
 ///
 /// # Errors
-/// There are more, or ends that this engine does not build.
+/// There are more links, or endpoints that this engine does not support.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
     if let Some(wlan) = scenario.wlans.first() {
         let message = "engine linux has no wireless LAN; use engine sim";
         return refuse(format!("wlans.{}", wlan.name), message);
     }
-    let place = scenario.flows[0].path[0];
-    let back = scenario.flows.iter().find_map(|group| group.reverse.first()).copied();
+    let forward = scenario.flows[0].path[0];
+    let reverse = scenario.flows.iter().find_map(|group| group.reverse.first()).copied();
     for (index, group) in scenario.flows.iter().enumerate() {
-        check_ways(index, group, (place, back))?;
+        check_group(index, group, (forward, reverse))?;
     }
-    if scenario.links.len() != 1 + usize::from(back.is_some()) {
+    if scenario.links.len() != 1 + usize::from(reverse.is_some()) {
         return refuse("links", "engine linux has no link that no flow passes; remove it");
     }
     if let Some(link) = scenario.links.iter().find(|link| link.device.is_some()) {
@@ -49,32 +52,32 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
             "engine linux has no wire that clears the ECN field; remove it, or use engine sim";
         return refuse(format!("links.{}.ecn_bleaching", link.name), message);
     }
-    let back = back.map(|place| (&scenario.links[place], place));
-    Ok(Links { forward: &scenario.links[place], place, back })
+    let reverse = reverse.map(|index| (&scenario.links[index], index));
+    Ok(Links { forward: &scenario.links[forward], index: forward, reverse })
 }
 
-/// All groups take the same link to the receivers, and the same or none back.
-fn check_ways(
+/// All groups pass the same link to the receivers, and the same or none to the senders.
+fn check_group(
     index: usize,
     group: &FlowGroup,
-    (place, back): (usize, Option<usize>),
+    (forward, reverse): (usize, Option<usize>),
 ) -> Planned<()> {
     if group.app.tcp().and_then(|tcp| tcp.ecn).is_some_and(|ecn| ecn != Ecn::default()) {
-        let message = "engine linux runs Linux 6.1, which has no accurate ECN feedback, with the same \
-                       settings at both ends; leave `accecn`, `receiver_ecn` and `accecn_option` out, \
-                       or use engine sim";
+        let message = "engine linux runs Linux 6.1, which has no accurate ECN feedback, with the \
+                       same settings at both ends; leave `accecn`, `receiver_ecn` and \
+                       `accecn_option` out, or use engine sim";
         return refuse(format!("flows[{index}].ecn"), message);
     }
     let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
-    let is_other = |link: &usize| Some(*link) != back || *link == place;
-    for (key, is_beyond) in [
-        ("path", group.path != [place]),
+    let is_other = |link: &usize| Some(*link) != reverse || *link == forward;
+    for (key, is_unsupported) in [
+        ("path", group.path != [forward]),
         ("reverse", group.reverse.len() > 1 || group.reverse.iter().any(is_other)),
         ("sender_downlink", group.sender_downlink.is_some()),
         ("receiver_rate", group.receiver_rate.is_some()),
         ("receive_window", window),
     ] {
-        if is_beyond {
+        if is_unsupported {
             let message = "engine linux has one link on the way to the receivers, at most one on \
                            the way back, and the kernel's own receive window; use engine sim";
             return refuse(format!("flows[{index}].{key}"), message);
@@ -87,13 +90,13 @@ fn check_ways(
     Ok(())
 }
 
-/// The link on the way back.
-pub(super) fn back(
+/// The link to the senders.
+pub(super) fn reverse_link(
     scenario: &Resolved,
     links: Links<'_>,
     warnings: &mut Vec<String>,
-) -> Planned<Option<Back>> {
-    let Some((link, place)) = links.back else { return Ok(None) };
+) -> Planned<Option<ReverseLink>> {
+    let Some((link, index)) = links.reverse else { return Ok(None) };
     if scenario.linux.bottleneck == LinuxBottleneck::Kernel {
         warnings.push(format!(
             "links.{}: its queue is our router's; the kernel's own is on the way to the receivers",
@@ -101,50 +104,55 @@ pub(super) fn back(
         ));
     }
     let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
-    let street = street(link, place, Direction::Back, Vec::new())?;
-    Ok(Some(Back { street, wire: wire(link), groups: groups.collect() }))
+    let router_link = router_link(link, index, Direction::Reverse, Vec::new())?;
+    Ok(Some(ReverseLink { link: router_link, wire: wire(link), groups: groups.collect() }))
 }
 
 /// The wire behind a link, where it does more than delay evenly.
-pub(super) fn wire(link: &Link) -> Option<Wire> {
+pub(super) fn wire(link: &Link) -> Option<WirePlan> {
     let Link { name, loss, jitter, .. } = link;
     let does_more = loss.is_some() || jitter.is_some();
-    does_more.then(|| Wire { link: name.clone(), loss: *loss, jitter: *jitter })
+    does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
 }
 
-/// The bottleneck, and for the kernel's own how tc says it.
+/// The bottleneck, and for the kernel's own the discipline as tc takes it.
 pub(super) fn bottleneck(
     scenario: &Resolved,
-    Links { forward: link, place, .. }: Links<'_>,
+    Links { forward: link, index, .. }: Links<'_>,
     kernel: Kernel,
     warnings: &mut Vec<String>,
-) -> Planned<(Bottleneck, Option<Words>)> {
+) -> Planned<(Bottleneck, Option<TcDiscipline>)> {
     match scenario.linux.bottleneck {
         LinuxBottleneck::Sojourn => {
-            let lines = if kernel.delays_in_router { lines(scenario, link) } else { Vec::new() };
-            let street = street(link, place, Direction::Forward, lines)?;
-            Ok((Bottleneck::Sojourn(street), None))
+            let delays = if kernel.delays_in_router { delays(scenario, link) } else { Vec::new() };
+            let link = router_link(link, index, Direction::Forward, delays)?;
+            Ok((Bottleneck::Sojourn(link), None))
         }
         LinuxBottleneck::Kernel => {
-            let (bottleneck, words) = of_kernel(scenario, link, kernel, warnings)?;
-            Ok((bottleneck, Some(words)))
+            let (bottleneck, discipline) = kernel_bottleneck(scenario, link, kernel, warnings)?;
+            Ok((bottleneck, Some(discipline)))
         }
     }
 }
 
 /// A link of our router.
-fn street(link: &Link, place: usize, way: Direction, lines: Vec<GroupLines>) -> Planned<Street> {
-    Ok(Street {
+fn router_link(
+    link: &Link,
+    index: usize,
+    direction: Direction,
+    delays: Vec<GroupDelays>,
+) -> Planned<RouterLinkPlan> {
+    Ok(RouterLinkPlan {
         queue: link.queue.to_string(),
-        place: place as u16,
-        way,
+        index: index as u16,
+        direction,
         limit: link.limit.to_string(),
         framing_bytes: link.framing_bytes,
         mtu_bytes: link.mtu_bytes,
         service: service(link)?,
         drop_list: Vec::new(),
         mark_list: Vec::new(),
-        lines,
+        delays,
     })
 }
 
@@ -158,12 +166,13 @@ fn service(link: &Link) -> Planned<Service> {
         (Capacity::Trace(trace), None) => Ok(Service::Recorded(Box::new(Trace::clone(trace)))),
         (_, None) => refuse(
             format!("links.{}.rate", link.name),
-            "engine linux has steady rates, schedules and recordings, no token bucket; use engine sim",
+            "engine linux has steady rates, schedules and recordings, no token bucket; use engine \
+             sim",
         ),
     }
 }
 
-/// The rates of a link from given times on, if it has such.
+/// The rates of a link, each from a time on, if it has such.
 fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     match &link.capacity {
         Capacity::Constant(rate) => Some(vec![(Time::ZERO, *rate)]),
@@ -173,12 +182,12 @@ fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
 }
 
 /// The kernel's own discipline under its shaper.
-fn of_kernel(
+fn kernel_bottleneck(
     scenario: &Resolved,
     link: &Link,
     kernel: Kernel,
     warnings: &mut Vec<String>,
-) -> Planned<(Bottleneck, Words)> {
+) -> Planned<(Bottleneck, TcDiscipline)> {
     let place = format!("links.{}.rate", link.name);
     let Some(rates) = rates(link) else {
         return refuse(
@@ -196,19 +205,21 @@ fn of_kernel(
     }
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();
-    let around = Around { mtu_bytes: link.mtu_bytes, rate_bps, hz: kernel.hz };
-    let words = tc::translate(&link.queue, &around)
+    let context = TcContext { mtu_bytes: link.mtu_bytes, rate_bps, hz: kernel.hz };
+    let discipline = tc::translate(&link.queue, &context)
         .map_err(|message| ScenarioError::new(place.clone(), message))?;
-    warnings.extend(words.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
+    warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
     let changes = rates[1..].iter().flat_map(|&(at, rate)| {
-        step(scenario, link, rate.as_bps()).into_iter().map(move |command| (at.as_nanos(), command))
+        rate_change(scenario, link, rate.as_bps())
+            .into_iter()
+            .map(move |command| (at.as_nanos(), command))
     });
-    Ok((Bottleneck::Kernel { changes: changes.collect() }, words))
+    Ok((Bottleneck::Kernel { changes: changes.collect() }, discipline))
 }
 
-/// What the delay elements of each group would do.
-fn lines(scenario: &Resolved, link: &Link) -> Vec<GroupLines> {
-    let groups = scenario.flows.iter().map(|group| GroupLines {
+/// The delays that netem would apply to each group.
+fn delays(scenario: &Resolved, link: &Link) -> Vec<GroupDelays> {
+    let groups = scenario.flows.iter().map(|group| GroupDelays {
         forward_ns: topology::forward_delay(group, link, None).as_nanos(),
         access_bps: topology::access_bps(group),
         return_ns: topology::return_delay(group, scenario).as_nanos(),

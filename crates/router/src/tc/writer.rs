@@ -1,37 +1,40 @@
-//! Parameters one by one: read from the settings, written as tc takes them.
+//! Parameters one by one: read from the settings, written as options of tc.
 
 use sojourn_aqm::{Limit, Span, units};
 
-use super::{Around, Refusable, Words};
+use super::{Refusable, TcContext, TcDiscipline};
 
-/// Collects words, and remembers which parameters were spoken of.
+/// Collects the arguments of tc and the parameters that were handled.
 pub(super) struct Writer<'a> {
     settings: &'a [(&'static str, String)],
-    pub(super) around: &'a Around,
-    spoken: Vec<&'static str>,
-    pub(super) out: Words,
+    pub(super) context: &'a TcContext,
+    handled: Vec<&'static str>,
+    pub(super) out: TcDiscipline,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(settings: &'a [(&'static str, String)], around: &'a Around) -> Writer<'a> {
-        let out = Words {
-            words: Vec::new(),
+    pub(super) fn new(
+        settings: &'a [(&'static str, String)],
+        context: &'a TcContext,
+    ) -> Writer<'a> {
+        let out = TcDiscipline {
+            arguments: Vec::new(),
             warnings: Vec::new(),
             expected: Vec::new(),
             drops_at_head: false,
             is_random: false,
             adaptation: None,
         };
-        Writer { settings, around, spoken: Vec::new(), out }
+        Writer { settings, context, handled: Vec::new(), out }
     }
 
-    pub(super) fn say(&mut self, word: impl Into<String>) {
-        self.out.words.push(word.into());
+    pub(super) fn argument(&mut self, argument: impl Into<String>) {
+        self.out.arguments.push(argument.into());
     }
 
     pub(super) fn pair(&mut self, name: &str, value: impl ToString) {
-        self.say(name);
-        self.say(value.to_string());
+        self.argument(name);
+        self.argument(value.to_string());
     }
 
     pub(super) fn expect(&mut self, name: &str, value: u64) {
@@ -42,9 +45,9 @@ impl<'a> Writer<'a> {
         self.out.warnings.push(sentence);
     }
 
-    /// The value of a parameter; none where it is `auto` or `off`.
+    /// The value of a parameter; `None` if it is `auto` or `off`.
     pub(super) fn value(&mut self, name: &'static str) -> Option<&'a str> {
-        self.spoken.push(name);
+        self.handled.push(name);
         let found = self.settings.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| text.as_str()).filter(|text| !matches!(*text, "auto" | "off"))
     }
@@ -67,7 +70,7 @@ impl<'a> Writer<'a> {
         Ok(nanos / 1000)
     }
 
-    /// A time option that tc shows again in microseconds.
+    /// A time, which tc shows in microseconds.
     pub(super) fn time(&mut self, name: &'static str) -> Refusable<()> {
         let micros = self.micros(name)?;
         self.pair(name, format!("{micros}us"));
@@ -75,15 +78,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// An update time, which the kernel rounds up to its timer interrupts.
+    /// An update time, which the kernel rounds up to whole jiffies (Linux 6.1, `usecs_to_jiffies`).
     pub(super) fn jiffies(&mut self, name: &'static str) -> Refusable<()> {
         let micros = self.micros(name)?;
-        let jiffy = 1_000_000 / u64::from(self.around.hz);
+        let jiffy = 1_000_000 / u64::from(self.context.hz);
         let rounded = micros.div_ceil(jiffy) * jiffy;
         if rounded != micros {
             self.warn(format!(
                 "`{name}` of {micros} us is {rounded} us in a kernel of {} Hz",
-                self.around.hz
+                self.context.hz
             ));
         }
         self.pair(name, format!("{micros}us"));
@@ -104,7 +107,7 @@ impl<'a> Writer<'a> {
         self.value(name).map(units::bytes).transpose()
     }
 
-    /// A gain in Hz as tc's whole sixteenths.
+    /// A gain in Hz as whole sixteenths, the unit of tc.
     pub(super) fn sixteenths(&mut self, name: &'static str) -> Refusable<u64> {
         let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
         let gain = units::hertz(text)? * 16.0;
@@ -120,7 +123,7 @@ impl<'a> Writer<'a> {
         match units::limit(text)? {
             Limit::Packets(n) => Ok(n),
             Limit::Bytes(n) => {
-                let packets = n.div_ceil(u64::from(self.around.mtu_bytes)).max(1);
+                let packets = n.div_ceil(u64::from(self.context.mtu_bytes)).max(1);
                 self.warn(format!(
                     "a limit of {text} is {packets} packets here: this qdisc counts packets"
                 ));
@@ -134,7 +137,7 @@ impl<'a> Writer<'a> {
         let text = self.value("limit").ok_or("`limit` has no value")?;
         Ok(match units::limit(text)? {
             Limit::Bytes(n) => n,
-            Limit::Packets(n) => n * u64::from(self.around.mtu_bytes),
+            Limit::Packets(n) => n * u64::from(self.context.mtu_bytes),
         })
     }
 
@@ -147,13 +150,13 @@ impl<'a> Writer<'a> {
 
     pub(super) fn ecn(&mut self) {
         let word = if self.is_true("ecn") { "ecn" } else { "noecn" };
-        self.say(word);
+        self.argument(word);
     }
 
-    /// Parameters that the kernel has built in: only these values can be had.
+    /// Parameters that are built into the kernel: only these values are possible.
     pub(super) fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
         for (name, only) in fixed {
-            self.spoken.push(name);
+            self.handled.push(name);
             let found = self.settings.iter().find(|(known, _)| known == name);
             if let Some((_, text)) = found.filter(|(_, text)| text != only) {
                 return Err(format!("`{name}` of {text}: the kernel has {only} built in"));
@@ -162,14 +165,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Parameters that another arithmetic than the kernel's has; their meaning is in the dialect.
+    /// Parameters of other dialects' arithmetic, which the kernel's does not have.
     pub(super) fn of_dialect(&mut self, names: &[&'static str]) {
-        self.spoken.extend(names);
+        self.handled.extend(names);
     }
 
-    pub(super) fn finish(self) -> Refusable<Words> {
-        let silent = self.settings.iter().find(|(name, _)| !self.spoken.contains(name));
-        match silent {
+    pub(super) fn finish(self) -> Refusable<TcDiscipline> {
+        let unhandled = self.settings.iter().find(|(name, _)| !self.handled.contains(name));
+        match unhandled {
             Some((name, text)) => {
                 Err(format!("`{name}` of {text} has no word in tc; leave it out"))
             }

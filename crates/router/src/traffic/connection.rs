@@ -1,5 +1,5 @@
-//! Connections over the kernel's TCP, one after the other, both ends of each. The sender opens them, as in
-//! the simulator.
+//! Connections over the kernel's TCP, one after the other, with both ends of each. The sender opens
+//! them, as in the simulator.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,65 +7,67 @@ use std::os::fd::AsFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{End, receiver, sender, unless_waiting};
-use crate::host::{Hosts, Key};
-use crate::plan::{self, Space};
-use crate::sys::{self, TcpInfo};
+use super::program::{receiver, sender, unless_blocking};
+use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
+use crate::linux::sys::{self, TcpInfo};
+use crate::plan::{Flow, Netns};
+use crate::run_files::TcpTotals;
 
-/// Data that waits in the socket beside what is in the network: enough for any program that keeps up.
+/// Unsent data that the socket holds (`TCP_NOTSENT_LOWAT`): enough for a program that keeps up.
 const WAITING_BYTES: u32 = 256 * 1024;
 const CHUNK_BYTES: usize = 128 * 1024;
 
-/// The receiver's door.
-pub struct Door {
-    listener: Socket,
+/// The receiver's listening socket.
+pub(super) struct Listener {
+    socket: Socket,
 }
 
-impl Door {
-    /// Opens it.
-    pub fn open(flow: &plan::Flow, key: Key, hosts: &Hosts) -> io::Result<Door> {
-        let listener = hosts.within(Space::Receivers, || {
+impl Listener {
+    /// Opens the socket.
+    pub(super) fn open(flow: &Flow, key: SocketKey, hosts: &Hosts) -> io::Result<Listener> {
+        let socket = hosts.within(Netns::Receivers, || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
             if let Some(cc) = &flow.cc {
-                // A receiver echoes marks as its congestion control wants them (DCTCP).
+                // How a receiver echoes marks depends on its congestion control (DCTCP, RFC 8257
+                // §3.2).
                 set_congestion_control(&socket, cc)?;
             }
             socket.listen(16)?;
             Ok(socket)
         })?;
-        listener.set_nonblocking(true)?;
-        hosts.watch(&listener, Key { end: End::Listener, ..key })?;
-        Ok(Door { listener })
+        socket.set_nonblocking(true)?;
+        hosts.watch(&socket, SocketKey { role: SocketRole::Listener, ..key })?;
+        Ok(Listener { socket })
     }
 
-    /// Who has come in, if anyone: the socket and its sender's port.
-    pub fn accept(&self) -> io::Result<Option<(Socket, u16)>> {
-        let Some((socket, from)) = unless_waiting(self.listener.accept())? else { return Ok(None) };
+    /// The next connection, if there is one: its socket and its sender's port.
+    pub(super) fn accept(&self) -> io::Result<Option<(Socket, u16)>> {
+        let Some((socket, from)) = unless_blocking(self.socket.accept())? else { return Ok(None) };
         socket.set_nonblocking(true)?;
         Ok(Some((socket, from.as_socket_ipv4().map_or(0, |from| from.port()))))
     }
 }
 
-/// Both ends.
-pub struct Connection {
-    key: Key,
+/// Both ends of a flow.
+pub(super) struct Connection {
+    key: SocketKey,
     sending: Option<TcpStream>,
     receiving: Option<TcpStream>,
     chunk: Vec<u8>,
-    /// Bytes that the application has still to write; none: without end.
+    /// Bytes that the application has still to write; `None`: unlimited.
     to_write: Option<u64>,
-    /// Bytes that are still to come; none: without end.
+    /// Bytes that have still to arrive; `None`: unlimited.
     to_read: Option<u64>,
-    /// Bytes that have come over all connections.
-    pub delivered_bytes: u64,
-    /// Payload of former connections: sent, sent again.
+    /// Bytes that have arrived over all connections.
+    delivered_bytes: u64,
+    /// Payload of former connections: sent, retransmitted.
     past: (u64, u64),
 }
 
 impl Connection {
-    /// None yet. `key` names its flow and its lane.
-    pub fn new(key: Key) -> Connection {
+    /// No connection yet. `key` identifies the flow and the lane.
+    pub(super) fn new(key: SocketKey) -> Connection {
         Connection {
             key,
             sending: None,
@@ -78,11 +80,16 @@ impl Connection {
         }
     }
 
-    /// Opens one that carries so many bytes, or data without end.
-    pub fn open(&mut self, flow: &plan::Flow, bytes: Option<u64>, hosts: &Hosts) -> io::Result<()> {
+    /// Opens a connection for so many bytes, or for unlimited data.
+    pub(super) fn open(
+        &mut self,
+        flow: &Flow,
+        bytes: Option<u64>,
+        hosts: &Hosts,
+    ) -> io::Result<()> {
         self.close();
         (self.to_write, self.to_read) = (bytes, bytes);
-        let socket = hosts.within(Space::Senders, || {
+        let socket = hosts.within(Netns::Senders, || {
             Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
         })?;
         socket.bind(&sender(flow, 0).into())?;
@@ -92,7 +99,7 @@ impl Connection {
         socket.set_tcp_notsent_lowat(WAITING_BYTES)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_nonblocking(true)?;
-        hosts.watch(&socket, Key { end: End::Sender, ..self.key })?;
+        hosts.watch(&socket, SocketKey { role: SocketRole::Sender, ..self.key })?;
         match socket.connect(&receiver(flow).into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
@@ -102,45 +109,46 @@ impl Connection {
     }
 
     /// The port of its sender, while it is open.
-    pub fn port(&self) -> Option<u16> {
+    pub(super) fn port(&self) -> Option<u16> {
         Some(self.sending.as_ref()?.local_addr().ok()?.port())
     }
 
-    /// The receiver has accepted it.
-    pub fn accepted(&mut self, socket: Socket, hosts: &Hosts) -> io::Result<()> {
-        hosts.watch(&socket, Key { end: End::Receiver, ..self.key })?;
+    /// The receiver has accepted the connection.
+    pub(super) fn accepted(&mut self, socket: Socket, hosts: &Hosts) -> io::Result<()> {
+        hosts.watch(&socket, SocketKey { role: SocketRole::Receiver, ..self.key })?;
         self.receiving = Some(socket.into());
         Ok(())
     }
 
     /// Writes until the socket takes no more.
-    pub fn write(&mut self) -> io::Result<()> {
+    pub(super) fn write(&mut self) -> io::Result<()> {
         let Some(socket) = self.sending.as_mut() else { return Ok(()) };
         loop {
-            let room =
+            let chunk =
                 self.to_write.map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES as u64) as usize);
-            if room == 0 {
+            if chunk == 0 {
                 return Ok(());
             }
-            match socket.write(&self.chunk[..room]) {
+            match socket.write(&self.chunk[..chunk]) {
                 Ok(written) => {
                     if let Some(left) = &mut self.to_write {
                         *left -= written as u64;
                     }
                 }
-                Err(error) if is_patience(&error) => return Ok(()),
+                Err(error) if is_not_ready(&error) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Reads what has come; returns whether that was the last of what it carries.
-    pub fn read(&mut self) -> io::Result<bool> {
+    /// Reads what has arrived; returns whether the transfer is complete.
+    pub(super) fn read(&mut self) -> io::Result<bool> {
         let Some(socket) = self.receiving.as_mut() else { return Ok(false) };
         let mut arrived = 0;
-        while let Some(bytes) = unless_waiting(socket.read(&mut self.chunk))? {
+        while let Some(bytes) = unless_blocking(socket.read(&mut self.chunk))? {
             arrived += bytes as u64;
-            // A read that does not fill the buffer has emptied the socket, or met its end.
+            // A read that does not fill the buffer has emptied the socket or met the end of the
+            // stream.
             if bytes < CHUNK_BYTES {
                 break;
             }
@@ -152,7 +160,7 @@ impl Connection {
     }
 
     /// Closes both ends.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         if let Some(info) = self.info() {
             self.past.0 += info.bytes_sent;
             self.past.1 += info.bytes_retrans;
@@ -160,8 +168,8 @@ impl Connection {
         (self.sending, self.receiving) = (None, None);
     }
 
-    /// Abandons what is under way: both ends end it at once.
-    pub fn abandon(&mut self) -> io::Result<()> {
+    /// Aborts the connection at both ends.
+    pub(super) fn abort(&mut self) -> io::Result<()> {
         for socket in [&self.sending, &self.receiving].into_iter().flatten() {
             socket2::SockRef::from(socket).set_linger(Some(std::time::Duration::ZERO))?;
         }
@@ -169,14 +177,32 @@ impl Connection {
         Ok(())
     }
 
-    /// The kernel's account of the sender's end, while it is open.
-    pub fn info(&self) -> Option<TcpInfo> {
+    /// Bytes that have arrived over all connections.
+    pub(super) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// `tcp_info` of the sender's end, while it is open.
+    fn info(&self) -> Option<TcpInfo> {
         sys::tcp_info(self.sending.as_ref()?.as_fd()).ok()
     }
 
-    /// Payload of former connections: sent, sent again.
-    pub fn past(&self) -> (u64, u64) {
-        self.past
+    /// Adds its state, and the payload of former connections, to the totals of the flow.
+    pub(super) fn add_to(&self, totals: &mut TcpTotals) {
+        let (sent, retransmitted) = self.past;
+        totals.sent_bytes += sent;
+        totals.retransmitted_bytes += retransmitted;
+        let Some(info) = self.info() else { return };
+        let segments = |count: u32| u64::from(count) * u64::from(info.mss);
+        totals.sent_bytes += info.bytes_sent;
+        totals.retransmitted_bytes += info.bytes_retrans;
+        // Linux 6.1 include/net/tcp.h, tcp_packets_in_flight.
+        let inflight = (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost);
+        totals.inflight_bytes += segments(inflight);
+        totals.cwnd_bytes += segments(info.cwnd);
+        totals.ce_bytes += segments(info.delivered_ce);
+        (totals.srtt_us, totals.ssthresh, totals.state) =
+            (info.rtt_us, info.ssthresh, info.ca_state);
     }
 }
 
@@ -193,7 +219,7 @@ fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<()> {
     })
 }
 
-/// Not yet connected, or no room.
-fn is_patience(error: &io::Error) -> bool {
+/// The socket is not yet connected, or its buffer is full.
+fn is_not_ready(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected)
 }

@@ -1,6 +1,7 @@
-//! A user who reads web pages, as the simulator's [`Reader`] wants them. The user is at the receiving end:
-//! a request travels the way back as a datagram, the server answers over a new connection that it opens
-//! itself, as in the simulator. Requests are not lost: nothing queues on the way back.
+//! A user who reads web pages, requested by the simulator's [`Reader`]. The user is at the
+//! receiving end: a request is a datagram to the server, which answers over a new connection that
+//! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
+//! direction.
 
 use std::io;
 use std::net::UdpSocket;
@@ -10,81 +11,82 @@ use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::Web;
 use sojourn_sim::app::reader::{Fetch, Reader};
 
-use super::connection::{Connection, Door};
-use super::{End, Program, UDP_HEADER, receiver, sender, stop, unless_waiting};
-use crate::host::{Hosts, Key};
-use crate::plan::{self, Space};
-use crate::record_files::{Account, Count, Diary, Transfer};
+use super::connection::{Connection, Listener};
+use super::program::{Program, UDP_HEADER, receiver, sender, stop, transfer, unless_blocking};
+use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
+use crate::plan::{Flow, Netns};
+use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
 
-/// Lane and size of what is wanted.
+/// Lane and size of the requested object.
 const REQUEST_BYTES: usize = 9;
 
-/// Both ends.
-pub struct Page {
-    flow: plan::Flow,
-    key: Key,
+/// Both ends of a flow.
+pub(super) struct Page {
+    flow: Flow,
+    key: SocketKey,
     reader: Reader,
-    door: Door,
+    listener: Listener,
     lanes: Vec<Connection>,
-    /// Where the user asks, and where the server hears it.
-    asking: UdpSocket,
-    hearing: UdpSocket,
+    /// The socket from which the user sends requests.
+    client: UdpSocket,
+    /// The socket at which the server receives them.
+    server: UdpSocket,
     request: Vec<u8>,
     stop: Time,
 }
 
 impl Page {
-    /// Opens the doors of both.
-    pub fn new(
-        flow: &plan::Flow,
+    /// Opens the sockets of user and server.
+    pub(super) fn new(
+        flow: &Flow,
         web: &Web,
-        key: Key,
+        key: SocketKey,
         rng: Rng,
         hosts: &Hosts,
     ) -> io::Result<Page> {
         let datagrams = || Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP));
-        let hearing: UdpSocket = hosts
-            .within(Space::Senders, || {
+        let server: UdpSocket = hosts
+            .within(Netns::Senders, || {
                 let socket = datagrams()?;
                 socket.bind(&sender(flow, flow.port).into())?;
                 Ok(socket)
             })?
             .into();
-        let asking: UdpSocket = hosts
-            .within(Space::Receivers, || {
+        let client: UdpSocket = hosts
+            .within(Netns::Receivers, || {
                 let socket = datagrams()?;
                 socket.bind(&receiver(flow).into())?;
                 socket.connect(&sender(flow, flow.port).into())?;
                 Ok(socket)
             })?
             .into();
-        hearing.set_nonblocking(true)?;
-        asking.set_nonblocking(true)?;
-        hosts.watch(&hearing, Key { end: End::Server, ..key })?;
-        let lanes = (0..web.parallel as u8).map(|lane| Connection::new(Key { lane, ..key }));
+        server.set_nonblocking(true)?;
+        client.set_nonblocking(true)?;
+        hosts.watch(&server, SocketKey { role: SocketRole::Server, ..key })?;
+        let lanes = (0..web.parallel as u8).map(|lane| Connection::new(SocketKey { lane, ..key }));
         let request = (web.request_bytes - UDP_HEADER) as usize;
         Ok(Page {
             flow: flow.clone(),
             key,
             reader: Reader::new(web.clone(), Time::from_nanos(flow.start_ns), rng),
-            door: Door::open(flow, key, hosts)?,
+            listener: Listener::open(flow, key, hosts)?,
             lanes: lanes.collect(),
-            asking,
-            hearing,
+            client,
+            server,
             request: vec![0; request.max(REQUEST_BYTES)],
             stop: stop(flow),
         })
     }
 
-    fn ask(&mut self, Fetch { lane, bytes }: Fetch) -> io::Result<()> {
+    fn request(&mut self, Fetch { lane, bytes }: Fetch) -> io::Result<()> {
         self.request[0] = lane as u8;
         self.request[1..REQUEST_BYTES].copy_from_slice(&bytes.to_le_bytes());
-        self.asking.send(&self.request).map(drop)
+        self.client.send(&self.request).map(drop)
     }
 
-    /// The server hears requests and answers.
+    /// The server receives requests and answers.
     fn serve(&mut self, hosts: &Hosts) -> io::Result<()> {
-        while unless_waiting(self.hearing.recv(&mut self.request))?.is_some() {
+        while unless_blocking(self.server.recv(&mut self.request))?.is_some() {
             let bytes = self.request[1..REQUEST_BYTES].try_into().expect("8 bytes");
             let lane = &mut self.lanes[usize::from(self.request[0])];
             lane.open(&self.flow, Some(u64::from_le_bytes(bytes)), hosts)?;
@@ -92,14 +94,14 @@ impl Page {
         Ok(())
     }
 
-    /// An object has come whole.
-    fn complete(&mut self, now: Time, lane: u8, diary: &mut Diary) -> io::Result<()> {
+    /// An object is complete.
+    fn complete(&mut self, now: Time, lane: u8, log: &mut ProgramLog) -> io::Result<()> {
         self.lanes[usize::from(lane)].close();
         let (next, page) = self.reader.on_object(now, usize::from(lane));
         if let Some(page) = page {
-            diary.transfers.push(Transfer::of(self.key.flow, &page, now));
+            log.transfers.push(transfer(self.key.flow, &page, now));
         }
-        next.map_or(Ok(()), |fetch| self.ask(fetch))
+        next.map_or(Ok(()), |fetch| self.request(fetch))
     }
 }
 
@@ -112,10 +114,10 @@ impl Program for Page {
         if self.stop <= now {
             self.stop = Time::NEVER;
             self.reader.stop();
-            return self.lanes.iter_mut().try_for_each(Connection::abandon);
+            return self.lanes.iter_mut().try_for_each(Connection::abort);
         }
         for fetch in self.reader.on_timer(now) {
-            self.ask(fetch)?;
+            self.request(fetch)?;
         }
         Ok(())
     }
@@ -123,38 +125,38 @@ impl Program for Page {
     fn on_ready(
         &mut self,
         now: Time,
-        key: Key,
+        key: SocketKey,
         hosts: &Hosts,
-        diary: &mut Diary,
+        log: &mut ProgramLog,
     ) -> io::Result<()> {
         let lane = usize::from(key.lane);
-        match key.end {
-            End::Listener => {
-                while let Some((socket, port)) = self.door.accept()? {
-                    // A connection that was abandoned meanwhile belongs to no lane.
+        match key.role {
+            SocketRole::Listener => {
+                while let Some((socket, port)) = self.listener.accept()? {
+                    // A connection that was aborted meanwhile belongs to no lane.
                     let lane = self.lanes.iter_mut().find(|lane| lane.port() == Some(port));
                     lane.map_or(Ok(()), |lane| lane.accepted(socket, hosts))?;
                 }
             }
-            End::Server => self.serve(hosts)?,
-            End::Sender => self.lanes[lane].write()?,
-            End::Receiver => {
+            SocketRole::Server => self.serve(hosts)?,
+            SocketRole::Sender => self.lanes[lane].write()?,
+            SocketRole::Receiver => {
                 if self.lanes[lane].read()? {
-                    self.complete(now, key.lane, diary)?;
+                    self.complete(now, key.lane, log)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn count(&self) -> Count {
-        let delivered_bytes = self.lanes.iter().map(|lane| lane.delivered_bytes).sum();
-        Count { delivered_bytes, ..Count::default() }
+    fn counts(&self) -> ProgramCounts {
+        let delivered_bytes = self.lanes.iter().map(|lane| lane.delivered_bytes()).sum();
+        ProgramCounts { delivered_bytes, ..ProgramCounts::default() }
     }
 
-    fn account(&self) -> Option<Account> {
-        let mut account = Account::default();
-        self.lanes.iter().for_each(|lane| account.add(lane));
-        Some(account)
+    fn tcp_totals(&self) -> Option<TcpTotals> {
+        let mut totals = TcpTotals::default();
+        self.lanes.iter().for_each(|lane| lane.add_to(&mut totals));
+        Some(totals)
     }
 }

@@ -1,37 +1,38 @@
-//! Streams: unlimited or given data, users who fetch short files, and players who fetch chunks of video,
-//! each over a new connection. Completion counts from its opening to the last byte's arrival.
+//! Streams: bulk data, users who fetch short files, and players who fetch chunks of video, each
+//! transfer over a new connection. Completion is the time from its opening to the arrival of the
+//! last byte.
 
 use std::io;
 
 use sojourn_aqm::{Rng, Time};
 use sojourn_sim::app::stream::{Finished, Plan};
 
-use super::connection::{Connection, Door};
-use super::{End, Program, stop};
-use crate::host::{Hosts, Key};
-use crate::plan;
-use crate::record_files::{Account, Count, Diary, Transfer};
+use super::connection::{Connection, Listener};
+use super::program::{Program, stop, transfer};
+use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
+use crate::plan::Flow;
+use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
 
 /// Both ends of a flow.
-pub struct Stream {
-    flow: plan::Flow,
-    key: Key,
+pub(super) struct Stream {
+    flow: Flow,
+    key: SocketKey,
     rng: Rng,
     plan: Plan,
-    door: Door,
+    listener: Listener,
     connection: Connection,
     next_start: Time,
     stop: Time,
-    /// The transfer under way.
+    /// The present transfer.
     transfer: Option<Finished>,
 }
 
 impl Stream {
-    /// Opens the receiver's door.
-    pub fn new(
-        flow: &plan::Flow,
+    /// Opens the receiver's listening socket.
+    pub(super) fn new(
+        flow: &Flow,
         plan: Plan,
-        key: Key,
+        key: SocketKey,
         rng: Rng,
         hosts: &Hosts,
     ) -> io::Result<Stream> {
@@ -40,7 +41,7 @@ impl Stream {
             key,
             rng,
             plan,
-            door: Door::open(flow, key, hosts)?,
+            listener: Listener::open(flow, key, hosts)?,
             connection: Connection::new(key),
             next_start: Time::from_nanos(flow.start_ns),
             stop: stop(flow),
@@ -48,9 +49,9 @@ impl Stream {
         })
     }
 
-    fn complete(&mut self, now: Time, diary: &mut Diary) {
+    fn complete(&mut self, now: Time, log: &mut ProgramLog) {
         let Some(finished) = self.transfer.take() else { return };
-        diary.transfers.push(Transfer::of(self.key.flow, &finished, now));
+        log.transfers.push(transfer(self.key.flow, &finished, now));
         self.connection.close();
         self.next_start = self.plan.next_start(&finished, now, &mut self.rng);
     }
@@ -64,7 +65,7 @@ impl Program for Stream {
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()> {
         if self.stop <= now {
             (self.stop, self.next_start, self.transfer) = (Time::NEVER, Time::NEVER, None);
-            return self.connection.abandon();
+            return self.connection.abort();
         }
         if self.next_start <= now {
             self.next_start = Time::NEVER;
@@ -78,34 +79,37 @@ impl Program for Stream {
     fn on_ready(
         &mut self,
         now: Time,
-        key: Key,
+        key: SocketKey,
         hosts: &Hosts,
-        diary: &mut Diary,
+        log: &mut ProgramLog,
     ) -> io::Result<()> {
-        match key.end {
-            End::Listener => {
-                while let Some((socket, _)) = self.door.accept()? {
+        match key.role {
+            SocketRole::Listener => {
+                while let Some((socket, _)) = self.listener.accept()? {
                     self.connection.accepted(socket, hosts)?;
                 }
             }
-            End::Sender => self.connection.write()?,
-            End::Receiver => {
+            SocketRole::Sender => self.connection.write()?,
+            SocketRole::Receiver => {
                 if self.connection.read()? {
-                    self.complete(now, diary);
+                    self.complete(now, log);
                 }
             }
-            End::Server => unreachable!("a stream serves nobody"),
+            SocketRole::Server => unreachable!("a stream has no requests"),
         }
         Ok(())
     }
 
-    fn count(&self) -> Count {
-        Count { delivered_bytes: self.connection.delivered_bytes, ..Count::default() }
+    fn counts(&self) -> ProgramCounts {
+        ProgramCounts {
+            delivered_bytes: self.connection.delivered_bytes(),
+            ..ProgramCounts::default()
+        }
     }
 
-    fn account(&self) -> Option<Account> {
-        let mut account = Account::default();
-        account.add(&self.connection);
-        Some(account)
+    fn tcp_totals(&self) -> Option<TcpTotals> {
+        let mut totals = TcpTotals::default();
+        self.connection.add_to(&mut totals);
+        Some(totals)
     }
 }

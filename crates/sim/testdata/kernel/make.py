@@ -52,8 +52,8 @@ def main() -> None:
         ecn = "true" if marks else "false"
         text = SCENARIO.format(name=name, cc=cc, duration=duration, ecn=ecn)
         plan = json.loads(_core.linux_plan(_core.Scenario.load(text)))
-        street = plan["bottleneck"]["sojourn"]
-        street["drop_list"], street["mark_list"] = drops, marks
+        link = plan["bottleneck"]["sojourn"]
+        link["drop_list"], link["mark_list"] = drops, marks
         found = kernel.find(plan["hz"])
         assert found is not None, "sojourn kernel build"
         with guest.scratch() as folder:

@@ -1,0 +1,282 @@
+//! Reports packet records to a probe, in the order of their times, and samples at the same times as
+//! the simulator.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use sojourn_aqm::{Span, Time};
+use sojourn_record::rows::{Fate, StateRow, TransferRow};
+use sojourn_scenario::Resolved;
+use sojourn_sim::packet::{Kind as SimKind, Packet};
+use sojourn_sim::probe::Probe;
+use sojourn_sim::summary::{BUILTIN_VARS, Outcome};
+use sojourn_sim::world::bins::{Bins, Standing};
+
+use super::observed_link::ObservedLink;
+use super::{latency, tables};
+use crate::captures::{PacketKind, PacketRecord};
+use crate::plan::{Direction, Plan};
+use crate::run_files::RunResult;
+
+/// Reports packet records to a probe.
+pub(super) struct Collector {
+    probe: Probe,
+    states: bool,
+    every: Span,
+    next_sample: Time,
+    warmup: Time,
+    end: Time,
+    /// The links in the order of the scenario.
+    links: Vec<ObservedLink>,
+    /// The index of the link of each direction.
+    link_of: [usize; 2],
+    /// The number of state variables of the forward link's law.
+    forward_vars: usize,
+    /// Samples of the laws of our router that are still to come.
+    law_samples: VecDeque<Vec<f64>>,
+    /// Series bin by bin, if wanted.
+    bins: Option<Bins>,
+    /// Bytes that each flow had delivered at the end of each bin that is still to come.
+    delivered: VecDeque<Vec<u64>>,
+    /// The index of each flow's class.
+    class_of: Vec<usize>,
+    /// Payload per segment and the first sequence number of each flow's connection.
+    numbering: Vec<(u32, u32)>,
+    events: u64,
+}
+
+/// What happens to a packet at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum RecordEvent {
+    Leaves,
+    Arrives,
+}
+
+impl Collector {
+    pub(super) fn new(scenario: &Resolved, plan: &Plan, result: &RunResult) -> Collector {
+        let warmup = Time::ZERO + scenario.warmup;
+        let end = Time::ZERO + scenario.duration;
+        let links: Vec<ObservedLink> = scenario.links.iter().map(ObservedLink::new).collect();
+        let mut probe = Probe::new(links.len(), scenario.classes().len(), (warmup, end));
+        probe.notes.wants_packets = scenario.record.packets;
+        probe.notes.wants_signals = scenario.record.signals;
+        if scenario.warmup == Span::ZERO {
+            probe.end_warmup();
+        }
+        let forward = scenario.flows[0].path[0];
+        let values = |bits: &Vec<u64>| bits.iter().map(|&bits| f64::from_bits(bits)).collect();
+        let bins = scenario.record.bins;
+        Collector {
+            probe,
+            states: scenario.record.states,
+            every: scenario.record.sample,
+            next_sample: Time::ZERO + scenario.record.sample,
+            warmup,
+            end,
+            // Where there are two links, the other one is the reverse link.
+            link_of: [forward, links.len() - 1 - forward],
+            forward_vars: tables::law_vars(plan, Direction::Forward).len(),
+            bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
+            links,
+            law_samples: result.law_samples.iter().map(values).collect(),
+            delivered: result.bins.iter().cloned().collect(),
+            class_of: class_of(scenario, plan),
+            numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
+            events: 0,
+        }
+    }
+
+    pub(super) fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// Reports the records, which are in the order of arrival.
+    pub(super) fn feed(&mut self, records: &[PacketRecord]) {
+        let mut packets: Vec<Packet> = records.iter().map(|record| self.packet(record)).collect();
+        for (at, event, index) in events(records) {
+            self.advance(at);
+            self.events += 1;
+            let (record, packet) = (&records[index], &mut packets[index]);
+            let link = self.link_of[record.direction as usize];
+            let mut observer = self.probe.ear::<true>(at, link);
+            match event {
+                RecordEvent::Arrives => {
+                    self.links[link].arrives(at, record, packet, &mut observer);
+                }
+                RecordEvent::Leaves => self.links[link].leaves(record, *packet, &mut observer),
+            }
+        }
+        for (record, packet) in records.iter().zip(&packets) {
+            if record.fate == Fate::Waiting {
+                let link = self.link_of[record.direction as usize];
+                self.probe.ear::<true>(self.next_sample, link).waiting(packet, record.arrived);
+            }
+        }
+    }
+
+    /// Samples, bins and rate changes that come before `at`.
+    fn advance(&mut self, at: Time) {
+        if !self.probe.counting && self.warmup <= at {
+            self.probe.end_warmup();
+        }
+        self.links.iter_mut().for_each(|link| link.advance(at));
+        while self.next_sample < at {
+            if self.states {
+                self.sample();
+            }
+            self.next_sample += self.every;
+        }
+        while self.bins.as_ref().is_some_and(|bins| bins.over_at() < at) {
+            self.end_bin();
+        }
+    }
+
+    /// The present bin is over.
+    fn end_bin(&mut self) {
+        let Some(bins) = &mut self.bins else { return };
+        let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
+        let links = &self.links;
+        let standing = Standing {
+            delivered: &delivered,
+            class_of: &self.class_of,
+            classes: self.probe.classes.len(),
+            links: &self.probe.links,
+            used: &|link, counts, busy, window| links[link].server().used(counts, busy, window),
+        };
+        bins.end(bins.over_at(), &standing);
+    }
+
+    /// The run sampled the forward link's law first; rows come in the order of the links.
+    fn sample(&mut self) {
+        let law = self.law_samples.pop_front().unwrap_or_default();
+        let (forward, reverse) = law.split_at(self.forward_vars.min(law.len()));
+        for (index, link) in self.links.iter().enumerate() {
+            let is_forward = index == self.link_of[Direction::Forward as usize];
+            let own = if is_forward { forward } else { reverse };
+            let interval = std::mem::take(&mut self.probe.links[index].interval);
+            let values = interval.values(link.backlog(), self.every).into_iter();
+            let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
+                queue: index as u16,
+                t: self.next_sample,
+                var: var as u16,
+                value,
+            });
+            self.probe.states.extend(rows);
+        }
+    }
+
+    /// A recorded packet as the simulator has it.
+    fn packet(&mut self, record: &PacketRecord) -> Packet {
+        let (payload, first) = &mut self.numbering[record.flow as usize];
+        let segment = |first: u32, payload: u32| record.seq.wrapping_sub(first) / payload;
+        let (kind, seq) = match (record.kind, record.direction) {
+            (PacketKind::Syn, Direction::Forward) => {
+                *first = record.seq.wrapping_add(1);
+                (SimKind::Syn, 0)
+            }
+            (PacketKind::Data, Direction::Forward) => (SimKind::Data, segment(*first, *payload)),
+            (PacketKind::Datagram, Direction::Forward) => (SimKind::Datagram, record.seq),
+            (PacketKind::Syn, Direction::Reverse) => (SimKind::SynAck, 0),
+            (PacketKind::Data, Direction::Reverse) => (SimKind::Ack, segment(*first, *payload)),
+            (PacketKind::Datagram, Direction::Reverse) => (SimKind::Request, record.seq),
+        };
+        let ip_bytes = u32::from(record.bytes);
+        let mut packet = Packet::new(kind, record.flow, 0, seq, ip_bytes, record.arrived);
+        let link = &self.links[self.link_of[record.direction as usize]];
+        packet.link_bytes = ip_bytes + link.framing_bytes();
+        (packet.ecn, packet.ecn_in) = (record.ecn_in, record.ecn_in);
+        packet
+    }
+
+    /// What the simulator's summary needs.
+    pub(super) fn outcome(
+        mut self,
+        folder: &Path,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> Result<Outcome, String> {
+        let end = self.end;
+        self.advance(end);
+        if self.bins.as_ref().is_some_and(|bins| bins.over_at() == end) {
+            self.end_bin();
+        }
+        if self.states {
+            self.next_sample = end;
+            self.sample();
+        }
+        latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
+        self.add_program_log(plan, result);
+        let window = (self.warmup, end);
+        let used = self.links.iter().zip(&self.probe.links).map(|(link, stats)| {
+            link.server().used(&stats.total.since(&stats.at_warmup), stats.busy, window)
+        });
+        let directions = (0..self.links.len()).map(|index| self.direction_of(index));
+        let wires = directions.clone().map(|direction| result.wire_counts[direction as usize]);
+        let vars =
+            directions.map(|direction| [&BUILTIN_VARS, tables::law_vars(plan, direction)].concat());
+        Ok(Outcome {
+            utilisations: used.collect(),
+            vars: vars.collect(),
+            counts: tables::flow_counts(result),
+            wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
+            flow_samples: tables::flow_rows(result),
+            flow_states: tables::flow_state_rows(plan, result),
+            bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),
+            events: self.events,
+            probe: self.probe,
+        })
+    }
+
+    /// The direction of a link.
+    fn direction_of(&self, link: usize) -> Direction {
+        if link == self.link_of[Direction::Forward as usize] {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
+    /// Adds the delays of datagrams and the transfers that the traffic programs logged.
+    fn add_program_log(&mut self, plan: &Plan, result: &RunResult) {
+        for delay in &result.log.one_way {
+            if tables::is_counted(Time::from_nanos(delay.at_ns), plan) {
+                let class = self.class_of[delay.flow as usize];
+                self.probe.classes[class].one_way.add(delay.delay_ns);
+            }
+        }
+        for row in &result.log.transfers {
+            let completion = Span::from_nanos(row.completion_ns);
+            let start = Time::from_nanos(row.start_ns);
+            let (flow, bytes) = (row.flow, row.bytes);
+            self.probe.transfers.push(TransferRow { flow, start, bytes, completion });
+            if tables::is_counted(start + completion, plan) {
+                let class = self.class_of[flow as usize];
+                self.probe.classes[class].completion.add(row.completion_ns);
+            }
+        }
+    }
+}
+
+/// Arrivals and departures in the order of time. At one time departures come first, as in the
+/// simulator, but no packet leaves before it arrived.
+fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
+    let mut events = Vec::with_capacity(2 * records.len());
+    for (index, record) in records.iter().enumerate() {
+        events.push((record.arrived, RecordEvent::Arrives, index));
+        events.extend(record.left.map(|left| (left, RecordEvent::Leaves, index)));
+    }
+    events.sort_by_key(|&(at, event, index)| {
+        let leaves_at_once = records[index].left == Some(records[index].arrived);
+        let order = if leaves_at_once { RecordEvent::Arrives } else { event };
+        (at, order, index, event == RecordEvent::Leaves)
+    });
+    events
+}
+
+/// The index of each flow's class.
+fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
+    let names = scenario.classes();
+    let index = |class: &String| names.iter().position(|name| name == class);
+    let of_flow = plan.flows.iter().map(|flow| index(&scenario.flows[flow.group].class));
+    of_flow.map(|class| class.expect("every class is listed")).collect()
+}

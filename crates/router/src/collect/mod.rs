@@ -1,0 +1,96 @@
+//! From the captures of a run to the tables of results. The packets are reported to the simulator's
+//! probe in the order of their times, so that both engines count alike.
+
+mod collector;
+mod latency;
+mod observed_link;
+mod packet_records;
+mod tables;
+#[cfg(test)]
+mod test_plan;
+mod validity;
+
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sojourn_record::Run;
+use sojourn_scenario::Resolved;
+use sojourn_sim::summary;
+
+use crate::plan::Plan;
+use crate::run_files::{RESULT, RunResult};
+use collector::Collector;
+
+/// The results of a run.
+pub struct Collected {
+    /// Its tables.
+    pub run: Run,
+    /// What was configured, read back and measured beside them.
+    pub facts: Value,
+    /// Why it is not a valid experiment, one sentence each.
+    pub invalid: Vec<String>,
+}
+
+/// Reads the results in `folder`. `virtual_time`: whether the clock of the run stood still while
+/// programs worked.
+///
+/// # Errors
+/// A sentence, if a file is missing or incomplete.
+pub fn collect(
+    folder: &Path,
+    scenario: &Resolved,
+    plan: &Plan,
+    virtual_time: bool,
+) -> Result<Collected, String> {
+    let text = fs::read(folder.join(RESULT)).map_err(|e| format!("{RESULT}: {e}"))?;
+    let result: RunResult = serde_json::from_slice(&text).map_err(|e| format!("{RESULT}: {e}"))?;
+    let records = packet_records::read(folder, plan, &result)?;
+    let mut invalid = validity::invalid_reasons(&result, &records, virtual_time);
+    let mut collector = Collector::new(scenario, plan, &result);
+    collector.feed(&records);
+    invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
+    let outcome = collector.outcome(folder, plan, &result)?;
+    let mut run = summary::collect(outcome, scenario);
+    run.warnings.extend(plan.warnings.iter().cloned());
+    Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
+}
+
+/// What the manifest says of the run.
+fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
+    let accuracy_ns = if virtual_time { validity::CLOCK_READ_NS } else { result.latest_ns };
+    json!({
+        "hz": plan.hz,
+        "virtual_time": virtual_time,
+        "commands": plan.commands,
+        "settings": plan.settings,
+        "bottleneck": without_trace(&plan.bottleneck),
+        "wire": plan.wire,
+        "back": plan.reverse.as_ref().map(|reverse| json!({
+            "router": without_trace(&reverse.link),
+            "wire": reverse.wire,
+            "groups": reverse.groups,
+        })),
+        "wire_counts": result.wire_counts,
+        "qdiscs_before": result.before,
+        "qdiscs_after": result.after,
+        "router": result.link_counts,
+        "offloads_on": result.offloads,
+        "broken_connections": result.broken,
+        "latest_ns": result.latest_ns,
+        "delay_accuracy_ns": accuracy_ns,
+    })
+}
+
+/// A bottleneck, or a link of our router, without the times of a recording, which is a file that
+/// the scenario names.
+fn without_trace(bottleneck: &impl Serialize) -> Value {
+    let mut value = json!(bottleneck);
+    for path in ["/sojourn/service/recorded", "/service/recorded"] {
+        if let Some(recording) = value.pointer_mut(path) {
+            recording["opportunities_ms"] = Value::Null;
+        }
+    }
+    value
+}

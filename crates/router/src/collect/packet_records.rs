@@ -1,0 +1,161 @@
+//! The record of each packet: from our router, or by matching arrivals with departures at the
+//! interfaces of the kernel's.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::Path;
+
+use sojourn_aqm::{Cause, Ecn, Stage, Time};
+use sojourn_record::rows::Fate;
+
+use crate::captures::{
+    INTERFACE_CAPTURE_BYTES, InterfaceCapture, PACKET_RECORD_BYTES, PacketRecord,
+};
+use crate::plan::{Bottleneck, Direction, Plan};
+use crate::run_files::{INTERFACE_CAPTURES, KernelCounters, PACKET_RECORDS, RunResult};
+
+/// The records of all packets that arrived before the end, in the order of arrival.
+pub(super) fn read(
+    folder: &Path,
+    plan: &Plan,
+    result: &RunResult,
+) -> Result<Vec<PacketRecord>, String> {
+    let end = Time::from_nanos(plan.duration_ns);
+    let mut records = match &plan.bottleneck {
+        Bottleneck::Sojourn(_) => Vec::new(),
+        Bottleneck::Kernel { .. } => {
+            let captures = rows(
+                folder,
+                INTERFACE_CAPTURES,
+                InterfaceCapture::read as fn(&[u8; INTERFACE_CAPTURE_BYTES]) -> _,
+            )?;
+            matched(&captures, plan, result.kernel_counters)
+        }
+    };
+    if plan.router_links().next().is_some() {
+        records.extend(rows(
+            folder,
+            PACKET_RECORDS,
+            PacketRecord::read as fn(&[u8; PACKET_RECORD_BYTES]) -> _,
+        )?);
+    }
+    if records.iter().any(|record| record.left.is_some_and(|left| left < record.arrived)) {
+        return Err("the record has a packet that left before it came".to_owned());
+    }
+    records.retain(|record| record.arrived < end);
+    records.sort_by_key(|record| record.arrived);
+    for record in &mut records {
+        if record.left.is_some_and(|left| left >= end) {
+            (record.left, record.fate) = (None, Fate::Waiting);
+        }
+    }
+    Ok(records)
+}
+
+/// The rows of a file.
+pub(super) fn rows<T, const BYTES: usize>(
+    folder: &Path,
+    name: &str,
+    read: fn(&[u8; BYTES]) -> Option<T>,
+) -> Result<Vec<T>, String> {
+    let bytes = fs::read(folder.join(name)).map_err(|e| format!("{name}: {e}"))?;
+    let (rows, rest) = bytes.as_chunks::<BYTES>();
+    let rows: Option<Vec<T>> = rows.iter().map(read).collect();
+    rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
+}
+
+/// What identifies a packet: its flow, identification, sequence number and kind.
+type PacketId = (u32, u16, u32, u8);
+
+/// Arrivals, by their index, that have no departure yet.
+type Pending = VecDeque<usize>;
+
+/// Matches arrivals with departures until the kernel's counters were read. What did not leave was
+/// dropped, except for the last ones, as many as the kernel says are waiting.
+fn matched(
+    captures: &[InterfaceCapture],
+    plan: &Plan,
+    counters: Option<KernelCounters>,
+) -> Vec<PacketRecord> {
+    let (until_ns, waiting) = counters.map_or((u64::MAX, 0), |c| (c.at_ns, c.waiting as usize));
+    let in_time = |capture: &&InterfaceCapture| {
+        u64::try_from(capture.at_ns).is_ok_and(|at_ns| at_ns <= until_ns)
+    };
+    let mut records: Vec<PacketRecord> = Vec::new();
+    let mut pending: BTreeMap<PacketId, Pending> = BTreeMap::new();
+    for capture in captures.iter().filter(in_time) {
+        let id = (capture.flow, capture.ident, capture.seq, capture.kind as u8);
+        let at = Time::from_nanos(capture.at_ns as u64);
+        match capture.leaves {
+            false => {
+                pending.entry(id).or_default().push_back(records.len());
+                records.push(new_record(capture, at));
+            }
+            true => {
+                // A departure without an arrival is left to the check of the kernel's counters.
+                let Some(index) = pending.get_mut(&id).and_then(Pending::pop_front) else {
+                    continue;
+                };
+                complete(&mut records[index], capture, at, plan);
+            }
+        }
+    }
+    let lost: Vec<usize> =
+        (0..records.len()).filter(|&index| records[index].fate == Fate::Waiting).collect();
+    let dropped = &lost[..lost.len().saturating_sub(waiting)];
+    drop_all(&mut records, dropped, plan);
+    records
+}
+
+fn new_record(capture: &InterfaceCapture, at: Time) -> PacketRecord {
+    PacketRecord {
+        flow: capture.flow,
+        direction: Direction::Forward,
+        seq: capture.seq,
+        bytes: capture.bytes,
+        kind: capture.kind,
+        ecn_in: capture.ecn,
+        arrived: at,
+        left: None,
+        fate: Fate::Waiting,
+        marked: None,
+    }
+}
+
+fn complete(record: &mut PacketRecord, capture: &InterfaceCapture, at: Time, plan: &Plan) {
+    record.left = Some(at);
+    record.fate = Fate::Sent;
+    if capture.ecn == Ecn::Ce && record.ecn_in != Ecn::Ce {
+        record.marked = Some(signal(plan));
+    }
+}
+
+/// The stage and the cause of the kernel's drops and marks.
+fn signal(plan: &Plan) -> (Stage, Cause) {
+    let stage = if plan.drops_at_head { Stage::Dequeue } else { Stage::Enqueue };
+    let cause = match (plan.is_random, plan.drops_at_head) {
+        (true, _) => Cause::Random,
+        (false, true) => Cause::Deterministic,
+        (false, false) => Cause::Overflow,
+    };
+    (stage, cause)
+}
+
+/// A drop at the head happens when the next packet of the flow leaves; any other on arrival.
+fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
+    let (stage, cause) = signal(plan);
+    let mut next_left: BTreeMap<u32, Time> = BTreeMap::new();
+    let mut later = records.len();
+    for &index in dropped.iter().rev() {
+        while later > index {
+            later -= 1;
+            if let Some(left) = records[later].left {
+                next_left.insert(records[later].flow, left);
+            }
+        }
+        let record = &mut records[index];
+        let at_head = next_left.get(&record.flow).copied().unwrap_or(record.arrived);
+        record.left = Some(if plan.drops_at_head { at_head } else { record.arrived });
+        record.fate = Fate::Dropped(stage, cause);
+    }
+}

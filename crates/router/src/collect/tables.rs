@@ -1,0 +1,70 @@
+//! Rows of tables from the samples and counts of traffic programs, kernel and our router's laws.
+
+use sojourn_aqm::{Span, Time, Var};
+use sojourn_record::rows::{FlowRow, FlowStateRow};
+use sojourn_scenario::resolved::App;
+use sojourn_sim::world::FlowCount;
+
+use crate::forwarding::recorder::Recording;
+use crate::forwarding::router_link::RouterLink;
+use crate::plan::{Direction, Plan};
+use crate::run_files::{ProgramCounts, RunResult, Sample};
+
+/// The counts of each flow after the warm-up.
+pub(super) fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
+    let count = |count: &ProgramCounts| FlowCount {
+        delivered_bytes: count.delivered_bytes,
+        sent: count.sent,
+        received: count.received,
+    };
+    let pairs = result.counts.iter().zip(&result.at_warmup);
+    pairs.map(|(end, then)| count(end).since(count(then))).collect()
+}
+
+/// Samples of flows.
+pub(super) fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
+    let rows = result.samples.iter().map(|Sample { flow, at_ns, delivered_bytes, tcp }| FlowRow {
+        flow: *flow,
+        t: Time::from_nanos(*at_ns),
+        sent_bytes: tcp.sent_bytes,
+        delivered_bytes: *delivered_bytes,
+        retransmitted_bytes: tcp.retransmitted_bytes,
+        inflight_bytes: tcp.inflight_bytes,
+        cwnd_bytes: tcp.cwnd_bytes,
+        srtt: Span::from_micros(u64::from(tcp.srtt_us)),
+        ce_bytes: tcp.ce_bytes,
+    });
+    rows.collect()
+}
+
+/// The state of the kernel's senders, as the simulator reports that of its own.
+pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
+    /// Linux 6.1 include/net/tcp.h, `TCP_INFINITE_SSTHRESH`: before the first reduction.
+    const INFINITE: u32 = 0x7fff_ffff;
+    let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
+    // Without a connection there is no threshold.
+    let open = result.samples.iter().filter(|s| s.tcp.ssthresh > 0 && has_one(s.flow));
+    let rows = open.flat_map(|&Sample { flow, at_ns, tcp, .. }| {
+        let ssthresh = match tcp.ssthresh {
+            INFINITE => f64::INFINITY,
+            packets => f64::from(packets),
+        };
+        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(tcp.state))];
+        let t = Time::from_nanos(at_ns);
+        of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
+    });
+    rows.collect()
+}
+
+/// The state variables of the law of our router's link in a direction; the kernel does not show
+/// those of its own disciplines.
+pub(super) fn law_vars(plan: &Plan, direction: Direction) -> &'static [Var] {
+    let link = plan.router_links().find(|link| link.direction == direction);
+    let link = link.and_then(|link| RouterLink::new(link, plan.seed, Recording::Off).ok());
+    link.map_or(&[], |link| link.vars())
+}
+
+/// Whether summaries count what happens at a time.
+pub(super) fn is_counted(at: Time, plan: &Plan) -> bool {
+    at.as_nanos() >= plan.warmup_ns
+}

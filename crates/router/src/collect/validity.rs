@@ -1,0 +1,216 @@
+//! Whether a run was a valid experiment.
+
+use serde_json::Value;
+use sojourn_record::rows::Fate;
+use sojourn_scenario::resolved::App;
+use sojourn_sim::probe::Probe;
+
+use crate::captures::PacketRecord;
+use crate::plan::{Direction, Plan};
+use crate::run_files::RunResult;
+
+/// In virtual time the clock advances by this much whenever it is read (fact linux-1), so a delay
+/// between two time stamps is no more accurate.
+pub(super) const CLOCK_READ_NS: u64 = 256;
+/// In real time a run is invalid if the event loop woke later than this.
+const STALL_NS: u64 = 5_000_000;
+
+/// The kernel's counters are read shortly after the end, and packets may be dropped meanwhile.
+const EDGE_PACKETS: u64 = 5;
+
+/// Reasons not to trust a run, one sentence each.
+pub(super) fn invalid_reasons(
+    result: &RunResult,
+    records: &[PacketRecord],
+    virtual_time: bool,
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !result.offloads.is_empty() {
+        let on = result.offloads.join(", ");
+        reasons
+            .push(format!("offloads stayed on, so the queue held packets of many segments: {on}"));
+    }
+    reasons.extend(overflowed_delays(&result.after));
+    if result.capture_lost > 0 {
+        reasons.push(format!(
+            "the recorder had no room for {} packets; run at a lower rate",
+            result.capture_lost
+        ));
+    }
+    if !virtual_time && result.latest_ns > STALL_NS {
+        let ms = result.latest_ns as f64 / 1e6;
+        reasons.push(format!(
+            "the host stalled for {ms:.1} ms; run on a quiet host, or in virtual time \
+             (`sojourn kernel build`)"
+        ));
+    }
+    if !result.broken.is_empty() {
+        reasons.push(format!("connections broke: {}", result.broken.join(", ")));
+    }
+    reasons.extend(drops_disagree(result, records));
+    reasons.extend(wire_missed(result, records));
+    reasons
+}
+
+fn overflowed_delays(after: &Value) -> Vec<String> {
+    let rows = ["senders", "router"].iter().flat_map(|space| after[space].as_array()).flatten();
+    let overflowed = rows.filter(|row| row["kind"] == "netem").filter_map(|row| {
+        let drops = row["drops"].as_u64().filter(|&drops| drops > 0)?;
+        Some(format!("the delay element at {} dropped {drops} packets", row["dev"]))
+    });
+    overflowed.collect()
+}
+
+/// Whether the drops in the captures are not those that the kernel counted.
+fn drops_disagree(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
+    let counted = result.kernel_counters?.dropped;
+    let is_drop = |s: &&PacketRecord| {
+        s.direction == Direction::Forward && matches!(s.fate, Fate::Dropped(..))
+    };
+    let seen = records.iter().filter(is_drop).count() as u64;
+    (counted.abs_diff(seen) > EDGE_PACKETS).then(|| {
+        format!("the kernel counted {counted} drops at the bottleneck, the record shows {seen}")
+    })
+}
+
+/// Whether the packets that left a link are not those that entered its wire.
+fn wire_missed(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
+    [Direction::Forward, Direction::Reverse].into_iter().find_map(|direction| {
+        let seen = result.wire_counts[direction as usize]?.seen;
+        let sent =
+            records.iter().filter(|s| s.direction == direction && s.fate == Fate::Sent).count()
+                as u64;
+        (sent.abs_diff(seen) > EDGE_PACKETS)
+            .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+    })
+}
+
+/// Flows with unlimited data fill the queue of their bottleneck; if no packet waited at a link, the
+/// bottleneck was elsewhere.
+pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
+    let waited = probe.links.iter().any(|link| link.delays.max_ns().unwrap_or(0) > 0);
+    let is_greedy = |app: &App| matches!(app, App::Bulk { bytes: None, .. });
+    let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
+    (has_greedy && !waited).then(|| {
+        "no packet ever waited at a link, so the bottleneck was elsewhere; look at access_rate"
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::captures::PacketKind;
+    use crate::collect::test_plan::plan;
+    use crate::forwarding::wire::WireCounts;
+    use crate::run_files::KernelCounters;
+    use serde_json::json;
+    use sojourn_aqm::{Cause, Ecn, Stage, Time};
+
+    /// A valid run: the kernel counted as many drops as were captured.
+    fn result(plan: &Plan) -> RunResult {
+        let mut result = RunResult::new(plan, Vec::new(), Value::Null);
+        result.kernel_counters =
+            Some(KernelCounters { at_ns: 2_000_000_000, waiting: 0, dropped: 7 });
+        let router = json!([{ "dev": "r0", "kind": "netem", "drops": 0 }]);
+        let senders = json!([{ "dev": "s0", "kind": "netem", "drops": 0 }]);
+        result.after = json!({ "router": router, "senders": senders });
+        result
+    }
+
+    fn dropped(count: usize) -> Vec<PacketRecord> {
+        let record = PacketRecord {
+            flow: 0,
+            direction: Direction::Forward,
+            seq: 0,
+            bytes: 1500,
+            kind: PacketKind::Data,
+            ecn_in: Ecn::NotEct,
+            arrived: Time::ZERO,
+            left: Some(Time::ZERO),
+            fate: Fate::Dropped(Stage::Dequeue, Cause::Deterministic),
+            marked: None,
+        };
+        vec![record; count]
+    }
+
+    /// The one reason that a change brings about.
+    fn reason(change: impl FnOnce(&mut RunResult), virtual_time: bool) -> String {
+        let plan = plan();
+        let mut result = result(&plan);
+        assert_eq!(invalid_reasons(&result, &dropped(7), virtual_time), Vec::<String>::new());
+        change(&mut result);
+        let mut found = invalid_reasons(&result, &dropped(7), virtual_time);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    #[test]
+    fn offloads_that_stayed_on_make_a_run_invalid() {
+        let found = reason(|result| result.offloads.push("out: gso".to_owned()), true);
+        assert!(found.contains("out: gso"), "{found}");
+    }
+
+    #[test]
+    fn a_delay_element_that_dropped_makes_a_run_invalid() {
+        let found = reason(|result| result.after["senders"][0]["drops"] = json!(3), true);
+        assert!(found.contains("\"s0\" dropped 3 packets"), "{found}");
+    }
+
+    #[test]
+    fn a_stalled_host_makes_a_run_invalid_in_real_time_only() {
+        let found = reason(|result| result.latest_ns = 22_000_000, false);
+        assert!(found.contains("stalled for 22.0 ms"), "{found}");
+        let plan = plan();
+        let late = RunResult { latest_ns: 22_000_000, ..result(&plan) };
+        assert_eq!(invalid_reasons(&late, &dropped(7), true), Vec::<String>::new());
+    }
+
+    #[test]
+    fn packets_lost_by_the_capture_make_a_run_invalid() {
+        let found = reason(|result| result.capture_lost = 4, true);
+        assert!(found.contains("no room for 4 packets"), "{found}");
+    }
+
+    #[test]
+    fn broken_connections_make_a_run_invalid() {
+        let found = reason(|result| result.broken.push("flow 0: reset".to_owned()), true);
+        assert!(found.contains("flow 0: reset"), "{found}");
+    }
+
+    #[test]
+    fn another_number_of_drops_in_the_kernel_makes_a_run_invalid() {
+        let found = reason(|result| result.kernel_counters.as_mut().unwrap().dropped = 70, true);
+        assert!(
+            found.contains("counted 70 drops at the bottleneck, the record shows 7"),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn packets_that_did_not_enter_the_wire_make_a_run_invalid() {
+        let seen = |seen| Some(WireCounts { seen, offered: 0, lost: 0 });
+        let plan = plan();
+        let sent: Vec<PacketRecord> = dropped(20)
+            .into_iter()
+            .map(|record| PacketRecord { fate: Fate::Sent, ..record })
+            .collect();
+        let mut result = result(&plan);
+        result.kernel_counters.as_mut().unwrap().dropped = 0;
+        for (count, reasons) in [(20, 0), (14, 1)] {
+            result.wire_counts[0] = seen(count);
+            let found = invalid_reasons(&result, &sent, true);
+            assert_eq!(found.len(), reasons, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn greedy_flows_that_never_waited_make_a_run_invalid() {
+        let window = (Time::ZERO, Time::from_nanos(1));
+        let mut probe = Probe::new(1, 1, window);
+        let plan = plan();
+        assert!(bottleneck_elsewhere(&plan, &probe).unwrap().contains("bottleneck was elsewhere"));
+        probe.links[0].delays.add(1_000_000);
+        assert_eq!(bottleneck_elsewhere(&plan, &probe), None);
+    }
+}

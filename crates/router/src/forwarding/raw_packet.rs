@@ -1,0 +1,69 @@
+//! A packet as the router holds it: its bytes, and what its headers say.
+
+use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
+
+use super::delay_line::InFlightPacket;
+use crate::header::{self, Header};
+
+/// A packet with its bytes.
+pub struct RawPacket {
+    bytes: Vec<u8>,
+    /// The headers as they arrived.
+    pub(super) header: Header,
+    /// Bytes that the link accounts for it.
+    pub(super) link_bytes: u32,
+    /// Its flow, as the host numbers it.
+    pub(super) flow: u32,
+    /// Where and why it was marked here.
+    pub(super) marked: Option<(Stage, Cause)>,
+    /// The index of its record; `None` where records are not kept.
+    pub(super) record: Option<usize>,
+}
+
+impl RawPacket {
+    /// The packet in `bytes`, from the IP header on; `None` if it is not IPv4.
+    pub(super) fn new(bytes: Vec<u8>, flow: u32, framing_bytes: u32) -> Option<RawPacket> {
+        let header = Header::read(&bytes)?;
+        let link_bytes = u32::from(header.bytes) + framing_bytes;
+        Some(RawPacket { bytes, header, link_bytes, flow, marked: None, record: None })
+    }
+
+    /// The packet on the wire, its last bit sent at `due`.
+    pub(super) fn transmitted(self, due: Time) -> InFlightPacket {
+        InFlightPacket { due, bytes: self.bytes, flow: self.flow }
+    }
+}
+
+impl Packet for RawPacket {
+    fn bytes(&self) -> u32 {
+        self.link_bytes
+    }
+
+    fn ecn(&self) -> Ecn {
+        header::ecn(self.bytes[1])
+    }
+
+    fn set_ce(&mut self) {
+        header::set_ce(&mut self.bytes);
+    }
+
+    fn flow(&self) -> u64 {
+        let Header { addresses: [from, to], ports, protocol, .. } = self.header;
+        let hosts = u64::from(u32::from_be_bytes(from)) << 32 | u64::from(u32::from_be_bytes(to));
+        let rest = u64::from(ports[0]) << 24 | u64::from(ports[1]) << 8 | u64::from(protocol);
+        // Any mixing will do: disciplines hash this number again, with their own salt.
+        hosts.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest.wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    fn src_host(&self) -> u64 {
+        u64::from(u32::from_be_bytes(self.header.addresses[0]))
+    }
+
+    fn dst_host(&self) -> u64 {
+        u64::from(u32::from_be_bytes(self.header.addresses[1]))
+    }
+
+    fn dscp(&self) -> u8 {
+        self.header.dscp
+    }
+}

@@ -1,0 +1,213 @@
+//! What happens to the packets of a router link: counted, kept packet by packet, or passed to the
+//! simulator's probe, which counts and samples as it does for a simulated link.
+
+use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_record::rows::{Fate, StateRow};
+use sojourn_sim::packet::{Kind as SimKind, Packet as SimPacket};
+use sojourn_sim::probe::{Interval, Probe};
+
+use super::raw_packet::RawPacket;
+use crate::captures::{PacketKind, PacketRecord};
+use crate::plan::Direction;
+
+/// Packets of a link, counted since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct LinkCounts {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+}
+
+/// What is kept beside the counts.
+#[derive(Debug)]
+pub enum Recording {
+    /// Nothing.
+    Off,
+    /// The record of every packet, in the order of arrival.
+    Records(Vec<PacketRecord>),
+    /// Everything is reported to a probe, as of its link of that index.
+    Probe(Box<Probe>, u16),
+}
+
+/// The counts and the recording of a link.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    counts: LinkCounts,
+    recording: Recording,
+    direction: Direction,
+}
+
+impl Recorder {
+    pub(super) fn new(recording: Recording, direction: Direction) -> Recorder {
+        Recorder { counts: LinkCounts::default(), recording, direction }
+    }
+
+    pub(super) fn counts(&self) -> LinkCounts {
+        self.counts
+    }
+
+    pub(super) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    pub(super) fn into_recording(self) -> Recording {
+        self.recording
+    }
+
+    /// A packet arrives; returns the index of its record.
+    pub(super) fn arrived(&mut self, now: Time, packet: &RawPacket) -> Option<usize> {
+        self.counts.arrived += 1;
+        match &mut self.recording {
+            Recording::Off => None,
+            Recording::Records(records) => {
+                records.push(new_record(now, packet, self.direction));
+                Some(records.len() - 1)
+            }
+            Recording::Probe(probe, link) => {
+                probe.ear::<true>(now, usize::from(*link)).arrived(&sim_packet(packet));
+                None
+            }
+        }
+    }
+
+    /// The transmission of a packet begins.
+    pub(super) fn sent(&mut self, now: Time, packet: &RawPacket, enqueued: Time) {
+        self.counts.sent += 1;
+        match &mut self.recording {
+            Recording::Off => {}
+            Recording::Records(records) => complete(records, now, packet, Fate::Sent),
+            Recording::Probe(probe, link) => {
+                let mut observer = probe.ear::<true>(now, usize::from(*link));
+                observer.departed(&Departure { packet: sim_packet(packet), enqueued });
+            }
+        }
+    }
+
+    /// Whether the state of the law is wanted before each drop and mark.
+    pub(super) fn wants_evidence(&self) -> bool {
+        matches!(&self.recording, Recording::Probe(probe, _) if probe.notes.wants_signals)
+    }
+
+    /// The link is busy for `span` from now on.
+    pub(super) fn busy(&mut self, now: Time, span: Span) {
+        if let Recording::Probe(probe, link) = &mut self.recording {
+            probe.ear::<true>(now, usize::from(*link)).busy(span);
+        }
+    }
+
+    /// The sink that a discipline reports drops and marks to.
+    pub(super) fn sink(&mut self, now: Time) -> RecorderSink<'_> {
+        RecorderSink { now, recorder: self }
+    }
+
+    /// Samples the built-in state variables and then the law's own; returns what happened since the
+    /// last sample. `None` without a probe.
+    pub(super) fn sample(
+        &mut self,
+        now: Time,
+        every: Span,
+        backlog: Backlog,
+        own: &[f64],
+    ) -> Option<Interval> {
+        let Recording::Probe(probe, queue) = &mut self.recording else { return None };
+        let interval = std::mem::take(&mut probe.links[usize::from(*queue)].interval);
+        let values = interval.values(backlog, every).into_iter().chain(own.iter().copied());
+        let rows = values.enumerate().map(|(var, value)| StateRow {
+            queue: *queue,
+            t: now,
+            var: var as u16,
+            value,
+        });
+        probe.states.extend(rows);
+        Some(interval)
+    }
+}
+
+/// Records the drops and marks of one time.
+pub(super) struct RecorderSink<'a> {
+    now: Time,
+    recorder: &'a mut Recorder,
+}
+
+impl Sink<RawPacket> for RecorderSink<'_> {
+    fn dropped(&mut self, packet: RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        self.recorder.counts.dropped += 1;
+        match &mut self.recorder.recording {
+            Recording::Off => {}
+            Recording::Records(records) => {
+                complete(records, self.now, &packet, Fate::Dropped(stage, cause));
+            }
+            Recording::Probe(probe, link) => {
+                let mut observer = probe.ear::<true>(self.now, usize::from(*link));
+                observer.dropped(sim_packet(&packet), enqueued, stage, cause);
+            }
+        }
+    }
+
+    fn marked(&mut self, packet: &mut RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        self.recorder.counts.marked += 1;
+        packet.marked = Some((stage, cause));
+        match &mut self.recorder.recording {
+            Recording::Off => {}
+            Recording::Records(records) => {
+                records[index_of(packet)].marked = packet.marked;
+            }
+            Recording::Probe(probe, link) => {
+                let mut observer = probe.ear::<true>(self.now, usize::from(*link));
+                observer.marked(&mut sim_packet(packet), enqueued, stage, cause);
+            }
+        }
+    }
+
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        if let Recording::Probe(probe, link) = &mut self.recorder.recording {
+            probe.ear::<true>(self.now, usize::from(*link)).evidence(evidence);
+        }
+    }
+}
+
+fn new_record(now: Time, packet: &RawPacket, direction: Direction) -> PacketRecord {
+    let header = &packet.header;
+    PacketRecord {
+        flow: packet.flow,
+        direction,
+        // Towards the senders a TCP packet is identified by the number that it acknowledges.
+        seq: if direction == Direction::Reverse { header.ack } else { header.seq },
+        bytes: header.bytes,
+        kind: PacketKind::of(header),
+        ecn_in: header.ecn,
+        arrived: now,
+        left: None,
+        fate: Fate::Waiting,
+        marked: None,
+    }
+}
+
+fn complete(records: &mut [PacketRecord], now: Time, packet: &RawPacket, fate: Fate) {
+    let record = &mut records[index_of(packet)];
+    (record.left, record.fate) = (Some(now), fate);
+}
+
+fn index_of(packet: &RawPacket) -> usize {
+    packet.record.expect("its record began on arrival")
+}
+
+/// The packet as the probe knows it.
+fn sim_packet(packet: &RawPacket) -> SimPacket {
+    let header = &packet.header;
+    let kind = match PacketKind::of(header) {
+        PacketKind::Syn => SimKind::Syn,
+        PacketKind::Data => SimKind::Data,
+        PacketKind::Datagram => SimKind::Datagram,
+    };
+    let ip_bytes = u32::from(header.bytes);
+    let mut sim = SimPacket::new(kind, packet.flow, 0, header.seq, ip_bytes, Time::ZERO);
+    sim.link_bytes = packet.link_bytes;
+    (sim.ecn, sim.ecn_in, sim.marked) = (header.ecn, header.ecn, packet.marked);
+    sim
+}

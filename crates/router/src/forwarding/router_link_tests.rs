@@ -1,0 +1,100 @@
+use sojourn_record::rows::Fate;
+use sojourn_scenario::resolved::Trace;
+
+use super::*;
+use crate::plan::Direction;
+
+fn recording() -> Recording {
+    Recording::Records(Vec::new())
+}
+
+fn plan(queue: &str, limit: &str) -> RouterLinkPlan {
+    RouterLinkPlan {
+        queue: queue.to_owned(),
+        index: 0,
+        direction: Direction::Forward,
+        limit: limit.to_owned(),
+        framing_bytes: 0,
+        mtu_bytes: 1500,
+        service: Service::Rates(vec![(0, 10_000_000)]),
+        drop_list: Vec::new(),
+        mark_list: Vec::new(),
+        delays: Vec::new(),
+    }
+}
+
+/// A datagram of 1500 bytes, ECT(0).
+fn packet() -> Vec<u8> {
+    let mut bytes = vec![0u8; 1500];
+    (bytes[0], bytes[1], bytes[9]) = (0x45, 2, 17);
+    bytes[2..4].copy_from_slice(&1500u16.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn packets_leave_in_order_one_serialisation_time_apart() {
+    let mut link = RouterLink::new(&plan("taildrop", "100p"), 1, recording()).unwrap();
+    (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    let mut leaving = Vec::new();
+    while link.next_timer() < Time::NEVER {
+        let now = link.next_timer();
+        link.on_timer(now, &mut |packet| leaving.push(packet.due.as_nanos()));
+    }
+    assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
+    let delays = link.records().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
+    assert_eq!(delays, [0, 1_200_000, 2_400_000]);
+}
+
+#[test]
+fn a_late_host_keeps_the_rate() {
+    let mut link = RouterLink::new(&plan("taildrop", "100p"), 1, recording()).unwrap();
+    (0..10).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    let mut left = 0;
+    link.on_timer(Time::from_nanos(6_100_000), &mut |_| left += 1);
+    assert_eq!(left, 5);
+}
+
+/// Netravali et al. 2015 (Mahimahi, link_queue.cc): an opportunity carries bytes of several
+/// packets; what it cannot fill is lost.
+#[test]
+fn a_recorded_link_sends_what_its_opportunities_carry() {
+    let trace = Box::new(Trace {
+        file: String::new(),
+        sha256: String::new(),
+        opportunities_ms: vec![1, 1, 5],
+        opportunity_bytes: 1000,
+    });
+    let recorded = RouterLinkPlan { service: Service::Recorded(trace), ..plan("taildrop", "9p") };
+    let mut link = RouterLink::new(&recorded, 1, recording()).unwrap();
+    (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    let mut leaving = Vec::new();
+    while link.next_timer() < Time::NEVER {
+        let now = link.next_timer();
+        link.on_timer(now, &mut |packet| leaving.push(packet.due.as_nanos() / 1_000_000));
+    }
+    // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
+    assert_eq!(leaving, [1, 5, 6]);
+    let taken = link.records().iter().map(|s| s.left.unwrap().as_nanos() / 1_000_000);
+    assert_eq!(taken.collect::<Vec<_>>(), [1, 1, 6]);
+    // While nothing waited the opportunity at 10 ms passed.
+    link.arrive(Time::from_nanos(10_000_000), packet(), 0);
+    assert_eq!(link.next_timer(), Time::from_nanos(11_000_000));
+}
+
+#[test]
+fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
+    let lists = RouterLinkPlan { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
+    let mut link = RouterLink::new(&lists, 1, recording()).unwrap();
+    (0..4).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    assert_eq!(link.counts(), LinkCounts { arrived: 4, sent: 1, dropped: 1, marked: 1 });
+    let records = link.records();
+    assert_eq!(records[1].fate, Fate::Dropped(Stage::Enqueue, Cause::Deterministic));
+    assert!(records[2].marked.is_some() && records[3].marked.is_none());
+}
+
+#[test]
+fn a_packet_that_is_not_ipv4_is_ignored() {
+    let mut link = RouterLink::new(&plan("codel", "100p"), 1, recording()).unwrap();
+    link.arrive(Time::ZERO, vec![0x60; 40], 0);
+    assert_eq!(link.counts().arrived, 0);
+}

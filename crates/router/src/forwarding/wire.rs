@@ -1,0 +1,151 @@
+//! The wire behind a link, with real packets. Which packets it loses and how much longer some take
+//! are the simulator's own random draws, one packet after the other as they leave the link. It
+//! reads no clock.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sojourn_aqm::Time;
+use sojourn_sim::impairment::Impairment;
+
+use super::delay_line::InFlightPacket;
+use crate::plan::WirePlan;
+
+/// A wire.
+#[derive(Debug)]
+pub struct Wire {
+    /// `None`: it only passes packets on.
+    impairment: Option<Impairment>,
+    /// The end of the warm-up, until it is reached.
+    warmup: Option<Time>,
+    /// Packets that the impairment was applied to.
+    seen: u64,
+    /// Packets that were not lost.
+    entered: u64,
+    /// By the time when they leave, then in the order in which they entered.
+    in_flight: BTreeMap<(Time, u64), InFlightPacket>,
+}
+
+/// The packets of a wire, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WireCounts {
+    /// Packets of flows that entered it since the start.
+    pub seen: u64,
+    /// Since the warm-up.
+    pub offered: u64,
+    /// Those of them that it lost.
+    pub lost: u64,
+}
+
+impl Wire {
+    /// An empty wire.
+    pub fn new(plan: Option<&WirePlan>, seed: u64, warmup: Time) -> Wire {
+        let impairment = plan
+            .and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter, false));
+        Wire { impairment, warmup: Some(warmup), seen: 0, entered: 0, in_flight: BTreeMap::new() }
+    }
+
+    /// A packet enters when it is due. Packets of no flow of the scenario pass unimpaired and use
+    /// no random draw, so that the draws of the others stay those of the simulator.
+    pub fn enter(&mut self, mut packet: InFlightPacket) {
+        self.end_warmup_by(packet.due);
+        if let Some(impairment) = self.impairment.as_mut().filter(|_| packet.flow != u32::MAX) {
+            self.seen += 1;
+            let Some(start) = impairment.pass(packet.due) else { return };
+            packet.due = start;
+        }
+        self.entered += 1;
+        self.in_flight.insert((packet.due, self.entered), packet);
+    }
+
+    /// When the next packet leaves.
+    pub fn next_timer(&self) -> Time {
+        self.in_flight.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due)
+    }
+
+    /// The next packet, if it has left by `now`.
+    pub fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
+        if self.next_timer() > now {
+            return None;
+        }
+        self.in_flight.pop_first().map(|(_, packet)| packet)
+    }
+
+    /// The counts at the end of the run; `None` where it only passes packets on.
+    pub fn counts(&mut self, end: Time) -> Option<WireCounts> {
+        self.end_warmup_by(end);
+        let (offered, lost) = self.impairment.as_ref()?.counted();
+        Some(WireCounts { seen: self.seen, offered, lost })
+    }
+
+    /// Summaries count from the end of the warm-up on.
+    fn end_warmup_by(&mut self, now: Time) {
+        if self.warmup.take_if(|warmup| *warmup <= now).is_some()
+            && let Some(impairment) = &mut self.impairment
+        {
+            impairment.end_warmup();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Span;
+    use sojourn_scenario::resolved::{Extra, Jitter, Loss};
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn wire(loss: Option<Loss>, jitter: Option<Jitter>) -> Wire {
+        let plan = WirePlan { link: "bottleneck".to_owned(), loss, jitter };
+        Wire::new(Some(&plan), 7, Time::from_nanos(10 * MS))
+    }
+
+    fn packet(ms: u64, flow: u32) -> InFlightPacket {
+        InFlightPacket { due: Time::from_nanos(ms * MS), bytes: vec![0; 40], flow }
+    }
+
+    /// The times at which packets leave that enter one millisecond apart.
+    fn passed(mut wire: Wire, packets: u64) -> Vec<u64> {
+        (0..packets).for_each(|ms| wire.enter(packet(ms, 0)));
+        std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|p| p.due.as_nanos()).collect()
+    }
+
+    #[test]
+    fn the_nth_packet_gets_the_same_random_draws_as_in_the_simulator() {
+        let loss = Some(Loss::GilbertElliott { enter: 0.1, leave: 0.3, bad: 0.9, good: 0.01 });
+        let jitter = Some(Jitter { extra: Extra::Uniform(Span::from_millis(5)), reorder: true });
+        let mut simulated = Impairment::behind("bottleneck", 7, loss, jitter, false).unwrap();
+        let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS)));
+        let mut times: Vec<u64> = times.map(Time::as_nanos).collect();
+        assert!(times.len() < 450 && !times.is_sorted());
+        times.sort_unstable();
+        assert_eq!(passed(wire(loss, jitter), 500), times);
+    }
+
+    #[test]
+    fn packets_are_counted_from_the_warm_up_on() {
+        let mut wire = wire(Some(Loss::Bernoulli(1.0)), None);
+        (0..30).for_each(|ms| wire.enter(packet(ms, 0)));
+        let counts = wire.counts(Time::from_nanos(30 * MS));
+        assert_eq!(counts, Some(WireCounts { seen: 30, offered: 20, lost: 20 }));
+    }
+
+    #[test]
+    fn packets_of_no_flow_pass_and_use_no_random_draw() {
+        let mut wire = wire(Some(Loss::Bernoulli(1.0)), None);
+        wire.enter(packet(1, u32::MAX));
+        assert_eq!(wire.leave(Time::from_nanos(MS)), Some(packet(1, u32::MAX)));
+        assert_eq!(wire.counts(Time::NEVER).map(|counts| counts.seen), Some(0));
+    }
+
+    #[test]
+    fn a_wire_without_loss_and_jitter_passes_packets_on_and_counts_nothing() {
+        let mut wire = Wire::new(None, 7, Time::ZERO);
+        (0..3).for_each(|flow| wire.enter(packet(1, flow)));
+        let flows: Vec<u32> =
+            std::iter::from_fn(|| wire.leave(Time::from_nanos(MS))).map(|p| p.flow).collect();
+        assert_eq!((flows, wire.counts(Time::NEVER)), (vec![0, 1, 2], None));
+    }
+}

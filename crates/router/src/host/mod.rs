@@ -1,0 +1,73 @@
+//! Carrying out a plan: namespaces, interfaces, queues, programs and captures, in one process with
+//! one event loop. In a guest this is the first and only process; in virtual time its work takes no
+//! time.
+
+mod clock;
+mod counters;
+mod packet_capture;
+mod red_adaptation;
+mod result;
+mod run_loop;
+mod schedule;
+mod setup;
+mod tun_router;
+
+use std::fs;
+use std::path::Path;
+
+use crate::linux::Failure;
+use crate::linux::hosts::Hosts;
+use crate::linux::netns::enter_private;
+use crate::plan::Plan;
+use crate::run_files::{PLAN, RunResult, STATUS, Status};
+use crate::traffic;
+use clock::Clock;
+use run_loop::RunLoop;
+use tun_router::TunRouter;
+
+/// Time between set-up and time zero, nanoseconds.
+const SETTLE_NS: u64 = 100_000_000;
+/// Where the folder of a run is mounted.
+const MOUNTED: &str = "/run";
+
+/// Carries out the plan in `folder` and writes results there, the status last. A guest has the
+/// folder at `/run` and is powered off afterwards; on a host (`private`) it is mounted there for
+/// this process and its children alone.
+pub fn run(folder: &Path, private: bool) {
+    let entered = if private { enter_private(folder) } else { Ok(()) };
+    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED)));
+    let status = match ended {
+        Ok(()) => Status { ok: true, failure: String::new() },
+        Err(failure) => Status { ok: false, failure },
+    };
+    let text = serde_json::to_string(&status).expect("a status is plain");
+    // If even this cannot be written, the missing file shows it.
+    let _ = fs::write(folder.join(STATUS), text);
+    if !private {
+        // It does not return unless this is not a guest; then the caller ends.
+        let _ = nix::sys::reboot::reboot(nix::sys::reboot::RebootMode::RB_POWER_OFF);
+    }
+}
+
+fn carry_out(folder: &Path) -> Result<(), Failure> {
+    let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
+    let hosts = Hosts::open(folder, plan.namespaces())?;
+    let router = TunRouter::open(&plan, &hosts)?;
+    setup::set_up(&plan, &hosts)?;
+    if let Some(adaptation) = &plan.adaptation {
+        red_adaptation::start(adaptation, &hosts)?;
+    }
+    let offloads = setup::switch_off_offloads(&plan, &hosts)?;
+    let before = setup::read_back(&plan, &hosts)?;
+    let captures =
+        packet_capture::open_all(&plan, &hosts, folder).map_err(|e| format!("recorder: {e}"))?;
+    let mut programs = Vec::new();
+    for (index, flow) in plan.flows.iter().enumerate() {
+        let program = traffic::program(&plan, index, &hosts);
+        programs.push(program.map_err(|e| format!("flow {index} of `{}`: {e}", flow.name))?);
+    }
+    let clock = Clock::start(SETTLE_NS).map_err(|e| format!("clock: {e}"))?;
+    let result = RunResult::new(&plan, offloads, before);
+    RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)
+}

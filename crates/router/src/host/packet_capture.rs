@@ -1,0 +1,217 @@
+//! Packet captures: each socket sees every packet at the interfaces of a namespace, with the
+//! kernel's time stamps, and writes rows of some of them: at the router of those on their way to a
+//! receiver, at the ends of TCP connections of what is sent, received and acknowledged.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IoSliceMut, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, SockFlag,
+    SockProtocol, SockType, recvmmsg, setsockopt, socket, sockopt,
+};
+use nix::sys::time::TimeSpec;
+
+use super::clock::Clock;
+use crate::captures::{EndpointCapture, EndpointEvent, InterfaceCapture, PacketKind};
+use crate::header::{HEADER_BYTES, Header};
+use crate::linux::hosts::Hosts;
+use crate::linux::sys::packets_lost;
+use crate::plan::{Bottleneck, MIRROR, Netns, Plan, SenderCapture, flow_of};
+use crate::run_files::{INTERFACE_CAPTURES, RECEIVER_CAPTURES, SENDER_CAPTURES};
+
+/// Packets read at a time.
+const BATCH: usize = 64;
+/// Size of a socket's buffer, for the packets that arrive between two reads.
+const BUFFER_BYTES: usize = 64 << 20;
+/// `PACKET_HOST` and `PACKET_OUTGOING` (linux/if_packet.h).
+const PACKET_HOST: u8 = 0;
+const PACKET_OUTGOING: u8 = 4;
+
+/// A packet socket and the file that it fills.
+pub(super) struct PacketCapture {
+    socket: OwnedFd,
+    file: BufWriter<File>,
+    write_row: Box<WriteRow>,
+}
+
+/// Appends the row of a packet, if it has one.
+type WriteRow = dyn Fn(&CapturedPacket, &mut Vec<u8>);
+
+/// A packet at an interface.
+struct CapturedPacket {
+    at_ns: i64,
+    header: Header,
+    /// Whether it leaves the namespace there; else it arrives.
+    leaves: bool,
+    /// The index of the interface.
+    interface: usize,
+}
+
+/// Opens all captures that a plan needs.
+pub(super) fn open_all(
+    plan: &Plan,
+    hosts: &Hosts,
+    folder: &Path,
+) -> io::Result<Vec<PacketCapture>> {
+    let flows = plan.flows.len();
+    let mut captures = Vec::new();
+    let mut open = |netns, name, write_row: Box<WriteRow>| {
+        captures.push(PacketCapture::open(hosts, netns, &folder.join(name), write_row)?);
+        io::Result::Ok(())
+    };
+    if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
+        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+            at_router(packet, flows).iter().for_each(|row| row.write(out));
+        };
+        open(Netns::Router, INTERFACE_CAPTURES, Box::new(write_row))?;
+    }
+    if let Some(sender_capture) = plan.sender_capture {
+        let interface = match sender_capture {
+            SenderCapture::Interface => None,
+            SenderCapture::Mirror => {
+                Some(hosts.within(Netns::Senders, || Ok(if_nametoindex(MIRROR)? as usize))?)
+            }
+        };
+        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+            at_sender(packet, interface, flows).iter().for_each(|row| row.write(out));
+        };
+        open(Netns::Senders, SENDER_CAPTURES, Box::new(write_row))?;
+        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+            at_receiver(packet, flows).iter().for_each(|row| row.write(out));
+        };
+        open(Netns::Receivers, RECEIVER_CAPTURES, Box::new(write_row))?;
+    }
+    Ok(captures)
+}
+
+impl PacketCapture {
+    /// Opens a socket that sees all packets of a namespace.
+    fn open(
+        hosts: &Hosts,
+        netns: Netns,
+        file: &Path,
+        write_row: Box<WriteRow>,
+    ) -> io::Result<PacketCapture> {
+        let socket = hosts.within(netns, || {
+            let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+            let protocol = SockProtocol::EthAll;
+            Ok(socket(AddressFamily::Packet, SockType::Datagram, flags, protocol)?)
+        })?;
+        setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+        setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES)?;
+        let file = BufWriter::new(File::create(file)?);
+        Ok(PacketCapture { socket, file, write_row })
+    }
+
+    /// Writes the packets since the last call.
+    pub(super) fn drain(&mut self, clock: &Clock) -> io::Result<()> {
+        let mut rows = Vec::new();
+        while self.read_batch(clock, &mut rows)? == BATCH {}
+        self.file.write_all(&rows)
+    }
+
+    fn read_batch(&self, clock: &Clock, out: &mut Vec<u8>) -> io::Result<usize> {
+        let mut bytes = vec![0u8; BATCH * HEADER_BYTES];
+        let mut slices: Vec<[IoSliceMut<'_>; 1]> =
+            bytes.chunks_mut(HEADER_BYTES).map(|chunk| [IoSliceMut::new(chunk)]).collect();
+        let space = nix::cmsg_space!(TimeSpec);
+        let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, Some(space));
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let fd = self.socket.as_raw_fd();
+        match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
+            Err(nix::Error::EAGAIN) => Ok(0),
+            Err(error) => Err(error.into()),
+            Ok(messages) => {
+                let mut count = 0;
+                for message in messages {
+                    count += 1;
+                    if let Some(packet) = captured(&message, clock) {
+                        (self.write_row)(&packet, out);
+                    }
+                }
+                Ok(count)
+            }
+        }
+    }
+
+    /// Closes the file; returns how many packets found no room in the socket.
+    pub(super) fn finish(&mut self) -> io::Result<u64> {
+        self.file.flush()?;
+        Ok(u64::from(packets_lost(self.socket.as_fd())?))
+    }
+}
+
+fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<CapturedPacket> {
+    let address = message.address?;
+    let leaves = match address.as_ref().sll_pkttype {
+        PACKET_OUTGOING => true,
+        PACKET_HOST => false,
+        _ => return None,
+    };
+    let header = Header::read(message.iovs().next()?)?;
+    let stamp = message.cmsgs().ok()?.find_map(|control| match control {
+        ControlMessageOwned::ScmTimestampns(at) => Some(at),
+        _ => None,
+    })?;
+    let at_ns = clock.of_stamp(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
+    Some(CapturedPacket { at_ns, header, leaves, interface: address.ifindex() })
+}
+
+/// At the router: packets on their way to a receiver.
+fn at_router(packet: &CapturedPacket, flows: usize) -> Option<InterfaceCapture> {
+    let CapturedPacket { at_ns, header, leaves, .. } = *packet;
+    let (flow, true) = flow_of(header.ports, flows)? else { return None };
+    Some(InterfaceCapture {
+        at_ns,
+        flow,
+        seq: header.seq,
+        bytes: header.bytes,
+        ident: header.ident,
+        ecn: header.ecn,
+        leaves,
+        kind: PacketKind::of(&header),
+    })
+}
+
+/// At a sender: what it sends, seen at the interface `sent_at` if that is given, and the
+/// acknowledgements that arrive.
+fn at_sender(
+    packet: &CapturedPacket,
+    sent_at: Option<usize>,
+    flows: usize,
+) -> Option<EndpointCapture> {
+    let header = &packet.header;
+    let (flow, to_receiver) = flow_of(header.ports, flows).filter(|_| header.is_tcp())?;
+    let is_there = sent_at.is_none_or(|interface| interface == packet.interface);
+    match (packet.leaves, to_receiver) {
+        (true, true) if is_there && header.syn => {
+            Some(endpoint_capture(packet, flow, EndpointEvent::Opened))
+        }
+        (true, true) if is_there && header.payload_bytes > 0 => {
+            Some(endpoint_capture(packet, flow, EndpointEvent::Sent))
+        }
+        (false, false) => Some(endpoint_capture(packet, flow, EndpointEvent::Acknowledged)),
+        _ => None,
+    }
+}
+
+/// At a receiver: the data that arrives.
+fn at_receiver(packet: &CapturedPacket, flows: usize) -> Option<EndpointCapture> {
+    let header = &packet.header;
+    let (flow, to_receiver) = flow_of(header.ports, flows).filter(|_| header.is_tcp())?;
+    let is_data = to_receiver && !packet.leaves && header.payload_bytes > 0;
+    is_data.then(|| endpoint_capture(packet, flow, EndpointEvent::Received))
+}
+
+fn endpoint_capture(packet: &CapturedPacket, flow: u32, event: EndpointEvent) -> EndpointCapture {
+    let CapturedPacket { at_ns, header, .. } = *packet;
+    let (port, number) = match event {
+        EndpointEvent::Acknowledged => (header.ports[1], header.ack),
+        _ => (header.ports[0], header.seq),
+    };
+    let (bytes, ident) = (header.payload_bytes, header.ident);
+    EndpointCapture { at_ns, flow, port, number, bytes, ident, event }
+}

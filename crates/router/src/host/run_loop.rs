@@ -1,0 +1,197 @@
+//! The event loop of a run: programs, router and captures, driven by one clock and one epoll
+//! instance.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use nix::sys::epoll::EpollEvent;
+use sojourn_aqm::Time;
+
+use super::clock::Clock;
+use super::packet_capture::PacketCapture;
+use super::schedule::Schedule;
+use super::tun_router::{TUN_TOKEN, TunRouter};
+use super::{counters, setup};
+use crate::linux::Failure;
+use crate::linux::hosts::{Hosts, SocketKey};
+use crate::plan::{Bottleneck, Plan};
+use crate::run_files::{PROGRESS, ProgramCounts, ProgramLog, RunResult};
+use crate::traffic::Program;
+
+/// Ready files handled before timers are looked at again.
+const BATCH: usize = 64;
+/// The epoll token of the clock's timer; those of sockets are smaller.
+const TIMER_TOKEN: u64 = u64::MAX;
+
+/// The state of a run.
+pub(super) struct RunLoop<'a> {
+    plan: &'a Plan,
+    folder: &'a Path,
+    hosts: Hosts,
+    clock: Clock,
+    programs: Vec<Box<dyn Program>>,
+    captures: Vec<PacketCapture>,
+    router: Option<TunRouter>,
+    schedule: Schedule,
+    log: ProgramLog,
+    result: RunResult,
+}
+
+impl<'a> RunLoop<'a> {
+    /// A loop without programs, captures and router.
+    pub(super) fn new(
+        plan: &'a Plan,
+        folder: &'a Path,
+        hosts: Hosts,
+        clock: Clock,
+        result: RunResult,
+    ) -> Result<RunLoop<'a>, Failure> {
+        hosts.watch_token(&clock, TIMER_TOKEN).map_err(|e| format!("timer: {e}"))?;
+        Ok(RunLoop {
+            plan,
+            folder,
+            hosts,
+            clock,
+            programs: Vec::new(),
+            captures: Vec::new(),
+            router: None,
+            schedule: Schedule::new(plan),
+            log: ProgramLog::default(),
+            result,
+        })
+    }
+
+    /// Runs to the end of the plan and writes the results.
+    pub(super) fn run(
+        mut self,
+        programs: Vec<Box<dyn Program>>,
+        captures: Vec<PacketCapture>,
+        router: Option<TunRouter>,
+    ) -> Result<(), Failure> {
+        (self.programs, self.captures, self.router) = (programs, captures, router);
+        self.run_to_end().map_err(|error| format!("while running: {error}"))?;
+        self.finish()
+    }
+
+    fn run_to_end(&mut self) -> io::Result<()> {
+        let mut events = [EpollEvent::empty(); BATCH];
+        loop {
+            let now = self.clock.now()?;
+            self.result.late(self.clock.lateness(now));
+            if self.on_timers(now)? {
+                return Ok(());
+            }
+            self.clock.set_alarm(self.next_timer())?;
+            let ready = self.hosts.wait(&mut events)?;
+            for event in &events[..ready] {
+                self.on_ready(event.data())?;
+            }
+        }
+    }
+
+    fn next_timer(&self) -> Time {
+        let programs = self.programs.iter().map(|program| program.next_timer());
+        let router = self.router.as_ref().map_or(Time::NEVER, TunRouter::next_timer);
+        programs.chain([self.schedule.next(), router]).min().expect("at least two")
+    }
+
+    /// Does what is due; returns whether the run is over.
+    fn on_timers(&mut self, now: Time) -> io::Result<bool> {
+        // What happens at the end of the warm-up counts, as in the simulator.
+        if self.schedule.warmup.take(now) {
+            self.result.at_warmup = self.counts();
+        }
+        for program in &mut self.programs {
+            if program.next_timer() <= now {
+                program.on_timer(now, &self.hosts)?;
+            }
+        }
+        if let Some(router) = self.router.as_mut().filter(|router| router.next_timer() <= now) {
+            router.on_timer(now)?;
+        }
+        if self.schedule.drain.take(now) {
+            self.captures.iter_mut().try_for_each(|capture| capture.drain(&self.clock))?;
+        }
+        if self.schedule.sample.take(now) {
+            self.sample(now);
+        }
+        while self.schedule.bin.take(now) {
+            let delivered = self.programs.iter().map(|program| program.counts().delivered_bytes);
+            self.result.bins.push(delivered.collect());
+        }
+        if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
+            while let Some(command) = self.schedule.take_change(changes, now) {
+                setup::run(command, &self.hosts).map_err(io::Error::other)?;
+            }
+        }
+        if self.schedule.progress.take(now) {
+            fs::write(self.folder.join(PROGRESS), now.as_nanos().to_string())?;
+        }
+        Ok(now >= self.schedule.end)
+    }
+
+    fn on_ready(&mut self, token: u64) -> io::Result<()> {
+        match token {
+            TIMER_TOKEN => Ok(()),
+            TUN_TOKEN.. => match &mut self.router {
+                Some(router) => router.on_ready(&self.clock),
+                None => Ok(()),
+            },
+            _ => {
+                let key = SocketKey::of(token);
+                let now = self.clock.now()?;
+                let program = &mut self.programs[key.flow as usize];
+                match program.on_ready(now, key, &self.hosts, &mut self.log) {
+                    Err(error) if is_of_connection(&error) => {
+                        self.result.broken.push(format!("flow {}: {error}", key.flow));
+                        Ok(())
+                    }
+                    other => other,
+                }
+            }
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        if self.plan.sample_flows {
+            self.result.sample(now, &self.programs);
+        }
+        if let (true, Some(router)) = (self.plan.sample_law, &self.router) {
+            self.result.law_samples.push(router.law_state());
+        }
+    }
+
+    fn counts(&self) -> Vec<ProgramCounts> {
+        self.programs.iter().map(|program| program.counts()).collect()
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        let failure = |error: io::Error| format!("results: {error}");
+        if matches!(self.plan.bottleneck, Bottleneck::Kernel { .. }) {
+            let counters = counters::read(self.plan, &self.hosts, &self.clock)?;
+            self.result.kernel_counters = Some(counters);
+        }
+        for capture in &mut self.captures {
+            capture.drain(&self.clock).map_err(failure)?;
+            self.result.capture_lost += capture.finish().map_err(failure)?;
+        }
+        if let Some(router) = &mut self.router {
+            self.result.link_counts = router.finish(self.folder).map_err(failure)?;
+            self.result.wire_counts = router.wire_counts(self.schedule.end);
+        }
+        self.result.counts = self.counts();
+        self.result.after = setup::read_back(self.plan, &self.hosts)?;
+        self.result.log = std::mem::take(&mut self.log);
+        self.result.write(self.folder).map_err(failure)
+    }
+}
+
+/// An error that ends a connection, not the run.
+fn is_of_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionRefused | ConnectionReset | NotConnected | TimedOut
+    )
+}

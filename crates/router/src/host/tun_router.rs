@@ -1,0 +1,253 @@
+//! Our router between two TUN devices, in the event loop of a run. Packets to receivers pass its
+//! forward link, if it has one, and its wire. What comes back passes its reverse link if the plan
+//! has one for that group, else it passes at once. Where the plan says so, the router itself
+//! delays both directions, per group of flows; else netem does.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use sojourn_aqm::{Rate, Span, Time};
+
+use super::clock::Clock;
+use crate::forwarding::delay_line::{DelayLine, InFlightPacket};
+use crate::forwarding::recorder::{LinkCounts, Recording};
+use crate::forwarding::router_link::RouterLink;
+use crate::forwarding::wire::{Wire, WireCounts};
+use crate::header::Header;
+use crate::linux::Failure;
+use crate::linux::hosts::Hosts;
+use crate::linux::tun::{self, DEVICE, LARGEST};
+use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan, flow_of};
+use crate::run_files::PACKET_RECORDS;
+
+/// The epoll token of both devices; those of sockets are smaller.
+pub(super) const TUN_TOKEN: u64 = u64::MAX - 2;
+/// The flow of packets that no program of ours sent.
+const NO_FLOW: u32 = u32::MAX;
+
+/// What packets pass in one direction.
+struct OneWay {
+    /// The link; `None` where the bottleneck is the kernel's, or there is none.
+    link: Option<RouterLink>,
+    /// The wire behind it.
+    wire: Wire,
+}
+
+impl OneWay {
+    fn new(
+        link: Option<&RouterLinkPlan>,
+        wire: Option<&WirePlan>,
+        plan: &Plan,
+    ) -> Result<OneWay, Failure> {
+        let new = |link| RouterLink::new(link, plan.seed, Recording::Records(Vec::new()));
+        let wire = Wire::new(wire, plan.seed, Time::from_nanos(plan.warmup_ns));
+        Ok(OneWay { link: link.map(new).transpose()?, wire })
+    }
+
+    fn next_timer(&self) -> Time {
+        let link = self.link.as_ref().map_or(Time::NEVER, RouterLink::next_timer);
+        link.min(self.wire.next_timer())
+    }
+
+    /// A packet arrives at the link, or at the wire where there is no link.
+    fn arrive(&mut self, packet: InFlightPacket) {
+        match &mut self.link {
+            Some(link) => link.arrive(packet.due, packet.bytes, packet.flow),
+            None => self.wire.enter(packet),
+        }
+    }
+
+    /// The next packet that has left the wire by `now`.
+    fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
+        if let Some(link) = &mut self.link {
+            link.on_timer(now, &mut |packet| self.wire.enter(packet));
+        }
+        self.wire.leave(now)
+    }
+}
+
+/// The delay lines of a group of flows.
+struct GroupLines {
+    /// Before the forward link.
+    forward: DelayLine,
+    /// On the path back.
+    back: DelayLine,
+}
+
+/// The router and its devices.
+pub(super) struct TunRouter {
+    forward: OneWay,
+    reverse: OneWay,
+    /// Whether each group's packets pass the reverse link.
+    uses_reverse: Vec<bool>,
+    /// The device towards the senders.
+    near: File,
+    /// The device towards the receivers.
+    far: File,
+    /// The delay lines of each group; empty where nothing is delayed here.
+    lines: Vec<GroupLines>,
+    /// The group of each flow.
+    groups: Vec<usize>,
+    buffer: Vec<u8>,
+}
+
+impl TunRouter {
+    /// Makes both devices, if the plan has a link or a wire of ours; its commands configure them
+    /// afterwards.
+    pub(super) fn open(plan: &Plan, hosts: &Hosts) -> Result<Option<TunRouter>, Failure> {
+        let (netns, name, link) = match &plan.bottleneck {
+            Bottleneck::Sojourn(link) => (Netns::Router, "out", Some(link)),
+            Bottleneck::Kernel { .. } if plan.has_wire() => (Netns::Wire, "near", None),
+            Bottleneck::Kernel { .. } => return Ok(None),
+        };
+        let open = |netns, name: &str| {
+            hosts.within(netns, || tun::open(name)).map_err(|e| format!("{DEVICE}: {e}"))
+        };
+        let (near, far) = (open(netns, name)?, open(Netns::Receivers, "in")?);
+        for file in [&near, &far] {
+            hosts.watch_token(file, TUN_TOKEN).map_err(|e| format!("{DEVICE}: {e}"))?;
+        }
+        let lines = link.iter().flat_map(|link| &link.delays).map(|delays| {
+            let rate = Rate::from_bps(delays.access_bps);
+            GroupLines {
+                forward: DelayLine::new(Span::from_nanos(delays.forward_ns), Some(rate)),
+                back: DelayLine::new(Span::from_nanos(delays.return_ns), None),
+            }
+        });
+        let lines = lines.collect();
+        let reverse = plan.reverse.as_ref();
+        let reverse_wire = reverse.and_then(|reverse| reverse.wire.as_ref());
+        let uses = |group| reverse.is_some_and(|reverse| reverse.groups.contains(&group));
+        Ok(Some(TunRouter {
+            forward: OneWay::new(link, plan.wire.as_ref(), plan)?,
+            reverse: OneWay::new(reverse.map(|reverse| &reverse.link), reverse_wire, plan)?,
+            uses_reverse: (0..plan.groups()).map(uses).collect(),
+            near,
+            far,
+            lines,
+            groups: plan.flows.iter().map(|flow| flow.group).collect(),
+            buffer: vec![0; LARGEST],
+        }))
+    }
+
+    /// When it wants [`TunRouter::on_timer`].
+    pub(super) fn next_timer(&self) -> Time {
+        let lines = self.lines.iter().flat_map(|group| [&group.forward, &group.back]);
+        let lines = lines.map(DelayLine::next_timer);
+        lines.chain([self.reverse.next_timer()]).fold(self.forward.next_timer(), Time::min)
+    }
+
+    /// Passes on what is due, at the times when it was due.
+    pub(super) fn on_timer(&mut self, now: Time) -> io::Result<()> {
+        while let Some(group) = self.first_due(now) {
+            let packet = self.lines[group].forward.leave(now).expect("it is due");
+            self.send_to_receivers(packet.due)?;
+            self.forward.arrive(packet);
+        }
+        self.send_to_receivers(now)?;
+        while let Some(packet) = self.reverse.leave(now) {
+            self.return_to_sender(packet)?;
+        }
+        for group in &mut self.lines {
+            while let Some(packet) = group.back.leave(now) {
+                self.near.write_all(&packet.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The group whose packet leaves its forward delay line first, if one is due.
+    fn first_due(&self, now: Time) -> Option<usize> {
+        let due = |group: &usize| self.lines[*group].forward.next_timer();
+        let first = (0..self.lines.len()).min_by_key(due)?;
+        (due(&first) <= now).then_some(first)
+    }
+
+    /// Writes the packets that have left the forward wire by `now`.
+    fn send_to_receivers(&mut self, now: Time) -> io::Result<()> {
+        while let Some(packet) = self.forward.leave(now) {
+            self.far.write_all(&packet.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A packet has passed the reverse link and its wire, or bypassed them.
+    fn return_to_sender(&mut self, packet: InFlightPacket) -> io::Result<()> {
+        match self.lines_of(packet.flow) {
+            Some(lines) => lines.back.enter(packet.due, packet.bytes, packet.flow),
+            None => self.near.write_all(&packet.bytes)?,
+        }
+        Ok(())
+    }
+
+    /// Takes the packets that have come to either device.
+    pub(super) fn on_ready(&mut self, clock: &Clock) -> io::Result<()> {
+        while let Some(bytes) = tun::read(&mut self.near, &mut self.buffer)? {
+            let (packet, flow) = (self.buffer[..bytes].to_vec(), self.flow(bytes));
+            // What was due before this packet came is done first, with one reading of the clock.
+            let now = clock.now()?;
+            self.on_timer(now)?;
+            match self.lines_of(flow) {
+                Some(lines) => lines.forward.enter(now, packet, flow),
+                None => {
+                    self.forward.arrive(InFlightPacket { due: now, bytes: packet, flow });
+                    self.send_to_receivers(now)?;
+                }
+            }
+        }
+        while let Some(bytes) = tun::read(&mut self.far, &mut self.buffer)? {
+            let flow = self.flow(bytes);
+            let now = clock.now()?;
+            let packet = InFlightPacket { due: now, bytes: self.buffer[..bytes].to_vec(), flow };
+            let group = self.groups.get(flow as usize);
+            if group.is_some_and(|&group| self.uses_reverse[group]) {
+                self.on_timer(now)?;
+                self.reverse.arrive(packet);
+                self.on_timer(now)?;
+            } else {
+                self.return_to_sender(packet)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The flow of the packet in the buffer; [`NO_FLOW`] for one that is not ours.
+    fn flow(&self, bytes: usize) -> u32 {
+        let header = Header::read(&self.buffer[..bytes]);
+        header.and_then(|h| flow_of(h.ports, self.groups.len())).map_or(NO_FLOW, |f| f.0)
+    }
+
+    /// The delay lines of a flow, if packets are delayed here.
+    fn lines_of(&mut self, flow: u32) -> Option<&mut GroupLines> {
+        let group = *self.groups.get(flow as usize)?;
+        self.lines.get_mut(group)
+    }
+
+    /// The links, the forward one first.
+    fn links(&self) -> impl Iterator<Item = &RouterLink> {
+        [&self.forward, &self.reverse].into_iter().filter_map(|one_way| one_way.link.as_ref())
+    }
+
+    /// The state variables of their laws, as bits.
+    pub(super) fn law_state(&self) -> Vec<u64> {
+        self.links().flat_map(RouterLink::law_state).map(f64::to_bits).collect()
+    }
+
+    /// Writes the records of all packets at its links; returns the counts of the links.
+    pub(super) fn finish(&self, folder: &Path) -> io::Result<Vec<LinkCounts>> {
+        let mut rows = Vec::new();
+        for record in self.links().flat_map(RouterLink::records) {
+            if record.flow != NO_FLOW {
+                record.write(&mut rows);
+            }
+        }
+        fs::write(folder.join(PACKET_RECORDS), rows)?;
+        Ok(self.links().map(RouterLink::counts).collect())
+    }
+
+    /// The counts of its wires at the end, forward and reverse, where they do anything to packets.
+    pub(super) fn wire_counts(&mut self, end: Time) -> [Option<WireCounts>; 2] {
+        [&mut self.forward, &mut self.reverse].map(|one_way| one_way.wire.counts(end))
+    }
+}

@@ -1,0 +1,119 @@
+//! The hosts of a run: its network namespaces, named for `ip netns`, and the epoll instance of its
+//! event loop.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+
+use super::Failure;
+use super::netns::{HomeNetns, OWN};
+use crate::plan::Netns;
+
+/// Where `ip netns` looks for names.
+const NAMES: &str = "/run/netns";
+
+/// The use of a socket of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SocketRole {
+    /// Accepts connections.
+    Listener,
+    /// Sends data.
+    Sender,
+    /// Receives data.
+    Receiver,
+    /// Receives requests.
+    Server,
+}
+
+impl SocketRole {
+    /// All of them, in the order of their numbers.
+    const ALL: [SocketRole; 4] =
+        [SocketRole::Listener, SocketRole::Sender, SocketRole::Receiver, SocketRole::Server];
+}
+
+/// Identifies a socket of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SocketKey {
+    /// The flow.
+    pub(crate) flow: u32,
+    /// Which of its connections.
+    pub(crate) lane: u8,
+    /// Which of its sockets.
+    pub(crate) role: SocketRole,
+}
+
+impl SocketKey {
+    /// The key as a token of epoll.
+    fn token(self) -> u64 {
+        u64::from(self.flow) << 16 | u64::from(self.lane) << 8 | self.role as u64
+    }
+
+    /// The key of a token.
+    pub(crate) fn of(token: u64) -> SocketKey {
+        let role = SocketRole::ALL[(token & 3) as usize];
+        SocketKey { flow: (token >> 16) as u32, lane: (token >> 8) as u8, role }
+    }
+}
+
+/// The namespaces and the epoll instance of a run.
+pub(crate) struct Hosts {
+    home: HomeNetns,
+    namespaces: Vec<File>,
+    epoll: Epoll,
+}
+
+impl Hosts {
+    /// Makes the namespaces that a plan needs. `folder` is mounted at `/run`.
+    pub(crate) fn open(folder: &Path, needed: &[Netns]) -> Result<Hosts, Failure> {
+        let (home, namespaces) = named(folder, needed).map_err(|e| format!("name spaces: {e}"))?;
+        let epoll =
+            Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| format!("epoll: {e}"))?;
+        Ok(Hosts { home, namespaces, epoll })
+    }
+
+    /// Calls `act` in a namespace: sockets opened there stay there.
+    pub(crate) fn within<T>(
+        &self,
+        netns: Netns,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.home.within(&self.namespaces[netns as usize], act)
+    }
+
+    /// Has the program of `key` called when a socket becomes ready.
+    pub(crate) fn watch(&self, socket: &impl AsFd, key: SocketKey) -> io::Result<()> {
+        self.watch_token(socket, key.token())
+    }
+
+    /// Has the event loop woken with a token when a file becomes ready.
+    pub(crate) fn watch_token(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        self.epoll.add(file, EpollEvent::new(flags, token))?;
+        Ok(())
+    }
+
+    /// Waits until files are ready; returns how many of `events` were filled.
+    pub(crate) fn wait(&self, events: &mut [EpollEvent]) -> io::Result<usize> {
+        Ok(self.epoll.wait(events, None::<u16>)?)
+    }
+}
+
+fn named(folder: &Path, needed: &[Netns]) -> io::Result<(HomeNetns, Vec<File>)> {
+    debug_assert!(Path::new(NAMES).starts_with(folder), "names are made in the scratch folder");
+    let home = HomeNetns::open()?;
+    fs::create_dir_all(NAMES)?;
+    let create = |netns: &Netns| {
+        home.create(|| {
+            let name = PathBuf::from(NAMES).join(netns.name());
+            File::create(&name)?;
+            mount(Some(OWN), &name, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+            Ok(())
+        })
+    };
+    let namespaces = needed.iter().map(create).collect::<io::Result<_>>()?;
+    Ok((home, namespaces))
+}

@@ -1,0 +1,87 @@
+//! Network namespaces, entered by this thread for a moment; user and mount namespaces, entered for
+//! good.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::{Gid, Uid};
+
+use super::Failure;
+
+/// The network namespace of this thread.
+pub(crate) const OWN: &str = "/proc/self/ns/net";
+
+/// The namespace that this thread returns to.
+pub(crate) struct HomeNetns {
+    file: File,
+}
+
+impl HomeNetns {
+    /// The present namespace.
+    pub(crate) fn open() -> io::Result<HomeNetns> {
+        Ok(HomeNetns { file: File::open(OWN)? })
+    }
+
+    /// Another handle of it.
+    pub(crate) fn try_clone(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Calls `act` in another namespace: sockets opened there stay there.
+    pub(crate) fn within<T>(
+        &self,
+        netns: &File,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        setns(netns, CloneFlags::CLONE_NEWNET)?;
+        let result = act();
+        setns(&self.file, CloneFlags::CLONE_NEWNET)?;
+        result
+    }
+
+    /// Makes a namespace and calls `act` in it. It ends with its last process and handle.
+    pub(crate) fn create(&self, act: impl FnOnce() -> io::Result<()>) -> io::Result<File> {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        act()?;
+        let file = File::open(OWN)?;
+        setns(&self.file, CloneFlags::CLONE_NEWNET)?;
+        Ok(file)
+    }
+}
+
+/// Enters a user namespace in which this user is root, and with it those of `more`, unless this
+/// process is root already. It comes with a network namespace of its own, because the machine's
+/// could not be entered again.
+///
+/// # Errors
+/// A sentence, if the kernel does not permit it.
+pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
+    let (uid, gid) = (Uid::effective(), Gid::effective());
+    if uid.is_root() {
+        return unshare(more).map_err(|e| format!("name spaces: {e}"));
+    }
+    let enter = || -> io::Result<()> {
+        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | more)?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
+        fs::write("/proc/self/gid_map", format!("0 {gid} 1"))
+    };
+    enter().map_err(|e| format!("user name space: {e}; run as root"))
+}
+
+/// Enters a mount namespace in which `folder` is at `/run`, in a user namespace unless this is
+/// root: a run on a host then finds what it finds in a guest.
+///
+/// # Errors
+/// A sentence, if the kernel does not permit it.
+pub(crate) fn enter_private(folder: &Path) -> Result<(), Failure> {
+    become_root(CloneFlags::CLONE_NEWNS)?;
+    let none = None::<&str>;
+    let alone = mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none);
+    alone
+        .and_then(|()| mount(Some(folder), "/run", none, MsFlags::MS_BIND, none))
+        .map_err(|e| format!("{} at /run: {e}", folder.display()))
+}

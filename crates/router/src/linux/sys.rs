@@ -1,0 +1,189 @@
+//! The system calls that no crate wraps, each behind a safe function.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use socket2::{Domain, Socket, Type};
+
+/// What Linux reports about a TCP socket: the fields of `struct tcp_info` (linux/tcp.h) used here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TcpInfo {
+    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u8,
+    /// Sender's segment size, bytes.
+    pub mss: u32,
+    /// Segments sent and not acknowledged cumulatively.
+    pub unacked: u32,
+    /// Of these, segments acknowledged selectively.
+    pub sacked: u32,
+    /// Of these, segments deemed lost.
+    pub lost: u32,
+    /// Of these, segments retransmitted.
+    pub retrans: u32,
+    /// Smoothed round-trip time, microseconds.
+    pub rtt_us: u32,
+    /// Slow start threshold, segments.
+    pub ssthresh: u32,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Payload sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Payload retransmitted.
+    pub bytes_retrans: u64,
+    /// Segments delivered, by the acknowledgements.
+    pub delivered: u32,
+    /// Of these, segments delivered with a CE mark.
+    pub delivered_ce: u32,
+}
+
+/// The bytes of that structure that are read.
+pub(crate) const INFO_BYTES: usize = 232;
+
+impl TcpInfo {
+    /// Reads the kernel's structure, as `TCP_INFO` and sock_diag's `INET_DIAG_INFO` deliver it: the
+    /// same function fills both (Linux 6.1 tcp.c, tcp_get_info).
+    pub(crate) fn read(info: &[u8; INFO_BYTES]) -> TcpInfo {
+        let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("4 bytes"));
+        let long = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("8 bytes"));
+        TcpInfo {
+            ca_state: info[1],
+            mss: word(16),
+            unacked: word(24),
+            sacked: word(28),
+            lost: word(32),
+            retrans: word(36),
+            rtt_us: word(68),
+            ssthresh: word(76),
+            cwnd: word(80),
+            delivered: word(192),
+            delivered_ce: word(196),
+            bytes_sent: long(200),
+            bytes_retrans: long(208),
+        }
+    }
+}
+
+/// Reads `TCP_INFO` of a socket: the same as sock_diag's, without a search for the socket.
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+    let mut info = [0u8; INFO_BYTES];
+    let mut length = INFO_BYTES as libc::socklen_t;
+    // SAFETY: the pointer and the length are those of a buffer that lives through the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::read(&info)) }
+}
+
+/// How many packets a packet socket had no room for since the last call (`PACKET_STATISTICS`).
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn packets_lost(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut counts = [0u32; 2]; // struct tpacket_stats: packets, drops
+    let mut length = mem::size_of_val(&counts) as libc::socklen_t;
+    // SAFETY: the pointer and the length are those of a buffer that lives through the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            counts.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(counts[1]) }
+}
+
+/// Turns an open `/dev/net/tun` into the TUN device `name`, without a header before packets.
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn make_tun(file: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    // SAFETY: all-zero bytes are a valid `ifreq`, a plain C structure.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    write_name(&mut request, name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An on-off feature of an interface, with the commands of ethtool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Offload {
+    name: &'static str,
+    get: u32,
+    set: u32,
+}
+
+/// The offloads (linux/ethtool.h) that must be off: with them queues hold packets of up to 64 kB.
+const OFFLOADS: [Offload; 3] = [
+    Offload { name: "tso", get: 0x1e, set: 0x1f },
+    Offload { name: "gso", get: 0x23, set: 0x24 },
+    Offload { name: "gro", get: 0x2b, set: 0x2c },
+];
+
+#[repr(C)]
+struct EthtoolValue {
+    command: u32,
+    data: u32,
+}
+
+/// Switches every offload of a device off, in the present network namespace; returns the names of
+/// those that stayed on.
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn switch_off_offloads(device: &str) -> io::Result<Vec<&'static str>> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+    let mut on = Vec::new();
+    for offload in OFFLOADS {
+        match switch_off(socket.as_fd(), device, offload) {
+            Ok(false) => {}
+            Ok(true) => on.push(offload.name),
+            // A device that does not know an offload has none.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(on)
+}
+
+/// Switches an offload off and reads it back: whether it is still on.
+fn switch_off(socket: BorrowedFd<'_>, device: &str, offload: Offload) -> io::Result<bool> {
+    ethtool(socket, device, EthtoolValue { command: offload.set, data: 0 })?;
+    Ok(ethtool(socket, device, EthtoolValue { command: offload.get, data: 0 })? != 0)
+}
+
+fn ethtool(socket: BorrowedFd<'_>, device: &str, mut value: EthtoolValue) -> io::Result<u32> {
+    // SAFETY: all-zero bytes are a valid `ifreq`, a plain C structure.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    write_name(&mut request, device)?;
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // SAFETY: SIOCETHTOOL reads and writes one `ifreq` and the value it points to; both live
+    // through the call.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(value.data) }
+}
+
+fn write_name(request: &mut libc::ifreq, name: &str) -> io::Result<()> {
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(())
+}

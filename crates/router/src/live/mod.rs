@@ -1,0 +1,64 @@
+//! The router in real time: packets of any program pass it between two network namespaces, each
+//! with one TUN device. From the near end to the far end they take the path `forward`, in the
+//! other direction the path `reverse`; each path has a queue and a rate, or neither, and a delay.
+//!
+//! Read [`options`] for what a user can ask for, [`path`] for what happens to a packet,
+//! `event_loop` for the loop.
+
+mod devices;
+mod ends;
+mod event_loop;
+mod flows;
+pub mod options;
+pub mod path;
+pub mod plan;
+mod results;
+mod state;
+mod status;
+mod validity;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::linux::Failure;
+use plan::LivePlan;
+pub use results::LiveResult;
+use status::StatusWriter;
+
+/// Routes packets until the time is over, the near command has ended, or the other end of the pipe
+/// `control` is closed. The pipe `status` gets a line of JSON twice a second; its last line is the
+/// end or the failure. `keep` stores the results, if that is wanted.
+///
+/// # Errors
+/// A pipe cannot be opened.
+pub fn run(
+    plan: &LivePlan,
+    status: &Path,
+    control: &Path,
+    keep: impl FnOnce(&LiveResult) -> Result<(), Failure>,
+) -> io::Result<()> {
+    let status = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(status)?;
+    let control = File::open(control)?;
+    let mut status = StatusWriter::new(status);
+    let ended = event_loop::run(plan, &mut status, &control).and_then(|(result, command)| {
+        keep(&result)?;
+        Ok((result, command))
+    });
+    status.last(&match ended {
+        Ok((result, command)) => json!({
+            "end": {
+                "wall_s": result.wall_s,
+                "summary": results::summary(&result.run),
+                "facts": result.facts,
+                "invalid": result.invalid,
+                "command": command,
+            }
+        }),
+        Err(failure) => json!({ "failure": failure }),
+    });
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! The options of a user, and the plan that they mean. What is wrong is refused with its option.
+
+use serde::Deserialize;
+use sojourn_aqm::{QdiscSpec, registry, units};
+
+use super::plan::{EndNetns, LivePlan, PathPlan};
+use crate::plan::{Direction, RouterLinkPlan, Service};
+
+/// The longest time to spin: more would be a busy loop.
+const MOST_SPIN_NS: u64 = 10_000_000;
+/// What every IPv4 link must carry, and what fits the length field (RFC 791 §3.2, §3.1).
+const LEAST_MTU: u64 = 68;
+const MOST_MTU: u64 = 65_535;
+
+/// The options of `sojourn router`, as text.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Near to far.
+    pub forward: PathOptions,
+    /// Far to near.
+    pub reverse: PathOptions,
+    /// The near end: `new`, `host`, or the file of a network namespace.
+    pub near: Option<String>,
+    /// The same for the far end.
+    pub far: Option<String>,
+    /// How long.
+    pub duration: Option<String>,
+    /// How long it spins before a packet is due.
+    pub spin: Option<String>,
+    /// The lateness that counts as a stall.
+    pub stall: Option<String>,
+    /// The largest packet.
+    pub mtu: Option<String>,
+    /// The command at the near end.
+    pub command: Vec<String>,
+    /// The command at the far end.
+    pub far_command: Vec<String>,
+    /// Whether every packet becomes a row.
+    pub packets: bool,
+    /// Whether every drop and mark becomes a row, with the AQM's state before it.
+    pub signals: bool,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// The options of one path.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathOptions {
+    /// The AQM.
+    pub aqm: Option<String>,
+    /// The rate.
+    pub rate: Option<String>,
+    /// The delay.
+    pub delay: Option<String>,
+    /// The limit of the queue.
+    pub limit: Option<String>,
+    /// Bytes of framing.
+    pub framing: Option<String>,
+}
+
+/// An option and what is wrong with it.
+pub type Refusal = (String, String);
+
+impl Options {
+    /// The plan that they mean.
+    ///
+    /// # Errors
+    /// The first option that is wrong.
+    pub fn plan(&self) -> Result<LivePlan, Refusal> {
+        let mtu_bytes = self.mtu()?;
+        let duration_ns = self.duration.as_deref().map(|text| nanos("--duration", text));
+        let duration_ns = duration_ns.transpose()?;
+        if duration_ns == Some(0) {
+            return refuse("--duration", "must be positive; leave it out for no end");
+        }
+        let spin_ns = nanos("--spin", self.spin.as_deref().unwrap_or("0s"))?;
+        if spin_ns > MOST_SPIN_NS {
+            return refuse("--spin", "is 10 ms at most");
+        }
+        let stall_ns = nanos("--stall", self.stall.as_deref().unwrap_or("5ms"))?;
+        if stall_ns == 0 {
+            return refuse("--stall", "must be positive");
+        }
+        let paths = [
+            self.forward.plan("forward", "--", mtu_bytes)?,
+            self.reverse.plan("reverse", "--reverse-", mtu_bytes)?,
+        ];
+        let ends = [end_netns(self.near.as_deref()), end_netns(self.far.as_deref())];
+        if ends[0] == ends[1] && ends[0] != EndNetns::New {
+            return refuse("--far", "is the same name space as --near; the router joins two");
+        }
+        let commands = [self.command.clone(), self.far_command.clone()];
+        let (seed, packets, signals) = (self.seed, self.packets, self.signals);
+        Ok(LivePlan {
+            seed,
+            duration_ns,
+            paths,
+            ends,
+            commands,
+            spin_ns,
+            stall_ns,
+            mtu_bytes,
+            packets,
+            signals,
+        })
+    }
+
+    fn mtu(&self) -> Result<u32, Refusal> {
+        let text = self.mtu.as_deref().unwrap_or("1500B");
+        let bytes = units::bytes(text).map_err(|message| ("--mtu".to_owned(), message))?;
+        if !(LEAST_MTU..=MOST_MTU).contains(&bytes) {
+            return refuse("--mtu", format!("{text} is not from {LEAST_MTU} B to {MOST_MTU} B"));
+        }
+        Ok(bytes as u32)
+    }
+}
+
+impl PathOptions {
+    fn plan(&self, name: &str, prefix: &str, mtu_bytes: u32) -> Result<PathPlan, Refusal> {
+        let option = |key: &str| format!("{prefix}{key}");
+        let delay_ns = nanos(&option("delay"), self.delay.as_deref().unwrap_or("0s"))?;
+        let Some(rate) = &self.rate else {
+            for (key, value) in
+                [("aqm", &self.aqm), ("limit", &self.limit), ("framing", &self.framing)]
+            {
+                if value.is_some() {
+                    let message = format!(
+                        "without a rate nothing waits in a queue; add {}",
+                        option("rate 10mbit")
+                    );
+                    return refuse(&option(key), message);
+                }
+            }
+            return Ok(PathPlan { name: name.to_owned(), link: None, delay_ns });
+        };
+        let refusal = |key: &str, message: String| (option(key), message);
+        let rate = units::rate(rate).map_err(|message| refusal("rate", message))?;
+        let framing = self.framing.as_deref().unwrap_or("0B");
+        let framing = units::bytes(framing).map_err(|message| refusal("framing", message))?;
+        if framing > u64::from(mtu_bytes) {
+            return refuse(&option("framing"), "is more than a whole packet");
+        }
+        let (queue, limit) = self.queue(prefix)?;
+        let link = RouterLinkPlan {
+            queue,
+            index: 0,
+            direction: Direction::Forward,
+            limit,
+            framing_bytes: framing as u32,
+            mtu_bytes: mtu_bytes + framing as u32,
+            service: Service::Rates(vec![(0, rate.as_bps())]),
+            drop_list: Vec::new(),
+            mark_list: Vec::new(),
+            delays: Vec::new(),
+        };
+        Ok(PathPlan { name: name.to_owned(), link: Some(link), delay_ns })
+    }
+
+    /// The queue with its limit, and that limit.
+    fn queue(&self, prefix: &str) -> Result<(String, String), Refusal> {
+        let aqm = self.aqm.as_deref().unwrap_or("taildrop");
+        let mut spec = QdiscSpec::parse(aqm)
+            .map_err(|error| (format!("{prefix}aqm"), format!("{aqm}: {}", error.message)))?;
+        if let Some(text) = &self.limit {
+            let limit =
+                units::limit(text).map_err(|message| (format!("{prefix}limit"), message))?;
+            if !spec.set_default("limit", &limit.to_string()) {
+                let message = format!("{aqm} sets its `limit` as well; remove one of the two");
+                return refuse(&format!("{prefix}limit"), message);
+            }
+        }
+        let settings = registry::settings(&spec)
+            .map_err(|error| (format!("{prefix}aqm"), format!("{aqm}: {}", error.message)))?;
+        let limit = settings.iter().find(|(name, _)| *name == "limit");
+        let limit = limit.expect("every discipline has a limit").1.clone();
+        Ok((spec.to_string(), limit))
+    }
+}
+
+fn end_netns(text: Option<&str>) -> EndNetns {
+    match text.unwrap_or("new") {
+        "new" => EndNetns::New,
+        "host" => EndNetns::Host,
+        path => EndNetns::Join(path.to_owned()),
+    }
+}
+
+fn nanos(option: &str, text: &str) -> Result<u64, Refusal> {
+    units::span(text).map(|span| span.as_nanos()).map_err(|message| (option.to_owned(), message))
+}
+
+fn refuse<T>(option: &str, message: impl Into<String>) -> Result<T, Refusal> {
+    Err((option.to_owned(), message.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(options: &str) -> Result<LivePlan, Refusal> {
+        serde_json::from_str::<Options>(options).unwrap().plan()
+    }
+
+    #[test]
+    fn each_path_has_its_own_queue_rate_and_delay() {
+        let plan = plan(
+            r#"{ "forward": { "aqm": "pie@linux:target=15ms", "rate": "100mbit", "delay": "20ms",
+                              "limit": "500p" },
+                 "reverse": { "delay": "1ms" }, "far": "host" }"#,
+        )
+        .unwrap();
+        let link = plan.paths[0].link.as_ref().unwrap();
+        assert_eq!(link.service, Service::Rates(vec![(0, 100_000_000)]));
+        assert_eq!(link.limit, "500p");
+        assert!(link.queue.starts_with("pie@linux"), "{}", link.queue);
+        assert_eq!((plan.paths[0].delay_ns, plan.paths[1].delay_ns), (20_000_000, 1_000_000));
+        assert_eq!((&plan.paths[1].link, &plan.ends[1]), (&None, &EndNetns::Host));
+    }
+
+    #[test]
+    fn a_wrong_option_is_refused_by_its_name() {
+        for (options, option) in [
+            (r#"{ "forward": { "aqm": "nonsuch", "rate": "1mbit" } }"#, "--aqm"),
+            (r#"{ "forward": { "aqm": "codel" } }"#, "--aqm"),
+            (r#"{ "forward": { "rate": "fast" } }"#, "--rate"),
+            (r#"{ "forward": { "delay": "20" } }"#, "--delay"),
+            (r#"{ "reverse": { "rate": "1mbit", "limit": "ten" } }"#, "--reverse-limit"),
+            (
+                r#"{ "forward": { "rate": "1mbit", "aqm": "codel:limit=9p", "limit": "8p" } }"#,
+                "--limit",
+            ),
+            (r#"{ "forward": { "rate": "1mbit", "framing": "9000B" } }"#, "--framing"),
+            (r#"{ "duration": "0s" }"#, "--duration"),
+            (r#"{ "spin": "1s" }"#, "--spin"),
+            (r#"{ "stall": "0s" }"#, "--stall"),
+            (r#"{ "mtu": "20B" }"#, "--mtu"),
+            (r#"{ "near": "host", "far": "host" }"#, "--far"),
+        ] {
+            assert_eq!(plan(options).unwrap_err().0, option, "{options}");
+        }
+    }
+
+    #[test]
+    fn the_manifest_keeps_its_keys() {
+        let plan = plan(r#"{ "forward": { "delay": "1ms" }, "far": "x" }"#).unwrap();
+        let reverse = r#"{"name":"reverse","street":null,"delay_ns":0}"#;
+        let expected = [
+            r#"{"seed":0,"duration_ns":null,"#,
+            r#""ways":[{"name":"forward","street":null,"delay_ns":1000000},"#,
+            reverse,
+            r#"],"places":["new",{"join":"x"}],"commands":[[],[]],"spin_ns":0,"#,
+            r#""stall_ns":5000000,"mtu_bytes":1500,"packets":false,"signals":false}"#,
+        ];
+        assert_eq!(serde_json::to_string(&plan).unwrap(), expected.concat());
+    }
+}

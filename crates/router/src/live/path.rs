@@ -1,0 +1,118 @@
+//! One path through the router: a link with its queue, and a delay line behind it. It reads no
+//! clock.
+
+use sojourn_aqm::{Span, Time};
+use sojourn_sim::probe::Interval;
+
+use super::plan::PathPlan;
+use crate::forwarding::delay_line::{DelayLine, InFlightPacket};
+use crate::forwarding::recorder::Recording;
+use crate::forwarding::router_link::RouterLink;
+
+/// One path.
+pub struct RouterPath {
+    link: Option<RouterLink>,
+    line: DelayLine,
+    /// Packets and bytes that have left it.
+    passed: (u64, u64),
+}
+
+impl RouterPath {
+    /// An empty path; its link reports to `recording`.
+    ///
+    /// # Errors
+    /// A sentence, if the queue cannot be made.
+    pub fn new(plan: &PathPlan, seed: u64, recording: Recording) -> Result<RouterPath, String> {
+        let link = plan.link.as_ref().map(|link| RouterLink::new(link, seed, recording));
+        Ok(RouterPath {
+            link: link.transpose()?,
+            line: DelayLine::new(Span::from_nanos(plan.delay_ns), None),
+            passed: (0, 0),
+        })
+    }
+
+    /// A packet arrives.
+    pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
+        match &mut self.link {
+            Some(link) => link.arrive(now, bytes, flow),
+            None => self.line.enter(now, bytes, flow),
+        }
+    }
+
+    /// When it wants [`RouterPath::leave`].
+    pub fn next_timer(&self) -> Time {
+        let link = self.link.as_ref().map_or(Time::NEVER, RouterLink::next_timer);
+        link.min(self.line.next_timer())
+    }
+
+    /// The next packet that has left it by `now`.
+    pub fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
+        if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
+            let line = &mut self.line;
+            link.on_timer(now, &mut |packet| line.enter(packet.due, packet.bytes, packet.flow));
+        }
+        let packet = self.line.leave(now)?;
+        self.passed.0 += 1;
+        self.passed.1 += packet.bytes.len() as u64;
+        Some(packet)
+    }
+
+    /// Packets and bytes that have left it.
+    pub fn passed(&self) -> (u64, u64) {
+        self.passed
+    }
+
+    /// Its link, if it has one.
+    pub fn link(&self) -> Option<&RouterLink> {
+        self.link.as_ref()
+    }
+
+    /// Samples the state of its queue; returns what happened there since the last sample.
+    pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
+        self.link.as_mut()?.sample(now, every)
+    }
+
+    /// Ends it and returns the recording of its link.
+    pub fn into_recording(self) -> Option<Recording> {
+        self.link.map(RouterLink::into_recording)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::options::Options;
+
+    fn path(options: &str) -> RouterPath {
+        let plan = serde_json::from_str::<Options>(options).unwrap().plan().unwrap();
+        RouterPath::new(&plan.paths[0], 1, Recording::Off).unwrap()
+    }
+
+    /// A datagram of 1250 bytes.
+    fn packet() -> Vec<u8> {
+        let mut bytes = vec![0u8; 1250];
+        (bytes[0], bytes[9]) = (0x45, 17);
+        bytes[2..4].copy_from_slice(&1250u16.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_packet_leaves_after_queue_serialisation_and_delay() {
+        let mut path = path(r#"{ "forward": { "rate": "10mbit", "delay": "20ms" } }"#);
+        (0..2).for_each(|_| path.arrive(Time::ZERO, packet(), 0));
+        assert_eq!(path.next_timer(), Time::from_nanos(1_000_000));
+        assert!(path.leave(Time::from_nanos(20_999_999)).is_none());
+        let first = path.leave(Time::from_nanos(21_000_000)).unwrap();
+        assert_eq!((first.due.as_nanos(), first.bytes), (21_000_000, packet()));
+        assert_eq!(path.next_timer(), Time::from_nanos(22_000_000));
+        assert_eq!(path.passed, (1, 1250));
+    }
+
+    #[test]
+    fn a_path_without_a_rate_delays_and_never_queues() {
+        let mut path = path(r#"{ "forward": { "delay": "5ms" } }"#);
+        (0..1000).for_each(|_| path.arrive(Time::ZERO, packet(), 0));
+        let out = std::iter::from_fn(|| path.leave(Time::from_nanos(5_000_000))).count();
+        assert_eq!(out, 1000);
+    }
+}

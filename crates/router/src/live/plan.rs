@@ -1,0 +1,63 @@
+//! The plan of a live router, as plain data. Names in the JSON that differ from those here are part
+//! of the manifest.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::RouterLinkPlan;
+
+/// Addresses of the near and the far end, of the shared address space (RFC 6598), which no site
+/// uses itself.
+pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
+/// Names of the interfaces there.
+pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
+
+/// One path through the router.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PathPlan {
+    /// `forward` or `reverse`.
+    pub name: String,
+    /// Its queue and rate; `None`: packets are only delayed.
+    #[serde(rename = "street")]
+    pub link: Option<RouterLinkPlan>,
+    /// Its delay, nanoseconds.
+    pub delay_ns: u64,
+}
+
+/// The network namespace of an end of the router.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndNetns {
+    /// One made for it.
+    New,
+    /// The one in which the router was started.
+    Host,
+    /// An existing one: its file.
+    Join(String),
+}
+
+/// What the router is to do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LivePlan {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How long it runs, nanoseconds; `None`: until the near command or the user ends it.
+    pub duration_ns: Option<u64>,
+    /// Forward and reverse.
+    #[serde(rename = "ways")]
+    pub paths: [PathPlan; 2],
+    /// Near and far end.
+    #[serde(rename = "places")]
+    pub ends: [EndNetns; 2],
+    /// What is run at the near and the far end: a program and its arguments, or nothing.
+    pub commands: [Vec<String>; 2],
+    /// The router spins for the last so many nanoseconds before a packet is due.
+    pub spin_ns: u64,
+    /// A packet that leaves later than this makes the run invalid, nanoseconds.
+    pub stall_ns: u64,
+    /// Largest IP packet, bytes.
+    pub mtu_bytes: u32,
+    /// Whether every packet becomes a row.
+    pub packets: bool,
+    /// Whether every drop and mark becomes a row, with the AQM's state before it.
+    pub signals: bool,
+}

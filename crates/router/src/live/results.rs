@@ -1,0 +1,109 @@
+//! The tables and the manifest of a run.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sojourn_aqm::Time;
+use sojourn_record::Run;
+use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
+use sojourn_sim::probe::{Notes, Probe};
+use sojourn_sim::summary::{self, BUILTIN_VARS, QueueSeen};
+
+use super::devices;
+use super::state::{RouterState, SAMPLE_INTERVAL};
+use super::validity::invalid_reasons;
+use crate::forwarding::recorder::Recording;
+use crate::forwarding::router_link::RouterLink;
+
+/// The results of a run.
+pub struct LiveResult {
+    /// The tables.
+    pub run: Arc<Run>,
+    /// What was configured, read back and measured beside them.
+    pub facts: Value,
+    /// Why it is not a valid experiment, one sentence each.
+    pub invalid: Vec<String>,
+    /// How long it ran, seconds.
+    pub wall_s: f64,
+}
+
+/// The devices as `ip` shows them after set-up and at the end, and the offloads that stayed on.
+pub(super) struct DeviceReport {
+    pub(super) before: [Value; 2],
+    pub(super) after: [Value; 2],
+    pub(super) offloads: Vec<String>,
+}
+
+/// Rows as (scope, name, metric, value, unit).
+pub(super) fn summary(run: &Run) -> Value {
+    let rows = run.summary.iter();
+    rows.map(|row| json!([row.scope.word(), row.name, row.metric, row.value, row.unit])).collect()
+}
+
+/// Makes the results of a run that has ended at `end`.
+pub(super) fn finish(router: RouterState<'_>, devices: &DeviceReport, end: Time) -> LiveResult {
+    let wall_s = end.as_secs();
+    let overflowed = devices.after.each_ref().map(devices::overflowed);
+    let invalid = invalid_reasons(&router, &devices.offloads, overflowed);
+    let facts = json!({
+        "plan": router.plan,
+        "devices_before": devices.before,
+        "devices_after": devices.after,
+        "offloads_on": devices.offloads,
+        "overflowed": overflowed,
+        "refused": router.refused,
+        "foreign": router.foreign,
+        "sample_ns": SAMPLE_INTERVAL.as_nanos(),
+        "passed": router.paths.each_ref().map(|path| {
+            let (packets, bytes) = path.passed();
+            json!({ "packets": packets, "bytes": bytes })
+        }),
+    });
+    LiveResult { run: Arc::new(tables(router, wall_s)), facts, invalid, wall_s }
+}
+
+fn tables(router: RouterState<'_>, seconds: f64) -> Run {
+    let RouterState { plan, paths, lateness, flows, .. } = router;
+    let mut queues = Vec::new();
+    let mut whole = Probe::new(plan.paths.len(), 0, (Time::ZERO, Time::NEVER));
+    for (index, path) in paths.into_iter().enumerate() {
+        let name = plan.paths[index].name.clone();
+        let vars = path.link().map_or(&[][..], RouterLink::vars);
+        let vars = [&BUILTIN_VARS, vars].concat();
+        let Some(Recording::Probe(mut probe, _)) = path.into_recording() else {
+            queues.push(QueueSeen { name, utilisation: None, vars });
+            continue;
+        };
+        let link = probe.links.swap_remove(index);
+        let utilisation = Some(link.busy.as_secs() / seconds);
+        queues.push(QueueSeen { name, utilisation, vars });
+        whole.links[index] = link;
+        whole.states.append(&mut probe.states);
+        whole.notes.packets.append(&mut probe.notes.packets);
+        append_signals(&mut whole.notes, probe.notes, index);
+        whole.digest.mix(Time::ZERO, probe.digest.value());
+    }
+    whole.notes.signals.sort_by_key(|signal| signal.t);
+    let mut run = summary::collect_queues(whole, queues, seconds);
+    run.flows = flows.into_names();
+    run.classes = vec!["live".to_owned(); run.flows.len()];
+    let (scope, name) = (Scope::Run, "router".to_owned());
+    for (metric, q) in [("late_p50", 0.5), ("late_p99", 0.99), ("late_max", 1.0)] {
+        let ns = if q < 1.0 { lateness.quantile_ns(q) } else { lateness.max_ns() };
+        let Some(value) = ns.map(|ns| ns as f64 / 1e9) else { continue };
+        run.summary.push(SummaryRow { scope, name: String::new(), metric, value, unit: "s" });
+    }
+    run.histograms.push(HistogramOf { scope, name, metric: "late", histogram: lateness });
+    run
+}
+
+/// Adds the drops and marks of a path to those of both; each holds the index of its evidence.
+fn append_signals(whole: &mut Notes, mut notes: Notes, path: usize) {
+    let before = whole.evidence.len();
+    for signal in &mut notes.signals {
+        signal.evidence += before;
+    }
+    whole.signals.append(&mut notes.signals);
+    whole.evidence.append(&mut notes.evidence);
+    whole.evidence_vars[path] = notes.evidence_vars[path];
+}

@@ -1,0 +1,64 @@
+//! What the router holds and measures while it runs.
+
+use sojourn_aqm::{Span, Time};
+use sojourn_record::Histogram;
+use sojourn_sim::probe::{Interval, Probe};
+
+use super::flows::FlowNumbers;
+use super::path::RouterPath;
+use super::plan::LivePlan;
+use crate::forwarding::recorder::Recording;
+
+/// Queues are sampled, and commands and the user checked, this often.
+pub(super) const SAMPLE_INTERVAL: Span = Span::from_millis(100);
+
+/// What happened at both queues since the last sample.
+pub(super) type Intervals = [Option<Interval>; 2];
+
+/// The paths and what is counted beside them.
+pub(super) struct RouterState<'a> {
+    pub(super) plan: &'a LivePlan,
+    pub(super) paths: [RouterPath; 2],
+    /// How much later than due each packet left.
+    pub(super) lateness: Histogram,
+    /// Packets that a device did not take.
+    pub(super) refused: u64,
+    /// Packets that are not IPv4 and are discarded.
+    pub(super) foreign: u64,
+    pub(super) flows: FlowNumbers,
+}
+
+impl<'a> RouterState<'a> {
+    /// An empty router.
+    ///
+    /// # Errors
+    /// A sentence, if a queue cannot be made.
+    pub(super) fn new(plan: &'a LivePlan) -> Result<RouterState<'a>, String> {
+        let recording = |link| Recording::Probe(Box::new(probe(plan)), link);
+        let [forward, reverse] = &plan.paths;
+        Ok(RouterState {
+            plan,
+            paths: [
+                RouterPath::new(forward, plan.seed, recording(0))?,
+                RouterPath::new(reverse, plan.seed.wrapping_add(1), recording(1))?,
+            ],
+            lateness: Histogram::default(),
+            refused: 0,
+            foreign: 0,
+            flows: FlowNumbers::new(plan.packets || plan.signals),
+        })
+    }
+
+    /// Samples the state of both queues.
+    pub(super) fn sample(&mut self, now: Time) -> Intervals {
+        self.paths.each_mut().map(|path| path.sample(now, SAMPLE_INTERVAL))
+    }
+}
+
+fn probe(plan: &LivePlan) -> Probe {
+    let mut probe = Probe::new(plan.paths.len(), 0, (Time::ZERO, Time::NEVER));
+    probe.notes.wants_packets = plan.packets;
+    probe.notes.wants_signals = plan.signals;
+    probe.end_warmup();
+    probe
+}

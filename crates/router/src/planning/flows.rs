@@ -1,0 +1,153 @@
+//! The flows of a scenario as those of a run: what the kernel's TCP can do, and what our programs
+//! need.
+
+use sojourn_aqm::Rng;
+use sojourn_scenario::ScenarioError;
+use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
+use sojourn_sim::build::draw_start;
+use sojourn_sim::tcp::profile::profile;
+
+use super::refusal::{Planned, refuse};
+use crate::plan::{FIRST_PORT, Flow};
+
+/// IP and TCP headers without options, and with timestamps.
+const PLAIN_HEADER: u32 = 40;
+const TIMESTAMP_HEADER: u32 = 52;
+/// IP and UDP header of a datagram.
+const UDP_HEADER: u32 = 28;
+/// The number and the time in a datagram.
+const STAMP_BYTES: u32 = 12;
+/// A datagram with nothing else.
+const MIN_DATAGRAM: u32 = UDP_HEADER + STAMP_BYTES;
+/// A request names its lane by one byte.
+const MAX_LANES: u32 = 255;
+/// Groups are numbered by one byte of an address.
+const MAX_GROUPS: usize = 250;
+const MAX_FLOWS: usize = 20_000;
+
+/// Whether TCP uses timestamps: a setting of a whole namespace.
+pub(super) fn timestamps(scenario: &Resolved) -> Planned<bool> {
+    let mut common = None;
+    for (index, group) in scenario.flows.iter().enumerate() {
+        let Some(tcp) = group.app.tcp() else { continue };
+        let place = format!("flows[{index}].header");
+        let timestamps = match tcp.header_bytes {
+            PLAIN_HEADER => false,
+            TIMESTAMP_HEADER => true,
+            other => {
+                let message =
+                    format!("{other} B: the kernel's headers are 40 B, or 52 B with timestamps");
+                return refuse(place, message);
+            }
+        };
+        if common.is_some_and(|other| other != timestamps) {
+            return refuse(place, "all TCP flows use timestamps (52 B), or none does (40 B)");
+        }
+        common = Some(timestamps);
+    }
+    Ok(common.unwrap_or(true))
+}
+
+/// The flows.
+pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
+    if scenario.flows.len() > MAX_GROUPS {
+        return refuse("flows", format!("engine linux has room for {MAX_GROUPS} groups"));
+    }
+    let mut flows = Vec::new();
+    for (index, group) in scenario.flows.iter().enumerate() {
+        let cc = group.app.tcp().map(|tcp| congestion_control(index, tcp)).transpose()?;
+        for member in 0..group.count {
+            if flows.len() >= MAX_FLOWS {
+                return refuse("flows", format!("engine linux has room for {MAX_FLOWS} flows"));
+            }
+            flows.push(Flow {
+                group: index,
+                index: member,
+                name: group.name.clone(),
+                port: FIRST_PORT + flows.len() as u16,
+                start_ns: start_ns(scenario, group, member),
+                stop_ns: group.stop.map(|stop| stop.as_nanos()),
+                cc: cc.clone(),
+                payload_bytes: payload(index, &group.app)?,
+                app: group.app.clone(),
+            });
+        }
+    }
+    Ok(flows)
+}
+
+/// The same draw as in the simulator, so that the flows start at the same times.
+fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
+    let purpose = format!("{}/start", group.name);
+    let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(member));
+    draw_start(group.start, &mut rng).as_nanos()
+}
+
+fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
+    // The default is the profile's, as in the simulator.
+    let own = profile(&tcp.profile)
+        .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
+    let written = tcp.cc.as_deref().unwrap_or(own.cc);
+    let (name, parameters) = written.split_once(':').unwrap_or((written, ""));
+    if !parameters.is_empty() {
+        let place = format!("flows[{index}].cc");
+        let message =
+            format!("`{written}`: the kernel's {name} has its own parameters; write \"{name}\"");
+        return refuse(place, message);
+    }
+    if let Some(every) = tcp.ack_every.filter(|every| !matches!(every, 1 | 2)) {
+        let place = format!("flows[{index}].ack_every");
+        let message =
+            format!("{every}: the kernel acknowledges every segment (1) or every second one (2)");
+        return refuse(place, message);
+    }
+    Ok(name.to_owned())
+}
+
+/// Payload of a full segment or datagram.
+fn payload(index: usize, app: &App) -> Planned<u32> {
+    let place = |key: &str| format!("flows[{index}].app.{key}");
+    let needs = |what: &str| {
+        format!(
+            "{what} that carries its number and time needs {MIN_DATAGRAM} B or more on real hosts"
+        )
+    };
+    if let App::Web { web, .. } = app {
+        if web.request_bytes < MIN_DATAGRAM {
+            return refuse(place("request"), needs("a request"));
+        }
+        if web.parallel > MAX_LANES {
+            let message = format!("engine linux has room for {MAX_LANES} connections of a page");
+            return refuse(place("parallel"), message);
+        }
+    }
+    if let Some(tcp) = app.tcp() {
+        return Ok(tcp.payload_bytes);
+    }
+    match app.packet_bytes() {
+        bytes if bytes >= MIN_DATAGRAM => Ok(bytes - UDP_HEADER),
+        _ => refuse(place("packet"), needs("a datagram")),
+    }
+}
+
+/// A warning where the last datagram of a frame may be smaller than number and time.
+pub(super) fn padded(index: usize, app: &App) -> Option<String> {
+    let is_small = |bytes: u64| {
+        let last = bytes % u64::from(app.packet_bytes());
+        last > 0 && last < u64::from(MIN_DATAGRAM)
+    };
+    let may_be = match app {
+        App::Video { frames: Sizes::List(sizes), .. } => sizes.iter().any(|&bytes| is_small(bytes)),
+        App::Video { .. } => true,
+        App::Replay { recording, .. } => {
+            recording.amounts.iter().any(|&(_, bytes)| is_small(bytes))
+        }
+        _ => false,
+    };
+    may_be.then(|| {
+        format!(
+            "flows[{index}].app: datagrams of less than {MIN_DATAGRAM} B are filled up to that: \
+             each carries its number and time"
+        )
+    })
+}

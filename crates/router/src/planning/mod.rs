@@ -1,0 +1,95 @@
+//! From a resolved scenario to the plan of a run on real hosts.
+//!
+//! The topology is a dumbbell of three network namespaces. Every group of flows has its own
+//! interface at the senders (`s0`, `s1`, ...), whose netem delays what it sends by all propagation
+//! on the path to the receiver; the router's side of it (`r0`, ...) delays what comes back. So the
+//! queue at the router's interface `out` (or at the TUN devices of our own router) is the only
+//! place where packets wait for each other. The kernel's shaper hands a packet on when its
+//! transmission begins; the time that a full packet takes on the link is part of the delay before
+//! the queue, so that round trips are complete.
+
+mod bottleneck;
+mod flows;
+mod refusal;
+mod settings;
+mod topology;
+
+use sojourn_aqm::Span;
+use sojourn_scenario::resolved::Resolved;
+
+use crate::plan::{Bottleneck, Plan};
+use bottleneck::{bottleneck, links, reverse_link, wire};
+use refusal::Planned;
+use topology::{Commands, in_few_batches};
+
+/// The kernel that a run is planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// Its timer interrupts per second.
+    pub hz: u32,
+    /// Whether a router of ours applies delays itself, so that the kernel needs no netem.
+    pub delays_in_router: bool,
+}
+
+/// Plans a run.
+///
+/// # Errors
+/// The first thing in the scenario that real hosts cannot do, or that this engine does not support.
+pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
+    let links = links(scenario)?;
+    let link = links.forward;
+    let mut warnings = Vec::new();
+    let flows = flows::flows(scenario)?;
+    let timestamps = flows::timestamps(scenario)?;
+    let (bottleneck, discipline) = bottleneck(scenario, links, kernel, &mut warnings)?;
+    warn(scenario, kernel, &mut warnings);
+    let (wire, reverse) = (wire(link), reverse_link(scenario, links, &mut warnings)?);
+    let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
+    let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
+    let mut out = Commands::default();
+    out.hosts(scenario, link, &bottleneck, has_wire);
+    let sender_capture = scenario.record.latency.then(|| out.capture(scenario, &bottleneck));
+    if let Some(discipline) = &discipline {
+        out.bottleneck(link, discipline);
+    }
+    Ok(Plan {
+        seed: scenario.seed,
+        duration_ns: scenario.duration.as_nanos(),
+        warmup_ns: scenario.warmup.as_nanos(),
+        sample_ns: scenario.record.sample.as_nanos(),
+        sample_flows: scenario.record.flows,
+        sample_law: scenario.record.states && (is_ours || reverse.is_some()),
+        bins_ns: scenario.record.bins.map(Span::as_nanos),
+        sender_capture,
+        hz: kernel.hz,
+        settings: settings::settings(timestamps, has_wire, flows.len()),
+        commands: in_few_batches(out.commands),
+        expected: out.expected,
+        bottleneck,
+        wire,
+        reverse,
+        adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
+        flows,
+        warnings,
+        drops_at_head: discipline.as_ref().is_some_and(|discipline| discipline.drops_at_head),
+        is_random: discipline.as_ref().is_some_and(|discipline| discipline.is_random),
+    })
+}
+
+/// What will differ from the scenario.
+fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
+    let hz = kernel.hz;
+    if hz != scenario.linux.hz {
+        let asked = scenario.linux.hz;
+        warnings.push(format!("engine.linux.hz: asked for {asked}; the kernel there has {hz} Hz"));
+    }
+    for (index, group) in scenario.flows.iter().enumerate() {
+        warnings.extend(flows::padded(index, &group.app));
+        if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {
+            warnings.push(format!(
+                "flows `{}`: the kernel runs its own TCP, not the profile {}",
+                group.name, tcp.profile
+            ));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The files of a run: the plan, then `result.json`, the captures, and last the status.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::forwarding::recorder::LinkCounts;
+use crate::forwarding::wire::WireCounts;
+use crate::plan::Plan;
+
+/// The file with the plan, which exists before the run.
+pub const PLAN: &str = "plan.json";
+/// The file with [`RunResult`].
+pub const RESULT: &str = "result.json";
+/// The file with [`crate::captures::InterfaceCapture`]s, for a bottleneck in the kernel.
+pub const INTERFACE_CAPTURES: &str = "router.bin";
+/// The file with [`crate::captures::PacketRecord`]s, for our router.
+pub const PACKET_RECORDS: &str = "packets.bin";
+/// The file with [`crate::captures::EndpointCapture`]s at the senders.
+pub const SENDER_CAPTURES: &str = "senders.bin";
+/// The file with [`crate::captures::EndpointCapture`]s at the receivers.
+pub const RECEIVER_CAPTURES: &str = "receivers.bin";
+/// The file that says how the run ended; as long as it is missing, the run has not ended.
+pub const STATUS: &str = "status.json";
+/// The file with the simulated time reached so far, nanoseconds.
+pub const PROGRESS: &str = "progress";
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether all results were written.
+    pub ok: bool,
+    /// If not: why.
+    pub failure: String,
+}
+
+/// One flow at one sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// The flow.
+    pub flow: u32,
+    /// When, nanoseconds.
+    pub at_ns: u64,
+    /// Delivered to the receiver's application.
+    pub delivered_bytes: u64,
+    /// What the kernel reports about its connections.
+    #[serde(rename = "account")]
+    pub tcp: TcpTotals,
+}
+
+/// The kernel's `tcp_info` of a flow's connections, added up; the round-trip time is that of the
+/// last one added, as in the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TcpTotals {
+    /// Payload sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Payload retransmitted.
+    pub retransmitted_bytes: u64,
+    /// Payload in flight, as the sender estimates it.
+    pub inflight_bytes: u64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Bytes delivered with a CE mark.
+    pub ce_bytes: u64,
+    /// Smoothed round-trip time, microseconds.
+    pub srtt_us: u32,
+    /// Slow start threshold of the last connection, segments.
+    pub ssthresh: u32,
+    /// State of the last connection: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u8,
+}
+
+/// What a traffic program counts, as the simulator does for its flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProgramCounts {
+    /// Bytes delivered to the receiver's application.
+    pub delivered_bytes: u64,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+}
+
+/// A finished transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The flow.
+    pub flow: u32,
+    /// When it was requested, nanoseconds.
+    pub start_ns: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Time until the last byte had arrived, nanoseconds.
+    pub completion_ns: u64,
+}
+
+/// The delay of a datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OneWay {
+    /// The flow.
+    pub flow: u32,
+    /// When it arrived, nanoseconds.
+    pub at_ns: u64,
+    /// Its one-way delay, nanoseconds.
+    pub delay_ns: u64,
+}
+
+/// What the traffic programs log.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProgramLog {
+    /// Finished transfers.
+    pub transfers: Vec<Transfer>,
+    /// Delays of datagrams.
+    pub one_way: Vec<OneWay>,
+}
+
+/// The counters of the kernel's discipline at the bottleneck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KernelCounters {
+    /// When they were read, on the clock of the scenario.
+    pub at_ns: u64,
+    /// Packets waiting then.
+    pub waiting: u64,
+    /// Packets dropped until then.
+    pub dropped: u64,
+}
+
+/// The results of traffic programs, kernel and clock.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The counts of each flow at the end of the warm-up.
+    pub at_warmup: Vec<ProgramCounts>,
+    /// The same at the end.
+    pub counts: Vec<ProgramCounts>,
+    /// Samples of flows.
+    pub samples: Vec<Sample>,
+    /// Samples of the state variables of our router's laws, forward ones first, each as the bits of
+    /// its `f64`: JSON has no NaN.
+    pub law_samples: Vec<Vec<u64>>,
+    /// Bytes that each flow had delivered at the end of each bin.
+    pub bins: Vec<Vec<u64>>,
+    /// Transfers and delays.
+    pub log: ProgramLog,
+    /// Connections that broke off, one sentence each.
+    pub broken: Vec<String>,
+    /// Offloads that could not be switched off.
+    pub offloads: Vec<String>,
+    /// All disciplines as `tc` shows them after set-up.
+    pub before: Value,
+    /// The same at the end.
+    pub after: Value,
+    /// Packets that found no room in the capture sockets.
+    pub capture_lost: u64,
+    /// The counters of the kernel's discipline at the bottleneck, at the end.
+    pub kernel_counters: Option<KernelCounters>,
+    /// The counts of our router's links, the forward one first.
+    pub link_counts: Vec<LinkCounts>,
+    /// The counts of the wires behind the links, forward and reverse, where they lose packets or
+    /// delay them unevenly.
+    pub wire_counts: [Option<WireCounts>; 2],
+    /// The largest lateness of the event loop, nanoseconds.
+    pub latest_ns: u64,
+}
+
+impl RunResult {
+    /// A result before the run has begun.
+    pub fn new(plan: &Plan, offloads: Vec<String>, before: Value) -> RunResult {
+        RunResult {
+            at_warmup: vec![ProgramCounts::default(); plan.flows.len()],
+            counts: Vec::new(),
+            samples: Vec::new(),
+            law_samples: Vec::new(),
+            bins: Vec::new(),
+            log: ProgramLog::default(),
+            broken: Vec::new(),
+            offloads,
+            before,
+            after: Value::Null,
+            capture_lost: 0,
+            kernel_counters: None,
+            link_counts: Vec::new(),
+            wire_counts: [None, None],
+            latest_ns: 0,
+        }
+    }
+}

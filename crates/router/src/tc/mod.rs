@@ -1,0 +1,392 @@
+//! Our AQMs as arguments of `tc` (iproute2 6.1): every parameter is translated, or refused in one
+//! sentence.
+//!
+//! Nothing is dropped silently: a parameter that `tc` has no option for must have the value that is
+//! built into the kernel, else the scenario is refused. What the kernel rounds becomes a warning.
+
+mod writer;
+
+use sojourn_aqm::{Limit, QdiscSpec, registry, units};
+
+use crate::plan::RedAdaptation;
+use writer::Writer;
+
+/// What a translation depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct TcContext {
+    /// Largest packet, as the link counts it.
+    pub mtu_bytes: u32,
+    /// Rate of the link at the start, bit/s.
+    pub rate_bps: u64,
+    /// Timer interrupts per second of the kernel.
+    pub hz: u32,
+}
+
+/// A discipline as arguments of `tc qdisc add`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcDiscipline {
+    /// Kind and options.
+    pub arguments: Vec<String>,
+    /// What the kernel rounds, one sentence each.
+    pub warnings: Vec<String>,
+    /// Options that `tc -j qdisc show` must show: name and number, in its units.
+    pub expected: Vec<(String, u64)>,
+    /// Whether it drops at the head of the queue, as CoDel does, or on arrival.
+    pub drops_at_head: bool,
+    /// Whether its signals are drawn at random.
+    pub is_random: bool,
+    /// For adaptive RED: the adaptation, which tc does not start.
+    pub adaptation: Option<RedAdaptation>,
+}
+
+/// The slack of times that are read back, microseconds: the kernel keeps them in steps of 1.024 us
+/// (Linux 6.1 include/net/codel.h, `CODEL_SHIFT`) or in jiffies.
+pub const READ_BACK_SLACK: u64 = 2;
+
+type Refusable<T> = Result<T, String>;
+
+/// Translates a discipline.
+///
+/// # Errors
+/// A sentence that says what the kernel does not have.
+pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDiscipline> {
+    let settings = registry::settings(spec).map_err(|error| error.message)?;
+    let mut writer = Writer::new(&settings, context);
+    // A full fq_codel drops from the flow with the most bytes (Linux 6.1 sch_fq_codel.c,
+    // fq_codel_drop); all others drop the arriving packet.
+    let evicted = if spec.kind() == "fq_codel" { "fattest" } else { "arrival" };
+    writer.built_in(&[("overflow", evicted), ("shed", "bytes")])?;
+    let kind = spec.kind();
+    match kind.as_str() {
+        "taildrop" => tail_drop(&mut writer)?,
+        "codel" => codel(&mut writer, "codel")?,
+        "fq_codel" => fq_codel(&mut writer)?,
+        "pie" => pie(&mut writer, "pie")?,
+        "fq_pie" => fq_pie(&mut writer)?,
+        "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
+        "choke" => choke(&mut writer)?,
+        "sfq" => sfq(&mut writer)?,
+        "cake" => cake(&mut writer)?,
+        "dualpi2" => dualpi2(&mut writer)?,
+        _ => {
+            return Err(format!(
+                "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
+                 ared, choke, sfq, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" any \
+                 AQM runs"
+            ));
+        }
+    }
+    let dialect = spec.dialect.as_deref();
+    if !matches!(kind.as_str(), "taildrop" | "cake") && dialect != Some("linux") {
+        let own = dialect.unwrap_or("the default");
+        writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
+    }
+    writer.finish()
+}
+
+fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
+    let text = w.value("limit").ok_or("`limit` has no value")?;
+    let (kind, limit) = match units::limit(text)? {
+        Limit::Packets(n) => ("pfifo", n),
+        Limit::Bytes(n) => ("bfifo", n),
+    };
+    w.argument(kind);
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    Ok(())
+}
+
+fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
+    w.argument(kind);
+    w.out.drops_at_head = true;
+    w.limit()?;
+    w.time("target")?;
+    w.time("interval")?;
+    if w.span("ce_threshold")?.is_some() {
+        w.time("ce_threshold")?;
+    }
+    w.ecn();
+    w.built_in(&[("count", "off")])?;
+    w.of_dialect(&["mtu_bytes"]);
+    Ok(())
+}
+
+fn flow_queues(w: &mut Writer<'_>) -> Refusable<()> {
+    if let Some(bytes) = w.option_bytes("memory_limit")? {
+        w.pair("memory_limit", bytes);
+        w.expect("memory_limit", bytes);
+    }
+    let flows = w.whole("flows")?;
+    w.pair("flows", flows);
+    w.expect("flows", flows);
+    if let Some(quantum) = w.option_bytes("quantum")? {
+        w.pair("quantum", quantum);
+        w.expect("quantum", quantum);
+    } else {
+        w.pair("quantum", w.context.mtu_bytes);
+        w.expect("quantum", u64::from(w.context.mtu_bytes));
+    }
+    Ok(())
+}
+
+fn fq_codel(w: &mut Writer<'_>) -> Refusable<()> {
+    codel(w, "fq_codel")?;
+    flow_queues(w)?;
+    let batch = w.whole("drop_batch")?;
+    w.pair("drop_batch", batch);
+    w.expect("drop_batch", batch);
+    Ok(())
+}
+
+fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
+    w.argument(kind);
+    w.out.is_random = true;
+    w.limit()?;
+    w.time("target")?;
+    w.jiffies("tupdate")?;
+    for name in ["alpha", "beta"] {
+        let gain = w.sixteenths(name)?;
+        w.pair(name, gain);
+        w.expect(name, gain);
+    }
+    w.ecn();
+    let mode = if w.is_true("byte_mode") { "bytemode" } else { "nobytemode" };
+    w.argument(mode);
+    match w.value("delay") {
+        Some("rate") => w.argument("dq_rate_estimator"),
+        _ => w.argument("no_dq_rate_estimator"),
+    }
+    w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
+    w.built_in(&[("ecn_mark_limit", "0.1"), ("derandomise", "true"), ("cap_step", "true")])?;
+    w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"]);
+    w.of_dialect(&["first_update", "hz"]);
+    Ok(())
+}
+
+fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
+    pie(w, "fq_pie")?;
+    flow_queues(w)?;
+    w.of_dialect(&["drop_batch"]);
+    Ok(())
+}
+
+/// RED's thresholds in bytes and burst in packets; what is `auto` here is left to tc.
+fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
+    if dialect != Some("linux") {
+        return Err(format!(
+            "only `{kind}@linux` says what tc takes (thresholds in bytes, a burst); write that"
+        ));
+    }
+    w.argument("red");
+    w.out.is_random = true;
+    let limit = w.limit_bytes()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    let packet = w.option_bytes("mean_packet_bytes")?.unwrap_or(u64::from(w.context.mtu_bytes));
+    w.pair("avpkt", packet);
+    for (ours, theirs) in [("min_th", "min"), ("max_th", "max")] {
+        let threshold = w.value(ours).map(units::limit).transpose()?;
+        if let Some(threshold) = threshold {
+            let Limit::Bytes(bytes) = threshold else {
+                return Err(format!("`{ours}` of {threshold}: tc red counts bytes"));
+            };
+            w.pair(theirs, bytes);
+            w.expect(theirs, bytes);
+        }
+    }
+    if let Some(burst) = w.option_whole("burst")? {
+        w.pair("burst", burst);
+    }
+    let max_p = w.value("max_p").unwrap_or("0.02");
+    w.pair("probability", max_p);
+    w.pair("bandwidth", format!("{}bit", w.context.rate_bps));
+    if kind == "ared" {
+        w.argument("adaptive");
+        let rate_bps = w.context.rate_bps;
+        w.out.adaptation = Some(RedAdaptation { mean_packet_bytes: packet, rate_bps });
+        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
+    }
+    for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
+        if w.is_true(ours) {
+            w.argument(theirs);
+        }
+    }
+    w.of_dialect(&["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"]);
+    Ok(())
+}
+
+fn choke(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("choke");
+    w.out.is_random = true;
+    let limit = w.limit_packets()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    w.pair("bandwidth", format!("{}bit", w.context.rate_bps));
+    if let Some(packet) = w.option_bytes("mean_packet_bytes")? {
+        w.pair("avpkt", packet);
+    }
+    for (ours, theirs) in [("min_th", "min"), ("max_th", "max"), ("burst", "burst")] {
+        if let Some(number) = w.option_whole(ours)? {
+            w.pair(theirs, number);
+        }
+    }
+    let max_p = w.value("max_p").unwrap_or("0.02");
+    w.pair("probability", max_p);
+    if w.is_true("ecn") {
+        w.argument("ecn");
+    }
+    w.built_in(&[("hard_drop", "false")])
+}
+
+fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("sfq");
+    let limit = w.limit_packets()?;
+    w.pair("limit", limit);
+    w.expect("limit", limit);
+    for name in ["divisor", "flows", "depth"] {
+        let number = w.whole(name)?;
+        w.pair(name, number);
+    }
+    if let Some(quantum) = w.option_bytes("quantum")? {
+        w.pair("quantum", quantum);
+    }
+    if let Some(perturb) = w.span("perturb")? {
+        if perturb.as_nanos() % 1_000_000_000 != 0 {
+            return Err(format!("`perturb` of {perturb}: tc takes whole seconds"));
+        }
+        w.pair("perturb", perturb.as_nanos() / 1_000_000_000);
+    }
+    if w.is_true("headdrop") {
+        w.argument("headdrop");
+    }
+    Ok(())
+}
+
+fn cake(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("cake");
+    w.out.drops_at_head = true;
+    match w.value("bandwidth") {
+        Some(text) => w.pair("bandwidth", format!("{}bit", units::rate(text)?.as_bps())),
+        None => w.argument("unlimited"),
+    }
+    w.argument("besteffort");
+    let isolation = match w.value("isolation") {
+        Some("triple") | None => "triple-isolate",
+        Some("flows") => "flows",
+        Some("hosts") => "hosts",
+        Some(other) => return Err(format!("`isolation` of {other} has no word here")),
+    };
+    w.argument(isolation);
+    let interval = w.micros("interval")?;
+    w.pair("rtt", format!("{interval}us"));
+    let limit = w.limit_bytes()?;
+    w.pair("memlimit", limit);
+    w.built_in(&[("flows", "1024"), ("overhead", "0B"), ("mpu", "0B"), ("cells", "none")])?;
+    // tc derives the target from the RTT, as `target` by default follows from `interval`.
+    w.of_dialect(&["target"]);
+    Ok(())
+}
+
+fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("dualpi2");
+    w.out.is_random = true;
+    w.limit()?;
+    w.time("target")?;
+    w.time("tupdate")?;
+    for (name, theirs) in [("alpha", "alpha"), ("beta", "beta")] {
+        let text = w.value(name).ok_or("no value")?;
+        w.pair(theirs, units::hertz(text)?);
+    }
+    w.of_dialect(&["k", "l_min_th", "l_range", "l_min_len", "c_weight", "drop_overload"]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: TcContext = TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000 };
+
+    fn translated(text: &str, context: &TcContext) -> Result<TcDiscipline, String> {
+        translate(&QdiscSpec::parse(text).unwrap(), context)
+    }
+
+    fn line(text: &str) -> String {
+        translated(text, &CONTEXT).unwrap().arguments.join(" ")
+    }
+
+    #[test]
+    fn the_unit_of_the_limit_decides_between_pfifo_and_bfifo() {
+        assert_eq!(line("taildrop:limit=100p"), "pfifo limit 100");
+        assert_eq!(line("taildrop:limit=125kB"), "bfifo limit 125000");
+    }
+
+    #[test]
+    fn gains_in_hertz_become_sixteenths() {
+        let pie = line("pie@linux:limit=1000p");
+        assert!(pie.contains("alpha 2 beta 20"), "{pie}");
+        let refused = translated("pie:alpha=0.1hz", &CONTEXT).unwrap_err();
+        assert!(refused.contains("sixteenths"), "{refused}");
+    }
+
+    #[test]
+    fn an_update_time_between_two_interrupts_is_rounded_up_with_a_warning() {
+        let slow = TcContext { hz: 100, ..CONTEXT };
+        let pie = translated("pie@linux", &slow).unwrap();
+        assert!(pie.warnings[0].contains("15000 us is 20000 us"), "{:?}", pie.warnings);
+        assert!(pie.expected.contains(&("tupdate".to_owned(), 20_000)));
+        assert_eq!(translated("pie@linux", &CONTEXT).unwrap().warnings, Vec::<String>::new());
+    }
+
+    /// Fact linux-4.
+    #[test]
+    fn the_adaptation_that_tc_does_not_start_is_left_to_the_host() {
+        let ared = translated("ared@linux:mean_packet_bytes=1000B", &CONTEXT).unwrap();
+        let left = RedAdaptation { mean_packet_bytes: 1000, rate_bps: 10_000_000 };
+        assert_eq!(ared.adaptation, Some(left));
+        assert_eq!(translated("red@linux", &CONTEXT).unwrap().adaptation, None);
+    }
+
+    #[test]
+    fn a_byte_limit_of_a_qdisc_that_counts_packets_is_a_warning() {
+        let codel = translated("codel@linux:limit=125kB", &CONTEXT).unwrap();
+        assert_eq!(codel.arguments[..3], ["codel", "limit", "84"]);
+        assert!(codel.warnings[0].contains("84 packets"), "{:?}", codel.warnings);
+    }
+
+    #[test]
+    fn parameters_that_the_kernel_does_not_have_are_refused() {
+        for (text, why) in [
+            ("madpie", "no `madpie`"),
+            ("codel@linux:count=16", "built in"),
+            ("ared", "ared@linux"),
+            ("pie@linux:max_burst=100ms", "built in"),
+            ("red@linux:min_th=1500B,max_th=4500B,ecn=true", ""),
+        ] {
+            match translated(text, &CONTEXT) {
+                Ok(_) => assert_eq!(why, "", "{text}"),
+                Err(message) => assert!(!why.is_empty() && message.contains(why), "{message}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_discipline_of_the_kernel_is_translated() {
+        for text in [
+            "taildrop",
+            "codel@linux",
+            "fq_codel@linux",
+            "pie@linux",
+            "fq_pie@linux",
+            "red@linux",
+            "ared@linux",
+            "choke",
+            "sfq",
+            "cake",
+            "dualpi2@linux",
+        ] {
+            let found = translated(text, &CONTEXT);
+            assert!(found.is_ok(), "{text}: {found:?}");
+        }
+    }
+}

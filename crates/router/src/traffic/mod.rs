@@ -1,0 +1,47 @@
+//! Traffic programs: what the flows of a scenario do on real hosts. Both ends of a flow are in this
+//! process; their sockets belong to the namespaces of senders and receivers.
+//!
+//! What they send and when comes from the simulator's own sources, with random streams of the same
+//! names: files, pauses, frames and pages are the same in both engines.
+
+mod connection;
+mod datagrams;
+mod page;
+mod program;
+mod stream;
+
+use std::io;
+
+use sojourn_aqm::{Rng, Time};
+use sojourn_scenario::resolved::App;
+use sojourn_sim::app::datagrams::Source;
+use sojourn_sim::app::stream::Plan as StreamPlan;
+
+use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
+use crate::plan::Plan;
+use datagrams::Datagrams;
+use page::Page;
+use stream::Stream;
+
+pub(crate) use program::Program;
+
+/// Makes the program of a flow.
+///
+/// # Errors
+/// The error of a system call.
+pub(crate) fn program(plan: &Plan, flow: usize, hosts: &Hosts) -> io::Result<Box<dyn Program>> {
+    let row = &plan.flows[flow];
+    let stream_of = |purpose: &str| {
+        Rng::stream(plan.seed, &format!("{}/{purpose}", row.name), u64::from(row.index))
+    };
+    let key = SocketKey { flow: flow as u32, lane: 0, role: SocketRole::Listener };
+    let times = (Time::from_nanos(row.start_ns), program::stop(row));
+    if let Some(source) = Source::new(&row.app, times, stream_of("app")) {
+        return Ok(Box::new(Datagrams::new(row, source, key, hosts)?));
+    }
+    if let App::Web { web, .. } = &row.app {
+        return Ok(Box::new(Page::new(row, web, key, stream_of("pages"), hosts)?));
+    }
+    let plan = StreamPlan::of(&row.app).expect("all others have one connection at a time");
+    Ok(Box::new(Stream::new(row, plan, key, stream_of("app"), hosts)?))
+}

@@ -1,0 +1,78 @@
+//! What every traffic program does, and what several of them share.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+use sojourn_aqm::Time;
+use sojourn_sim::app::stream::Finished;
+
+use crate::linux::hosts::{Hosts, SocketKey};
+use crate::plan::{Flow, receiver_address, sender_address};
+use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals, Transfer};
+
+/// IP and UDP header of a datagram, bytes.
+pub(super) const UDP_HEADER: u32 = 28;
+
+/// Both ends of a flow.
+pub(crate) trait Program {
+    /// When it wants [`Program::on_timer`].
+    fn next_timer(&self) -> Time;
+    /// Its timer is due.
+    ///
+    /// # Errors
+    /// The error of a system call.
+    fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()>;
+    /// One of its sockets is ready.
+    ///
+    /// # Errors
+    /// The error of a system call.
+    fn on_ready(
+        &mut self,
+        now: Time,
+        key: SocketKey,
+        hosts: &Hosts,
+        log: &mut ProgramLog,
+    ) -> io::Result<()>;
+    /// What it has counted so far.
+    fn counts(&self) -> ProgramCounts;
+    /// The kernel's state of its connections; `None` for datagrams.
+    fn tcp_totals(&self) -> Option<TcpTotals>;
+}
+
+/// The log entry of a transfer that has finished now.
+pub(super) fn transfer(flow: u32, finished: &Finished, now: Time) -> Transfer {
+    Transfer {
+        flow,
+        start_ns: finished.start.as_nanos(),
+        bytes: finished.bytes,
+        completion_ns: now.since(finished.start).as_nanos(),
+    }
+}
+
+/// When a flow stops.
+pub(super) fn stop(flow: &Flow) -> Time {
+    flow.stop_ns.map_or(Time::NEVER, Time::from_nanos)
+}
+
+/// The address of a flow's sender.
+pub(super) fn sender(flow: &Flow, port: u16) -> SocketAddr {
+    address(sender_address(flow.group), port)
+}
+
+/// The address of a flow's receiver.
+pub(super) fn receiver(flow: &Flow) -> SocketAddr {
+    address(receiver_address(flow.group), flow.port)
+}
+
+fn address(ip: [u8; 4], port: u16) -> SocketAddr {
+    SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::from(ip), port))
+}
+
+/// `None` if the call would block.
+pub(super) fn unless_blocking<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}
