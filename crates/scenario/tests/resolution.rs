@@ -305,8 +305,8 @@ fn sizes_have_limits_that_are_allowed_themselves() {
 fn bursts_may_touch_but_not_overlap() {
     let bursts = |second: &str| {
         format!(
-            "{{ kind = \"bursts\", rate = \"1mbit\", packet = \"1kB\", at = [\"1s\", \"{second}\"], \
-             length = \"100ms\" }}"
+            "{{ kind = \"bursts\", rate = \"1mbit\", packet = \"1kB\", at = [\"1s\", \
+             \"{second}\"], length = \"100ms\" }}"
         )
     };
     let App::Bursts { at, length, .. } = app(&bursts("1100ms")) else { panic!() };
@@ -325,7 +325,8 @@ fn applications_have_bounds_that_are_allowed_themselves() {
     check(equal, "rates increase");
     let onoff = |on: &str| {
         format!(
-            "{{ kind = \"onoff\", rate = \"1mbit\", packet = \"1kB\", on = \"{on}\", off = \"1s\" }}"
+            "{{ kind = \"onoff\", rate = \"1mbit\", packet = \"1kB\", on = \"{on}\", \
+             off = \"1s\" }}"
         )
     };
     check(&onoff("0s"), "must be positive");

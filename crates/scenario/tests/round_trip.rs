@@ -1,4 +1,5 @@
-//! A document that is serialised and parsed again is equal; a resolved scenario obeys its definitions.
+//! A document that is serialised and parsed again is equal; a resolved scenario obeys its
+//! definitions.
 
 use std::io;
 

@@ -112,3 +112,50 @@ impl<'de> de::Visitor<'de> for AlgorithmVisitor {
         Ok(AlgorithmSpec::Table(AlgorithmTable { kind, dialect, settings }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> AlgorithmSpec {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_table_has_the_text_form_of_its_parameters() {
+        let table = read(r#"{"target": "5ms", "kind": "pie", "ecn": true, "alpha": 0.5}"#);
+        assert_eq!(table.to_string(), "pie:alpha=0.5,ecn=true,target=5ms");
+        let dialect = read(r#"{"kind": "pie", "dialect": "linux", "ecn": false}"#);
+        assert_eq!(dialect.to_string(), "pie@linux:ecn=false");
+        assert_eq!(read(r#"{"kind": "pie"}"#).to_string(), "pie");
+        assert_eq!(read(r#""pie@linux:target=5ms""#).to_string(), "pie@linux:target=5ms");
+    }
+
+    #[test]
+    fn it_is_serialised_as_it_was_written() {
+        for json in [
+            r#""pie@linux""#,
+            r#"{"kind":"pie"}"#,
+            r#"{"kind":"pie","dialect":"linux","alpha":0.5,"ecn":true,"target":"5ms"}"#,
+        ] {
+            assert_eq!(serde_json::to_string(&read(json)).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn parameters_are_sorted_texts() {
+        let AlgorithmSpec::Table(table) = read(r#"{"kind": "x", "b": 1, "a": "1"}"#) else {
+            panic!()
+        };
+        let one = |name: &str| (name.to_owned(), "1".to_owned());
+        assert_eq!(table.settings_as_text(), [one("a"), one("b")]);
+    }
+
+    #[test]
+    fn a_table_has_a_kind_and_plain_parameters() {
+        let error = |json| serde_json::from_str::<AlgorithmSpec>(json).unwrap_err().to_string();
+        assert!(error(r#"{"dialect": "linux"}"#).contains("missing field `kind`"));
+        assert!(error(r#"{"kind": "x", "a": []}"#).contains("a text, a number, `true` or `false`"));
+        assert!(error("7").contains("a name, a text `name:parameter=value`, or a table"));
+    }
+}

@@ -222,11 +222,43 @@ mod tests {
         assert!(error.contains("`15ms` or `15s`"), "{error}");
     }
 
+    /// A text that is parsed and serialised again.
+    fn again<T: Serialize + for<'de> Deserialize<'de>>(text: &str) -> String {
+        let parsed: T = serde_json::from_value(text.into()).unwrap();
+        serde_json::to_value(&parsed).unwrap().as_str().unwrap().to_owned()
+    }
+
     #[test]
-    fn is_written_back_as_it_is_read() {
-        for text in ["\"0s..1s\"", "\"250ms\""] {
-            let read: StartText = serde_json::from_str(text).unwrap();
-            assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    fn what_is_parsed_is_serialised_as_the_same_quantity() {
+        assert_eq!(
+            ["0s..1s", "250ms", "3s..3s"].map(again::<StartText>),
+            ["0s..1s", "250ms", "3s"]
+        );
+        assert_eq!(["15ms", "1.5s", "7ns"].map(again::<SpanText>), ["15ms", "1500ms", "7ns"]);
+        assert_eq!(["10mbit", "1.5gbit"].map(again::<RateText>), ["10mbit", "1.5gbit"]);
+        assert_eq!(["1500B", "2000B", "2MB"].map(again::<SizeText>), ["1500B", "2kB", "2MB"]);
+        let buffers = ["1.5bdp", "7p", "1500B"];
+        assert_eq!(buffers.map(again::<BufferText>), buffers);
+    }
+
+    #[test]
+    fn a_start_is_one_time_or_two_in_order() {
+        let times = |earliest, latest| StartTimes {
+            earliest: Span::from_secs(earliest),
+            latest: Span::from_secs(latest),
+        };
+        assert_eq!(start("3s"), Ok(times(3, 3)));
+        assert_eq!(start("1s..3s"), Ok(times(1, 3)));
+        assert_eq!(start("3s..3s"), Ok(times(3, 3)));
+        assert!(start("..3s").is_err() && start("3s..").is_err());
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_refused_with_an_example() {
+        let error = |json| serde_json::from_str::<RateText>(json).unwrap_err().to_string();
+        assert!(error("true").contains("a text such as \"10mbit\""), "{}", error("true"));
+        for number in ["10", "-10", "1.5"] {
+            assert!(error(number).contains("mbit`"), "{}", error(number));
         }
     }
 }

@@ -85,3 +85,39 @@ fn number(integer: i128) -> Option<Number> {
     let unsigned = u64::try_from(integer).ok().map(Number::from);
     unsigned.or_else(|| i64::try_from(integer).ok().map(Number::from))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_key_and_entry_has_its_line() {
+        let text = "name = \"x\"\n\n[a]\nb = [1,\n 2]\n[[c]]\nd = 1\n[[c]]\nd = 2\n";
+        let (root, locations) = parse(text, "").unwrap();
+        assert_eq!(
+            root,
+            json!({ "name": "x", "a": { "b": [1, 2] }, "c": [{ "d": 1 }, { "d": 2 }] })
+        );
+        let paths = ["name", "a", "a.b", "a.b[0]", "a.b[1]", "c[0].d", "c[1]", "c[1].d"];
+        let lines = paths.map(|path| locations.locate(path));
+        let expected = [1, 3, 4, 4, 5, 7, 8, 9].iter().zip(paths);
+        let expected: Vec<_> =
+            expected.map(|(line, path)| format!("line {line}: {path}")).collect();
+        assert_eq!(lines.as_slice(), expected);
+    }
+
+    #[test]
+    fn numbers_fit_into_64_bits() {
+        assert_eq!(parse_value("18446744073709551615").unwrap(), json!(u64::MAX));
+        assert_eq!(parse_value("-9223372036854775808").unwrap(), json!(i64::MIN));
+        assert_eq!(parse_value("0xff").unwrap(), json!(255));
+        assert_eq!(parse_value("-1.5").unwrap(), json!(-1.5));
+        for beyond in ["18446744073709551616", "-9223372036854775809"] {
+            assert_eq!(parse_value(beyond).unwrap_err(), "the number does not fit into 64 bits");
+        }
+        assert_eq!(parse_value("inf").unwrap_err(), "the number must be finite");
+        assert!(parse_value("2024-01-01").unwrap_err().contains("a date is no value here"));
+    }
+}

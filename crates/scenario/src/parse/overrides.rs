@@ -100,3 +100,100 @@ fn describe(value: &Value) -> &'static str {
         Value::Object(_) => "a table",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn root() -> Value {
+        json!({
+            "name": "demo",
+            "links": { "a": { "rate": "1mbit" } },
+            "flows": [{ "name": "x", "count": 1 }, { "count": 2 }],
+            "empty": [],
+        })
+    }
+
+    /// What an override changes: the tree, and the path that was set.
+    fn set(key: &str, text: &str) -> Result<(Value, String), String> {
+        let mut root = root();
+        let path = apply(&mut root, key, text).map_err(|error| error.to_string())?;
+        Ok((root, path))
+    }
+
+    #[track_caller]
+    fn value_at(key: &str, text: &str, pointer: &str) -> Value {
+        set(key, text).unwrap().0.pointer(pointer).unwrap().clone()
+    }
+
+    #[test]
+    fn entries_of_a_list_have_an_index_and_may_have_a_name() {
+        for key in ["flows[0].count", "flows.0.count", "flows.x.count", " flows [0] .count "] {
+            let (root, path) = set(key, "7").unwrap();
+            assert_eq!(path, "flows[0].count", "{key}");
+            assert_eq!(root["flows"], json!([{ "name": "x", "count": 7 }, { "count": 2 }]));
+        }
+        assert_eq!(value_at("flows[1]", "{ count = 3 }", "/flows/1"), json!({ "count": 3 }));
+    }
+
+    #[test]
+    fn an_entry_that_is_not_there_is_refused_with_the_range() {
+        let error = |key| set(key, "1").unwrap_err();
+        assert_eq!(
+            error("flows[2].count"),
+            "--set flows[2].count: `flows` has no entry `2`; places are 0 to 1; \
+             did you mean `x`? Known: x"
+        );
+        assert!(error("flows.y.count").contains("no entry `y`"));
+        assert!(error("empty[0]").contains("places are 0 to 0"));
+    }
+
+    #[test]
+    fn tables_that_were_left_out_are_created_but_links_are_not() {
+        let (root, path) = set("engine.linux.hz", "250").unwrap();
+        assert_eq!(
+            (root["engine"].clone(), path.as_str()),
+            (json!({ "linux": { "hz": 250 } }), "engine.linux.hz")
+        );
+        assert!(set("links.b.rate", "1mbit").unwrap_err().contains("there is no link `b`"));
+        assert!(set("links.b", "{}").unwrap_err().contains("there is no link `b`"));
+        assert_eq!(value_at("links.a.delay", "3ms", "/links/a/delay"), json!("3ms"));
+    }
+
+    #[test]
+    fn a_value_is_toml_and_otherwise_a_text() {
+        let value = |text| value_at("name", text, "/name");
+        assert_eq!(value("5mbit"), json!("5mbit"));
+        assert_eq!(value(" 5 "), json!(5));
+        assert_eq!(value("0.5"), json!(0.5));
+        assert_eq!(value("true"), json!(true));
+        assert_eq!(value("\"5\""), json!("5"));
+        assert_eq!(value("'5'"), json!("5"));
+        assert_eq!(value("[1, 2]"), json!([1, 2]));
+        assert_eq!(value("pie:target=5ms"), json!("pie:target=5ms"));
+        for broken in ["", "\"x", "'x", "[1", "{ a = "] {
+            let error = set("name", broken).unwrap_err();
+            assert!(error.contains("is not a TOML value"), "{broken}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_has_no_keys_is_described() {
+        let kinds = [("name.x", "a text"), ("flows[0].count.x", "a number")];
+        for (key, what) in kinds {
+            assert!(set(key, "1").unwrap_err().contains(&format!("is {what}, not a table")));
+        }
+        let described = [json!(null), json!(true), json!(1), json!("a"), json!([]), json!({})];
+        let words = ["nothing", "true or false", "a number", "a text", "a list", "a table"];
+        assert_eq!(described.each_ref().map(describe), words);
+    }
+
+    #[test]
+    fn a_key_has_no_empty_part() {
+        for key in ["", ".", "a..b", "a.", "flows[].count"] {
+            assert!(set(key, "1").unwrap_err().contains("not a dotted key"), "{key}");
+        }
+    }
+}

@@ -115,3 +115,127 @@ fn example(path: &str, key: &str) -> &'static str {
         _ => "the key with a value",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::Document;
+
+    /// The error of a document without the key at a JSON pointer.
+    fn without(document: &Value, pointer: &str) -> String {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let mut document = document.clone();
+        let table = document.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+        assert!(table.remove(key).is_some(), "{pointer}");
+        deserialize::<Document>(document, &Locations::default()).unwrap_err().to_string()
+    }
+
+    /// Pointers to all values inside a value.
+    fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+        let below: Vec<(String, &Value)> = match value {
+            Value::Object(table) => table.iter().map(|(k, v)| (format!("{at}/{k}"), v)).collect(),
+            Value::Array(list) => {
+                list.iter().enumerate().map(|(i, v)| (format!("{at}/{i}"), v)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (pointer, value) in below {
+            pointers(value, &pointer, found);
+            found.push(pointer);
+        }
+    }
+
+    /// A document in which every required key of every table stands.
+    fn full() -> Value {
+        let sizes = [
+            json!({ "kind": "uniform", "min": "1B", "max": "2B" }),
+            json!({ "kind": "exponential", "mean": "1B", "max": "2B" }),
+            json!({ "kind": "lognormal", "mean": "1B", "deviation": "1B", "max": "2B" }),
+        ];
+        let files = sizes.map(|sizes| json!({ "kind": "files", "sizes": sizes, "think": "1s" }));
+        let [rate, packet] = ["1mbit", "1kB"];
+        let apps = [
+            json!({ "kind": "cbr", "rate": rate, "packet": packet }),
+            json!({ "kind": "onoff", "rate": rate, "packet": packet, "on": "1s", "off": "1s" }),
+            json!({
+                "kind": "bursts", "rate": rate, "packet": packet, "at": ["1s"], "length": "1s",
+            }),
+            json!({ "kind": "video", "frames": ["1kB"], "interval": "40ms" }),
+            json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit"] }),
+            json!({ "kind": "replay", "file": "x.csv" }),
+        ];
+        let flow = |app| json!({ "path": ["a"], "app": app });
+        let flows: Vec<Value> = files.into_iter().chain(apps).map(flow).collect();
+        json!({
+            "name": "x", "duration": "1s", "flows": flows,
+            "links": {
+                "a": {
+                    "rate": { "kind": "schedule", "steps": [["0s", "1mbit"]] },
+                    "jitter": { "kind": "uniform", "max": "1ms" },
+                    "loss": { "kind": "bernoulli", "rate": 0.1 },
+                },
+                "b": {
+                    "rate": { "kind": "bucket", "rate": rate, "burst": "1kB", "line": rate },
+                    "jitter": { "kind": "exponential", "mean": "1ms" },
+                    "loss": { "kind": "gilbert-elliott", "enter": 0.1, "leave": 0.1 },
+                },
+                "c": {
+                    "rate": { "kind": "trace", "file": "x.down" },
+                    "jitter": { "kind": "lognormal", "mean": "1ms", "deviation": "1ms" },
+                },
+                "d": { "rate": { "kind": "wireless", "wlan": "w" } },
+            },
+        })
+    }
+
+    #[test]
+    fn a_required_key_has_an_example_of_itself() {
+        let full = full();
+        deserialize::<Document>(full.clone(), &Locations::default()).unwrap();
+        let mut required = Vec::new();
+        pointers(&full, "", &mut required);
+        let is_required = |pointer: &&String| {
+            let key = pointer.rsplit('/').next().unwrap();
+            let optional = matches!(key, "jitter" | "loss" | "a" | "b" | "c" | "d");
+            let without_example = key == "min";
+            !optional && !without_example && key.parse::<usize>().is_err()
+        };
+        let mut checked = 0;
+        for pointer in required.iter().filter(is_required) {
+            let key = pointer.rsplit('/').next().unwrap();
+            let error = without(&full, pointer);
+            let (_, example) = error.split_once("this key is missing; write for example ").unwrap();
+            let shown = example.split([' ', ']', '.']).next().unwrap().trim_start_matches('[');
+            assert_eq!(shown, key, "{error}");
+            checked += 1;
+        }
+        assert!(checked > 60, "{checked}");
+    }
+
+    #[test]
+    fn examples_depend_on_the_table_around_the_key() {
+        let all = full();
+        let error = |pointer: &str| without(&all, pointer);
+        assert!(error("/links/a/loss/rate").ends_with("rate = 0.01"));
+        assert!(error("/links/a/rate").ends_with("rate = \"10mbit\""));
+        assert!(error("/links/a/rate/kind").ends_with("kind = \"schedule\""));
+        assert!(error("/links/a/jitter/kind").ends_with("kind = \"uniform\""));
+        assert!(error("/links/a/loss/kind").ends_with("kind = \"bernoulli\""));
+        assert!(error("/flows/0/app/kind").ends_with("kind = \"bulk\""));
+        assert!(error("/flows/0/app/sizes/kind").ends_with("kind = \"lognormal\""));
+        assert!(error("/links/c/rate/file").ends_with("file = \"cellular.down\""));
+        assert!(error("/flows/8/app/file").ends_with("file = \"traffic.csv\""));
+    }
+
+    #[test]
+    fn an_error_at_the_top_has_the_key_as_its_path() {
+        let error = deserialize::<Document>(json!({}), &Locations::default());
+        assert_eq!(error.unwrap_err().place, "name");
+        let error = deserialize::<Document>(json!({ "nam": 1 }), &Locations::default());
+        assert_eq!(error.unwrap_err().place, "nam");
+        let error = deserialize::<Document>(json!([]), &Locations::default());
+        assert_eq!(error.unwrap_err().place, "");
+    }
+}

@@ -1,0 +1,239 @@
+//! The resolved scenario as JSON for manifests, and applications as numbers for other processes.
+
+use std::io;
+
+use serde_json::{Value, json};
+use sojourn_scenario::resolved::{App, Extra, Loss};
+use sojourn_scenario::{Resolved, Scenario, Source};
+
+const TEXT: &str = r#"
+name = "all"
+seed = 7
+duration = "10s"
+warmup = "1s"
+[links.a]
+rate = { kind = "bucket", rate = "3mbit", burst = "5kB", line = "9mbit", overdraft = true }
+delay = "20ms"
+framing = "14B"
+buffer = "100p"
+queue = "pie@linux:target=5ms"
+device = { bytes = "1514B", overhead = "24B" }
+jitter = { kind = "lognormal", mean = "2ms", deviation = "1ms" }
+loss = { kind = "gilbert-elliott", enter = 0.1, leave = 0.2, bad = 0.9, good = 0.01 }
+ecn_bleaching = true
+[links.b]
+rate = { kind = "schedule", steps = [["0s", "1mbit"], ["5s", "2mbit"]] }
+jitter = { kind = "uniform", max = "3ms" }
+loss = { kind = "bernoulli", rate = 0.25 }
+[links.c]
+rate = { kind = "trace", file = "x.down", opportunity = "1504B" }
+jitter = { kind = "exponential", mean = "4ms" }
+[links.d]
+rate = { kind = "wireless", wlan = "w" }
+[wlans.w]
+rate = "24mbit"
+error_rate = 0.5
+attempts = 3
+slot = "20us"
+eifs = "100us"
+"#;
+
+const APPS: [&str; 9] = [
+    r#"{ kind = "bulk", bytes = "1MB" }"#,
+    r#"{ kind = "files", sizes = ["1kB", "7B"], think = "2s" }"#,
+    r#"{ kind = "web", main = { kind = "pareto", shape = 1.5, min = "1B", max = "9B" }, objects = 3,
+         object = { kind = "uniform", min = "2B", max = "8B" }, parallel = 4, request = "300B",
+         reading = "3s", parsing = "4ms" }"#,
+    r#"{ kind = "chunks", every = "4s", rates = ["1mbit", "2mbit"] }"#,
+    r#"{ kind = "cbr", rate = "1mbit", packet = "200B", arrivals = "poisson" }"#,
+    r#"{ kind = "onoff", rate = "2mbit", packet = "201B", on = "5s", off = "6s" }"#,
+    r#"{ kind = "bursts", rate = "3mbit", packet = "202B", at = ["1s", "2s"], length = "7ms" }"#,
+    r#"{ kind = "video", packet = "203B", interval = "40ms",
+         frames = { kind = "lognormal", mean = "5B", deviation = "4B", min = "2B", max = "6B" } }"#,
+    r#"{ kind = "replay", file = "x.csv", packet = "204B" }"#,
+];
+
+/// All kinds of links, and flows of every kind over link `a` there and `b` back.
+fn all() -> Resolved {
+    let flows = APPS.map(|app| {
+        let tcp = if app.contains("bulk") {
+            "cc = \"reno\"\naccecn = true\nreceiver_ecn = \"classic\"\naccecn_option = \"never\"\n\
+             initial_window = 4\nack_every = 1\nreceive_window = \"64kB\"\nautotuning = true\n\
+             stop = \"8s\"\nstart = \"1s..2s\"\nclass = \"x\"\ncount = 3\n"
+        } else {
+            ""
+        };
+        format!(
+            "[[flows]]\npath = [\"a\"]\nreverse = [\"b\"]\necn = true\n{tcp}app = {}\n\
+             access = {{ sender = \"1ms\", receiver = \"2ms\", sender_back = \"3ms\", \
+             receiver_back = \"4ms\", sender_rate = \"5mbit\", receiver_rate = \"6mbit\" }}\n",
+            app.replace('\n', " ")
+        )
+    });
+    let read = |file: &str| match file {
+        "x.down" => Ok("0\n1\n1\n4\n".to_owned()),
+        "x.csv" => Ok("0,100\n0.5,1200\n".to_owned()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let text = TEXT.to_owned() + &flows.concat();
+    let scenario = Scenario::load(&text, &Source::default(), &read);
+    scenario.unwrap_or_else(|error| panic!("{error}")).resolved().clone()
+}
+
+#[test]
+fn links_have_every_key_with_its_unit() {
+    let json = all().to_json();
+    let mut a = json["links"][0].clone();
+    let queue = a["queue"].take();
+    assert_eq!((&queue["kind"], &queue["dialect"]), (&json!("pie"), &json!("linux")));
+    assert_eq!(
+        (&queue["settings"]["target"], &queue["settings"]["limit"]),
+        (&json!("5ms"), &json!("100p"))
+    );
+    let expected = json!({
+        "name": "a",
+        "rate": {
+            "kind": "bucket", "rate": "3mbit", "burst": "5kB", "line": "9mbit", "overdraft": true,
+        },
+        "delay": "20ms", "framing": "14B", "limit": "100p", "mtu": "1514B", "queue": null,
+        "device": { "limit": "1514B", "overhead": "24B" },
+        "jitter": { "kind": "lognormal", "mean": "2ms", "deviation": "1ms", "reorder": false },
+        "loss": {
+            "kind": "gilbert-elliott", "enter": 0.1, "leave": 0.2, "bad": 0.9, "good": 0.01,
+        },
+        "ecn_bleaching": true,
+    });
+    assert_eq!(a, expected);
+}
+
+#[test]
+fn rates_jitter_and_loss_have_their_kind() {
+    let json = all().to_json();
+    let links = &json["links"];
+    assert_eq!(
+        links[1]["rate"],
+        json!({ "kind": "schedule", "steps": [["0s", "1mbit"], ["5s", "2mbit"]] })
+    );
+    assert_eq!(links[1]["jitter"], json!({ "kind": "uniform", "max": "3ms", "reorder": false }));
+    assert_eq!(links[1]["loss"], json!({ "kind": "bernoulli", "rate": 0.25 }));
+    let mut trace = links[2]["rate"].clone();
+    assert_eq!(trace["sha256"].take().as_str().unwrap().len(), 64);
+    let expected = json!({
+        "kind": "trace", "file": "x.down", "sha256": null, "opportunity": "1504B",
+        "opportunities": 4, "period": "4ms", "mean_rate": "12.032mbit",
+    });
+    assert_eq!(trace, expected);
+    let jitter = json!({ "kind": "exponential", "mean": "4ms", "reorder": false });
+    assert_eq!(links[2]["jitter"], jitter);
+    assert_eq!(
+        (&links[3]["rate"]["kind"], &links[3]["rate"]["wlan"]),
+        (&json!("wireless"), &json!("w"))
+    );
+    let wlan = json!({
+        "name": "w", "rate": "24mbit", "error_rate": 0.5, "attempts": 3, "slot": "20us",
+        "difs": "50us", "eifs": "100us",
+    });
+    assert_eq!(json["wlans"], json!([wlan]));
+}
+
+#[test]
+fn a_group_of_flows_has_every_key_with_its_unit() {
+    let mut bulk = all().to_json()["flows"][0].clone();
+    let app = bulk["app"].take();
+    let expected = json!({
+        "name": "bulk", "class": "x", "count": 3, "path": ["a"], "reverse": ["b"], "rtt": "30ms",
+        "access_rate": "5mbit", "sender_downlink": "5mbit", "receiver_rate": "6mbit",
+        "access_delay": "1ms", "egress_delay": "2ms", "return_delay": "4ms",
+        "return_egress_delay": "3ms", "start": ["1s", "2s"], "stop": "8s", "app": null,
+    });
+    assert_eq!(bulk, expected);
+    let tcp = json!({
+        "tcp": "linux", "cc": "reno", "ecn": true, "accecn": true, "receiver_ecn": "classic",
+        "accecn_option": "never", "packet": "1500B", "payload": "1448B", "header": "52B",
+        "initial_window": 4, "ack_every": 1, "receive_window": "64kB", "autotuning": true,
+    });
+    assert_eq!(app, json!({ "kind": "bulk", "bytes": "1MB", "tcp": tcp }));
+}
+
+#[test]
+fn applications_have_every_key_with_its_unit() {
+    let json = all().to_json();
+    let app = |index: usize| {
+        let mut app = json["flows"][index]["app"].clone();
+        app.as_object_mut().unwrap().retain(|key, _| key != "tcp" && key != "sha256");
+        app
+    };
+    let expected = [
+        json!({ "kind": "files", "sizes": ["1kB", "7B"], "think": "2s" }),
+        json!({
+            "kind": "web", "main": { "kind": "pareto", "shape": 1.5, "min": "1B", "max": "9B" },
+            "object": { "kind": "uniform", "min": "2B", "max": "8B" }, "objects": 3, "parallel": 4,
+            "request": "300B", "reading": "3s", "parsing": "4ms",
+        }),
+        json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"] }),
+        json!({
+            "kind": "cbr", "rate": "1mbit", "packet": "200B", "ecn": true, "arrivals": "poisson",
+        }),
+        json!({
+            "kind": "onoff", "rate": "2mbit", "packet": "201B", "ecn": true, "on": "5s",
+            "off": "6s",
+        }),
+        json!({
+            "kind": "bursts", "rate": "3mbit", "packet": "202B", "ecn": true, "at": ["1s", "2s"],
+            "length": "7ms",
+        }),
+        json!({
+            "kind": "video", "packet": "203B", "ecn": true, "interval": "40ms", "frames": {
+                "kind": "lognormal", "mean": "5B", "deviation": "4B", "min": "2B", "max": "6B",
+            },
+        }),
+        json!({ "kind": "replay", "file": "x.csv", "lines": 2, "packet": "204B", "ecn": true }),
+    ];
+    for (index, expected) in expected.into_iter().enumerate() {
+        assert_eq!(app(index + 1), expected);
+    }
+}
+
+#[test]
+fn the_run_has_every_key_with_its_unit() {
+    let mut json = all().to_json();
+    for key in ["links", "wlans", "flows", "warnings"] {
+        json.as_object_mut().unwrap().remove(key);
+    }
+    let expected = json!({
+        "name": "all", "seed": 7, "duration": "10s", "warmup": "1s",
+        "record": {
+            "packets": false, "signals": false, "flows": false, "states": true, "sample": "10ms",
+            "bins": null, "latency": false,
+        },
+        "engine": { "linux": { "bottleneck": "kernel", "where": "auto", "hz": 1000 } },
+    });
+    assert_eq!(json, expected);
+}
+
+#[test]
+fn applications_reach_another_process_unchanged_as_numbers() {
+    let resolved = all();
+    for flow in &resolved.flows {
+        let sent = serde_json::to_string(&flow.app).unwrap();
+        assert_eq!(serde_json::from_str::<App>(&sent).unwrap(), flow.app);
+    }
+    let number =
+        |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
+    assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
+    assert_eq!(number(3)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
+    assert_eq!(number(6)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
+    assert_eq!(number(8)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
+}
+
+#[test]
+fn jitter_and_loss_reach_another_process_unchanged() {
+    for link in &all().links[..3] {
+        let jitter = link.jitter.unwrap();
+        let sent = serde_json::to_string(&jitter.extra).unwrap();
+        assert_eq!(serde_json::from_str::<Extra>(&sent).unwrap(), jitter.extra);
+        let Some(loss) = link.loss else { continue };
+        let sent = serde_json::to_string(&loss).unwrap();
+        assert_eq!(serde_json::from_str::<Loss>(&sent).unwrap(), loss);
+    }
+}
