@@ -27,8 +27,8 @@ _DOTS = "cividis_r"
 def stability_map(of: MarginGrid, links: Sequence[str] = ()) -> Figure:
     """Draw phase margins as colour, one panel per rate, and observed variation as dots.
 
-    Blue is stable, red is not, grey has no equilibrium; the black line is a margin of zero. Area and
-    shade of a dot grow with the coefficient of variation of the queue delay.
+    Blue is stable, red is not, grey has no equilibrium; the black line is a margin of zero. Area
+    and shade of a dot grow with the coefficient of variation of the queue delay.
 
     Args:
         of: the map.
