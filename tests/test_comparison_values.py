@@ -136,6 +136,7 @@ def test_the_same_runs_under_all_seeds_count_once() -> None:
     assert [cell.estimate.n for cell in found.cells] == [1, 3]
     # The other AQM is random, so there are three pairs.
     assert found.tests[0].test.difference.n == 3
+    assert compared({"a": {DELAY: [0.1, 0.1]}, "b": {DELAY: [0.1, 0.2]}}).fixed == ["a"]
 
 
 def test_invalid_runs_are_named_by_aqm_and_seed() -> None:

@@ -83,6 +83,9 @@ def test_a_third_engine_is_compared_with_the_first(third: Third) -> None:
     engines = registry.select(["sim", "third"], {})
     found = sojourn.compare("dumbbell-reno", ["pie"], 1, sets=SMALL, on=engines)
     assert [aqm.split(" on ")[1] for aqm in found.aqms] == ["sim", "third"]
+    assert found.failures == []
+    first, second = (found.of(aqm)[0].digest for aqm in found.aqms)
+    assert first == second
 
 
 def test_doctor_shows_a_third_engine_with_its_remedy(third: Third) -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from sojourn.comparing.statistics import Estimate
 from sojourn.reproduce import measures, show
+from sojourn.reproduce.cache import simulator
 from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
 from sojourn.reproduce.on_kernel import kernel_queue
-from sojourn.reproduce.outcome import ItemMade, PaperMade
+from sojourn.reproduce.outcome import ItemMade, PaperMade, Reproduction, to_json
 from sojourn.reproduce.paper import (
     Claim,
     Item,
@@ -40,6 +41,7 @@ from sojourn.reproduce.paper import (
 )
 from sojourn.reproduce.pool import Packets
 from sojourn.reproduce.verdict import FLOORS, TOLERANCE, Judged, PartJudged, judge, not_covered
+from sojourn.reproduce.work import Tally
 
 VALUES = {"a": 10.0, "b": 12.0, "zero": 0.0}
 
@@ -322,3 +324,67 @@ def test_seeds_and_values_of_an_item() -> None:
     assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", ""]]
     none = ItemMade(Item("F1", "t"), SimpleNamespace(seeds=0), {}, [], [])  # type: ignore[arg-type]
     assert show.seeds(none) == ""
+
+
+def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
+    scenario = SimpleNamespace(document_json=lambda: '{"name": "s"}')
+    plan: Any = SimpleNamespace(seeds=2, cases={"k": [SimpleNamespace(scenario=scenario)]})
+    several_seeds = ItemMade(
+        Item("F1", "A figure"), plan, {"k.mean_ms": 20.0},
+        [{"k.mean_ms": 10.0}, {"k.mean_ms": 14.0}],
+        [
+            Judged(
+                number("x-F1-1", "exact", "says", "k.mean_ms", 19.0, "ms"),
+                (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near",
+            ),
+            Judged(
+                order("x-F1-2", "grows", more("a", "b")),
+                (part_judged(2.0, 0.25, None, 2),), "near",
+            ),
+        ],
+    )  # fmt: skip
+    nothing: Any = SimpleNamespace(seeds=0, cases={})
+    missing = ItemMade(Item("T1", "A table", kind="external", missing="no data"), nothing, {}, [],
+                       [not_covered(not_measured("x-T1-1", "approx", "no"))])  # fmt: skip
+    one_seed = ItemMade(Item("F2", "One"), nothing, {"v": 3.0}, [{"v": 3.0}], [])
+    paper = Paper("x", "", "", "", ())
+    cache: Any = None
+    tally = Tally(made=3, cached=1, simulated_s=2.5, packets=7)
+    done = Reproduction(
+        "quick", "sim", [PaperMade(paper, [several_seeds, missing, one_seed])], tally, cache
+    )
+    found = to_json(done)
+    assert found.pop("simulator") == simulator()
+    claim = {"paper": "x", "differs": ""}
+    assert found == {
+        "format": 1,
+        "profile": "quick",
+        "engine": "sim",
+        "runs": {"made": 3, "cached": 1, "simulated_s": 2.5, "packets": 7},
+        "values": {"x.F1.k.mean_ms": 20.0, "x.F2.v": 3.0},
+        "run_means": {"x.F1.k.mean_ms": 12.0},
+        "half_widths": {"x.F1.k.mean_ms": pytest.approx(2 * math.tan(0.475 * math.pi))},
+        "claims": [
+            claim | {
+                "id": "x-F1-1", "item": "F1", "tag": "exact", "what": "says", "verdict": "near",
+                "parts": [{"label": "label", "published": "19", "unit": "ms", "measured": 20.0,
+                           "half_width": 0.5, "seeds": 3, "verdict": "near"}],
+            },
+            claim | {
+                "id": "x-F1-2", "item": "F1", "tag": "order", "what": "grows", "verdict": "near",
+                "parts": [{"label": "label", "published": None, "unit": "ms", "measured": 2.0,
+                           "half_width": 0.25, "seeds": 2, "verdict": "near"}],
+            },
+            claim | {"id": "x-T1-1", "item": "T1", "tag": "approx", "what": "no",
+                     "verdict": "not covered", "parts": []},
+        ],
+        "counts": {"x": {"near": 2, "not covered": 1}},
+        "items": [
+            {"paper": "x", "item": "F1", "title": "A figure", "kind": "data", "covered": True,
+             "missing": "", "cases": {"k": {"name": "s"}}, "seeds": 2},
+            {"paper": "x", "item": "T1", "title": "A table", "kind": "external", "covered": False,
+             "missing": "no data", "cases": {}, "seeds": 0},
+            {"paper": "x", "item": "F2", "title": "One", "kind": "data", "covered": True,
+             "missing": "", "cases": {}, "seeds": 0},
+        ],
+    }  # fmt: skip

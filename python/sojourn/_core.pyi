@@ -23,7 +23,7 @@ __all__: list[str]
 
 @final
 class Ack:
-    """What an acknowledgement tells a congestion control in Python; counts are in packets."""
+    """An acknowledgement as a congestion control in Python sees it; counts are in packets."""
 
     @property
     def now_s(self) -> float:
@@ -48,7 +48,7 @@ class Ack:
         """Reported as marked by this acknowledgement (RFC 9768)."""
     @property
     def limited(self) -> bool:
-        """Whether the window is what limits the flow; growing else would be blind."""
+        """Whether the window limits the flow; otherwise it should not grow."""
     @property
     def round_start(self) -> bool:
         """Whether a round trip begins."""
@@ -67,7 +67,7 @@ class Cancel:
     def cancelled(self) -> bool:
         """Whether `cancel` was called."""
     def advance(self, seconds: float) -> None:
-        """Tell that another engine has simulated so many seconds more."""
+        """Add seconds that another engine has simulated."""
     def simulated_s(self) -> float:
         """Simulated seconds so far, summed over all runs that hold this switch."""
 
@@ -235,14 +235,14 @@ def router_run(plan: str, told: str, control: str, out: str) -> None:
 
 @final
 class Diff:
-    """The replays of two AQMs on the same arrivals, and where they part."""
+    """The replays of two AQMs on the same arrivals, and their first difference."""
 
     @property
     def arrivals(self) -> int:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """How many of them one only dropped or marked, or elsewhere, or for another cause."""
+        """How many of them only one dropped or marked, or at another stage or for another cause."""
     @property
     def first(self) -> dict[str, Any] | None:
         """The first signal that only one gave: side (0 or 1), packet (place in the order of

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PLOTS = ("bode", "margin", "map", "step")
 _VARIANTS = ("exact", "continuous", "derived", "printed")
 _CCS = ("reno", "cubic", "dctcp", "scalable")
-# How many values a range becomes: in tables and legends few, on maps many.
+# Number of values of a range: few in tables and legends, many on maps.
 _FEW, _CURVE, _MANY = 7, 120, 80
 _MOST_LINES = 4
 # Steps by name: factors on flows and rate.
@@ -40,7 +40,7 @@ class _Question:
     more: dict[str, Any]
 
     def axes(self, rtts: int, rates: int, flows: int) -> tuple[Floats, Floats, Floats]:
-        """The values of all three axes, ranges in so many values."""
+        """The values of all three axes; the arguments are the numbers of values of ranges."""
         from sojourn.stability import axes
 
         return (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.comparison import Comparison
     from sojourn.running.result import Result
 
-# The same cells as in the report, set tightly so that six AQMs fit into 120 columns.
+# The same cells as in the report, with less space, so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
 _EDGES = 2
 _STYLES = {"better": "bold green", "worse": "bold red", "different": "bold blue", "": ""}

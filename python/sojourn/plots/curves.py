@@ -142,7 +142,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A long series with fewer points: least and largest of each stretch stay, so peaks do."""
+    """A long series with fewer points: minimum and maximum of each stretch stay, so peaks do."""
     if len(x) <= _MOST_POINTS:
         return x, y
     per = -(-2 * len(x) // _MOST_POINTS)

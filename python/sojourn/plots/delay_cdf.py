@@ -1,4 +1,4 @@
-"""Cumulative distribution of the queue delay: how often is it at most this long?"""
+"""Cumulative distribution of the queue delay."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _ellipse(axes: Axes, cloud: Floats, is_log: bool, colour: str) -> None:
 
 
 def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
-    """Room around all points; the axis of delay is inverted."""
+    """Margins around all points; the axis of delay is inverted."""
     low, high = every.min(0), every.max(0)
     if is_log:
         axes.set_xlim(high[0] * 1.6, low[0] / 1.6)

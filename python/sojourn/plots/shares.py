@@ -1,4 +1,4 @@
-"""Proportions of causes against the delay they were met at, as bars of percentiles.
+"""Proportions of causes against the delay at which they occurred, as bars of percentiles.
 
 The form of Kuhn and Ros 2016, Fig. 4: a mark at the median of the delay, a bar from 5 to 95 %.
 """

@@ -1,4 +1,4 @@
-"""Predicted margins over RTT and flows as colour, what the simulator shows as dots on top."""
+"""Predicted margins over RTT and flows as colour, observations of the simulator as dots."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _DOTS = "cividis_r"
 def stability_map(of: MarginGrid, links: Sequence[str] = ()) -> Figure:
     """Draw phase margins as colour, one panel per rate, and observed variation as dots.
 
-    Blue is stable, red is not, grey has no rest; the black line is a margin of zero. A dot's area
-    and shade grow with the coefficient of variation of the queue delay.
+    Blue is stable, red is not, grey has no equilibrium; the black line is a margin of zero. Area
+    and shade of a dot grow with the coefficient of variation of the queue delay.
 
     Args:
         of: the map.
@@ -131,7 +131,7 @@ def _scales(panel: Axes, of: MarginGrid) -> None:
 
 @style.figure
 def point_series(point: Point) -> Figure:
-    """Draw the queue delay of an observed point over time, and where theory has it rest."""
+    """Draw the queue delay of an observed point over time, and the equilibrium of the theory."""
     seen = point.observation
     assert seen is not None, "only an observed point has a series"
     drawing, (panel,) = style.new(3.0, f"{point.aqm}: {point}")

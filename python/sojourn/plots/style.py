@@ -1,4 +1,4 @@
-"""What all figures share: size, type, ink, one colour per AQM; the same bytes for the same results.
+"""The style of all figures: size, type, ink, one colour per AQM, reproducible bytes.
 
 Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
 colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is

@@ -1,4 +1,4 @@
-"""The report of a comparison: one HTML file that needs nothing else, figures, numbers as JSON."""
+"""The report of a comparison: one self-contained HTML file, figures, numbers as JSON."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _versions() -> dict[str, str]:
 
 
 def facts_of_machine() -> list[tuple[str, str]]:
-    """What ran, for a manifest: versions."""
+    """The versions that ran, for a list of facts."""
     return [("versions", ", ".join(f"{name} {version}" for name, version in _versions().items()))]
 
 

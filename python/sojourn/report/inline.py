@@ -1,4 +1,4 @@
-"""SVG made fit for standing inside a page: own ids, colours that follow light and dark."""
+"""SVG for use inside a page: ids of its own, colours that follow the light and dark themes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that were made before, by content: the same resolved scenario, seed and engine.
+"""A cache of runs by content: the same resolved scenario, seed and engine.
 
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
@@ -59,7 +59,7 @@ class Cache:
             with np.load(io.BytesIO(data), allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
         except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile):
-            # numpy's own message advises to load it unsafely.
+            # numpy's own message would recommend unsafe loading.
             self._report(f"{path}: is damaged; the run is made again")
             return None
 

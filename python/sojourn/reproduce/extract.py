@@ -1,4 +1,4 @@
-"""What of a run is kept: small arrays instead of the whole result.
+"""Extracts of runs: small arrays that are kept instead of the whole result.
 
 Eight thousand runs with all their tables would fill a disk; an item needs a few columns of them.
 """
@@ -24,7 +24,7 @@ _CAUSES = {"overflow": OVERFLOW, "random": RANDOM, "deterministic": DETERMINISTI
 
 
 def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
-    """The summary of a run and what else is wanted of it.
+    """The summary of a run and the extracts that an item needs.
 
     Args:
         result: of one run.

@@ -30,7 +30,7 @@ def under(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
 
 
 def delays(found: Distribution, offset_s: float = 0.0) -> dict[str, float]:
-    """Mean, deviation, quantiles and maximum in ms, and shares of packets below limits.
+    """Mean, standard deviation, quantiles and maximum in ms, and shares of packets below limits.
 
     Args:
         found: delays in seconds.
@@ -49,12 +49,12 @@ def delays(found: Distribution, offset_s: float = 0.0) -> dict[str, float]:
 
 
 def distribution(values_s: Floats) -> Distribution:
-    """A distribution of values in seconds, as those of table ``histograms`` are."""
+    """A distribution of values in seconds, like those of table ``histograms``."""
     return Distribution(values_s, np.ones(len(values_s)))
 
 
 def samples(values: Floats | Iterable[float], unit: str, scale: float = 1.0) -> dict[str, float]:
-    """Mean, deviation, quantiles, least and largest of samples.
+    """Mean, standard deviation, quantiles, minimum and maximum of samples.
 
     Args:
         values: any shape; NaN are left out.
@@ -75,7 +75,7 @@ def samples(values: Floats | Iterable[float], unit: str, scale: float = 1.0) -> 
 def departures(
     packets: Packets, start_s: float = 0.0, end_s: float = np.inf
 ) -> tuple[Floats, Floats]:
-    """When packets left and how long they had waited, in order, within a time."""
+    """Departure times and sojourn times of packets that left within a period, in order."""
     here = packets.is_sent & (packets.left_s >= start_s) & (packets.left_s < end_s)
     return packets.left_s[here], packets.delay_s[here]
 
@@ -90,7 +90,7 @@ def binned(t_s: Floats, values: Floats, width_s: float, end_s: float) -> tuple[F
 
 
 def backlog_s(packets: Packets, at_s: Floats, rate_bps: float) -> Floats:
-    """How long the queue would take to drain at given times: waiting bytes over the rate.
+    """The time that the queue would take to drain, at given times: waiting bytes over the rate.
 
     A packet is waiting from its arrival until it leaves or is dropped; one that was refused on
     arrival never is.
@@ -130,13 +130,13 @@ def tewma(events_s: Floats, at_s: Floats, memory_s: float = 0.5) -> Floats:
 
 
 def mean_of_finite(values: Iterable[float]) -> float:
-    """The mean of those values that are numbers; NaN if none is."""
+    """The mean of the finite values; NaN if there is none."""
     finite = [value for value in values if np.isfinite(value)]
     return float(np.mean(finite)) if finite else float("nan")
 
 
 def reached_s(t_s: Floats, values: Floats, level: float) -> float:
-    """When a series first is at or above a level; NaN if never."""
+    """The first time at which a series is at or above a level; NaN if never."""
     there = np.flatnonzero(values >= level)
     return float(t_s[there[0]]) if there.size else float("nan")
 
@@ -153,7 +153,7 @@ def settled_s(t_s: Floats, values: Floats, limit: float, after_s: float = 0.0) -
 
 
 def losses_s(packets: Packets, *, overflow: bool = True) -> Floats:
-    """When packets were dropped, in order."""
+    """Times of drops, in order."""
     dropped = (packets.fate > 0) & (packets.left_s > 0)
     if not overflow:
         dropped &= packets.fate != OVERFLOW

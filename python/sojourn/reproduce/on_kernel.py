@@ -1,4 +1,4 @@
-"""Experiments that a paper made on a Linux testbed, made again on the real kernel of today.
+"""Experiments of papers on Linux testbeds, translated to the real kernel of today.
 
 A paper's scenarios are written for the simulator, which has the stacks and modules of the paper's
 year. On the kernel its own disciplines and TCP run: queues are translated here, parameter by

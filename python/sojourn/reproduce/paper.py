@@ -32,7 +32,7 @@ Pools = Mapping[str, "Pool"]
 # What "similar", "about equal" and "do not differ noticeably" mean where a paper gives no number:
 # the tolerance of [approx] numbers, or 1 ms or 1 percentage point if that is more.
 SIMILAR = 0.25
-# What "no loss", "not worse" allow.
+# What "no loss" and "not worse" allow.
 NOTICEABLE = 0.05
 
 
@@ -82,7 +82,7 @@ class Published:
         return min(ends, key=lambda end: abs(end - value))
 
     def __str__(self) -> str:
-        """As people write it."""
+        """As text: ``3``, ``1 to 2``, ``≤ 3``."""
         if self.low is None:
             return f"≤ {self.high:g}"
         if self.high is None:
@@ -136,7 +136,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Seeds:
-    """How many seeds an item is run under, by profile."""
+    """The number of seeds of an item, by profile."""
 
     quick: int = 2
     full: int = 5

@@ -36,7 +36,7 @@ class Packets:
 
     @cached_property
     def is_sent(self) -> NDArray[np.bool_]:
-        """Which left towards the link."""
+        """Which of them were sent."""
         sent: NDArray[np.bool_] = self.fate == SENT
         return sent
 

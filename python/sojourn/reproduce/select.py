@@ -1,4 +1,4 @@
-"""Which papers there are, and reading ``PAPER[:ITEM[,ITEM...]]``."""
+"""The known papers, and the selection of items by ``PAPER[:ITEM[,ITEM...]]``."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def measured(part: PartJudged) -> str:
 
 
 def published(part: PartJudged) -> str:
-    """What the paper prints; of an order that the margin is above zero."""
+    """The published value; for an order, that the margin is above zero."""
     if part.part.published is None:
         return "margin > 0"
     return f"{part.part.published} {part.part.unit}".rstrip()

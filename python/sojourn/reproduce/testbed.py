@@ -1,4 +1,4 @@
-"""What of a paper was measured on a Linux testbed, and so can be made again on a real kernel."""
+"""The part of a paper that was measured on a Linux testbed, for runs on a real kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Testbed:
-    """What of a paper was measured on a Linux testbed.
+    """The part of a paper that was measured on a Linux testbed.
 
     Attributes:
         items: those that run on the kernel.

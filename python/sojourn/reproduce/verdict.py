@@ -26,7 +26,7 @@ ClaimVerdict = Literal[
 ]
 
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
-# What never matters, whatever the published value.
+# Differences that never matter, whatever the published value.
 FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
 _RANK: tuple[ClaimVerdict, ...] = (
     "holds", "match", "weak", "near", "fails", "differs", "no value", "not covered"
@@ -108,7 +108,7 @@ def _of_number(tag: Tag, part: Part, found: float) -> ClaimVerdict:
         return "no value"
     allowed = TOLERANCE[tag] * abs(part.published.nearest(found))
     allowed = max(allowed, FLOORS.get(part.unit, 0.0))
-    # An error that is a rounding of binary fractions is none.
+    # A rounding of binary fractions is no error.
     error = part.published.error(found) * (1.0 - 1e-12)
     if error <= allowed:
         return "match"

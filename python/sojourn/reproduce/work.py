@@ -1,4 +1,4 @@
-"""Making the runs that items need: those not in the cache, in parallel, each once."""
+"""The runs that items need: those not in the cache are simulated in parallel, each once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Plan:
 
     @property
     def seeds(self) -> int:
-        """Under how many seeds every case runs."""
+        """The number of seeds of every case."""
         return min((len(runs) for runs in self.cases.values()), default=0)
 
     def runs(self) -> list[CaseRun]:
@@ -63,7 +63,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Tally:
-    """What was done.
+    """Counts of runs.
 
     Attributes:
         made: runs simulated now.

@@ -171,7 +171,7 @@ def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
 
 @contextmanager
 def _exclusive(place: Place, cancel: _core.Cancel) -> Iterator[None]:
-    """In real time runs of this user wait for each other: side by side they would disturb."""
+    """One run of this user at a time in real time: side by side they would disturb each other."""
     if place.virtual_time:
         yield
         return

@@ -31,10 +31,10 @@ PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
 BOOT = _HERE / "boot.py"
 INIT = "init"
-# The importance that the kernel's log writes before a line.
+# The log level before each line of the kernel's log.
 _LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
-# A guest whose clock does not move for so long hangs; in virtual time a step takes milliseconds.
+# A guest whose clock stands still this long hangs; in virtual time a step takes milliseconds.
 _PATIENCE_S = 180.0
 # Only touched pages count.
 _MEMORY = "512M"
@@ -141,7 +141,7 @@ def command(kernel: Path, options: list[str]) -> list[str]:
 
 
 def trial(command: list[str], seconds: float) -> str:
-    """Start a guest that ends at once; returns why it did not, or nothing."""
+    """Start a guest that should end at once; returns why it did not, or nothing."""
     with scratch() as folder:
         (folder.shared / INIT).write_text("echo yes > /run/started\n")
         with folder.console.open("wb") as console, _group(command, folder, console) as group:

@@ -48,7 +48,7 @@ def missing() -> tuple[str, str] | None:
 
 
 def require() -> None:
-    """Refuse to go on where something is missing.
+    """Refuse to continue where something is missing.
 
     Raises:
         InputError: with what is missing and the remedy.
@@ -121,7 +121,7 @@ class Host:
 
 
 def hz() -> int | None:
-    """Timer interrupts per second of this kernel, where its configuration can be read."""
+    """Timer interrupts per second of this kernel; None if its configuration cannot be read."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     try:
         if packed.exists():

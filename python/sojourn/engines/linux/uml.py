@@ -24,7 +24,7 @@ _DEBIAN_HZ = 100
 # Only touched pages count; what is free must hold them, or the guest is killed while it runs.
 _MEMORY_MIB = 512
 _ALWAYS = ("tun", "veth")
-# What copies packets of senders to where they are seen before they are delayed.
+# Modules that mirror packets of senders to a capture point before they are delayed.
 _MIRROR = ("dummy", "sch_ingress", "cls_matchall", "act_mirred")
 _PATIENCE_S = 20.0
 _OPTIONS = ["console=stderr0"]
@@ -43,7 +43,7 @@ def availability() -> Availability:
 
 @cache
 def _missing() -> tuple[str, str]:
-    """Why Debian's kernel does not run here, and what helps; nothing if it does."""
+    """Why Debian's kernel does not run here, and the remedy; empty if it does."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return "a guest kernel needs Linux on x86-64", ""
     if not _DEBIAN.exists() or not _MODULES.is_dir() or shutil.which("insmod") is None:
@@ -91,7 +91,7 @@ class Uml:
 
 
 def _wanted(plan: dict[str, object]) -> list[str]:
-    """The modules that a plan may need; what is built in is in no list of modules."""
+    """The modules that a plan may need; those built into the kernel are skipped later."""
     rows, flows = plan["expected"], plan["flows"]
     assert isinstance(rows, list), "a list of disciplines"
     assert isinstance(flows, list), "a list of flows"
@@ -103,7 +103,7 @@ def _wanted(plan: dict[str, object]) -> list[str]:
 
 
 def _in_order(names: list[str], version: str) -> list[Path]:
-    """The files of modules, each behind those that it needs."""
+    """The files of modules, each after those that it needs."""
     folder = _MODULES / version
     needs: dict[str, list[str]] = {}
     for line in (folder / "modules.dep").read_text().splitlines():
@@ -111,7 +111,7 @@ def _in_order(names: list[str], version: str) -> list[Path]:
         needs[Path(file).name.removesuffix(".ko")] = [file, *others.split()]
     ordered: dict[str, None] = {}
     for name in names:
-        # modules.dep names all dependencies, the deepest last.
+        # modules.dep lists all dependencies, the deepest last.
         ordered |= dict.fromkeys(reversed(needs.get(name, [])))
     return [folder / file for file in ordered]
 

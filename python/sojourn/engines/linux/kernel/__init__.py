@@ -33,7 +33,7 @@ _PACKAGES = "linux-source bc bison flex gcc libc6-dev make tar xz-utils"
 INSTALL = f"apt-get install {_PACKAGES}"
 # Sources, objects and the program.
 _DISK_BYTES = 2_500_000_000
-# Lines of make that begin with two blanks, one per file that is made.
+# Lines of make that begin with two blanks, one per file that it makes.
 _STEPS = 1200
 # The same bytes from every build: the version text goes into the kernel's pool of random numbers.
 _FIXED = {
@@ -87,7 +87,7 @@ class Meter(Protocol):
     """Receives the progress of a build."""
 
     def step(self, done: float, what: str) -> None:
-        """So much of it is done, 0 to 1; this is being worked on."""
+        """The fraction done, 0 to 1, and the current step."""
 
 
 def cache() -> Path:
@@ -118,7 +118,7 @@ def own(path: Path) -> Kernel:
 
 
 def missing() -> str:
-    """What a build lacks on this machine, with the one line that installs it; empty if nothing."""
+    """The packages that a build lacks, with the one line that installs them; empty if none."""
     lacks = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if _tarball() is None:
         lacks.append("Debian's kernel sources (linux-source)")
@@ -126,7 +126,7 @@ def missing() -> str:
 
 
 def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
-    """Build the kernel, or go on with a build that was interrupted.
+    """Build the kernel, or continue a build that was interrupted.
 
     Raises:
         InputError: a package is missing, the disk is too small, or the build failed.
