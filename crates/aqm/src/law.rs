@@ -6,12 +6,12 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
 
-/// What becomes of the packet in hand.
+/// The decision about the packet in hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Nothing happens to it.
     Pass,
-    /// It is marked CE and goes on. A law says so only where [`crate::Ecn::can_mark`] holds.
+    /// It is marked CE and goes on; only for packets for which [`crate::Ecn::can_mark`] holds.
     Mark(Cause),
     /// It is dropped.
     Drop(Cause),
@@ -32,7 +32,7 @@ pub enum Cause {
     Overflow,
     /// A random draw.
     Random,
-    /// A rule without chance (CoDel's schedule, RED above its maximum, MADPIE's flag).
+    /// A deterministic rule (CoDel's schedule, RED above its maximum, MADPIE's flag).
     Deterministic,
 }
 
@@ -70,7 +70,7 @@ impl Stage {
     }
 }
 
-/// A state variable that a law or a discipline shows to the outside.
+/// A state variable that a law or a discipline exports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Var {
     /// Name in tables, such as `drop_prob`.
@@ -81,7 +81,7 @@ pub struct Var {
     pub doc: &'static str,
 }
 
-/// How the state variables stood when a decision was made.
+/// The state variables as they were when a decision was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The variables.
@@ -90,7 +90,7 @@ pub struct Evidence<'a> {
     pub values: &'a [f64],
 }
 
-/// What a law is told of its place when it is made.
+/// The environment of a law when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
     /// How much may wait in the discipline.
@@ -162,20 +162,20 @@ pub trait Aqm: Send {
     }
 
     /// The link asked for a packet and there was none, or none was left after drops at the head.
-    /// With several queues it is the queue whose turn it was that hears of it; one that is not
-    /// served, because its law refused the packet that came into it, hears of it then.
+    /// With several queues it is called for the queue that was to be served. For a queue that is not
+    /// listed because its law dropped its only packet, it is called then.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// When the law wants [`Aqm::on_timer`]; always later than the last call of it. Laws made alike
+    /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same parameters
     /// keep to one grid of times, whatever happens to their queues: flow queues rely on it.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// Told before [`Aqm::on_timer`]: when the packet now at the head was accepted, or none if nothing
-    /// waits. Not told before [`Aqm::on_idle_timers`], where nothing does.
+    /// Called before [`Aqm::on_timer`]: when the packet at the head was accepted, or none if the queue
+    /// is empty. Not called before [`Aqm::on_idle_timers`].
     fn on_head(&mut self, enqueued: Option<Time>) {
         let _ = enqueued;
     }
@@ -186,8 +186,8 @@ pub trait Aqm: Send {
     }
 
     /// The queue has been empty: catch up on all timers due at or before `now`. The result must
-    /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law that comes to
-    /// rest may jump.
+    /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law whose state no
+    /// longer changes may skip calls.
     fn on_idle_timers(&mut self, now: Time) {
         while let Some(due) = self.next_timer().filter(|&due| due <= now) {
             self.on_timer(due, Backlog::EMPTY);
@@ -204,14 +204,14 @@ pub trait Aqm: Send {
         debug_assert!(out.is_empty(), "a law with variables must write them");
     }
 
-    /// The state variables as they stood before the law's last judgement; none, at no cost, unless it is
+    /// The state variables as they were before the law's last verdict; none, at no cost, unless it was
     /// made by [`crate::registry::build_watched`].
     fn evidence(&self) -> Option<Evidence<'_>> {
         None
     }
 }
 
-/// What the registry knows of a law beside its behaviour.
+/// What the registry knows of a law beside its hooks.
 ///
 /// ```
 /// use sojourn_aqm::{Aqm, Backlog, Cause, Env, Head, Law, Limit, Rng, Time, Var, Verdict, params};

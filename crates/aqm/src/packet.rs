@@ -6,7 +6,7 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not understand marks.
+    /// The transport is not ECN-capable.
     #[default]
     NotEct = 0,
     /// ECN-capable; also the identifier of L4S (RFC 9331).
@@ -20,14 +20,14 @@ pub enum Ecn {
 impl Ecn {
     /// Whether a mark reaches the sender: ECT(0), ECT(1) or already CE.
     ///
-    /// A packet that is marked already counts as "marked" once more, never as dropped, by every
-    /// "mark, else drop" rule (Linux `INET_ECN_set_ce`, spec aqm.md §1).
+    /// A rule that marks if it can and else drops marks a packet that is CE already once more (Linux
+    /// 6.1 inet_ecn.h, INET_ECN_set_ce).
     pub const fn can_mark(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
 }
 
-/// What a packet must tell of itself. Everything else about it is the host's affair.
+/// What laws and disciplines need to know of a packet; the rest is up to the host.
 ///
 /// ```
 /// use sojourn_aqm::{Ecn, Packet};
@@ -69,7 +69,7 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// A number equal for all packets of one flow (a 5-tuple hash or an index).
     fn flow(&self) -> u64;
-    /// A number equal for all packets from one host; without knowledge of hosts every flow has its own.
+    /// A number equal for all packets from one host; that of the flow where hosts are not known.
     fn src_host(&self) -> u64 {
         self.flow()
     }
@@ -101,16 +101,16 @@ impl Head {
     }
 }
 
-/// What waits besides the packet in hand: before adding it on arrival, after removing it on
-/// departure (all sources agree on this, spec aqm.md §1).
+/// What waits beside the packet in hand: before it is added on arrival, after it is removed on
+/// departure, as in RFC 8033 Appendix A, RFC 8289 §5.6, Linux and ns-3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets in this law's queue.
     pub packets: u32,
     /// Bytes in this law's queue.
     pub bytes: u64,
-    /// Bytes waiting for the same link in all queues of the discipline. RFC 8289 §4.4 wants CoDel's
-    /// MTU test made against this one; with a single queue it equals `bytes`.
+    /// Bytes waiting for the same link in all queues of the discipline, for CoDel's MTU test (RFC
+    /// 8289 §4.4); with a single queue it equals `bytes`.
     pub link_bytes: u64,
 }
 

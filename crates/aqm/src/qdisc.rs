@@ -8,7 +8,7 @@ use crate::params::Params;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
-/// The host's ear: it is handed every dropped packet and told of every mark.
+/// Where a discipline reports: it takes every dropped packet and is called for every mark.
 ///
 /// ```
 /// # use sojourn_aqm::{Ecn, Packet};
@@ -43,21 +43,21 @@ use crate::time::{Rate, Time};
 /// # Ok::<(), sojourn_aqm::SpecError>(())
 /// ```
 pub trait Sink<P> {
-    /// `packet` is gone. `enqueued` is when it had been accepted (now, if it never was).
+    /// `packet` is dropped. `enqueued` is when it was accepted (now, if it never was).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
-    /// `packet` was just marked CE and stays in the queue or is about to leave; the host may note that
-    /// on it. `enqueued` is when it had been accepted (now, if it is just coming).
+    /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
+    /// that in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
-    /// How the state variables stood when the decision was made that the next call tells of. Only a
-    /// discipline made by [`crate::registry::build_watched`] says so.
+    /// The state variables before the decision that the next call reports. Called only by a discipline
+    /// made by [`crate::registry::build_watched`].
     fn evidence(&mut self, evidence: Evidence<'_>) {
         let _ = evidence;
     }
 }
 
-/// A packet that leaves, with the time at which it had been accepted.
-// In the order of C: a packet keeps its distance from a boundary of 16 bytes. Else loads straddle stores, which
-// costs 1 to 2 ns where it leaves at once.
+/// A packet that leaves, with the time at which it was accepted.
+// Field order of C: a packet keeps its offset from a boundary of 16 bytes. Otherwise loads straddle
+// stores, which costs 1 to 2 ns for a packet that leaves at once.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Departure<P> {
@@ -71,7 +71,7 @@ pub struct Departure<P> {
 ///
 /// Every packet offered leaves exactly once: as a departure or through [`Sink::dropped`].
 ///
-/// A host asks for the next timer, lets it ring before whatever else happens then, offers and takes:
+/// A host runs timers before anything else that happens at their time, enqueues and dequeues:
 ///
 /// ```
 /// # use sojourn_aqm::{Ecn, Packet};
@@ -82,8 +82,8 @@ pub struct Departure<P> {
 /// #     fn set_ce(&mut self) {}
 /// #     fn flow(&self) -> u64 { 0 }
 /// # }
-/// # struct Deaf;
-/// # impl Sink<Datagram> for Deaf {
+/// # struct Ignore;
+/// # impl Sink<Datagram> for Ignore {
 /// #     fn dropped(&mut self, _: Datagram, _: Time, _: Stage, _: Cause) {}
 /// #     fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
 /// # }
@@ -99,9 +99,9 @@ pub struct Departure<P> {
 ///     while let Some(due) = pie.next_timer().filter(|&due| due <= now) {
 ///         pie.on_timer(due);
 ///     }
-///     pie.enqueue(now, Datagram, &mut rng, &mut Deaf);
+///     pie.enqueue(now, Datagram, &mut rng, &mut Ignore);
 ///     if millis % 2 == 0 {
-///         let left = pie.dequeue(now, &mut rng, &mut Deaf).expect("one waits");
+///         let left = pie.dequeue(now, &mut rng, &mut Ignore).expect("one waits");
 ///         assert!(left.enqueued <= now);
 ///     }
 /// }
@@ -109,22 +109,22 @@ pub struct Departure<P> {
 /// # Ok::<(), sojourn_aqm::SpecError>(())
 /// ```
 pub trait Qdisc<P: Packet>: Send {
-    /// Offers a packet.
+    /// A packet arrives: it is kept or dropped.
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>);
     /// Takes the next packet to send, or none. Packets may be dropped on the way.
     fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
     -> Option<Departure<P>>;
-    /// When the discipline wants [`Qdisc::on_timer`]. It changes only in `on_timer`, and in
-    /// `enqueue` when nothing was waiting: a host need ask again only then.
+    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` when nothing
+    /// was waiting.
     fn next_timer(&self) -> Option<Time> {
         None
     }
-    /// The announced timer is due.
+    /// The timer of [`Qdisc::next_timer`] is due.
     fn on_timer(&mut self, now: Time) {
         let _ = now;
     }
-    /// After a [`Qdisc::dequeue`] that gave nothing although packets wait: when to ask again. Only a
-    /// discipline that shapes (CAKE with a rate) ever holds packets back.
+    /// After a [`Qdisc::dequeue`] that returned nothing although packets wait: when to call it again.
+    /// Only a discipline that shapes (CAKE with a rate) holds packets back.
     fn held_until(&self) -> Option<Time> {
         None
     }
@@ -140,8 +140,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn observe(&self, out: &mut [f64]);
 }
 
-/// A discipline of its own kind, which is more than one law in one queue or under flow queues: what the
-/// registry knows of it. The implementing type is a name only; [`Scheme::build`] makes the thing.
+/// A discipline that is more than one law in one queue or under flow queues, as the registry knows it.
+/// The implementing type is a name only; [`Scheme::build`] makes the discipline.
 ///
 /// ```
 /// use sojourn_aqm::qdiscs::sfq::Sfq;

@@ -1,7 +1,8 @@
-//! One small generator, and a stream of its own for every queue, flow and purpose.
+//! A small random number generator, with a stream of its own for every queue, flow and purpose.
 //!
 //! Streams are derived from the seed, a name and an index, never from the order of creation: adding
-//! a flow never shifts another's luck, and two AQMs compared under one seed meet the same arrivals
+//! a flow never changes the numbers of another, and two AQMs compared under one seed see the same
+//! arrivals
 //! (common random numbers).
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scripted_generator_says_its_line() {
+    fn a_scripted_generator_gives_its_number() {
         assert_eq!(Rng::scripted(0.0).uniform(), 0.0);
         assert_eq!(Rng::scripted(0.5).uniform(), 0.5);
         assert!((Rng::scripted(0.999).uniform() - 0.999).abs() < 1e-15);

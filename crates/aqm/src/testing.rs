@@ -1,4 +1,4 @@
-//! What the tests of laws and disciplines share.
+//! Helpers of the tests of laws and disciplines.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ pub(crate) fn env() -> Env {
     }
 }
 
-/// A generator for what leaves chance alone.
+/// A generator for code that draws nothing.
 pub(crate) fn rng() -> Rng {
     Rng::stream(1, "unused", 0)
 }
@@ -46,7 +46,7 @@ pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
     law_in::<L>(&env(), settings)
 }
 
-/// The same in a place of its own.
+/// The same in an environment of its own.
 pub(crate) fn law_in<L: Law>(env: &Env, settings: &[(&str, &str)]) -> L {
     law_of_in(env, L::Params::DIALECTS[0].name, settings)
 }
@@ -56,7 +56,7 @@ pub(crate) fn law_of<L: Law>(dialect: &str, settings: &[(&str, &str)]) -> L {
     law_of_in(&env(), dialect, settings)
 }
 
-/// The same in a place of its own.
+/// The same in an environment of its own.
 pub(crate) fn law_of_in<L: Law>(env: &Env, dialect: &str, settings: &[(&str, &str)]) -> L {
     L::new(&params_of(dialect, settings), env)
 }
@@ -95,7 +95,7 @@ pub(crate) fn at(micros: u64) -> Time {
     Time::from_nanos((1 << 30) + micros * 1_000)
 }
 
-/// What a law says to a full-sized arrival, when its draw is `u`.
+/// The verdict of a law on a full-sized arrival, when its draw is `u`.
 pub(crate) fn judge<L: Aqm>(law: &mut L, queue: Backlog, u: f64, ecn: Ecn) -> Verdict {
     law.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), queue, &mut Rng::scripted(u))
 }
@@ -177,7 +177,7 @@ impl Packet for Numbered {
     }
 }
 
-/// A sink that remembers.
+/// A sink that records.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) dropped: Vec<(u64, Stage, Cause)>,

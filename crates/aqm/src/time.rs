@@ -12,7 +12,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every instant that can occur; an alarm set to it never rings.
+    /// Later than every instant that can occur: an alarm set to it is never due.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// An instant from nanoseconds since the start of the run.
@@ -54,7 +54,7 @@ impl AddAssign<Span> for Time {
 pub struct Span(u64);
 
 impl Span {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Span = Span(0);
 
     /// A span of whole nanoseconds.
@@ -223,6 +223,6 @@ mod tests {
     #[test]
     fn serialises_1514_bytes_at_10_mbit_in_1_2112_ms() {
         let span = Rate::from_bps(10_000_000).time_for(1514);
-        assert_eq!(span, Span::from_nanos(1_211_200)); // endpoints fact T43
+        assert_eq!(span, Span::from_nanos(1_211_200));
     }
 }

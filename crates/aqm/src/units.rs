@@ -1,8 +1,8 @@
 //! Quantities as people write them: `15ms`, `10mbit`, `1000p`, `250kB`, `0.125hz`.
 //!
-//! The words are those of tc, minus its traps: `mbps` (bits or bytes?) and `kb` (tc reads
-//! kilobytes) are refused with both readings shown, and a bare number is refused where a unit is
-//! due.
+//! The units are those of tc, without its ambiguities: `mbps` (bits or bytes?) and `kb` (tc reads
+//! kilobytes) are refused with both readings, and so is a number without a unit where one is
+//! needed.
 
 use alloc::format;
 use alloc::string::{String, ToString};

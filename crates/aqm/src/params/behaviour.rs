@@ -1,6 +1,6 @@
-//! What a dialect does beside its parameters.
+//! Where dialects differ beside their parameters.
 
-/// A rule of behaviour that is no parameter, as every dialect has it.
+/// A rule of behaviour that is not a parameter, in every dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     /// What it is about: `burst allowance falls`.

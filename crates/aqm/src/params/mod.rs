@@ -179,8 +179,8 @@ macro_rules! words {
     };
 }
 
-/// Declares the parameters of a law or a discipline, and the rules of behaviour in which its dialects
-/// differ beside them.
+/// Declares the parameters of a law or a discipline, and the rules of behaviour in which its
+/// dialects differ beside them.
 ///
 /// ```
 /// use sojourn_aqm::params::{Params, Hertz};
@@ -207,8 +207,8 @@ macro_rules! words {
 macro_rules! params {
     ($(#[$meta:meta])* $vis:vis struct $name:ident {
         dialects: $($dialect:literal = $dialect_doc:literal),+;
-        $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $rule:ident, $source:literal => $default:expr
-          $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
+        $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $rule:ident,
+          $source:literal => $default:expr $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
     } $(behaviour {
         $($rule_name:literal : $rule_text:literal, $rule_source:literal
           $(, $($rule_other:literal)|+ : $other_text:literal, $other_rule_source:literal)*;)*
@@ -245,7 +245,11 @@ macro_rules! params {
                 const BEHAVIOURS: &[$crate::params::Behaviour] = &[$($crate::params::Behaviour {
                     name: $rule_name,
                     rows: &[
-                        (<$name as $crate::params::Params>::DIALECTS[0].name, $rule_text, $rule_source)
+                        (
+                            <$name as $crate::params::Params>::DIALECTS[0].name,
+                            $rule_text,
+                            $rule_source,
+                        )
                         $(, $(($rule_other, $other_text, $other_rule_source)),+)*
                     ],
                 }),*];

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// The word of `known` nearest to `typed`, if it is near enough to be a slip of the finger.
+/// The word of `known` nearest to `typed`, if it is near enough to be a typing error.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (typed.chars().count() / 3).max(2);
     known
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_a_slip_and_no_more() {
+    fn finds_a_typing_error_but_no_unrelated_word() {
         let known = ["codel", "pie", "fq_codel", "madpie"];
         assert_eq!(nearest("coddel", known), Some("codel"));
         assert_eq!(nearest("madpi", known), Some("madpie"));

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Params;
 
-/// A rule for one value: its words for people, and the test of a magnitude in base units.
+/// A rule for one value: its text, and its test of a magnitude in base units.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// `must be positive`
@@ -36,8 +36,8 @@ pub const QUANTUM: Rule = Rule {
     holds: |x| (256.0..=1_048_576.0).contains(&x),
 };
 
-/// The sentence about two parameters that contradict each other: both names, both values, the rule, its
-/// source.
+/// The sentence about two parameters that contradict each other: both names and values, the rule and
+/// its source.
 pub fn contradiction<P: Params>(
     params: &P,
     one: &str,

@@ -1,11 +1,12 @@
-//! CHOKe: RED, and every arrival above the lower threshold is compared with a random packet that waits;
-//! if both are of one flow, both are dropped.
+//! CHOKe: RED in which every arrival above the lower threshold is compared with a random packet that
+//! waits; if both are of one flow, both are dropped.
 //!
-//! Source: Linux `sch_choke.c` (6.1 series) and tc's computation of thresholds. The paper (Pan, Prabhakar
-//! and Psounis 2000) was read through it.
+//! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was read
+//! through them.
 //!
-//! Deviations from Linux: reals; after idling the average decays by (1 - w) for each packet time, not by
-//! a table of shifts; holes are closed before the buffer would have to grow for them; `limit` may be in bytes as well, counted as mean packets for the thresholds.
+//! Deviations from Linux: reals; after an idle time the average decays by (1 - w) for each packet
+//! time, not by a table of shifts; holes are closed before the buffer would have to grow for them;
+//! `limit` may be in bytes, which count as mean packets for the thresholds.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -32,15 +33,15 @@ params! {
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000);
         /// Average backlog in packets up to which nothing happens; `auto` is a third of `max_th`.
         min_th: OrAuto<u64>, POSITIVE, "tc q_choke.c: max / 3" => OrAuto(None);
-        /// Average backlog in packets above which every arrival is signalled; `auto` is a quarter of
-        /// `limit`, at least 3.
+        /// Average backlog in packets above which every arrival is signalled; `auto` is a quarter
+        /// of `limit`, at least 3.
         max_th: OrAuto<u64>, POSITIVE, "tc q_choke.c: limit / 4" => OrAuto(None);
         /// Signal probability where the average reaches `max_th`.
         max_p: f64, FRACTION, "tc q_choke.c: probability 0.02" => 0.02;
         /// Mean packet size, for the decay while idle and for limits in bytes.
         mean_packet_bytes: Bytes, POSITIVE, "tc q_choke.c: avpkt 1000" => Bytes(1000);
-        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto` is
-        /// (2 min + max) / 3.
+        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto`
+        /// is (2 min + max) / 3.
         burst: OrAuto<u64>, POSITIVE, "tc q_choke.c" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped by RED.
         ecn: bool, ANY, "tc q_choke.c: off" => false;
@@ -49,11 +50,11 @@ params! {
     } behaviour {
         "compared with a packet that waits": "arrivals while the average is above min_th",
             "Linux sch_choke.c";
-        "drawn": "up to three places, then the head: holes are passed over", "Linux sch_choke.c";
+        "drawn": "up to three places, then the head; holes are skipped", "Linux sch_choke.c";
         "a match": "drops both, even what could be marked", "Linux sch_choke.c";
         "every arrival is signalled": "above max_th; RED proper: from max_th", "Linux sch_choke.c";
-        "after an idle time": "the average decays by the packets that could have passed; no sample is taken",
-            "lab decision; Linux red.h: by a table of shifts";
+        "after an idle time": "the average decays by the packets that could have passed; no sample \
+            is taken", "our choice: reals need no table; Linux red.h: by a table of shifts";
         "random numbers of RED": "one per signal", "Linux red.h";
     }
     check: |params| match params.limit {
@@ -106,8 +107,7 @@ const VARS: &[Var] = &[
 impl Scheme for Choke {
     type Params = ChokeParams;
     const NAME: &'static str = "choke";
-    const DOC: &'static str =
-        "RED, and an arrival that meets its own flow in the queue goes with it (Linux sch_choke.c)";
+    const DOC: &'static str = "RED; an arrival that meets its own flow in the queue is dropped with it (Linux sch_choke.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &ChokeParams, env: &Env) -> Box<dyn Qdisc<P>> {
@@ -140,7 +140,7 @@ impl<P: Packet> ChokeQueue<P> {
             Limit::Bytes(n) => n / params.mean_packet_bytes.0,
         };
         ChokeQueue {
-            // Twice the limit is enough for ever: half of a full buffer is holes then.
+            // Twice the limit always suffices: at least half of a full buffer is holes.
             places: VecDeque::with_capacity(2 * limit_packets.min(1024) as usize),
             total: Total::default(),
             limit: params.limit,
@@ -155,7 +155,7 @@ impl<P: Packet> ChokeQueue<P> {
         }
     }
 
-    /// Step 1: the average decays over an idle time, else takes the backlog as a sample.
+    /// The average decays over an idle time, else takes the backlog as a sample.
     fn learn(&mut self, now: Time) {
         match (self.idle_since.take(), self.packet_rate) {
             (Some(since), Some(rate)) => {
@@ -167,7 +167,8 @@ impl<P: Packet> ChokeQueue<P> {
         }
     }
 
-    /// Step 3: the place of a random packet, if it is of this flow. After three holes it is the head.
+    /// The place of a random packet, if it is of this flow; the head after three holes (Linux 6.1
+    /// sch_choke.c, choke_peek_random).
     fn place_of_match(&self, flow: u64, rng: &mut Rng) -> Option<usize> {
         if self.places.is_empty() {
             return None;
@@ -191,7 +192,7 @@ impl<P: Packet> ChokeQueue<P> {
         taken
     }
 
-    /// Before the buffer would have to grow: closes its holes if they are worth the walk.
+    /// Before the buffer would have to grow: closes its holes if they are at least half of it.
     fn close_holes(&mut self) {
         let holes = self.places.len() - self.total.packets as usize;
         if self.places.len() == self.places.capacity() && holes * 2 >= self.places.len() {
@@ -199,7 +200,7 @@ impl<P: Packet> ChokeQueue<P> {
         }
     }
 
-    /// Steps 4 and 5: whether RED signals this arrival.
+    /// Whether RED signals this arrival.
     fn red_signals(&mut self, rng: &mut Rng) -> Option<Cause> {
         if self.red.average > self.curve.max_th {
             self.red.leave();
@@ -208,7 +209,8 @@ impl<P: Packet> ChokeQueue<P> {
         self.red.hits(&self.curve, rng).then_some(Cause::Random)
     }
 
-    /// Steps 3 to 5. Gives the packet back if it may be appended.
+    /// Comparison, then RED (Linux 6.1 sch_choke.c, choke_enqueue). Gives the packet back if it may
+    /// be appended.
     fn judge(
         &mut self,
         now: Time,
@@ -227,7 +229,7 @@ impl<P: Packet> ChokeQueue<P> {
         let may_mark = self.ecn && (cause == Cause::Random || !self.hard_drop);
         let is_full = self.total.is_full_for(packet.bytes(), self.limit);
         match may_mark && packet.ecn().can_mark() {
-            true if is_full => Some(packet), // dropped next: a mark would be lost with it
+            true if is_full => Some(packet), // it is dropped next
             true => {
                 mark(&mut packet, now, Stage::Enqueue, cause, sink);
                 Some(packet)
@@ -312,7 +314,7 @@ mod tests {
         ChokeQueue::new(&params, &env())
     }
 
-    /// Packets of flows `flows` in turn that wait, with the average held where it is.
+    /// Waiting packets of `flows` in turn; the average is held constant.
     fn filled(flows: &[u64], count: u64, average: f64) -> ChokeQueue<Numbered> {
         let mut choke = choke();
         choke.curve.weight = 0.0;
@@ -330,7 +332,7 @@ mod tests {
         log
     }
 
-    /// Facts 20.1 and 20.4.
+    /// Linux 6.1 sch_choke.c, choke_enqueue.
     #[test]
     fn a_single_flow_loses_the_arrival_and_one_that_waits() {
         let mut choke = filled(&[1], 20, 20.0);
@@ -342,7 +344,7 @@ mod tests {
         }
     }
 
-    /// Fact 20.2.
+    /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg <= qth_min`.
     #[test]
     fn at_exactly_the_lower_threshold_nothing_is_compared() {
         let mut choke = filled(&[1], 20, 10.0);
@@ -351,7 +353,7 @@ mod tests {
         assert_eq!(choke.backlog().packets, 21);
     }
 
-    /// Fact 20.3.
+    /// Pan, Prabhakar and Psounis 2000: a flow is hit in proportion to its share of the queue.
     #[test]
     fn the_probability_of_a_match_is_the_share_of_the_queue() {
         let choke = filled(&[1, 2, 2, 3], 80, 20.0);
@@ -365,16 +367,16 @@ mod tests {
         assert_near(share(4), 0.0, 0.0);
     }
 
-    /// Fact 20.5.
+    /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg > qth_max`.
     #[test]
-    fn above_the_upper_threshold_a_stranger_is_dropped_alone() {
+    fn above_the_upper_threshold_an_arrival_without_match_is_dropped_alone() {
         let mut choke = filled(&[1, 2, 3], 60, 31.0);
         let log = offer(&mut choke, 100, 9, &mut Rng::stream(1, "test", 0));
         assert_eq!(log.dropped, [(100, Stage::Enqueue, Cause::Deterministic)]);
         assert_eq!(choke.backlog().packets, 60);
     }
 
-    /// Fact 20.6: one draw for the position; one more where RED starts to count.
+    /// One draw for the position, and one more where RED starts to count (red.h, red_action).
     #[test]
     fn an_arrival_above_the_threshold_draws_one_position() {
         let mut choke = filled(&[1, 2, 3], 60, 20.0);
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_passed_over_and_after_three_the_head_is_taken() {
+    fn holes_are_skipped_and_after_three_the_head_is_taken() {
         let mut choke = filled(&[1, 2], 20, 20.0);
         for place in 1..19 {
             let (_, packet) = choke.places[place].take().unwrap();

@@ -22,14 +22,14 @@ params! {
         /// How much may wait: packets (accept while fewer wait) or bytes (accept while they fit).
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000),
             "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000);
-        /// Who pays where there is no room: the arrival, or the packets at the head.
+        /// What is dropped where there is no room: the arrival, or packets at the head.
         overflow: Overflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => Overflow::Arrival,
             "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => Overflow::Head;
     }
 }
 
 words! {
-    /// Who pays where there is no room.
+    /// What is dropped where there is no room.
     pub enum Overflow {
         /// The packet that arrives.
         Arrival = "arrival",
@@ -42,7 +42,7 @@ words! {
 #[derive(Debug)]
 pub struct Fifo<P, L> {
     law: L,
-    line: PacketFifo<P>,
+    fifo: PacketFifo<P>,
     limit: Limit,
     overflow: Overflow,
 }
@@ -50,10 +50,10 @@ pub struct Fifo<P, L> {
 impl<P: Packet, L: Aqm> Fifo<P, L> {
     /// An empty queue; arrivals that find no room are dropped.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { law, line: PacketFifo::default(), limit, overflow: Overflow::Arrival }
+        Fifo { law, fifo: PacketFifo::default(), limit, overflow: Overflow::Arrival }
     }
 
-    /// The same, with somebody who pays where there is no room.
+    /// The same discipline, with what it drops where there is no room.
     pub fn on_overflow(self, overflow: Overflow) -> Self {
         Fifo { overflow, ..self }
     }
@@ -64,16 +64,16 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
     }
 
     fn queue(&mut self) -> LawQueue<'_, L, &mut PacketFifo<P>> {
-        LawQueue { law: &mut self.law, waiting: &mut self.line, elsewhere: 0 }
+        LawQueue { law: &mut self.law, waiting: &mut self.fifo, elsewhere: 0 }
     }
 
-    /// There is no room: the arrival is refused, or packets at the head go until it fits. One that would
-    /// not fit alone evicts nobody.
+    /// There is no room: the arrival is refused, or packets are dropped from the head until it fits.
+    /// An arrival that would not fit into an empty queue evicts nothing.
     #[cold]
     fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();
-        let hopeless = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
-        let refused = self.overflow == Overflow::Arrival || hopeless;
+        let never_fits = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
+        let refused = self.overflow == Overflow::Arrival || never_fits;
         if self.queue().offer(now, packet, refused, rng, sink) {
             while self.is_over_limit() {
                 self.queue().evict(now, sink);
@@ -83,15 +83,15 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
 
     fn is_over_limit(&self) -> bool {
         match self.limit {
-            Limit::Packets(n) => u64::from(self.line.packets()) > n,
-            Limit::Bytes(n) => self.line.bytes() > n,
+            Limit::Packets(n) => u64::from(self.fifo.packets()) > n,
+            Limit::Bytes(n) => self.fifo.bytes() > n,
         }
     }
 
     fn is_full_for(&self, bytes: u32) -> bool {
         match self.limit {
-            Limit::Packets(n) => u64::from(self.line.packets()) >= n,
-            Limit::Bytes(n) => self.line.bytes() + u64::from(bytes) > n,
+            Limit::Packets(n) => u64::from(self.fifo.packets()) >= n,
+            Limit::Bytes(n) => self.fifo.bytes() + u64::from(bytes) > n,
         }
     }
 }
@@ -112,7 +112,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
         self.queue().judge(now, rng, sink)?;
-        self.line.pop()
+        self.fifo.pop()
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -128,8 +128,8 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn backlog(&self) -> Backlog {
-        let bytes = self.line.bytes();
-        Backlog { packets: self.line.packets(), bytes, link_bytes: bytes }
+        let bytes = self.fifo.bytes();
+        Backlog { packets: self.fifo.packets(), bytes, link_bytes: bytes }
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -182,9 +182,9 @@ mod tests {
         Some(departure.packet.id)
     }
 
-    /// Fact 4.1.
+    /// Linux 6.1 sch_fifo.c, pfifo_enqueue: an arrival is accepted while fewer than the limit wait.
     #[test]
-    fn a_hundred_of_a_hundred_and_fifty_find_room_and_the_last_ones_do_not() {
+    fn a_limit_of_100_packets_accepts_the_first_100_of_150() {
         let log = offer(&mut fifo(Limit::Packets(100)), &[1000; 150]);
         assert_eq!(log.dropped_ids(), (101..=150).collect::<Vec<_>>());
         let overflow =
@@ -192,7 +192,7 @@ mod tests {
         assert!(log.dropped.iter().all(overflow));
     }
 
-    /// Fact 4.2.
+    /// Linux 6.1 sch_fifo.c, bfifo_enqueue: an arrival is accepted if it fits.
     #[test]
     fn a_limit_in_bytes_is_met_exactly() {
         let mut fifo = fifo(Limit::Bytes(3000));
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(offer(&mut fifo, &[1500]).dropped_ids(), [0; 0]);
     }
 
-    /// Fact 4.4.
+    /// 99 packets of 1000 B take 79.2 ms at 10 Mb/s.
     #[test]
     fn the_hundredth_packet_waits_for_99_transmissions() {
         let rate = Rate::from_bps(10_000_000);
@@ -213,9 +213,9 @@ mod tests {
         assert_eq!(now.since(Time::ZERO), Span::from_micros(79_200));
     }
 
-    /// Fact 4.5, and the same in bytes: as many go as it takes.
+    /// Linux 6.1 sch_fifo.c, pfifo_tail_enqueue, and the same for a limit in bytes.
     #[test]
-    fn the_oldest_make_room_where_the_head_pays() {
+    fn with_head_drop_the_oldest_packets_make_room() {
         let mut fifo = self::fifo(Limit::Packets(3)).on_overflow(Overflow::Head);
         assert_eq!(offer(&mut fifo, &[1000; 5]).dropped_ids(), [1, 2]);
         let left: Vec<_> = core::iter::from_fn(|| take(&mut fifo)).collect();
@@ -228,9 +228,9 @@ mod tests {
         assert_eq!(why, [(1, head), (2, head), (5, arrival)]);
     }
 
-    /// Spec aqm.md §3: the variants of tail drop, with the limits of §4.
+    /// Linux 6.1 sch_fifo.c: pfifo, bfifo and pfifo_head_drop on Ethernet.
     #[test]
-    fn the_dialects_of_tail_drop_say_what_is_limited_and_who_pays() {
+    fn each_dialect_of_tail_drop_has_its_own_limit_and_overflow_rule() {
         let of = |aqm: &str| {
             let spec = crate::QdiscSpec::parse(aqm).unwrap();
             crate::registry::settings(&spec)
@@ -245,9 +245,8 @@ mod tests {
     }
 
     proptest! {
-        /// Fact 4.3.
         #[test]
-        fn order_is_kept_for_any_arrivals(
+        fn packets_leave_in_the_order_of_their_arrival(
             batches in prop::collection::vec((0usize..20, 0usize..20), 1..50),
         ) {
             let mut fifo = fifo(Limit::Packets(30));

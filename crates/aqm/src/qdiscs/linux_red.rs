@@ -1,12 +1,12 @@
 //! RED as Linux disciplines carry it inside (`red.h`): a power-of-two weight, one random number per
 //! signal, no gentle region.
 //!
-//! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10 and
-//! never 11 by rounding.
+//! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10,
+//! never 11 (fact qdisc-3).
 
 use crate::rng::Rng;
 
-/// Thresholds in bytes or packets, whichever the owner counts.
+/// Thresholds in the unit of the backlogs that are sampled, bytes or packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curve {
     pub(crate) min_th: f64,
@@ -16,7 +16,7 @@ pub(crate) struct Curve {
     pub(crate) weight: f64,
 }
 
-/// The state of one queue.
+/// The state of RED for one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(crate) average: f64,
@@ -39,7 +39,8 @@ impl State {
         self.count = None;
     }
 
-    /// An arrival between the thresholds: whether it is signalled (spec aqm.md §5, LXRED).
+    /// An arrival between the thresholds: whether it is signalled (Linux 6.1 red.h, red_action and
+    /// red_mark_probability).
     pub(crate) fn hits(&mut self, curve: &Curve, rng: &mut Rng) -> bool {
         let mut draw = || rng.uniform() * (curve.max_th - curve.min_th) / curve.max_p;
         let Some(count) = self.count else {
@@ -57,8 +58,8 @@ impl State {
     }
 }
 
-/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit (`automatic`), at
-/// least the shortest burst that tc takes.
+/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit (`automatic`),
+/// at least the shortest burst that tc accepts.
 pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -> f64 {
     let usual = libm::floor((2.0 * min_packets + max_packets) / 3.0);
     if automatic { usual.max(libm::ceil(min_packets)) } else { usual }
@@ -66,6 +67,8 @@ pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::parts::tc_weight::weight_log;
 
@@ -75,9 +78,8 @@ mod tests {
         assert_eq!(weight_log(usual_burst(min, max, false), min), None);
         assert!(weight_log(usual_burst(min, max, true), min).is_some());
     }
-    use alloc::vec::Vec;
 
-    /// Spec aqm.md §5: for thresholds of one packet there is no weight.
+    /// Fact qdisc-4.
     #[test]
     fn thresholds_of_one_packet_have_no_weight() {
         assert_eq!(usual_burst(0.625, 1.875, false), 1.0);
@@ -85,7 +87,7 @@ mod tests {
         assert!(weight_log(usual_burst(10.0, 30.0, false), 10.0).is_some());
     }
 
-    /// Fact 5.7.
+    /// Linux 6.1 red.h, red_calc_qavg_no_idle_time.
     #[test]
     fn one_sample_of_a_weight_of_a_sixteenth_is_a_sixteenth() {
         let curve = Curve { min_th: 1.0, max_th: 3.0, max_p: 0.1, weight: 1.0 / 16.0 };
@@ -94,7 +96,7 @@ mod tests {
         assert_eq!(state.average, 2.0);
     }
 
-    /// Fact 5.5, without the rounding of integers.
+    /// Fact qdisc-3.
     #[test]
     fn gaps_are_one_to_ten_and_the_first_packet_is_never_hit() {
         let curve = Curve { min_th: 0.0, max_th: 2.0, max_p: 0.2, weight: 0.5 };

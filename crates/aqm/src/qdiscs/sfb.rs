@@ -1,13 +1,14 @@
-//! SFB, stochastic fair blue: a BLUE in each of 8 x 16 bins. Every flow falls into one bin of each
-//! level; the lowest of their eight probabilities is its own, so that only a flow that keeps all its
-//! bins full, one that does not listen, comes to 1 and into the penalty box.
+//! SFB, stochastic fair BLUE: a BLUE in each of 8 x 16 bins. Every flow has one bin in each level; the
+//! lowest of the eight probabilities applies to it, so that only an unresponsive flow, which keeps
+//! all its bins full, comes to 1 and into the penalty box.
 //!
-//! Source: Linux `sch_sfb.c` (6.1 series); Feng, Shin, Kandlur and Saha 2001 were read through it.
+//! Source: Linux 6.1 `sch_sfb.c`; Feng, Shin, Kandlur and Saha 2001 was read through it.
 //!
 //! Deviations from Linux: time is not counted in jiffies; `limit` may be in bytes as well.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::string::String;
 
 use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Packet};
@@ -36,32 +37,38 @@ params! {
         decrement: f64, PROBABILITY, "Linux sch_sfb.c: 11/65535" => 11.0 / 65535.0;
         /// Time between two changes of the hash.
         rehash_interval: Span, POSITIVE, "Linux sch_sfb.c: 600 s" => Span::from_secs(600);
-        /// How long before a change the next bank learns which flows do not listen.
+        /// How long before a change the next bank learns which flows are unresponsive.
         warmup: Span, NOT_NEGATIVE, "Linux sch_sfb.c: 60 s" => Span::from_secs(60);
         /// Packets per second that all flows in the penalty box get together.
         penalty_rate: Hertz, NOT_NEGATIVE, "Linux sch_sfb.c: 10" => Hertz(10.0);
         /// Packets that they may send in a row.
         penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
     } behaviour {
-        "a bin's probability moves": "at every arrival that falls into it, before it is judged",
+        "a bin's probability changes": "at every arrival that falls into it, before it is judged",
             "Linux sch_sfb.c; Feng et al. 2001 hold it for a time";
         "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
         "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
             "Linux sch_sfb.c";
-        "the penalty box fills": "when a packet finds it empty, by the time since the last one that did: \
-            packets that come faster than penalty_rate get nothing", "Linux sch_sfb.c";
-        "a new hash": "starts with what the warm-up taught; the bank that retires keeps its probabilities \
-            for the hash after", "Linux sch_sfb.c";
+        "tokens of the penalty box": "are added when a packet finds none, by the time since the last \
+            packet that found none: packets that come faster than penalty_rate get none",
+            "Linux sch_sfb.c";
+        "a new hash": "starts with the probabilities of the warm-up; the bank that retires keeps its \
+            own for the hash after the next", "Linux sch_sfb.c";
     }
-    check: |params| match (params.bin_target <= params.bin_max, params.warmup <= params.rehash_interval) {
-        (true, true) => Ok(()),
-        (false, _) => {
-            Err(contradiction(params, "bin_target", "at most", "bin_max", "Linux sch_sfb.c"))
-        }
-        (_, false) => {
-            Err(contradiction(params, "warmup", "at most", "rehash_interval", "Linux sch_sfb.c"))
-        }
+    check: |params| check(params);
+}
+
+fn check(params: &SfbParams) -> Result<(), String> {
+    let refuse = |one: &str, other: &str| {
+        Err(contradiction(params, one, "at most", other, "Linux sch_sfb.c"))
     };
+    if params.bin_target > params.bin_max {
+        return refuse("bin_target", "bin_max");
+    }
+    if params.warmup > params.rehash_interval {
+        return refuse("warmup", "rehash_interval");
+    }
+    Ok(())
 }
 
 /// SFB, as the registry knows it.
@@ -69,13 +76,18 @@ pub struct Sfb;
 
 const VARS: &[Var] = &[
     Var { name: "highest_prob", unit: "1", doc: "The highest probability of a bin" },
-    Var { name: "tokens", unit: "packets", doc: "Packets that the penalty box still lets pass" },
+    Var {
+        name: "tokens",
+        unit: "packets",
+        doc: "Packets that the penalty box lets pass before it refills",
+    },
 ];
 
 impl Scheme for Sfb {
     type Params = SfbParams;
     const NAME: &'static str = "sfb";
-    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; who does not listen is limited (Linux sch_sfb.c)";
+    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; unresponsive flows are \
+                               limited (Linux sch_sfb.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &SfbParams, env: &Env) -> Box<dyn Qdisc<P>> {
@@ -161,7 +173,8 @@ impl<P: Packet> SfbQueue<P> {
         self.rehash_at = now + self.params.rehash_interval;
     }
 
-    /// Step 3: the bins of a flow learn of an arrival; gives the least length and probability of them.
+    /// The bins of a flow learn of an arrival (Linux 6.1 sch_sfb.c, sfb_enqueue). Gives the least
+    /// length and the least probability of them.
     fn learn(&mut self, bank: usize, hash: u32) -> (u32, u32) {
         let (target, up, down) = (self.params.bin_target, self.increment, self.decrement);
         let bins = self.banks[bank].of(hash).map(|bin| {
@@ -175,8 +188,8 @@ impl<P: Packet> SfbQueue<P> {
         bins.fold((u32::MAX, ONE), |(packets, prob), bin| (packets.min(bin.0), prob.min(bin.1)))
     }
 
-    /// Step 5: whether the penalty box lets one more packet pass. Whoever finds it empty starts the clock
-    /// anew (Linux `sfb_rate_limit`), so that it fills for those alone who wait.
+    /// Whether the penalty box lets one more packet pass (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
+    /// packet that finds no token restarts the clock (fact qdisc-9).
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
         if self.params.penalty_rate.0 == 0.0 {
@@ -195,7 +208,7 @@ impl<P: Packet> SfbQueue<P> {
         true
     }
 
-    /// Steps 3 to 6, and the hashes under which the packet is to be counted.
+    /// The verdict on an arrival, and the hashes under which it is to be counted.
     fn judge(&mut self, now: Time, packet: &P, rng: &mut Rng) -> (Verdict, [Option<u32>; 2]) {
         let mut hashes = [None; 2];
         let hash = self.banks[self.active].hash(packet.flow());
@@ -219,7 +232,8 @@ impl<P: Packet> SfbQueue<P> {
         }
     }
 
-    /// Step 6: above one half even packets that can be marked are dropped, ever more of them.
+    /// A draw against the probability; above one half ECT packets are dropped too, in a share that
+    /// grows with it.
     fn by_chance(&self, prob: u32, packet: &P, rng: &mut Rng) -> Verdict {
         const HALF: u32 = ONE / 2;
         let draw = (rng.next_u64() >> 48) as u32;
@@ -309,7 +323,7 @@ mod tests {
         Numbered { ecn, ..Numbered::new(0, 7, 1000) }
     }
 
-    /// Fact 23.1.
+    /// Fact qdisc-7.
     #[test]
     fn a_bin_that_stays_full_comes_to_one_after_993_arrivals() {
         let mut sfb = sfb();
@@ -319,9 +333,9 @@ mod tests {
         assert_eq!(arrivals, Some(993));
     }
 
-    /// Fact 23.2.
+    /// Fact qdisc-8.
     #[test]
-    fn above_one_half_what_could_be_marked_is_dropped_too() {
+    fn above_one_half_ect_packets_are_dropped_too() {
         let mut rng = rng();
         for (prob, dropped, marked) in [(0.4, 0.0, 0.4), (0.75, 0.5, 0.25)] {
             let sfb = sfb();
@@ -339,7 +353,7 @@ mod tests {
         }
     }
 
-    /// Fact 23.3.
+    /// Linux 6.1 sch_sfb.c, sfb_enqueue: the least probability of the eight bins counts.
     #[test]
     fn a_flow_with_one_bin_of_its_own_is_not_signalled() {
         let mut sfb = sfb();
@@ -357,28 +371,27 @@ mod tests {
         (from..to).step_by(every).filter(|&t| judge(t) == Verdict::Pass).count()
     }
 
-    /// Fact 23.4, as far as it holds: ten a second for those who come no faster. In `sfb_rate_limit`
-    /// everyone who finds the box empty sets its clock back.
+    /// Fact qdisc-9.
     #[test]
-    fn the_penalty_box_lets_twenty_pass_and_then_ten_a_second_of_those_who_wait() {
+    fn the_penalty_box_lets_twenty_pass_and_then_ten_a_second_if_they_come_no_faster() {
         let mut sfb = sfb();
         set_bins(&mut sfb, 7, 20, 1.0);
         assert_eq!(passes(&mut sfb, 0, 20, 1), 20);
         assert_eq!(passes(&mut sfb, 20, 3_020, 99), 0);
         assert_eq!(passes(&mut sfb, 3_090, 6_090, 100), 30);
-        assert_eq!(passes(&mut sfb, 16_000, 16_050, 1), 20, "it holds no more than a burst");
+        assert_eq!(passes(&mut sfb, 16_000, 16_050, 1), 20, "it holds at most a burst");
     }
 
-    /// `sfb_rate_limit`: a rate of 0 lets nobody pass, not even the first burst.
+    /// Linux 6.1 sch_sfb.c, sfb_rate_limit: with a rate of 0 not even the first burst passes.
     #[test]
-    fn without_a_penalty_rate_nobody_passes() {
+    fn without_a_penalty_rate_no_packet_passes() {
         let mut sfb = sfb();
         sfb.params.penalty_rate = Hertz(0.0);
         set_bins(&mut sfb, 7, 20, 1.0);
         assert_eq!(passes(&mut sfb, 0, 20, 1), 0);
     }
 
-    /// `sfb_swap_slot`: a new hash for the bank that retires, whose probabilities stay.
+    /// Linux 6.1 sch_sfb.c, sfb_swap_slot: a new hash for the bank that retires, whose probabilities stay.
     #[test]
     fn a_new_hash_changes_banks_and_leaves_probabilities() {
         let mut sfb = sfb();
@@ -390,7 +403,7 @@ mod tests {
         assert_ne!(sfb.banks[0].salt, salt);
     }
 
-    /// Fact 23.5.
+    /// Linux 6.1 sch_sfb.c, sfb_enqueue: `minqlen >= q->max`.
     #[test]
     fn a_flow_whose_bins_all_hold_25_is_dropped() {
         for (packets, is_dropped) in [(24, false), (25, true)] {
@@ -401,9 +414,9 @@ mod tests {
         }
     }
 
-    /// Fact 23.6.
+    /// Linux 6.1 sch_sfb.c, sfb_enqueue.
     #[test]
-    fn an_arrival_draws_once_and_in_the_box_never() {
+    fn an_arrival_draws_once_and_in_the_penalty_box_never() {
         for (prob, draws) in [(0.5, 1), (1.0, 0)] {
             let mut sfb = sfb();
             set_bins(&mut sfb, 7, 5, prob);

@@ -27,7 +27,7 @@ use watched::{Watched, WatchedScheme};
 pub use crate::params::hint;
 
 crate::params! {
-    /// The parameters that a scheme leaves to an arrangement of queues: none.
+    /// The parameters of the arrangement of queues under a scheme: none.
     pub struct NoParams {
         dialects: "none" = "a scheme declares all of its parameters itself";
     }
@@ -168,7 +168,7 @@ pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     }
 }
 
-/// In what the dialects of a discipline differ, beside its law's.
+/// Where the dialects of a discipline differ, beside those of its law.
 pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::behaviours(),

@@ -12,7 +12,8 @@ pub struct Preset {
     pub doc: &'static str,
     /// The law under flow queues.
     pub law: &'static str,
-    /// Dialects of the pair that the law has not, the default first: the law takes its own default then.
+    /// Dialects of the pair that the law does not have, the default first. The law takes its own
+    /// default in them.
     pub dialects: &'static [Dialect],
     /// Defaults of the pair, later ones over earlier ones.
     pub settings: &'static [Setting],

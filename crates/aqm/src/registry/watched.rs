@@ -1,8 +1,8 @@
-//! Why was it dropped? A watched discipline tells its sink, just before each drop and mark, how the
-//! state variables stood when the decision was made.
+//! Evidence for drops and marks: a watched discipline reports to its sink, just before each of them,
+//! the state variables as they were before the decision.
 //!
-//! A law is watched by being wrapped, a scheme as a whole; so one that is not watched pays nothing. Made
-//! by [`crate::registry::build_watched`].
+//! A law is wrapped, a scheme is wrapped as a whole; the others have no additional cost. Made by
+//! [`crate::registry::build_watched`].
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +14,7 @@ use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
-/// A law whose state is noted before it judges a packet.
+/// A law whose state is recorded before each verdict.
 #[derive(Clone, Debug)]
 pub(super) struct Watched<L> {
     law: L,
@@ -22,7 +22,7 @@ pub(super) struct Watched<L> {
 }
 
 impl<L: Law> Watched<L> {
-    fn note(&mut self) {
+    fn record(&mut self) {
         self.law.observe(&mut self.before);
     }
 }
@@ -33,22 +33,22 @@ impl<L: Law> Aqm for Watched<L> {
     }
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        self.note();
+        self.record();
         self.law.on_enqueue(now, head, queue, rng)
     }
 
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
-        self.note();
+        self.record();
         self.law.on_overflow(now, queue);
     }
 
     fn on_eviction(&mut self, now: Time, queue: Backlog) {
-        self.note();
+        self.record();
         self.law.on_eviction(now, queue);
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        self.note();
+        self.record();
         self.law.on_dequeue(now, head, queue, rng)
     }
 
@@ -96,7 +96,7 @@ impl<L: Law> Law for Watched<L> {
     }
 }
 
-/// A scheme whose state is noted before each packet that is offered or asked for.
+/// A scheme whose state is recorded before each call of `enqueue` and `dequeue`.
 pub(super) struct WatchedScheme<P> {
     scheme: Box<dyn Qdisc<P>>,
     before: Vec<f64>,
@@ -109,13 +109,13 @@ impl<P: Packet> WatchedScheme<P> {
     }
 }
 
-/// Tells the evidence before each signal, then the signal.
-struct Witness<'a, P> {
+/// Reports the evidence before each drop and mark, then passes that on.
+struct EvidenceSink<'a, P> {
     evidence: Evidence<'a>,
     sink: &'a mut dyn Sink<P>,
 }
 
-impl<P> Sink<P> for Witness<'_, P> {
+impl<P> Sink<P> for EvidenceSink<'_, P> {
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
         self.sink.evidence(self.evidence);
         self.sink.dropped(packet, enqueued, stage, cause);
@@ -131,7 +131,7 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         self.scheme.observe(&mut self.before);
         let evidence = Evidence { vars: self.scheme.vars(), values: &self.before };
-        self.scheme.enqueue(now, packet, rng, &mut Witness { evidence, sink });
+        self.scheme.enqueue(now, packet, rng, &mut EvidenceSink { evidence, sink });
     }
 
     fn dequeue(
@@ -142,7 +142,7 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
     ) -> Option<Departure<P>> {
         self.scheme.observe(&mut self.before);
         let evidence = Evidence { vars: self.scheme.vars(), values: &self.before };
-        self.scheme.dequeue(now, rng, &mut Witness { evidence, sink })
+        self.scheme.dequeue(now, rng, &mut EvidenceSink { evidence, sink })
     }
 
     fn next_timer(&self) -> Option<Time> {

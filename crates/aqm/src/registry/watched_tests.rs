@@ -6,14 +6,14 @@ use crate::packet::Ecn;
 use crate::registry;
 use crate::testing::{Numbered, env};
 
-/// What a sink heard, in order: evidence as (name, value), and signals.
+/// The calls of a sink, in order: evidence as (name, value), and signals.
 #[derive(Default)]
-struct Heard {
+struct Recorded {
     evidence: Vec<Vec<(&'static str, f64)>>,
     signals: Vec<(Stage, Cause)>,
 }
 
-impl Sink<Numbered> for Heard {
+impl Sink<Numbered> for Recorded {
     fn dropped(&mut self, _: Numbered, _: Time, stage: Stage, cause: Cause) {
         self.signals.push((stage, cause));
     }
@@ -28,12 +28,13 @@ impl Sink<Numbered> for Heard {
     }
 }
 
-/// Offers a packet every 0.5 ms for two seconds, and takes one every millisecond.
-fn overload(name: &str, watched: bool) -> (Heard, Vec<u64>) {
+/// Enqueues a packet every 0.5 ms for two seconds, and dequeues one every millisecond.
+fn overload(name: &str, watched: bool) -> (Recorded, Vec<u64>) {
     let spec = QdiscSpec::parse(name).unwrap();
     let make = if watched { registry::build_watched } else { registry::build };
     let mut qdisc = make(&spec, &env()).unwrap();
-    let (mut heard, mut rng, mut left) = (Heard::default(), Rng::stream(1, "watch", 0), Vec::new());
+    let (mut recorded, mut rng, mut left) =
+        (Recorded::default(), Rng::stream(1, "watch", 0), Vec::new());
     for step in 0..4000_u64 {
         let now = Time::from_nanos(step * 500_000);
         while let Some(due) = qdisc.next_timer().filter(|&due| due <= now) {
@@ -41,12 +42,12 @@ fn overload(name: &str, watched: bool) -> (Heard, Vec<u64>) {
         }
         let ecn = if step % 3 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
         let packet = Numbered { ecn, ..Numbered::new(step, step % 5, 1500) };
-        qdisc.enqueue(now, packet, &mut rng, &mut heard);
+        qdisc.enqueue(now, packet, &mut rng, &mut recorded);
         if step % 2 == 0 {
-            left.extend(qdisc.dequeue(now, &mut rng, &mut heard).map(|d| d.packet.id));
+            left.extend(qdisc.dequeue(now, &mut rng, &mut recorded).map(|d| d.packet.id));
         }
     }
-    (heard, left)
+    (recorded, left)
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn every_signal_of_every_watched_entry_comes_with_evidence_and_nothing_else_chan
     for name in names.into_iter().map(std::string::String::from).chain(in_queues) {
         let ((plain, left), (watched, left_too)) = (overload(&name, false), overload(&name, true));
         assert_eq!((&plain.signals, left), (&watched.signals, left_too), "{name}");
-        assert!(plain.evidence.is_empty(), "{name}: only the watched tell");
+        assert!(plain.evidence.is_empty(), "{name}: no evidence unless it is watched");
         assert_eq!(watched.evidence.len(), watched.signals.len(), "{name}");
     }
 }
@@ -64,9 +65,9 @@ fn every_signal_of_every_watched_entry_comes_with_evidence_and_nothing_else_chan
 /// MADPIE's flag is 1 before its certain drop, and the drop is what clears it.
 #[test]
 fn evidence_is_from_before_the_decision() {
-    let (heard, _) = overload("madpie", true);
+    let (recorded, _) = overload("madpie", true);
     let flag = |row: &Vec<(&str, f64)>| row.iter().find(|(name, _)| *name == "drop_due").unwrap().1;
-    let certain = heard.signals.iter().zip(&heard.evidence);
+    let certain = recorded.signals.iter().zip(&recorded.evidence);
     let flags: Vec<f64> =
         certain.filter(|(s, _)| s.1 == Cause::Deterministic).map(|(_, e)| flag(e)).collect();
     assert!(!flags.is_empty() && flags.iter().all(|&flag| flag == 1.0), "{flags:?}");
@@ -74,9 +75,9 @@ fn evidence_is_from_before_the_decision() {
 
 #[test]
 fn flow_queues_show_the_state_of_the_queue_that_lost_the_packet() {
-    let (heard, _) = overload("fq(codel)", true);
-    let names: Vec<&str> = heard.evidence[0].iter().map(|(name, _)| *name).collect();
+    let (recorded, _) = overload("fq(codel)", true);
+    let names: Vec<&str> = recorded.evidence[0].iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["dropping", "count", "sojourn"]);
     let count = |row: &Vec<(&str, f64)>| row[1].1;
-    assert_eq!(count(&heard.evidence[0]), 0.0, "before the first drop nothing was counted");
+    assert_eq!(count(&recorded.evidence[0]), 0.0, "before the first drop nothing was counted");
 }

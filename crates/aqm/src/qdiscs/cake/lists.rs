@@ -1,4 +1,5 @@
-//! Three lists of queue numbers, linked in both directions: a queue may leave from the middle.
+//! Three lists of queue numbers, linked in both directions, so that a queue can leave from the
+//! middle.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,11 +7,11 @@ use alloc::vec::Vec;
 /// The lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum List {
-    /// Active since their last turn.
+    /// Queues that became active since they were last served.
     New,
-    /// The others that are active.
+    /// The other active queues.
     Old,
-    /// Empty, with a COBALT that has not forgotten yet.
+    /// Empty queues whose COBALT is not at rest yet.
     Decaying,
 }
 

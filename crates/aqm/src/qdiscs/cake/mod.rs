@@ -1,16 +1,19 @@
-//! CAKE's essentials: a shaper, queues for flows in sets of eight ways, fairness between hosts, and COBALT
-//! in every queue.
+//! The essentials of CAKE: a shaper, flow queues in sets of eight ways, fairness between hosts, and
+//! COBALT in every queue.
 //!
-//! Source: Linux `sch_cake.c` (6.1 series).
+//! Source: Linux 6.1 `sch_cake.c`.
 //!
-//! What is not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
-//! Deviations: a queue that was emptied leaves the lists when COBALT's count and BLUE's probability are
-//! zero, Linux waits for `drop_next` too; a host counts as known while one of its queues is listed, in
-//! Linux while it has bulk flows; the fattest queue is found by looking, not in a heap; the fresh inverse
-//! root is 0 as in Linux (`linux_exact`).
+//! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
-//! As in Linux the ninth flow of a set takes over the name of the queue it shares; the flow that had the name
-//! may be given another queue meanwhile, and overtake itself.
+//! Deviations from Linux:
+//! - An emptied queue leaves the lists when COBALT's count and BLUE's probability are zero; Linux
+//!   waits for `drop_next` too.
+//! - A host is known while one of its queues is listed, in Linux while it has bulk flows.
+//! - The fattest queue is found by a search, not in a heap.
+//!
+//! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set takes
+//! over the hash of the queue that it shares: the flow that had it may get another queue meanwhile,
+//! and its packets may be reordered.
 
 mod lists;
 mod params;
@@ -45,11 +48,7 @@ const VARS: &[Var] = &[
         doc: "Queues that have not used up their first quantum",
     },
     Var { name: "bulk_flows", unit: "1", doc: "Queues that have" },
-    Var {
-        name: "decaying_flows",
-        unit: "1",
-        doc: "Empty queues whose COBALT has not forgotten yet",
-    },
+    Var { name: "decaying_flows", unit: "1", doc: "Empty queues whose COBALT is not at rest yet" },
 ];
 
 impl Scheme for Cake {
@@ -68,7 +67,7 @@ impl Scheme for Cake {
 #[derive(Debug)]
 struct CakeQueues<P> {
     flows: FlowQueues<P, Cobalt>,
-    standings: Vec<Standing>,
+    states: Vec<QueueState>,
     lists: Lists,
     flow_ways: Ways,
     sources: Hosts,
@@ -77,15 +76,15 @@ struct CakeQueues<P> {
     limit: Limit,
     most_bytes: u64,
     quantum: u64,
-    /// For the names of flows, sources and destinations.
+    /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
 }
 
-/// Where a queue stands in the rounds, and the places of its hosts.
+/// The state of a queue in deficit round robin, and the places of its hosts.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
-    state: State,
+struct QueueState {
+    phase: Phase,
     credits: i64,
     source: usize,
     destination: usize,
@@ -98,7 +97,7 @@ struct Standing {
 ///    +-- at rest <-- Decaying <-- not at rest --------+        Decaying -- packet --> Sparse
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum Phase {
     Idle,
     Sparse,
     SparseWait,
@@ -110,7 +109,7 @@ enum State {
 #[derive(Debug)]
 struct Hosts {
     ways: Ways,
-    /// By place: queues listed, and those of them that are bulk.
+    /// By place: listed queues, and how many of them are bulk.
     counts: Vec<(u32, u32)>,
     counts_for_fairness: bool,
 }
@@ -124,7 +123,7 @@ impl Hosts {
         self.ways.place(hash, |place| self.counts[place].0 == 0)
     }
 
-    /// By how many the quantum of a flow of this host is divided.
+    /// The number by which the quantum of a flow of this host is divided.
     fn load(&self, place: usize) -> u32 {
         if self.counts_for_fairness { self.counts[place].1 } else { 0 }
     }
@@ -134,14 +133,14 @@ impl<P: Packet> CakeQueues<P> {
     fn new(params: &CakeParams, env: &Env) -> Self {
         let places = params.flows as usize;
         let (cobalt, env) = (params.cobalt(), Env { rate: params.bandwidth.0, ..*env });
-        let rest = Standing { state: State::Idle, credits: 0, source: 0, destination: 0 };
+        let rest = QueueState { phase: Phase::Idle, credits: 0, source: 0, destination: 0 };
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         let framing =
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
-        let (limit, most_bytes) = params.room();
+        let (limit, most_bytes) = params.limits();
         CakeQueues {
             flows: FlowQueues::new(places, || Cobalt::with(cobalt.clone(), &env)),
-            standings: vec![rest; places],
+            states: vec![rest; places],
             lists: Lists::new(places),
             flow_ways: Ways::new(places),
             sources: Hosts::new(places, is(Isolation::Src)),
@@ -155,58 +154,58 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The queue of a packet; one that nobody uses is given to its hosts as well.
+    /// The queue of a packet. An idle one is assigned to the hosts of the packet as well.
     fn place(&mut self, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
-        let is_free = |place: usize| self.standings[place].state == State::Idle;
+        let is_free = |place: usize| self.states[place].phase == Phase::Idle;
         let index = self.flow_ways.place(splitmix(packet.flow() ^ flow_salt), is_free);
-        let standing = &mut self.standings[index];
-        if standing.state == State::Idle {
-            standing.source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
-            standing.destination =
+        let queue = &mut self.states[index];
+        if queue.phase == Phase::Idle {
+            queue.source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
+            queue.destination =
                 self.destinations.place(splitmix(packet.dst_host() ^ destination_salt));
-            self.sources.counts[standing.source].0 += 1;
-            self.destinations.counts[standing.destination].0 += 1;
+            self.sources.counts[queue.source].0 += 1;
+            self.destinations.counts[queue.destination].0 += 1;
         }
         index as u32
     }
 
-    /// A flow's share of the quantum, rounded by chance so that it is right on average.
+    /// A flow's share of the quantum, rounded at random so that its mean is exact (fact qdisc-11).
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
-        let Standing { source, destination, .. } = self.standings[index as usize];
+        let QueueState { source, destination, .. } = self.states[index as usize];
         let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
         (self.quantum as f64 / f64::from(load) + rng.uniform()) as i64 // rounded down
     }
 
-    fn set_state(&mut self, index: u32, state: State) {
-        let standing = &mut self.standings[index as usize];
-        let was = core::mem::replace(&mut standing.state, state);
-        if (was == State::Bulk) == (state == State::Bulk) {
+    fn set_phase(&mut self, index: u32, phase: Phase) {
+        let queue = &mut self.states[index as usize];
+        let was = core::mem::replace(&mut queue.phase, phase);
+        if (was == Phase::Bulk) == (phase == Phase::Bulk) {
             return;
         }
-        let Standing { source, destination, .. } = *standing;
+        let QueueState { source, destination, .. } = *queue;
         for (_, bulk) in
             [&mut self.sources.counts[source], &mut self.destinations.counts[destination]]
         {
-            *bulk += u32::from(state == State::Bulk);
-            *bulk -= u32::from(was == State::Bulk);
+            *bulk += u32::from(phase == Phase::Bulk);
+            *bulk -= u32::from(was == Phase::Bulk);
         }
     }
 
     /// A packet was appended to a queue.
     fn activate(&mut self, index: u32, rng: &mut Rng) {
-        match self.standings[index as usize].state {
-            State::Idle | State::Decaying => {
-                self.set_state(index, State::Sparse);
-                self.standings[index as usize].credits = self.share(index, rng);
+        match self.states[index as usize].phase {
+            Phase::Idle | Phase::Decaying => {
+                self.set_phase(index, Phase::Sparse);
+                self.states[index as usize].credits = self.share(index, rng);
                 self.lists.move_to(List::New, index);
             }
-            State::SparseWait => self.set_state(index, State::Bulk),
-            State::Sparse | State::Bulk => {}
+            Phase::SparseWait => self.set_phase(index, Phase::Bulk),
+            Phase::Sparse | Phase::Bulk => {}
         }
     }
 
-    /// The queue to serve: once in a call a decaying one, then new, then old.
+    /// The queue to serve: at first in a call a decaying one, then new before old.
     fn next(&self, is_first: bool) -> Option<(List, u32)> {
         let order = match is_first {
             true => [List::Decaying, List::New, List::Old],
@@ -217,24 +216,24 @@ impl<P: Packet> CakeQueues<P> {
 
     /// Credits are used up: to the end of the old queues with a new share.
     fn step_back(&mut self, index: u32, rng: &mut Rng) {
-        if self.standings[index as usize].state == State::Sparse {
+        if self.states[index as usize].phase == Phase::Sparse {
             let is_empty = self.flows.is_empty(index);
-            self.set_state(index, if is_empty { State::SparseWait } else { State::Bulk });
+            self.set_phase(index, if is_empty { Phase::SparseWait } else { Phase::Bulk });
         }
         let share = self.share(index, rng);
-        self.standings[index as usize].credits += share;
+        self.states[index as usize].credits += share;
         self.lists.move_to(List::Old, index);
     }
 
     /// A queue was found empty.
     fn retire(&mut self, index: u32) {
         if !self.flows.law(index).is_at_rest() {
-            self.set_state(index, State::Decaying);
+            self.set_phase(index, Phase::Decaying);
             return self.lists.move_to(List::Decaying, index);
         }
-        self.set_state(index, State::Idle);
+        self.set_phase(index, Phase::Idle);
         self.lists.remove(index);
-        let Standing { source, destination, .. } = self.standings[index as usize];
+        let QueueState { source, destination, .. } = self.states[index as usize];
         self.sources.counts[source].0 -= 1;
         self.destinations.counts[destination].0 -= 1;
     }
@@ -255,7 +254,7 @@ impl<P: Packet> CakeQueues<P> {
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();
-        // A packet that would not fit even alone must not evict all others first.
+        // A packet that would not fit alone must not evict all others first.
         if matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
@@ -283,17 +282,17 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         }
         let mut next = self.next(true);
         while let Some((list, index)) = next {
-            let standing = &self.standings[index as usize];
-            if standing.credits <= 0 && standing.state != State::Decaying {
+            let queue = &self.states[index as usize];
+            if queue.credits <= 0 && queue.phase != Phase::Decaying {
                 self.step_back(index, rng);
             } else if let Some(bytes) = self.flows.judge(index, now, rng, sink) {
-                self.standings[index as usize].credits -= i64::from(bytes);
+                self.states[index as usize].credits -= i64::from(bytes);
                 self.shaper.charge(bytes);
                 return self.flows.pop(index);
             } else {
                 self.retire(index);
             }
-            // Nothing but empty queues that are not at rest yet: they wait for the next call.
+            // Only decaying queues are left: they wait for the next call.
             next = self
                 .next(false)
                 .filter(|&(next, _)| (list, next) != (List::Decaying, List::Decaying));
@@ -315,7 +314,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
 
     fn observe(&self, out: &mut [f64]) {
         let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
-        let is_bulk = |&index: &u32| self.standings[index as usize].state == State::Bulk;
+        let is_bulk = |&index: &u32| self.states[index as usize].phase == Phase::Bulk;
         out[1] = listed.filter(is_bulk).count() as f64;
         out[0] = f64::from(self.lists.length(List::New) + self.lists.length(List::Old)) - out[1];
         out[2] = f64::from(self.lists.length(List::Decaying));
@@ -323,5 +322,4 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -28,8 +28,8 @@ params! {
     /// Parameters of CAKE.
     pub struct CakeParams {
         dialects: "besteffort" = "Linux sch_cake.c with one tin";
-        /// How much may wait; beyond it the fattest queue loses packets. With a bandwidth at most 400 ms
-        /// of it, or 4 MiB if that is more.
+        /// How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at most
+        /// 400 ms of it, or 4 MiB if that is more.
         limit: Limit, POSITIVE, "Linux sch_cake.c: 10240 packets of 1514 bytes"
             => Limit::Bytes(10_240 * 1514);
         /// Rate that packets may leave at.
@@ -49,11 +49,11 @@ params! {
         /// Cells of the link below.
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
     } behaviour {
-        "a flow's quantum": "1514 bytes (with a bandwidth a 4096th of its bytes per second, 300 at least) over \
-            the bulk flows of its busier host, rounded by chance", "Linux sch_cake.c";
-        "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval grows as much \
-            as the target", "Linux sch_cake.c";
-        "who pays where there is no room": "the head of the queue with most bytes", "Linux sch_cake.c";
+        "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, at least \
+            300) over the bulk flows of its busier host, rounded at random", "Linux sch_cake.c";
+        "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval grows \
+            as much as the target", "Linux sch_cake.c";
+        "dropped where there is no room": "the head of the queue with most bytes", "Linux sch_cake.c";
         "ECN": "COBALT marks whatever can be marked; BLUE drops", "Linux sch_cake.c";
         "every queue's law": "cobalt@linux_exact", "Linux sch_cake.c";
     }
@@ -69,17 +69,17 @@ params! {
     };
 }
 
-/// The frame that Linux tunes by.
+/// The frame by which Linux sets quantum and target.
 const FRAME_BYTES: u64 = 1514;
 
 impl CakeParams {
-    /// Bytes that a flow may send per round (spec aqm.md §19).
+    /// Bytes that a flow may send per round (Linux 6.1 sch_cake.c, cake_set_rate).
     pub(super) fn quantum(&self) -> u64 {
         let share = self.bandwidth.0.map(|rate| rate.as_bps() / 8 / 4096);
         share.map_or(FRAME_BYTES, |bytes| bytes.clamp(300, FRAME_BYTES))
     }
 
-    /// COBALT as the rate wants it.
+    /// The parameters of COBALT at the bandwidth (Linux 6.1 sch_cake.c, cake_set_rate).
     pub(super) fn cobalt(&self) -> CobaltParams {
         let frame = self.bandwidth.0.map_or(Span::ZERO, |rate| rate.time_for(FRAME_BYTES));
         let target = self.target.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
@@ -88,8 +88,8 @@ impl CakeParams {
         CobaltParams { target, interval, ..usual }
     }
 
-    /// The limit, with a bandwidth no more than Linux allows.
-    pub(super) fn room(&self) -> (Limit, u64) {
+    /// The limit, and the bytes that Linux allows at the bandwidth (6.1 sch_cake.c, cake_reconfigure).
+    pub(super) fn limits(&self) -> (Limit, u64) {
         let most = self
             .bandwidth
             .0

@@ -1,4 +1,4 @@
-//! The shaper of CAKE: a clock that each packet moves on by the time it takes at the rate.
+//! The shaper of CAKE: a clock that each packet advances by its time at the rate.
 
 use crate::time::{Rate, Span, Time};
 
@@ -23,7 +23,7 @@ crate::words! {
 }
 
 impl Framing {
-    /// What a packet costs on the link below.
+    /// Bytes of a packet on the link below.
     pub(super) fn bytes(&self, packet: u32) -> u64 {
         let bytes = (u64::from(packet) + self.overhead).max(self.mpu);
         match self.cells {
@@ -34,13 +34,14 @@ impl Framing {
     }
 }
 
-/// The clocks; a deficit, not a bucket.
+/// The clocks of the shaper: a deficit mode, no token bucket (Linux 6.1 sch_cake.c,
+/// cake_advance_shaper).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     rate: Option<Rate>,
     framing: Framing,
     next: Time,
-    /// Half as slow again: a bound on bursts where the other clock has fallen behind.
+    /// Advances by 1.5 times as much: a bound on bursts where the other clock has fallen behind.
     failsafe: Time,
 }
 
@@ -55,7 +56,7 @@ impl Shaper {
         (self.rate.is_some() && until > now).then_some(until)
     }
 
-    /// A packet arrives where nothing waited: time that was not used is lost.
+    /// A packet arrives where nothing waited: unused time is not saved up.
     pub(super) fn wake(&mut self, now: Time) {
         if self.next < now {
             (self.next, self.failsafe) = (now, now);
@@ -75,9 +76,9 @@ impl Shaper {
 mod tests {
     use super::*;
 
-    /// Spec aqm.md §19: ATM 48 to 53, PTM one more for each 64.
+    /// Linux 6.1 sch_cake.c, cake_calc_overhead: ATM 53 for 48, PTM one more for each 64.
     #[test]
-    fn cells_cost_what_they_carry() {
+    fn cells_and_the_least_size_are_accounted() {
         let bytes = |cells, packet| Framing { overhead: 0, mpu: 64, cells }.bytes(packet);
         assert_eq!(bytes(Cells::None, 40), 64);
         assert_eq!((bytes(Cells::Atm, 96), bytes(Cells::Atm, 97)), (106, 159));

@@ -52,7 +52,7 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// Fact 19.1.
+/// Fact qdisc-10.
 #[test]
 fn quantum_and_target_follow_the_rate() {
     let at = |rate: &str| {
@@ -66,7 +66,7 @@ fn quantum_and_target_follow_the_rate() {
     assert_eq!(at("100mbit").2, 1514);
 }
 
-/// Fact 19.3: host B has 9 bulk flows, host A one.
+/// Fact qdisc-11: host B has 9 bulk flows, host A one.
 #[test]
 fn the_flows_of_a_busy_host_share_its_quantum() {
     let mut cake = cake(&[]);
@@ -87,15 +87,15 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
     }
     assert_eq!(from_a, 50, "half of the link is more than enough for all of host A");
     let busy = (0..1024).find(|&index| {
-        cake.standings[index as usize].state == State::Bulk && cake.share(index, &mut rng) < 1000
+        cake.states[index as usize].phase == Phase::Bulk && cake.share(index, &mut rng) < 1000
     });
     let shares = (0..10_000).map(|_| cake.share(busy.unwrap(), &mut rng) as f64);
     assert_near(shares.sum::<f64>() / 1e4, 1514.0 / 9.0, 0.1);
 }
 
-/// Fact 19.4.
+/// Linux 6.1 sch_cake.c, cake_dequeue: COBALT of an empty queue decays at each visit of the scheduler.
 #[test]
-fn an_empty_queue_forgets_a_step_at_each_visit() {
+fn an_empty_queue_decays_one_step_at_each_visit() {
     let mut cake = cake(&[]);
     let mut rng = rng();
     let packet = Addressed { flow: 1, source: 1 };
@@ -112,12 +112,12 @@ fn an_empty_queue_forgets_a_step_at_each_visit() {
         cake.lists.head(List::Decaying).is_none()
     });
     assert!(visits.unwrap() > 1, "one step at a time");
-    assert!(cake.standings.iter().all(|standing| standing.state == State::Idle));
+    assert!(cake.states.iter().all(|queue| queue.phase == Phase::Idle));
     assert!(cake.sources.counts.iter().all(|&count| count == (0, 0)));
 }
 
 #[test]
-fn the_shaper_sends_at_its_rate_and_says_when_to_ask_again() {
+fn the_shaper_sends_at_its_rate_and_gives_the_time_of_the_next_packet() {
     let mut cake = cake(&[("bandwidth", "10mbit")]);
     let mut rng = rng();
     let mut log = Drops::default();
@@ -135,9 +135,9 @@ fn the_shaper_sends_at_its_rate_and_says_when_to_ask_again() {
     assert_eq!((sent, log.0.len()), (100, 0));
 }
 
-/// Spec aqm.md §19: the fattest pays from its head, and COBALT hears of it.
+/// Linux 6.1 sch_cake.c, cake_drop: from the head of the fattest queue, with cobalt_queue_full.
 #[test]
-fn the_fattest_queue_pays_and_hears_of_it() {
+fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
     let mut cake = cake(&[("limit", "20p")]);
     let mut rng = rng();
     let mut log = Drops::default();

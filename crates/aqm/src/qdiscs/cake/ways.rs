@@ -1,5 +1,5 @@
-//! A hash table of fixed size whose sets have eight ways, so that two names collide only when nine
-//! that are in use fall into one set.
+//! A hash table of fixed size whose sets have eight ways: hashes collide only when nine of them are in
+//! use in one set.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// Ways of a set (Linux `CAKE_SET_WAYS`).
 pub(super) const WAYS: usize = 8;
 
-/// Which name holds which place.
+/// Which hash holds which place.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
     sets: Vec<[u64; WAYS]>,
@@ -20,19 +20,19 @@ impl Ways {
         Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
-    /// The place of a name given by its hash: its own, a free one of its set, or, where all eight are in
-    /// use, the one the hash falls on.
+    /// The place of a hash: its own, a free one of its set, or, where all eight are in use, the one
+    /// it falls on (Linux 6.1 sch_cake.c, cake_hash).
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
         let places = self.sets.len() * WAYS;
         let direct = ((u128::from(hash) * places as u128) >> 64) as usize;
         let (first, start) = (direct - direct % WAYS, direct % WAYS);
-        let names = &mut self.sets[direct / WAYS];
+        let hashes = &mut self.sets[direct / WAYS];
         let mut ways = (start..start + WAYS).map(|way| way % WAYS);
-        if let Some(own) = ways.clone().find(|&way| names[way] == hash && !is_free(first + way)) {
+        if let Some(own) = ways.clone().find(|&way| hashes[way] == hash && !is_free(first + way)) {
             return first + own;
         }
         let way = ways.find(|&way| is_free(first + way)).unwrap_or(start);
-        names[way] = hash;
+        hashes[way] = hash;
         first + way
     }
 }
@@ -41,9 +41,9 @@ impl Ways {
 mod tests {
     use super::*;
 
-    /// Fact 19.2.
+    /// Linux 6.1 sch_cake.c, cake_hash.
     #[test]
-    fn eight_names_of_one_set_have_places_of_their_own_and_the_ninth_has_not() {
+    fn eight_hashes_of_one_set_have_places_of_their_own_and_the_ninth_shares_one() {
         let mut ways = Ways::new(1024);
         let mut used = [false; 1024];
         let same_set = |n: u64| (1 << 50) | n; // high bits choose the set
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_keeps_its_place_while_it_is_used() {
+    fn a_hash_keeps_its_place_while_it_is_used() {
         let mut ways = Ways::new(8);
         let place = ways.place(77, |_| true);
         assert_eq!(ways.place(77, |other| other != place), place);

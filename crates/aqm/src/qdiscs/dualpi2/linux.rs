@@ -1,5 +1,5 @@
-//! The controller of Linux `sch_dualpi2.c` in its integers: p' in 32 bits, gains in what 64 ns of delay add
-//! to it.
+//! The controller of Linux `sch_dualpi2.c` in its integers: p' in 32 bits; a gain is what 64 ns of
+//! delay add to it.
 
 use super::params::DualPi2Params;
 use crate::time::Span;
@@ -14,7 +14,7 @@ pub(super) struct LinuxController {
     target: i64,
     alpha: i64,
     beta: i64,
-    /// Of 2^32 - 1; less than that where p' must stay below 1/k.
+    /// At most 2^32 - 1; less where p' must stay below 1/k.
     most: u32,
     prob: u32,
     delay: i64,
@@ -33,8 +33,8 @@ impl LinuxController {
         }
     }
 
-    /// Linux `calculate_probability`. A step up that does not fit into 32 bits loses what is above
-    /// them, as there: delays that jump by more than 0.3 s at once may lower p'.
+    /// Linux sch_dualpi2.c, calculate_probability. A step that does not fit into 32 bits loses its
+    /// upper bits (fact qdisc-6).
     pub(super) fn update(&mut self, delay: Span) -> f64 {
         let delay = nanos(delay);
         let integral = delay.wrapping_sub(self.target).wrapping_mul(self.alpha);
@@ -75,18 +75,18 @@ mod tests {
         LinuxController::new(&DualPi2Params::of_dialect("linux").unwrap())
     }
 
-    /// Fact 17.4.
+    /// Fact qdisc-5.
     #[test]
-    fn internal_gains_are_whole_numbers_a_little_off_what_was_asked() {
+    fn internal_gains_are_integers_close_to_the_configured_gains() {
         assert_eq!((internal_gain(41.0 / 256.0), internal_gain(819.0 / 256.0)), (44, 879));
         let hertz = |gain: i64| gain as f64 * 1e9 / 64.0 / 4_294_967_296.0;
         assert_near(hertz(44), 0.16007, 5e-6);
         assert_near(hertz(879), 3.1978, 5e-5);
     }
 
-    /// Fact 17.4 at work: 20 ms above the target, from a delay that was the same.
+    /// Fact qdisc-5: 20 ms above the target, after the same delay before.
     #[test]
-    fn a_step_is_that_of_the_whole_gains() {
+    fn a_step_uses_the_integer_gains() {
         let mut controller = controller();
         controller.update(Span::from_millis(35));
         let before = controller.prob;
@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn the_probability_stays_between_nothing_and_all() {
+    fn the_probability_stays_between_zero_and_one() {
         let mut controller = controller();
         assert_eq!(controller.update(Span::ZERO), 0.0);
         let most = (0..200).map(|_| controller.update(Span::from_millis(250))).last();
         assert_eq!(most, Some(1.0));
     }
 
-    /// By reading: 400 ms at once make 1.34 of p', of which 32 bits keep 0.34.
+    /// Fact qdisc-6: 400 ms at once add 1.34 to p', of which 32 bits keep 0.34.
     #[test]
     fn a_step_that_does_not_fit_loses_its_upper_bits() {
         let step = (400_000_000u64 * 879 + 385_000_000 * 44) >> 6;

@@ -1,19 +1,20 @@
-//! DualPI2: a queue for low latency and a classic one, with coupled signals: p'^2 in the classic queue,
-//! the larger of its own ramp and k p' in the other.
+//! DualPI2: a low-latency and a classic queue with coupled signals: p'^2 in the classic queue, the
+//! larger of its own ramp and k p' in the other.
 //!
-//! Source: RFC 9332 §2.4, §2.5.1 and Appendix A (pass 2) for `rfc9332`; Linux `sch_dualpi2.c` for `linux`.
-//! What they share is here, what each does with a packet at the head is in `signals.rs`.
+//! Source: RFC 9332 §2.4, §2.5.1 and Appendix A (pass 2) for `rfc9332`; Linux `sch_dualpi2.c` for
+//! `linux`. What they share is here, their verdicts on packets at the head are in `signals.rs`.
 //!
 //! Where the RFC leaves a choice:
-//! - Weighted round robin with the credit of Linux; the RFC names the weight 1/16 only as an example.
-//! - A recur counter for each purpose, where the RFC's low-latency queue shares one between drop and mark.
+//! - Weighted round robin with the credits of Linux; the weight of 1/16 is an example of the RFC.
+//! - One counter of `recur` for each purpose; the RFC's low-latency queue has one for drops and
+//!   marks together.
 //! - The delay of the ramp is that of the packet in hand; lengths are those after its removal.
-//! - A classic queue has room while bytes + MTU fit (RFC); with a limit in packets while fewer wait.
+//! - An arrival is accepted while an MTU fits (RFC); with a limit in packets, while fewer wait.
 //!
-//! Deviations from Linux: probabilities are rolled as real numbers, though the controller is in its
-//! integers; packets are classed by ECN only; `l_min_len` is tested on departure, Linux notes it on
-//! arrival (at its default of 0 there is no difference); drops happen at the head only (`drop_early`
-//! off); no `memlimit`.
+//! Deviations from Linux: random numbers are real, though the controller has the integers of Linux;
+//! packets are classified by ECN only; `l_min_len` is tested on departure, in Linux on arrival (no
+//! difference at its default of 0); packets are dropped at the head only (`drop_early` off); no
+//! `memlimit`.
 
 mod linux;
 mod params;
@@ -74,34 +75,34 @@ struct DualQueue<P> {
     limit: Limit,
     /// Room that an arrival must leave beyond its own size.
     headroom: Option<u64>,
-    turns: Turns,
+    scheduler: Scheduler,
 }
 
 /// Weighted round robin between the two queues.
 #[derive(Clone, Copy, Debug)]
-struct Turns {
+struct Scheduler {
     /// Above zero the classic queue has waited long enough.
     credit: f64,
     c_weight: f64,
     at_rest: f64,
 }
 
-impl Turns {
-    fn new(c_weight: f64, mtu_bytes: u32) -> Turns {
+impl Scheduler {
+    fn new(c_weight: f64, mtu_bytes: u32) -> Scheduler {
         let at_rest = f64::from(mtu_bytes) * (c_weight - (1.0 - c_weight));
-        Turns { credit: at_rest, c_weight, at_rest }
+        Scheduler { credit: at_rest, c_weight, at_rest }
     }
 
-    /// Whose turn it is, of two queues of which at least one holds packets.
+    /// Which queue to serve; at least one of them holds packets.
     fn place(&self, low_waits: bool, classic_waits: bool) -> Place {
-        debug_assert!(low_waits || classic_waits, "somebody waits");
+        debug_assert!(low_waits || classic_waits, "packets wait");
         match low_waits && (!classic_waits || self.credit <= 0.0) {
             true => Place::Low,
             false => Place::Classic,
         }
     }
 
-    /// A packet was taken while the other queue waits, or not.
+    /// A packet was taken; `other_waits`: packets wait in the other queue.
     fn served(&mut self, place: Place, bytes: u32, other_waits: bool) {
         match place {
             _ if !other_waits => {}
@@ -121,7 +122,7 @@ impl<P: Packet> DualQueue<P> {
             timer: Periodic::new(params.tupdate),
             limit: params.limit,
             headroom: is_rfc.then_some(u64::from(env.mtu_bytes)),
-            turns: Turns::new(params.c_weight, env.mtu_bytes),
+            scheduler: Scheduler::new(params.c_weight, env.mtu_bytes),
         }
     }
 
@@ -142,20 +143,20 @@ impl<P: Packet> DualQueue<P> {
         }
     }
 
-    /// Takes the packet whose turn it is.
+    /// Takes the packet that the scheduler chooses.
     fn next(&mut self) -> Option<(Place, Time, P)> {
         let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
         if !low_waits && !classic_waits {
-            self.turns.credit = self.turns.at_rest;
+            self.scheduler.credit = self.scheduler.at_rest;
             return None;
         }
-        let place = self.turns.place(low_waits, classic_waits);
-        let (line, other_waits) = match place {
+        let place = self.scheduler.place(low_waits, classic_waits);
+        let (fifo, other_waits) = match place {
             Place::Low => (&mut self.low, classic_waits),
             Place::Classic => (&mut self.classic, low_waits),
         };
-        let Departure { packet, enqueued } = line.pop().expect("it waits");
-        self.turns.served(place, packet.bytes(), other_waits);
+        let Departure { packet, enqueued } = fifo.pop().expect("it waits");
+        self.scheduler.served(place, packet.bytes(), other_waits);
         Some((place, enqueued, packet))
     }
 }
@@ -165,7 +166,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         if self.is_full_for(packet.bytes()) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        // RFC 9332 §2.3: ECT(1) and CE ask for low latency.
+        // RFC 9332 §2.3: ECT(1) and CE are classified for low latency.
         match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => self.low.push(now, packet),
             Ecn::NotEct | Ecn::Ect0 => self.classic.push(now, packet),
@@ -200,7 +201,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
 
     fn on_timer(&mut self, now: Time) {
         let age =
-            |line: &mut PacketFifo<P>| line.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
+            |fifo: &mut PacketFifo<P>| fifo.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
         self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
         self.timer.advance(now);
     }

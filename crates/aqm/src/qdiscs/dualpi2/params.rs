@@ -9,7 +9,7 @@ params! {
     /// Parameters of DualPI2.
     pub struct DualPi2Params {
         dialects: "rfc9332" = "RFC 9332 Appendix A, pass 2: deterministic thinning, a ramp for L4S",
-            "linux" = "Linux sch_dualpi2.c: chance, a step at 1 ms for L4S";
+            "linux" = "Linux sch_dualpi2.c: random, a step at 1 ms for L4S";
         /// How much may wait in both queues together.
         limit: Limit, POSITIVE, "Linux sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate"
             => Limit::Packets(10_000);
@@ -29,13 +29,13 @@ params! {
         /// Sojourn time from which the low-latency queue marks on its own.
         l_min_th: Span, NOT_NEGATIVE, "RFC 9332 A.1" => Span::from_micros(800),
             "linux": "sch_dualpi2.c: step_thresh" => Span::from_millis(1);
-        /// How much longer until it marks everything; 0 is a step.
+        /// From `l_min_th` plus this it marks every packet; 0 is a step.
         l_range: Span, NOT_NEGATIVE, "RFC 9332 A.1" => Span::from_micros(400),
             "linux": "sch_dualpi2.c: a step" => Span::ZERO;
         /// It marks on its own only while more packets than this wait behind.
         l_min_len: u64, ANY, "RFC 9332 A.1: Th_len" => 1,
             "linux": "sch_dualpi2.c: min_qlen_step" => 0;
-        /// The share of the link that the classic queue has at least.
+        /// The least share of the link that the classic queue has.
         c_weight: f64, PROBABILITY, "RFC 9332 §4.2.2" => 1.0 / 16.0,
             "linux": "sch_dualpi2.c: classic_protection" => 0.1;
         /// Whether saturation drops what could be marked; if not, p' stays below 1/k and the limit
@@ -43,7 +43,7 @@ params! {
         drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
     } behaviour {
         "thinning": "deterministic: a sum that passes 1", "RFC 9332 Appendix A.2: recur",
-            "linux": "by chance", "Linux sch_dualpi2.c";
+            "linux": "random", "Linux sch_dualpi2.c";
         "low-latency marks of its own": "a ramp from l_min_th", "RFC 9332 Appendix A.2: laqm",
             "linux": "a step above l_min_th", "Linux sch_dualpi2.c";
         "saturated": "from k p' = 1", "RFC 9332 Appendix A.2",
@@ -51,7 +51,7 @@ params! {
         "saturated, low latency": "dropped with p'^2, else marked", "RFC 9332 §4.2.3",
             "linux": "dropped when two draws are < p', else marked", "Linux sch_dualpi2.c";
         "never signalled": "nothing is exempt", "RFC 9332 Appendix A.2",
-            "linux": "while less than two packets wait, but for the step", "Linux sch_dualpi2.c";
+            "linux": "while less than two packets wait, except by the step", "Linux sch_dualpi2.c";
     }
     check: |params| match params.k >= 1.0 {
         true => Ok(()),

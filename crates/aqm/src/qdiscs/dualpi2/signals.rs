@@ -1,4 +1,4 @@
-//! The coupled signals: the controller, and what becomes of a packet at the head of each queue.
+//! The coupled signals: the controller, and the verdict on the packet at the head of each queue.
 
 use super::linux::LinuxController;
 use super::params::DualPi2Params;
@@ -38,13 +38,14 @@ enum Controller {
     Linux(LinuxController),
 }
 
-/// Deterministic thinning (RFC 9332 A.2 `recur`): true once for every 1 that the sum exceeds.
+/// Deterministic thinning (RFC 9332 Appendix A.2, `recur`): true each time that the sum of
+/// probabilities exceeds 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recur(f64);
 
 impl Recur {
     pub(super) fn next(&mut self, prob: f64) -> bool {
-        // Forgives the rounding of sums that are to be 1 (spec aqm.md §1).
+        // A sum of doubles that should be exactly 1 may be slightly above.
         const TOLERANCE: f64 = 1e-12;
         self.0 += prob;
         let exceeds = self.0 > 1.0 + TOLERANCE;
@@ -107,8 +108,8 @@ impl Coupled {
         }
     }
 
-    /// What becomes of the head of a queue; `left` waits in both when it is removed, `low` packets of
-    /// it for low latency.
+    /// The verdict on the head of a queue. `left` waits in both queues after it, `low` packets of it
+    /// in the low-latency queue.
     pub(super) fn judge(
         &mut self,
         place: Place,
@@ -181,12 +182,12 @@ impl Coupled {
         Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random)
     }
 
-    /// Linux: less than two packets in both queues are never too much.
+    /// Linux sch_dualpi2.c, must_drop: no signal while less than two packets wait in both queues.
     fn is_small(&self, left: Backlog) -> bool {
         left.bytes < 2 * self.mtu_bytes
     }
 
-    /// p'^2 by two draws that must both hit.
+    /// True with probability p'^2: two draws that must both be below p'.
     fn squared_hit(&self, rng: &mut Rng) -> bool {
         rng.uniform() < self.base_prob && rng.uniform() < self.base_prob
     }

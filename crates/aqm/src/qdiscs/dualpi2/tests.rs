@@ -31,7 +31,7 @@ fn observed(dual: &DualQueue<Numbered>) -> [f64; 6] {
     out
 }
 
-/// Golden trace G5.
+/// RFC 9332 Appendix A.1 with tupdate = 16 ms; the values are those of fact qdisc-12.
 #[test]
 fn the_controller_follows_the_golden_trace() {
     let mut signals = dual("rfc9332").signals;
@@ -54,16 +54,16 @@ fn fires(prob: f64, calls: u32) -> Vec<u32> {
     (1..=calls).filter(|_| recur.next(prob)).collect()
 }
 
-/// Golden trace G7 and fact 17.2.
+/// Fact qdisc-13.
 #[test]
-fn thinning_fires_at_the_calls_of_the_golden_trace() {
+fn thinning_is_true_whenever_the_sum_of_probabilities_exceeds_one() {
     assert_eq!(fires(0.3, 27), [4, 7, 11, 14, 17, 21, 24, 27]);
     assert_eq!(fires(0.5, 11), [3, 5, 7, 9, 11]);
     assert_eq!(fires(1.0, 5), [2, 3, 4, 5]);
     assert_eq!(fires(0.25, 13), [5, 9, 13]);
 }
 
-/// Fact 17.1.
+/// RFC 9332 §2.4: p_C = p'^2, p_CL = k p' with k = 2.
 #[test]
 fn the_classic_signal_is_the_square_and_the_coupled_one_twice_the_base() {
     let mut signals = dual("rfc9332").signals;
@@ -75,7 +75,7 @@ fn the_classic_signal_is_the_square_and_the_coupled_one_twice_the_base() {
     }
 }
 
-/// Fact 17.3.
+/// RFC 9332 Appendix A.2, laqm.
 #[test]
 fn the_ramp_goes_from_800_to_1200_microseconds() {
     let signals = dual("rfc9332").signals;
@@ -84,7 +84,7 @@ fn the_ramp_goes_from_800_to_1200_microseconds() {
     }
 }
 
-/// Fact 17.5.
+/// RFC 9332 Appendix A.1: the delay is compared with the target of 15 ms.
 #[test]
 fn a_low_latency_delay_below_target_drives_the_probability_to_zero() {
     let mut dual = dual("rfc9332");
@@ -99,7 +99,7 @@ fn a_low_latency_delay_below_target_drives_the_probability_to_zero() {
     assert_eq!(observed(&dual)[1], 0.0);
 }
 
-/// Fact 17.6: the controller looks at the longer of the two delays.
+/// RFC 9332 Appendix A.1: the controller uses the longer of the two delays.
 #[test]
 fn an_overload_of_low_latency_traffic_raises_the_probability() {
     let mut dual = dual("rfc9332");
@@ -109,9 +109,9 @@ fn an_overload_of_low_latency_traffic_raises_the_probability() {
     assert!(observed(&dual)[1] > 0.05);
 }
 
-/// Fact 17.7.
+/// RFC 9332 §2.3.
 #[test]
-fn who_asks_for_low_latency_gets_it_and_nobody_else() {
+fn ect1_and_ce_go_to_the_low_latency_queue_and_nothing_else() {
     let mut dual = dual("rfc9332");
     for (ecn, low, classic) in
         [(Ecn::NotEct, 0, 1), (Ecn::Ect0, 0, 2), (Ecn::Ect1, 1, 2), (Ecn::Ce, 2, 2)]
@@ -121,9 +121,9 @@ fn who_asks_for_low_latency_gets_it_and_nobody_else() {
     }
 }
 
-/// Fact 17.8.
+/// Linux sch_dualpi2.c, must_drop and do_step_aqm: less than 2 * 1514 B.
 #[test]
-fn linux_does_not_signal_small_backlogs_but_keeps_its_step() {
+fn linux_signals_small_backlogs_by_its_step_only() {
     let mut signals = dual("linux").signals;
     signals.base_prob = 1.0;
     let mut judge = |place, waited: u64, left: u64, ecn| {
@@ -150,7 +150,7 @@ fn the_classic_queue_has_its_share_and_no_more() {
     }
 }
 
-/// RFC 9332 Appendix A, pass 2, written out with its own lists: what the discipline must do.
+/// RFC 9332 Appendix A, pass 2, written out with lists of its own.
 struct Literal {
     low: VecDeque<(Time, Numbered)>,
     classic: VecDeque<(Time, Numbered)>,
@@ -285,7 +285,7 @@ fn a_limit_in_bytes_keeps_room_for_a_largest_packet() {
     assert_eq!(log.dropped_ids(), [4]);
 }
 
-/// How 200 heads of a queue fare at a base probability, all of which can be marked: (drops, marks).
+/// The verdicts on 200 ECT heads of a queue at a base probability: (drops, marks).
 fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize) {
     let mut signals = DualQueue::<Numbered>::new(params, &env()).signals;
     signals.base_prob = base_prob;
@@ -301,11 +301,11 @@ fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize)
     (count(|v| matches!(v, Verdict::Drop(_))), count(|v| matches!(v, Verdict::Mark(_))))
 }
 
-/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation what can be marked is marked
-/// in both queues; from p_C = 1/k^2, where k p' is 1, it is dropped, in the low-latency queue as often as in
-/// the classic one, and marked otherwise. Linux draws, and begins beyond that point.
+/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation ECT packets are marked in
+/// both queues; from p_C = 1/k^2, where k p' is 1, they are dropped, as often in the low-latency queue
+/// as in the classic one, and marked otherwise. Linux draws at random, and begins beyond that point.
 #[test]
-fn saturation_drops_what_could_be_marked() {
+fn saturation_drops_ect_packets() {
     for dialect in ["rfc9332", "linux"] {
         let params = DualPi2Params::of_dialect(dialect).unwrap();
         let (drops, marks) = fates(&params, Place::Classic, 0.45);

@@ -6,14 +6,17 @@
 //!
 //! Deviations:
 //! - A queue whose credits are used up exactly waits for the next round (`credits <= 0`), as in
-//!   Linux and ns-3; the RFC's prose says "negative", which would give a full-quantum packet two
-//!   turns.
+//!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum packets
+//!   send two at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 move it always, to be taken off in the same round, which comes to the same.
-//! - `memory_limit` counts bytes of packets; Linux counts kernel buffers, which hosts here do not have.
+//!   prose and ns-3 always move it. It then leaves the lists in the same round, so the order of
+//!   service is the same.
+//! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do not
+//!   exist here.
 //! - Hash collisions are not set-associative (an option of ns-3).
 //!
-//! With a law's dialect `linux` or `ns3` go the flow queues of that name: `fq(codel@linux)`.
+//! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
+//! `fq(codel@linux)`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -32,21 +35,21 @@ use crate::units::Limit;
 use crate::{params, words};
 
 params! {
-    /// What flow queues take, beside the parameters of the law in each of them.
+    /// Parameters of flow queues, beside those of the law in each of them.
     pub struct FqParams {
         dialects:
             "rfc8290" = "RFC 8290",
             "linux" = "Linux sch_fq_codel.c",
             "ns3" = "ns-3 FqCoDelQueueDisc";
-        /// How much may wait in all queues together; beyond it `overflow` says who pays.
+        /// How much may wait in all queues together; `overflow` says what is dropped beyond it.
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
         flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
         /// Bytes a queue may send per round; `auto` is the largest packet of the link.
         quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
-        /// Who pays on overload: the head of the fattest queue, or the arrival.
+        /// What is dropped on overload: packets at the head of the fattest queue, or the arrival.
         overflow: Overflow, ANY, "RFC 8290 §4.1" => Overflow::Fattest;
-        /// Of what the fattest queue loses half.
+        /// What the fattest queue loses half of.
         shed: Shed, ANY, "RFC 8290 §4.1: packets" => Shed::Packets,
             "linux" | "ns3": "Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes" => Shed::Bytes;
         /// At most this many packets are dropped at once on overload.
@@ -60,9 +63,9 @@ params! {
 }
 
 words! {
-    /// Who pays on overload.
+    /// What is dropped on overload.
     pub enum Overflow {
-        /// The queue with most bytes.
+        /// Packets of the queue with most bytes.
         Fattest = "fattest",
         /// The packet that arrives.
         Arrival = "arrival",
@@ -70,11 +73,11 @@ words! {
 }
 
 words! {
-    /// Of what half is dropped.
+    /// What half of is dropped.
     pub enum Shed {
-        /// Of the packets.
+        /// The packets.
         Packets = "packets",
-        /// Of the bytes.
+        /// The bytes.
         Bytes = "bytes",
     }
 }
@@ -100,7 +103,7 @@ pub struct Fq<P, L> {
     quantum: i64,
     drop_batch: u64,
     salt: u64,
-    /// The earliest timer of the queues that hold packets. It may outlast them until it rings.
+    /// The earliest timer of the queues that hold packets. It may stay set when they have emptied.
     alarm: Option<Time>,
 }
 
@@ -131,8 +134,8 @@ impl<P: Packet, L: Law> Fq<P, L> {
         ((u128::from(hash) * self.flows.count() as u128) >> 64) as u32
     }
 
-    /// A law is not ticked while its queue is empty, so that a thousand idle queues cost nothing;
-    /// it catches up before its next hook.
+    /// Timers of a law do not run while its queue is empty, so that a thousand idle queues cost
+    /// nothing; the law catches up before its next hook.
     fn wake(&mut self, index: u32, now: Time) {
         let due = self.flows.law(index).next_timer().is_some_and(|due| due <= now);
         if due && self.flows.is_empty(index) {
@@ -145,8 +148,8 @@ impl<P: Packet, L: Law> Fq<P, L> {
         total.is_over(self.limit) || total.bytes > self.memory_limit
     }
 
-    /// Whether a packet is dropped because there is no room for it. Where the fattest queue pays, only one
-    /// that would not fit even alone: it must not evict all others first.
+    /// Whether a packet is dropped because there is no room for it. Where the fattest queue makes
+    /// room, only a packet that would not fit alone is refused: it must not evict all others first.
     fn refuses(&self, bytes: u32) -> bool {
         let present = match self.overflow {
             Overflow::Arrival => self.flows.total(),
@@ -178,16 +181,16 @@ impl<P: Packet, L: Law> Fq<P, L> {
         }
     }
 
-    /// A queue was found empty. A new one stays for one more round among the old, so that it cannot
-    /// come back as new at once (RFC 8290 §4.2).
-    fn retire(&mut self, turn: DrrList, index: u32) {
-        self.lists.remove_head(turn);
-        if turn == DrrList::New && self.lists.length(DrrList::Old) > 0 {
+    /// A queue was found empty. A new one stays among the old for one more round, so that it cannot
+    /// become new again at once (RFC 8290 §4.2).
+    fn retire(&mut self, list: DrrList, index: u32) {
+        self.lists.remove_head(list);
+        if list == DrrList::New && self.lists.length(DrrList::Old) > 0 {
             self.lists.append(DrrList::Old, index);
         }
     }
 
-    /// A packet was appended to a queue: see that the queue is served.
+    /// A packet was appended to a queue, which is listed if it was not.
     fn admit(&mut self, index: u32) {
         let due = self.flows.law(index).next_timer();
         if self.flows.total().packets == 1 {
@@ -212,7 +215,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
                 self.shed(now, sink);
             }
         } else if self.flows.is_empty(index) && !self.lists.contains(index) {
-            // The link will not ask this queue, so its law must hear now that it is empty.
+            // The queue is not listed and will not be asked, so its law learns now that it is empty.
             self.flows.law_mut(index).on_empty(now);
         }
     }
@@ -224,11 +227,11 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
         loop {
-            let (turn, index) = self.lists.head()?;
+            let (list, index) = self.lists.head()?;
             let credits = &mut self.credits[index as usize];
             if *credits <= 0 {
                 *credits += self.quantum;
-                self.lists.remove_head(turn);
+                self.lists.remove_head(list);
                 self.lists.append(DrrList::Old, index);
                 continue;
             }
@@ -238,7 +241,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
                     self.credits[index as usize] -= i64::from(bytes);
                     return self.flows.pop(index);
                 }
-                None => self.retire(turn, index),
+                None => self.retire(list, index),
             }
         }
     }

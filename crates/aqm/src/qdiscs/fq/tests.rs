@@ -56,9 +56,9 @@ fn observed<P: Packet + Send, L: Law>(fq: &Fq<P, L>) -> [f64; 3] {
     out
 }
 
-/// Fact 10.1: half of it from the head, one overflow drop each.
+/// RFC 8290 §4.1: half of its packets, from the head, one overflow drop each.
 #[test]
-fn the_fattest_queue_loses_half_of_it_from_its_head() {
+fn the_fattest_queue_loses_half_of_its_packets_from_its_head() {
     let mut fq = fq(&[("limit", "120p")]);
     fill(&mut fq, 1, 20, 1514);
     assert!(fill(&mut fq, 2, 100, 1500).dropped.is_empty());
@@ -68,7 +68,7 @@ fn the_fattest_queue_loses_half_of_it_from_its_head() {
     assert_eq!(fq.backlog().packets, 71);
 }
 
-/// Fact 10.1.
+/// RFC 8290 §4.1 and Linux 6.1 sch_fq_codel.c, drop_batch_size.
 #[test]
 fn at_most_a_batch_of_64_is_dropped_at_once() {
     let mut fq = fq(&[("limit", "200p")]);
@@ -76,8 +76,8 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// RFC 8290 §4.1 drops half of the packets, Linux `fq_codel_drop` half of the bytes; what there is half
-/// of is rounded up.
+/// RFC 8290 §4.1 drops half of the packets, Linux `fq_codel_drop` half of the bytes; half is rounded
+/// up.
 #[test]
 fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     let lost = |shed: &str| {
@@ -91,9 +91,9 @@ fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     assert_eq!(lost("bytes"), [1]);
 }
 
-/// Fact 14.3: Linux FQ-PIE drops the arrival, whoever is fat, and the law of its queue hears of it.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is fattest.
 #[test]
-fn the_arrival_pays_where_it_is_told_to() {
+fn with_overflow_arrival_the_arrival_is_dropped() {
     let mut fq = fq(&[("limit", "5p"), ("overflow", "arrival")]);
     fill(&mut fq, 1, 5, 1500);
     let log = fill(&mut fq, 2, 1, 60);
@@ -101,7 +101,7 @@ fn the_arrival_pays_where_it_is_told_to() {
     assert_eq!(fq.backlog().packets, 5);
 }
 
-/// Spec aqm.md §10: memory that is exceeded is an overload like the limit.
+/// Linux 6.1 sch_fq_codel.c, fq_codel_enqueue: exceeding the memory limit is an overload as well.
 #[test]
 fn memory_is_limited_beside_the_limit() {
     let mut fq = fq(&[("limit", "1000p"), ("memory_limit", "3kB"), ("shed", "bytes")]);
@@ -109,9 +109,9 @@ fn memory_is_limited_beside_the_limit() {
     assert_eq!(fill(&mut fq, 2, 1, 4000).dropped, [(2000, Stage::Enqueue, Cause::Overflow)]);
 }
 
-/// Spec aqm.md §10, table: each dialect brings its own flow queues.
+/// RFC 8290 §4.1; Linux 6.1 sch_fq_codel.c and sch_fq_pie.c; ns-3 FqCoDelQueueDisc, FqPieQueueDisc.
 #[test]
-fn the_dialect_of_the_law_brings_the_flow_queues_of_that_name() {
+fn the_dialect_of_the_law_selects_the_flow_queues_of_that_name() {
     let value = |aqm: &str, name: &str| {
         let spec = crate::QdiscSpec::parse(aqm).unwrap();
         let settings = crate::registry::settings(&spec).unwrap();
@@ -135,7 +135,7 @@ fn the_dialect_of_the_law_brings_the_flow_queues_of_that_name() {
     assert_eq!(fq_pie("@ns3"), ["fattest", "off", "true"]);
 }
 
-/// Spec aqm.md §10, table: only Linux adds the packets an overload takes to CoDel's count.
+/// Linux 6.1 sch_fq_codel.c, fq_codel_drop: `flow->cvars.count += i`.
 #[test]
 fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
     let count = |dialect: &str| {
@@ -152,16 +152,16 @@ fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
     assert_eq!((count("rfc8289"), count("ns3")), (0.0, 0.0));
 }
 
-/// Bytes, not packets, make a queue fat.
+/// RFC 8290 §4.1: "the largest current byte count".
 #[test]
-fn fat_is_who_holds_most_bytes() {
+fn the_fattest_queue_is_that_with_most_bytes_not_packets() {
     let mut fq = fq(&[("limit", "15p")]);
     fill(&mut fq, 1, 10, 100);
     fill(&mut fq, 2, 5, 1001);
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), [2000, 2001, 2002]);
 }
 
-/// Fact 10.6, with a limit in bytes: as many batches as it takes.
+/// One batch may not be enough where the limit is in bytes.
 #[test]
 fn a_limit_in_bytes_holds_even_if_one_batch_does_not_make_room() {
     let mut fq = fq(&[("limit", "2000B"), ("drop_batch", "1")]);
@@ -171,7 +171,7 @@ fn a_limit_in_bytes_holds_even_if_one_batch_does_not_make_room() {
 }
 
 #[test]
-fn a_packet_that_can_never_fit_is_refused_and_nobody_is_evicted() {
+fn a_packet_that_can_never_fit_is_refused_and_evicts_nothing() {
     let mut fq = fq(&[("limit", "2000B")]);
     fill(&mut fq, 1, 2, 1000);
     let log = fill(&mut fq, 2, 1, 2001);
@@ -179,7 +179,7 @@ fn a_packet_that_can_never_fit_is_refused_and_nobody_is_evicted() {
     assert_eq!(fq.backlog().bytes, 2000);
 }
 
-/// Fact 10.2.
+/// RFC 8290 §4.2, with credits that are used up at zero (fact qdisc-2).
 #[test]
 fn full_packets_take_turns_one_by_one() {
     let mut fq = fq(&[]);
@@ -188,7 +188,7 @@ fn full_packets_take_turns_one_by_one() {
     assert_eq!(take(&mut fq, 6), [1, 2, 1, 2, 1, 2]);
 }
 
-/// Fact 10.2: credits 1514, 1014, 514, 14, -486.
+/// RFC 8290 §4.2: credits of 1514, 1014, 514, 14, -486.
 #[test]
 fn small_packets_share_a_quantum() {
     let mut fq = fq(&[]);
@@ -197,16 +197,16 @@ fn small_packets_share_a_quantum() {
     assert_eq!(take(&mut fq, 12), [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1]);
 }
 
-/// Linux and ns-3: credits of exactly zero are used up.
+/// Fact qdisc-2.
 #[test]
-fn a_used_up_quantum_ends_the_turn() {
+fn a_queue_with_no_credits_left_waits_for_the_next_round() {
     let mut fq = fq(&[("quantum", "1000B")]);
     fill(&mut fq, 1, 5, 1000);
     fill(&mut fq, 2, 5, 1000);
     assert_eq!(take(&mut fq, 4), [1, 2, 1, 2]);
 }
 
-/// Fact 10.3.
+/// RFC 8290 §4.2: new queues before old ones.
 #[test]
 fn a_sparse_flow_is_served_before_every_old_queue() {
     let mut fq = fq(&[]);
@@ -221,9 +221,9 @@ fn a_sparse_flow_is_served_before_every_old_queue() {
     }
 }
 
-/// Fact 10.4.
+/// Fact qdisc-1.
 #[test]
-fn one_flow_of_a_hundred_shares_its_queue_as_often_as_chance_says() {
+fn a_flow_among_100_has_its_queue_alone_as_often_as_derived() {
     let is_alone = |salt| {
         let env = Env { salt, ..env() };
         let fq: Fq<Numbered, TailDrop> = Fq::new(&params(&[]), &env, || law(&[]));
@@ -244,7 +244,7 @@ fn flows_spread_evenly_over_the_queues() {
     assert!(counts.iter().all(|&n| (850..1150).contains(&n)), "{counts:?}");
 }
 
-/// Fact 10.7, as in Linux: only a new queue, and only behind others.
+/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only where there are old queues.
 #[test]
 fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
     let mut fq = fq(&[]);
@@ -264,7 +264,7 @@ fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
 }
 
 #[test]
-fn an_empty_discipline_lists_nobody() {
+fn an_empty_discipline_lists_no_queue() {
     let mut fq = fq(&[]);
     fill(&mut fq, 1, 1, 60);
     assert_eq!(observed(&fq), [1.0, 1.0, 0.0]);
@@ -272,7 +272,7 @@ fn an_empty_discipline_lists_nobody() {
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
 }
 
-/// One queue is the law alone, timers or not.
+/// With one flow queue a law decides as in a FIFO, timers included.
 fn assert_one_queue_is_a_fifo<L: Law>() {
     let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
     let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));
@@ -306,13 +306,12 @@ fn trace(qdisc: &mut dyn Qdisc<Numbered>) -> (Vec<u64>, Log) {
     (left, log)
 }
 
-/// Fact 10.5.
+/// One queue under RFC 8290 is RFC 8289.
 #[test]
 fn codel_in_one_flow_queue_is_codel() {
     assert_one_queue_is_a_fifo::<CoDel>();
 }
 
-/// Fact 14.1.
 #[test]
 fn pie_in_one_flow_queue_is_pie() {
     assert_one_queue_is_a_fifo::<Pie>();
@@ -324,7 +323,7 @@ fn pi2_and_madpie_in_one_flow_queue_are_themselves() {
     assert_one_queue_is_a_fifo::<crate::laws::madpie::Madpie>();
 }
 
-/// Fact 14.2.
+/// RFC 8033 §4.1: a backlog of two packets is never signalled; here that of each queue.
 #[test]
 fn flows_with_two_packets_each_lose_nothing_under_fq_pie() {
     let mut fq: Fq<Numbered, Pie> = fq_of(&[("flows", "65536")]); // so that no two flows collide
@@ -344,7 +343,7 @@ fn flows_with_two_packets_each_lose_nothing_under_fq_pie() {
     assert!(log.dropped.is_empty());
 }
 
-/// A law that writes down what it is told. It refuses packets of 13 bytes.
+/// A law that records the calls of its hooks. It drops packets of 13 bytes.
 #[derive(Clone, Debug)]
 struct Counter {
     next: Time,
@@ -380,7 +379,7 @@ impl Aqm for Counter {
 impl Law for Counter {
     type Params = TailDropParams;
     const NAME: &'static str = "counter";
-    const DOC: &'static str = "Counts its ticks";
+    const DOC: &'static str = "Counts its timer calls";
     const VARS: &'static [Var] = &[];
     fn new(_: &TailDropParams, _: &Env) -> Self {
         Counter { next: ms(10), ticks: 0, seen: Vec::new() }
@@ -395,8 +394,8 @@ fn ticks(fq: &Fq<Numbered, Counter>, flow: u64) -> u64 {
     counter(fq, flow).ticks
 }
 
-/// RFC 8289 §4.4 wants the backlog of the whole link for CoDel's MTU test; the rest is the queue's
-/// own.
+/// RFC 8289 §4.4 applies CoDel's MTU test to the backlog of the whole link; the other numbers are
+/// those of the queue.
 #[test]
 fn a_law_sees_its_own_backlog_and_the_bytes_of_the_whole_link() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[("limit", "6p")]);
@@ -434,13 +433,13 @@ fn a_law_sees_its_own_backlog_and_the_bytes_of_the_whole_link() {
     );
 }
 
-/// The link does not ask a queue that is not listed, so the law would never hear that it is empty.
+/// A queue that is not listed is not asked for packets, so `on_dequeue` could not report it empty.
 #[test]
-fn a_law_that_refuses_the_first_packet_hears_that_its_queue_is_empty() {
+fn on_empty_is_called_when_a_law_drops_the_first_packet_of_a_queue() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
     fill(&mut fq, 1, 1, 13);
     assert_eq!(counter(&fq, 1).seen.iter().map(|s| s.0).collect::<Vec<_>>(), ["enqueue", "empty"]);
-    let hears_empty = |fq: &Fq<Numbered, Counter>, flow| {
+    let empty_calls = |fq: &Fq<Numbered, Counter>, flow| {
         counter(fq, flow).seen.iter().filter(|s| s.0 == "empty").count()
     };
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
@@ -448,17 +447,17 @@ fn a_law_that_refuses_the_first_packet_hears_that_its_queue_is_empty() {
     assert!(fq.dequeue(ms(0), &mut rng(), &mut Log::default()).is_some());
     fill(&mut fq, 2, 1, 60);
     fill(&mut fq, 2, 1, 13);
-    assert_eq!(hears_empty(&fq, 2), 0, "it holds a packet");
+    assert_eq!(empty_calls(&fq, 2), 0, "it holds a packet");
     (0..2).for_each(|_| assert!(fq.dequeue(ms(1), &mut rng(), &mut Log::default()).is_some()));
-    assert_eq!(hears_empty(&fq, 2), 1, "the link found it empty; it is listed for one more round");
+    assert_eq!(empty_calls(&fq, 2), 1, "it was found empty; it is listed for one more round");
     fq.enqueue(ms(1), Numbered::new(1, 2, 13), &mut rng(), &mut Log::default());
-    assert_eq!(hears_empty(&fq, 2), 1, "the link will ask again");
+    assert_eq!(empty_calls(&fq, 2), 1, "it is still listed and will be asked");
 }
 
 #[test]
-fn idle_queues_are_not_ticked_and_catch_up_when_they_wake() {
+fn timers_of_empty_queues_are_caught_up_when_a_packet_arrives() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
-    assert_eq!(fq.next_timer(), None, "nothing waits, nothing ticks");
+    assert_eq!(fq.next_timer(), None, "nothing waits, so there is no timer");
     fill(&mut fq, 1, 1, 1514);
     assert_eq!(fq.next_timer(), Some(ms(10)));
     fq.on_timer(ms(10));
@@ -472,7 +471,7 @@ fn idle_queues_are_not_ticked_and_catch_up_when_they_wake() {
     assert_eq!(ticks(&fq, 3), 3, "a timer due now is due");
 }
 
-/// A host in real time may be late; what waits must not be taken for silence meanwhile.
+/// A host in real time may be late: a queue with packets was not idle meanwhile.
 #[test]
 fn a_queue_that_holds_packets_leaves_its_timer_to_the_host() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
@@ -494,9 +493,8 @@ fn the_timer_stops_when_nothing_waits_and_is_set_by_the_next_arrival() {
     assert_eq!((fq.next_timer(), ticks(&fq, 1)), (Some(ms(50)), 4));
 }
 
-/// A million silent seconds cost no tick, whatever the number of queues.
 #[test]
-fn a_host_is_never_woken_for_silence() {
+fn a_million_idle_seconds_cost_one_timer_call() {
     let mut fq: Fq<Numbered, Pie> = fq_of(&[("flows", "65536")]);
     fill(&mut fq, 1, 1, 1514);
     let mut log = Log::default();
@@ -511,7 +509,7 @@ fn a_host_is_never_woken_for_silence() {
     assert_eq!(fq.next_timer(), Some(ms(1_000_000_005)), "the grid of 15 ms is kept");
 }
 
-/// Fact 14.4.
+/// RFC 8033 §6: one probability per queue.
 #[test]
 fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
     let mut fq: Fq<Numbered, Pie> = fq_of(&[]);
@@ -530,9 +528,9 @@ fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
     assert_eq!(prob(&fq, 3), 0.0);
 }
 
-/// Fact 14.3, the half of ns-3 and of RFC 8290: whoever fills the room pays, not who comes last.
+/// RFC 8290 §4.1 and ns-3 FqPieQueueDisc.
 #[test]
-fn an_arrival_beyond_the_limit_of_fq_pie_costs_the_fattest_queue_its_head() {
+fn an_arrival_beyond_the_limit_of_fq_pie_takes_packets_from_the_fattest_queue() {
     let mut fq: Fq<Numbered, Pie> = fq_of(&[("limit", "100p")]);
     assert!(fill(&mut fq, 1, 100, 1514).dropped.is_empty());
     let mut log = Log::default();
@@ -541,10 +539,10 @@ fn an_arrival_beyond_the_limit_of_fq_pie_costs_the_fattest_queue_its_head() {
     assert_eq!(log.dropped.len(), 50);
 }
 
-/// Fact 14.6: Linux updates 2048 queues in a pass and the rest in the next; what counts is that all are
-/// updated at one instant, however many there are.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_timer updates 2048 queues in a pass and the rest in the next. Here
+/// all are updated at one time, however many there are.
 #[test]
-fn every_queue_of_thousands_is_updated_when_the_timer_rings() {
+fn every_one_of_thousands_of_queues_is_updated_at_one_timer() {
     for flows in [2048, 4096] {
         let mut fq: Fq<Numbered, Counter> = fq_of(&[("flows", "65536")]);
         let mut log = Log::default();
@@ -557,7 +555,7 @@ fn every_queue_of_thousands_is_updated_when_the_timer_rings() {
 }
 
 #[test]
-fn packets_that_can_be_marked_are_marked_under_fq_codel() {
+fn ect_packets_are_marked_under_fq_codel() {
     let spec = crate::QdiscSpec::parse("fq_codel").unwrap();
     let mut fq = crate::registry::build::<Numbered>(&spec, &env()).unwrap();
     let mut log = Log::default();

@@ -1,28 +1,27 @@
-//! Who is served next: two lists of queue numbers, new before old (RFC 8290 §4.2).
+//! The lists of deficit round robin: queue numbers, new before old (RFC 8290 §4.2).
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The two lists.
+/// One of the two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DrrList {
-    /// Queues that became active since their last turn; served first.
+    /// Queues that became active since they were last served; served first.
     New,
-    /// The others that are active, in rounds.
+    /// The other active queues, in rounds.
     Old,
 }
 
-/// The lists, linked by number so that nothing is allocated when queues come and go.
+/// The lists, linked by queue number so that nothing is allocated when queues come and go.
 #[derive(Clone, Debug)]
 pub(crate) struct DrrLists {
-    /// By turn.
-    lists: [List; 2],
+    ends: [Ends; 2],
     places: Vec<Place>,
 }
 
-/// The ends mean nothing while the list is empty.
+/// First and last mean nothing while the list is empty.
 #[derive(Clone, Copy, Debug, Default)]
-struct List {
+struct Ends {
     first: u32,
     last: u32,
     length: u32,
@@ -32,55 +31,55 @@ struct List {
 struct Place {
     is_listed: bool,
     /// The next queue of the list, unless this is the last.
-    behind: u32,
+    next: u32,
 }
 
 impl DrrLists {
     /// Empty lists for queues numbered `0..count`.
     pub(crate) fn new(count: usize) -> DrrLists {
-        DrrLists { lists: [List::default(); 2], places: vec![Place::default(); count] }
+        DrrLists { ends: [Ends::default(); 2], places: vec![Place::default(); count] }
     }
 
     pub(crate) fn contains(&self, index: u32) -> bool {
         self.places[index as usize].is_listed
     }
 
-    pub(crate) fn length(&self, turn: DrrList) -> u32 {
-        self.lists[turn as usize].length
+    pub(crate) fn length(&self, list: DrrList) -> u32 {
+        self.ends[list as usize].length
     }
 
     /// The queue to serve.
     #[inline]
     pub(crate) fn head(&self) -> Option<(DrrList, u32)> {
-        let turn = if self.length(DrrList::New) > 0 { DrrList::New } else { DrrList::Old };
-        let list = &self.lists[turn as usize];
-        (list.length > 0).then_some((turn, list.first))
+        let list = if self.length(DrrList::New) > 0 { DrrList::New } else { DrrList::Old };
+        let ends = &self.ends[list as usize];
+        (ends.length > 0).then_some((list, ends.first))
     }
 
     /// Puts a queue that is in neither list at the end of one.
     #[inline]
-    pub(crate) fn append(&mut self, turn: DrrList, index: u32) {
+    pub(crate) fn append(&mut self, list: DrrList, index: u32) {
         debug_assert!(!self.contains(index), "a queue is listed once");
-        let list = &mut self.lists[turn as usize];
-        if list.length == 0 {
-            list.first = index;
+        let ends = &mut self.ends[list as usize];
+        if ends.length == 0 {
+            ends.first = index;
         } else {
-            self.places[list.last as usize].behind = index;
+            self.places[ends.last as usize].next = index;
         }
-        list.last = index;
-        list.length += 1;
+        ends.last = index;
+        ends.length += 1;
         self.places[index as usize].is_listed = true;
     }
 
     /// Takes the head out of its list.
     #[inline]
-    pub(crate) fn remove_head(&mut self, turn: DrrList) {
-        let list = &mut self.lists[turn as usize];
-        debug_assert!(list.length > 0, "only a list with a head loses it");
-        let place = &mut self.places[list.first as usize];
+    pub(crate) fn remove_head(&mut self, list: DrrList) {
+        let ends = &mut self.ends[list as usize];
+        debug_assert!(ends.length > 0, "only a list with a head loses it");
+        let place = &mut self.places[ends.first as usize];
         place.is_listed = false;
-        list.first = place.behind;
-        list.length -= 1;
+        ends.first = place.next;
+        ends.length -= 1;
     }
 
     /// All listed queues, in the order of service.
@@ -88,9 +87,9 @@ impl DrrLists {
         self.walk(DrrList::New).chain(self.walk(DrrList::Old))
     }
 
-    fn walk(&self, turn: DrrList) -> impl Iterator<Item = u32> {
-        let List { first, length, .. } = self.lists[turn as usize];
-        let next = |&index: &u32| Some(self.places[index as usize].behind);
+    fn walk(&self, list: DrrList) -> impl Iterator<Item = u32> {
+        let Ends { first, length, .. } = self.ends[list as usize];
+        let next = |&index: &u32| Some(self.places[index as usize].next);
         core::iter::successors(Some(first), next).take(length as usize)
     }
 }
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_may_go_round_for_ever() {
+    fn the_only_queue_can_be_served_again_and_again() {
         let mut lists = DrrLists::new(1);
         for _ in 0..3 {
             lists.append(DrrList::Old, 0);

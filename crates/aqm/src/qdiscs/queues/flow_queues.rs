@@ -1,5 +1,5 @@
-//! Flow queues: many queues under a law each, with one pool for their packets and one count of all of
-//! them. Which of them is served, [`super::fq`] and [`super::cake`] decide.
+//! Flow queues: many queues, each under a law of its own, with one pool for their packets and one
+//! total. The disciplines `fq` and `cake` decide which of them is served.
 
 use alloc::vec::Vec;
 
@@ -21,8 +21,8 @@ pub(crate) struct FlowQueues<P, L> {
     total: Total,
 }
 
-/// A queue starts a cache line, and what every packet touches comes first: 1,000 flows of `fq(codel)` miss the
-/// first cache 5.7 times per packet, in the order of the compiler 8.1 times.
+/// A queue starts a cache line, and the fields that every packet uses come first: 1,000 flows of
+/// `fq(codel)` miss the first-level cache 5.7 times per packet, in the compiler's order 8.1 times.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Flow<L> {
@@ -45,7 +45,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         self.flows.len()
     }
 
-    /// What waits in all of them.
+    /// What waits in all queues.
     pub(crate) fn total(&self) -> Total {
         self.total
     }
@@ -70,7 +70,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         &mut self.flows[index as usize].law
     }
 
-    /// Of some queues the one with most bytes, the lowest number on ties.
+    /// The queue with most bytes among some, the lowest number on ties.
     pub(crate) fn fattest(&self, some: impl Iterator<Item = u32>) -> Option<u32> {
         some.max_by_key(|&index| (self.bytes(index), !index))
     }
@@ -81,7 +81,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         LawQueue { law, waiting: Chained { pool: &mut self.pool, chain }, elsewhere }
     }
 
-    /// Offers a packet to the law of a queue and, unless it is dropped, appends it. Returns whether it
+    /// Offers a packet to the law of a queue and appends it unless it is dropped. Returns whether it
     /// stays. `full`: the discipline has no room for it.
     #[inline]
     pub(crate) fn offer(
@@ -101,8 +101,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         stays
     }
 
-    /// Drops heads of a queue until its law lets one pass. Returns the size of that, or none if none is
-    /// left.
+    /// Drops packets at the head of a queue until its law lets one pass. Returns the size of that
+    /// one, or none if no packet is left.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -129,7 +129,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         departure
     }
 
-    /// Drops the head of a queue to make room. Returns its size, or none if nothing waits.
+    /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.
     pub(crate) fn evict(&mut self, index: u32, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
         let bytes = self.queue(index).evict(now, sink)?;
         self.total.remove(bytes);

@@ -1,4 +1,4 @@
-//! One queue under one law: the piece that every discipline here is built of.
+//! One queue under one law, the part that disciplines with laws are built of.
 
 use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::{Backlog, Head, Packet};
@@ -7,7 +7,7 @@ use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// Packets in the order of their arrival, and the law that watches them.
+/// Packets in the order of their arrival, and the law that judges them.
 pub(crate) struct LawQueue<'a, L, W> {
     pub(crate) law: &'a mut L,
     pub(crate) waiting: W,
@@ -22,7 +22,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         Backlog { packets, bytes, link_bytes: bytes + self.elsewhere }
     }
 
-    /// Offers a packet to the law and, unless it is dropped, appends it. Returns whether it stays.
+    /// Offers a packet to the law and appends it unless it is dropped. Returns whether it stays.
     /// `full`: the discipline has no room for it.
     #[inline]
     pub(crate) fn offer(
@@ -38,7 +38,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         if !(full && self.law.is_limit_first()) {
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
-                Verdict::Mark(_) if full => {} // dropped below, and a mark with it
+                Verdict::Mark(_) if full => {} // it is dropped below
                 Verdict::Mark(cause) => {
                     report_state(self.law, sink);
                     mark(&mut packet, now, Stage::Enqueue, cause, sink);
@@ -60,9 +60,9 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         true
     }
 
-    /// Asks the law about the head, and drops heads until it lets one pass, which it may have marked.
-    /// Returns its size, or none if none is left. It is judged where it waits, not handed from function to
-    /// function: the copies cost 3 of 25 ns under CoDel.
+    /// Asks the law about the head and drops packets until it lets one pass, which it may have
+    /// marked. Returns the size of that one, or none if no packet is left. The head is judged in its
+    /// place: passing it from function to function costs 3 of 25 ns under CoDel.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -111,7 +111,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     }
 }
 
-/// Tells how a watched law stood when it decided; of others there is nothing to tell.
+/// Reports the state in which a watched law decided; other laws have none to report.
 fn report_state<P>(law: &impl Aqm, sink: &mut dyn Sink<P>) {
     if let Some(evidence) = law.evidence() {
         sink.evidence(evidence);

@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use crate::qdisc::Departure;
 use crate::time::Time;
 
-/// Packets in the order of their arrival, wherever they are kept.
+/// Packets in the order of their arrival, in memory of their own or in a shared pool.
 pub(crate) trait PacketQueue {
     type Packet: Packet;
 

@@ -1,8 +1,8 @@
-//! Packets of many queues in one place, so that nothing is allocated however the queues change, once as
-//! much has waited as ever will.
+//! One pool for the packets of many queues: it allocates only when more packets wait than ever
+//! before.
 //!
-//! The place that was freed last is taken first, because it is still in the cache. The links lie apart
-//! from the packets, so that linking a packet behind another does not fetch the other.
+//! The place that was freed last is taken first, because it is still in the cache. The links are
+//! stored apart from the packets, so that linking a packet behind another does not fetch the other.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub(crate) struct Pool<P> {
     free: u32,
 }
 
-/// The neighbours of a packet. At the ends of a chain they mean nothing.
+/// The neighbours of a packet. They mean nothing at the ends of a chain.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     /// The one behind it.

@@ -1,13 +1,18 @@
-//! SFQ: flows hashed to queues, served in rounds by bytes; the longest queue pays when there is no room.
+//! SFQ: flows hashed to queues that are served in rounds by bytes; the longest queue loses a packet
+//! when there is no room.
 //!
-//! Source: Linux `sch_sfq.c` (6.1 series) and tc's RED thresholds; with RED in every queue it is `sfq_red`.
+//! Source: Linux 6.1 `sch_sfq.c` and the RED thresholds of tc; `sfq_red` has RED in every queue.
 //!
-//! Deviations from Linux: the hash is changed when the first packet after `perturb` comes or goes, not
-//! by a timer, and packets are sorted anew in the order of the round, not of the queues' numbers; bytes are
-//! charged one by one, not rounded up to eights; a `limit` below `flows` leaves as many queues; `limit` may
-//! be in bytes as well, then packets are taken from the longest queue until it holds; RED computes with reals.
-//! Deviations from classic SFQ (1990, read through Linux): rounds count bytes, not packets. ns-2's has 16
-//! buckets and 40 packets by default.
+//! Deviations from Linux:
+//! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer, and
+//!   packets are sorted anew in the order of the round, not of the queues' numbers.
+//! - Bytes are charged one by one, not rounded up to multiples of eight.
+//! - A `limit` below `flows` does not lower the number of queues.
+//! - `limit` may be in bytes; then the longest queue loses packets until it holds.
+//! - RED computes with reals.
+//!
+//! Deviations from SFQ as published (McKenney 1990, read through Linux): rounds count bytes, not
+//! packets. SFQ of ns-2 has 16 buckets and 40 packets by default.
 
 mod params;
 
@@ -41,7 +46,8 @@ const VARS: &[Var] = &[
 impl Scheme for Sfq {
     type Params = SfqParams;
     const NAME: &'static str = "sfq";
-    const DOC: &'static str = "Stochastic fairness queueing: rounds over hashed flows, the longest pays (Linux sch_sfq.c)";
+    const DOC: &'static str = "Stochastic fairness queueing: rounds over hashed flows; the \
+                               longest queue loses packets (Linux sch_sfq.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(p: &SfqParams, env: &Env) -> Box<dyn Qdisc<P>> {
@@ -63,7 +69,7 @@ impl Scheme for SfqRed {
     }
 }
 
-/// What RED is told once.
+/// What RED needs in every queue.
 #[derive(Clone, Copy, Debug)]
 struct Red {
     curve: Curve,
@@ -79,7 +85,7 @@ struct Queues<P> {
     queues: Vec<Active>,
     pool: Pool<P>,
     free: Vec<u32>,
-    /// The queue served last; the ring goes on behind it. None when nothing waits.
+    /// The queue served last; the next one is behind it in the ring. None when nothing waits.
     tail: Option<u32>,
     total: Total,
     limit: Limit,
@@ -97,7 +103,7 @@ struct Queues<P> {
 /// A queue that may be active.
 #[derive(Debug)]
 struct Active {
-    line: Chain,
+    packets: Chain,
     /// Bytes it may still send in this round.
     allot: i64,
     slot: usize,
@@ -110,7 +116,7 @@ struct Active {
 impl<P: Packet> Queues<P> {
     fn new(p: &SfqParams, red: Option<Red>, env: &Env) -> Self {
         let queue = |_| Active {
-            line: Chain::default(),
+            packets: Chain::default(),
             allot: 0,
             slot: 0,
             next: 0,
@@ -148,8 +154,8 @@ impl<P: Packet> Queues<P> {
 
     /// Takes the head of a queue that holds packets.
     fn pop(&mut self, index: u32) -> Departure<P> {
-        let line = &mut self.queues[index as usize].line;
-        self.pool.pop(line).expect("a listed queue holds packets")
+        let chain = &mut self.queues[index as usize].packets;
+        self.pool.pop(chain).expect("a listed queue holds packets")
     }
 
     fn touch(&mut self, index: u32) {
@@ -157,7 +163,7 @@ impl<P: Packet> Queues<P> {
         self.queue(index).changed = self.changes;
     }
 
-    /// Steps 2 to 4 of the arrival: a queue, RED, the depth, then in. Whether it stays.
+    /// Linux 6.1 sch_sfq.c, sfq_enqueue: finds a queue, asks RED, checks the depth, appends.
     fn admit(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let slot = self.slot_of(packet.flow());
         match self.slots[slot] {
@@ -184,7 +190,7 @@ impl<P: Packet> Queues<P> {
         if let Some(cause) = self.red_signals(index, now, &mut packet, rng, sink) {
             return self.refuse(index, now, packet, cause, sink);
         }
-        if self.queue(index).line.packets() >= self.depth {
+        if self.queue(index).packets.packets() >= self.depth {
             return self.refuse(index, now, packet, Cause::Overflow, sink);
         }
         self.append(index, now, packet);
@@ -198,10 +204,10 @@ impl<P: Packet> Queues<P> {
         let Departure { packet: head, enqueued } = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
-        self.push(index, now, packet); // its length stays, and its place among the longest
+        self.push(index, now, packet); // not `append`: its length has not changed
     }
 
-    /// RED's judgement of an arrival; marks are made here, a cause means drop.
+    /// RED's verdict on an arrival: marks are made here; a cause means that a packet is dropped.
     fn red_signals(
         &mut self,
         index: u32,
@@ -213,8 +219,8 @@ impl<P: Packet> Queues<P> {
         let Red { curve, ecn, hard_drop } = self.red?;
         let headdrop = self.headdrop;
         let queue = self.queue(index);
-        let backlog = queue.line.bytes() as f64;
-        queue.red.sample(&curve, backlog); // no correction for idle time (spec aqm.md §12)
+        let backlog = queue.packets.bytes() as f64;
+        queue.red.sample(&curve, backlog); // sfq_enqueue: no correction for idle time
         let cause = if queue.red.average < curve.min_th {
             queue.red.leave();
             return None;
@@ -229,8 +235,8 @@ impl<P: Packet> Queues<P> {
         };
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();
-        let line = queue.line;
-        match self.pool.head(&line).filter(|head| headdrop && can_mark(&head.packet)) {
+        let chain = queue.packets;
+        match self.pool.head(&chain).filter(|head| headdrop && can_mark(&head.packet)) {
             Some(head) => mark(&mut head.packet, head.enqueued, Stage::Queued, cause, sink),
             None if can_mark(packet) => mark(packet, now, Stage::Enqueue, cause, sink),
             None => return Some(cause),
@@ -246,7 +252,7 @@ impl<P: Packet> Queues<P> {
         };
         let quantum = self.quantum;
         let queue = self.queue(index);
-        debug_assert!(queue.line.is_empty(), "a free queue is empty");
+        debug_assert!(queue.packets.is_empty(), "a free queue is empty");
         (queue.allot, queue.slot, queue.next) = (quantum, slot, next);
         queue.red = State::REST;
         self.slots[slot] = Some(index);
@@ -260,7 +266,7 @@ impl<P: Packet> Queues<P> {
 
     fn push(&mut self, index: u32, enqueued: Time, packet: P) {
         self.total.add(packet.bytes());
-        self.pool.push(&mut self.queues[index as usize].line, enqueued, packet);
+        self.pool.push(&mut self.queues[index as usize].packets, enqueued, packet);
     }
 
     /// The queue behind the tail has become empty: it leaves the ring.
@@ -274,18 +280,18 @@ impl<P: Packet> Queues<P> {
         self.queue(tail).next = next;
     }
 
-    /// The longest queue loses one packet (spec aqm.md §11 step 5).
+    /// The longest queue loses one packet (Linux 6.1 sch_sfq.c, sfq_drop).
     fn shed(&mut self, sink: &mut dyn Sink<P>) {
         let tail = self.tail.expect("what is over its limit holds packets");
         let length = |&index: &u32| {
             let queue = &self.queues[index as usize];
-            (queue.line.packets(), queue.changed)
+            (queue.packets.packets(), queue.changed)
         };
         let longest = self.ring().max_by_key(length).unwrap_or(tail);
-        let is_single = self.queue(longest).line.packets() == 1;
+        let is_single = self.queue(longest).packets.packets() == 1;
         let victim = if is_single { self.queue(tail).next } else { longest };
-        let line = &mut self.queues[victim as usize].line;
-        let taken = if self.headdrop { self.pool.pop(line) } else { self.pool.pop_tail(line) };
+        let chain = &mut self.queues[victim as usize].packets;
+        let taken = if self.headdrop { self.pool.pop(chain) } else { self.pool.pop_tail(chain) };
         let Departure { packet, enqueued } = taken.expect("a listed queue holds packets");
         self.total.remove(packet.bytes());
         self.touch(victim);
@@ -311,8 +317,8 @@ impl<P: Packet> Queues<P> {
         let mut waiting = Vec::with_capacity(self.total.packets as usize);
         while let Some(tail) = self.tail {
             let index = self.queue(tail).next;
-            let line = &mut self.queues[index as usize].line;
-            waiting.extend(core::iter::from_fn(|| self.pool.pop(line)));
+            let chain = &mut self.queues[index as usize].packets;
+            waiting.extend(core::iter::from_fn(|| self.pool.pop(chain)));
             self.retire_next(index);
         }
         self.total = Total::default();
@@ -329,10 +335,10 @@ impl<P: Packet> Queues<P> {
             Some(index)
         });
         match index {
-            Some(index) if self.queue(index).line.packets() < self.depth => {
+            Some(index) if self.queue(index).packets.packets() < self.depth => {
                 if let (Some(red), queue) = (self.red, self.queue(index)) {
-                    // The averages start at 0 and learn from what is sorted in (`sfq_rehash`).
-                    queue.red.sample(&red.curve, queue.line.bytes() as f64);
+                    // sfq_rehash: the averages start at 0 and sample what is sorted in.
+                    queue.red.sample(&red.curve, queue.packets.bytes() as f64);
                 }
                 self.append(index, enqueued, packet);
             }
@@ -372,7 +378,7 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
         self.total.remove(bytes);
         self.queue(index).allot -= i64::from(bytes);
         self.touch(index);
-        if self.queue(index).line.is_empty() {
+        if self.queue(index).packets.is_empty() {
             self.retire_next(index);
         }
         Some(departure)
@@ -387,7 +393,7 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let lengths = || self.ring().map(|index| self.queues[index as usize].line.packets());
+        let lengths = || self.ring().map(|index| self.queues[index as usize].packets.packets());
         out[0] = lengths().count() as f64;
         out[1] = f64::from(lengths().max().unwrap_or(0));
     }

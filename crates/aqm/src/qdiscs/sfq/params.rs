@@ -35,10 +35,10 @@ params! {
     behaviour {
         "a new queue": "is served last in the round", "Linux sch_sfq.c";
         "a queue is charged": "the bytes it sends, unless it empties", "Linux sch_sfq.c";
-        "who pays where there is no room": "the longest queue in packets, of equals the one that changed \
-            last; where all hold one, the next of the round", "Linux sch_sfq.c";
-        "a new hash": "sorts anew what waits, in order; what finds no queue, or a full one, is dropped",
-            "Linux sch_sfq.c";
+        "dropped where there is no room": "a packet of the longest queue in packets, of equals the one \
+            that changed last; where all hold one, of the next in the round", "Linux sch_sfq.c";
+        "a new hash": "sorts anew what waits, in order; a packet that finds no queue, or a full one, \
+            is dropped", "Linux sch_sfq.c";
     }
     check: |params| shape(params.limit, params.divisor, params.flows, params.depth);
 }
@@ -61,9 +61,9 @@ params! {
         perturb: OrOff<Span>, POSITIVE, "Linux sch_sfq.c: never" => OrOff(None);
         /// Whether a full queue loses its head, not its tail or the arrival.
         headdrop: bool, ANY, "Linux sch_sfq.c: off" => false;
-        /// Size of a queue from which the thresholds follow; `auto` is `depth` Ethernet frames. It is
-        /// no limit.
-        red_flow_limit: OrAuto<Bytes>, POSITIVE, "Lab decision: tc has no default" => OrAuto(None);
+        /// Size of a queue from which the thresholds follow, not a limit; `auto` is `depth`
+        /// Ethernet frames.
+        red_flow_limit: OrAuto<Bytes>, POSITIVE, "our choice: what a queue can hold; tc has no default" => OrAuto(None);
         /// Average size of a queue below which RED does nothing; `auto` is a third of `max_th`.
         min_th: OrAuto<Bytes>, POSITIVE, "tc q_sfq.c: max / 3" => OrAuto(None);
         /// Average size from which every arrival is signalled; `auto` is a quarter of
@@ -73,8 +73,8 @@ params! {
         max_p: f64, FRACTION, "tc q_sfq.c: probability 0.02" => 0.02;
         /// Mean packet size.
         mean_packet_bytes: Bytes, POSITIVE, "tc q_sfq.c: avpkt 1000" => Bytes(1000);
-        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto` is
-        /// (2 min + max) / 3 mean packets.
+        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto`
+        /// is (2 min + max) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "tc q_sfq.c" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "tc q_sfq.c: off" => false;
@@ -94,7 +94,7 @@ params! {
     };
 }
 
-/// The rules between the sizes (Linux `sfq_change`).
+/// The rules between the sizes (Linux 6.1 sch_sfq.c, sfq_change).
 fn shape(limit: Limit, divisor: u64, flows: u64, depth: u64) -> Result<(), String> {
     let refuse = |why: String| Err(why);
     match limit {
@@ -147,8 +147,8 @@ impl SfqRedParams {
         let burst = self.burst.0.map_or(usual, |packets| packets as f64);
         let log = weight_log(burst, min_th / mean).ok_or_else(|| {
             format!(
-                "burst ({burst}) is too small for min_th ({min_th}B): no weight of the average fits \
-                 (tc tc_red.c)"
+                "burst ({burst}) is too small for min_th ({min_th}B): no weight of the average \
+                 fits (tc tc_red.c)"
             )
         })?;
         let weight = 1.0 / (1u64 << log) as f64;

@@ -39,7 +39,7 @@ fn take(queues: &mut Queues<Numbered>, count: usize) -> Vec<Numbered> {
     (0..count).map_while(|_| next().map(|departure| departure.packet)).collect()
 }
 
-/// Fact 11.1.
+/// Linux 6.1 sch_sfq.c, sfq_dequeue.
 #[test]
 fn three_backlogged_flows_have_a_third_each() {
     let mut queues = sfq(&[]);
@@ -50,7 +50,7 @@ fn three_backlogged_flows_have_a_third_each() {
     }
 }
 
-/// Fact 11.2.
+/// Linux 6.1 sch_sfq.c, sfq_dequeue: `allot` counts bytes.
 #[test]
 fn bytes_are_shared_not_packets() {
     let mut queues = sfq(&[("limit", "1000p")]);
@@ -61,7 +61,7 @@ fn bytes_are_shared_not_packets() {
     assert!((bytes(1) - bytes(2)).abs() <= 1514 + 1500, "{} {}", bytes(1), bytes(2));
 }
 
-/// Fact 11.3.
+/// Linux 6.1 sch_sfq.c, sfq_drop: the tail, with `headdrop` the head.
 #[test]
 fn the_longest_queue_loses_its_tail() {
     let mut queues = sfq(&[]);
@@ -75,9 +75,9 @@ fn the_longest_queue_loses_its_tail() {
     assert_eq!(fill(&mut heads, 3, 1, 1000).dropped_ids(), [1000]);
 }
 
-/// Fact 11.4: 128 flows in slots of their own.
+/// Linux 6.1 sch_sfq.c: 128 flows with a slot each, under a limit of 127 packets.
 #[test]
-fn one_of_128_flows_with_one_packet_each_pays() {
+fn of_128_flows_with_one_packet_each_one_loses_it() {
     let mut queues = sfq(&[]);
     let mut slots = Vec::new();
     let alone = (0u64..).filter(|&flow| {
@@ -91,7 +91,7 @@ fn one_of_128_flows_with_one_packet_each_pays() {
     assert_eq!(drops.collect::<Vec<_>>(), [vec![0; 127], vec![1]].concat());
 }
 
-/// Fact 11.5.
+/// Linux 6.1 sch_sfq.c, SFQ_MAX_DEPTH.
 #[test]
 fn a_queue_is_never_deeper_than_127() {
     let mut queues = sfq(&[("limit", "1000p")]);
@@ -99,23 +99,23 @@ fn a_queue_is_never_deeper_than_127() {
     assert_eq!(log.dropped, [(1127, Stage::Enqueue, Cause::Overflow)]);
 }
 
-/// Fact 11.6.
+/// Linux 6.1 sch_sfq.c, sfq_enqueue.
 #[test]
-fn a_queue_that_comes_back_has_a_fresh_quantum_and_comes_last() {
+fn a_queue_that_becomes_active_again_has_a_fresh_quantum_and_is_served_last() {
     let mut queues = sfq(&[]);
     fill(&mut queues, 1, 1, 1500);
     take(&mut queues, 1);
     fill(&mut queues, 2, 3, 1514);
     fill(&mut queues, 1, 3, 500);
-    let allot = queues.queues.iter().filter(|q| !q.line.is_empty()).map(|q| q.allot);
+    let allot = queues.queues.iter().filter(|q| !q.packets.is_empty()).map(|q| q.allot);
     assert_eq!(allot.collect::<Vec<_>>(), [1514, 1514]);
     let flows: Vec<u64> = take(&mut queues, 4).iter().map(|p| p.flow).collect();
     assert_eq!(flows, [2, 1, 1, 1]);
 }
 
-/// Spec aqm.md §11: a limit of one packet is rejected.
+/// Linux 6.1 sch_sfq.c, sfq_change; a limit of one packet is refused too.
 #[test]
-fn shapes_that_linux_refuses_are_refused() {
+fn sizes_that_linux_refuses_are_refused() {
     let check = |name: &str, text: &str| {
         let mut params = SfqParams::of_dialect("linux").unwrap();
         params.set(name, text).unwrap();
@@ -146,7 +146,8 @@ fn a_new_hash_keeps_packets_and_order() {
     assert_eq!((order, queues.next_perturb), ([10; 5], Time::from_nanos(30_000_000_000)));
 }
 
-/// Facts 12.1 and 12.4.
+/// Linux 6.1 sch_sfq.c, sfq_enqueue: RED starts anew with each activation, and does not judge the
+/// first packet.
 #[test]
 fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes() {
     let mut queues = sfq_red(&[("max_p", "1")]);
@@ -158,7 +159,7 @@ fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes
     assert_eq!(queues.queues[queues.tail.unwrap() as usize].red.average, 0.0);
 }
 
-/// Facts 12.2 and 12.5.
+/// Linux 6.1 sch_sfq.c: `vars` of RED belong to a slot.
 #[test]
 fn only_the_queue_above_its_threshold_is_signalled() {
     let settings = [("min_th", "3kB"), ("max_th", "6kB"), ("max_p", "1"), ("burst", "4")];
@@ -170,9 +171,9 @@ fn only_the_queue_above_its_threshold_is_signalled() {
     assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
 }
 
-/// `sfq_rehash`: averages start anew and learn from the packets that are sorted in.
+/// Linux 6.1 sch_sfq.c, sfq_rehash: averages start anew and sample the packets that are sorted in.
 #[test]
-fn after_a_new_hash_red_has_seen_what_waits() {
+fn after_a_new_hash_red_has_sampled_what_waits() {
     let mut queues = sfq_red(&[("max_p", "0.02")]);
     (queues.perturb, queues.next_perturb) = (Some(Span::from_secs(10)), Time::from_nanos(1));
     fill(&mut queues, 1, 40, 1000);
@@ -185,7 +186,7 @@ fn after_a_new_hash_red_has_seen_what_waits() {
     assert!((average - learnt).abs() < 1e-6, "{average} {learnt}");
 }
 
-/// Fact 12.5: from `max_th` on every arrival.
+/// Linux 6.1 red.h, red_action: RED_HARD_MARK from `max_th` on.
 #[test]
 fn above_the_maximum_every_arrival_is_dropped() {
     let mut queues = sfq_red(&[("max_p", "1")]);
@@ -197,7 +198,7 @@ fn above_the_maximum_every_arrival_is_dropped() {
     assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Deterministic));
 }
 
-/// Fact 12.3.
+/// Linux 6.1 sch_sfq.c, sfq_enqueue: with `headdrop` the head is marked rather than the arrival.
 #[test]
 fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
     let mut queues = sfq_red(&[("headdrop", "true"), ("ecn", "true")]);
