@@ -341,10 +341,10 @@ class Red(_Aqm):
             red.cc: targetdelay. Default: ``"5ms"``.
         mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
             thresholds become bytes; ``auto`` is the largest packet of the link. It must be
-            positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
-            500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``ns2``: ``500B``
-            (ns-2 red.cc, ns-3 RedQueueDisc: mean packet size). In ``ns3``: ``500B`` (ns-2 red.cc,
-            ns-3 RedQueueDisc: mean packet size). Default: ``"auto"``.
+            positive. Source: our choice: the largest packet of the link is known; ns-2 and ns-3
+            assume 500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``ns2``:
+            ``500B`` (ns-2 red.cc, ns-3 RedQueueDisc: mean packet size). In ``ns3``: ``500B`` (ns-2
+            red.cc, ns-3 RedQueueDisc: mean packet size). Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -378,42 +378,42 @@ class Ared(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``floyd2001``: Floyd, Gummadi and Shenker 2001: a
             timer, gentle, thresholds by rate; ``linux``: Linux sch_red.c with adaptive, in its
-            integers, with the values of tc red; ``kids``: Khademi et al. 2013: as linux, thresholds
-            of 0.5 and 1.5 target delays; ``ns3``: ns-3 RedQueueDisc with ARED: max_p moves at
-            arrivals. Default: ``"floyd2001"``.
+            integers, with the values of tc red; ``kids``: Khademi, Ros and Welzl 2013: as linux,
+            thresholds of 0.5 and 1.5 target delays; ``ns3``: ns-3 RedQueueDisc with ARED: max_p
+            moves at arrivals. Default: ``"floyd2001"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
         adapt_interval: Time between two adaptations of ``max_p``. It must be positive. Source:
-            Floyd et al. 2001: 0.5 s. Default: ``"500ms"``.
+            Floyd, Gummadi and Shenker 2001: 0.5 s. Default: ``"500ms"``.
         adapt_alpha: Largest step by which ``max_p`` grows; a quarter of ``max_p`` if that is less.
-            It must be greater than 0 and at most 1. Source: Floyd et al. 2001: min(0.01, max_p /
-            4). Default: ``0.01``.
+            It must be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker 2001:
+            min(0.01, max_p / 4). Default: ``0.01``.
         adapt_beta: Factor by which ``max_p`` shrinks. It must be greater than 0 and at most 1.
-            Source: Floyd et al. 2001: 0.9. Default: ``0.9``.
+            Source: Floyd, Gummadi and Shenker 2001: 0.9. Default: ``0.9``.
         max_p_top: ``max_p`` does not grow when it is above this. It must be greater than 0 and at
-            most 1. Source: Floyd et al. 2001: 0.5. Default: ``0.5``.
+            most 1. Source: Floyd, Gummadi and Shenker 2001: 0.5. Default: ``0.5``.
         max_p_bottom: ``max_p`` does not shrink when it is below this; ``auto`` is one over the
             packets that pass in 0.1 s, at most 0.01 (``ns3``: 100 times less, as there). It must be
-            a probability from 0 to 1. Source: Floyd et al. 2001: 0.01. In ``ns3``: ``auto`` (ns-3
-            RedQueueDisc: Bottom 0). Default: ``0.01``.
+            a probability from 0 to 1. Source: Floyd, Gummadi and Shenker 2001: 0.01. In ``ns3``:
+            ``auto`` (ns-3 RedQueueDisc: Bottom 0). Default: ``0.01``.
         max_p: ``max_p`` at the start. It must be greater than 0 and at most 1. Source: ns-2 red.cc:
             linterm 10. In ``linux``: ``0.02`` (tc red: probability). In ``kids``: ``0.02`` (tc red:
             probability). In ``ns3``: ``0.02`` (ns-3 RedQueueDisc: LInterm 50). Default: ``0.1``.
         min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
             of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
-            that is set. It must be positive. Source: Floyd et al. 2001: max(5, target C / 2).
-            Default: ``"auto"``.
+            that is set. It must be positive. Source: Floyd, Gummadi and Shenker 2001: max(5, target
+            C / 2). Default: ``"auto"``.
         max_th: Average backlog where the probability reaches ``max_p``; ``auto`` is three times
-            ``min_th``. It must be positive. Source: Floyd et al. 2001: 3 min_th. Default:
-            ``"auto"``.
+            ``min_th``. It must be positive. Source: Floyd, Gummadi and Shenker 2001: 3 min_th.
+            Default: ``"auto"``.
         w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
-            second. It must be greater than 0 and at most 1. Source: Floyd et al. 2001: 1 -
-            exp(-1/C). Default: ``"auto"``.
+            second. It must be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker
+            2001: 1 - exp(-1/C). Default: ``"auto"``.
         burst: Packets of a burst that the average lets pass, from which the weight follows;
             ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
             linux and kids only; tc red: burst. Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
-            ``max_th``. Source: Floyd et al. 2001: recommended. Default: ``True``.
+            ``max_th``. Source: Floyd, Gummadi and Shenker 2001: recommended. Default: ``True``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
             setbit off. Default: ``False``.
         hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
@@ -423,9 +423,9 @@ class Ared(_Aqm):
             method 2. In ``ns3``: ``wait`` (ns-3 RedQueueDisc: Wait). Default: ``"uniform"``.
         mean_packet_bytes: Mean packet size, by which rates become packets per second and automatic
             thresholds become bytes; ``auto`` is the largest packet of the link. It must be
-            positive. Source: Lab decision: a link here knows its packets; ns-2 and ns-3 assume
-            500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``kids``: ``1kB``
-            (tc-red(8): 1000 is a good value). In ``ns3``: ``500B`` (ns-3 RedQueueDisc:
+            positive. Source: our choice: the largest packet of the link is known; ns-2 and ns-3
+            assume 500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``kids``:
+            ``1kB`` (tc-red(8): 1000 is a good value). In ``ns3``: ``500B`` (ns-3 RedQueueDisc:
             MeanPktSize). Default: ``"auto"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
@@ -464,11 +464,11 @@ class Codel(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``rfc8289``: RFC 8289 §5 with an exact square
             root; ECN as Linux; ``linux``: Linux codel_impl.h to the bit: ticks of 1024 ns, 16-bit
-            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01 and Schwarzkopf et al.
-            2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits
-            interval / sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012:
-            waits less within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark
-            counts from now. Default: ``"rfc8289"``.
+            Newton step, strict test; ``draft``: draft-nichols-tsvwg-codel-01, and Schwarzkopf,
+            Veith and Menth 2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf, Veith and
+            Menth 2016 Listing 2: waits interval / sqrt(count); ``act_pollere``: CoDel-ACT as
+            Pollere's ns-2 code of July 2012: waits less within 8 intervals; ``ns3``: ns-3
+            CoDelQueueDisc: Linux's Newton step; a mark schedules from now. Default: ``"rfc8289"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -481,8 +481,8 @@ class Codel(_Aqm):
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
         count: A count that stays the same, so that drops come at a constant rate. It must be
-            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
-            Default: ``"off"``.
+            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
+            it. Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -523,19 +523,18 @@ class Pie(_Aqm):
         dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
             delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
             nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
-            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
-            correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
-            of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
-            ``"rfc8033"``.
+            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016
+            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors'
+            ns-2 code of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026;
+            ``docsis``: RFC 8034 as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
-            (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
-            ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
+            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of
+            2016). In ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
             8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
-            ``ietf_draft``: ``16ms`` (Schwarzkopf et al. 2016). In ``ns2``: ``30ms`` (Pan et al.
-            2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``30ms`` (Pan
+            et al. 2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
         alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
             ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
         beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
@@ -559,34 +558,37 @@ class Pie(_Aqm):
             UseDerandomization off). Default: ``True``.
         cap_step: Whether the probability grows by at most 2 percentage points per update once it is
             10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
-            In ``ietf_draft``: ``false`` (Schwarzkopf et al. 2016 tell of none). Default: ``True``.
+            In ``ietf_draft``: ``false`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
+            ``True``.
         idle_decay: Factor on the probability at each update with no delay, now and before. It must
             be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
-            (Schwarzkopf et al. 2016 tell of none). Default: ``0.98``.
-        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: stamps. In
-            ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate`` (Schwarzkopf
-            et al. 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III). Default: ``"stamps"``.
+            (Schwarzkopf, Veith and Menth 2016 mention none). Default: ``0.98``.
+        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: time stamps.
+            In ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate``
+            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III).
+            Default: ``"stamps"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
             ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
             Default: ``"16384B"``.
-        rate_weight: Weight of a new sample in the average time (``paper2013``, ``ns2``, ``ns3``:
-            rate) of departure. It must be greater than 0 and at most 1. Source: RFC 8033 §5.2: 1/4.
-            In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2 code: 1/2). In ``ns2``:
-            ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3: 1/2). Default: ``0.25``.
+        rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
+            ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
+            RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
+            code: 1/2). In ``ns2``: ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3:
+            1/2). Default: ``0.25``.
         tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
             ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
             code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
-        on_off: Whether it sleeps until a third of the limit waits, and again after congestion.
-            Source: RFC 8033 §5.3: optional; lab decision: off. In ``ietf_draft``: ``true``
-            (Schwarzkopf et al. 2016). Default: ``False``.
+        on_off: Whether it is off until a third of the limit waits, and again after congestion.
+            Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
+            ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
-            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
-            (Linux sch_pie.c: half a second). Default: ``"auto"``.
+            start. It must be positive. Source: our choice: one period, as between updates. In
+            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
@@ -631,9 +633,9 @@ class Pi2(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``classic``: Tahiliani and Tewari 2017: classic
             traffic, gains on p'; ``rfc9332``: RFC 9332 Appendix A: the base AQM of DualPI2, without
-            its queue of low latency; ``coupled``: one queue for classic and scalable traffic (Linux
-            sch_pi2.c), gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the
-            ns-3 port: Linux's gains on p', no upper bound. Default: ``"classic"``.
+            the L queue; ``coupled``: one queue for classic and scalable traffic (Linux sch_pi2.c),
+            gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the ns-3 port:
+            Linux's gains on p', no upper bound. Default: ``"classic"``.
         target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
             II. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
         tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
@@ -670,8 +672,8 @@ class Pi2(_Aqm):
         coupling_k: k: how much more often than p' scalable packets are marked. It must be positive.
             Source: RFC 9332 §2.4; Linux sch_pi2.c: 2. Default: ``2``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
-            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
-            (Linux sch_pi2.c: half a second). Default: ``"auto"``.
+            start. It must be positive. Source: our choice: one period, as between updates. In
+            ``linux``: ``500ms`` (Linux sch_pi2.c: half a second). Default: ``"auto"``.
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: timers are exact. In ``linux``: ``250`` (Linux kernel/Kconfig.hz:
             250). Default: ``"off"``.
@@ -705,7 +707,7 @@ class Pi2(_Aqm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Madpie(_Aqm):
-    """PIE plus one certain drop per update above a delay bound (Kuhn and Ros 2016).
+    """PIE plus one deterministic drop per update above a delay bound (Kuhn and Ros 2016).
 
     Attributes:
         dialect: Which published way to build it. ``ns2``: Kuhn and Ros 2016 on the PIE of its
@@ -714,10 +716,11 @@ class Madpie(_Aqm):
             the PIE of Linux sch_pie.c. Default: ``"ns2"``.
         target: Queue delay aimed at. It must be positive. Source: Kuhn and Ros 2016 §III. Default:
             ``"20ms"``.
-        deterministic_target: Queue delay above which one packet per update is dropped for certain.
-            It must be positive. Source: Kuhn and Ros 2016 §IV (§III: 30 ms). Default: ``"25ms"``.
+        deterministic_target: Queue delay above which one packet per update is dropped
+            deterministically. It must be positive. Source: Kuhn and Ros 2016 §IV (§III: 30 ms).
+            Default: ``"25ms"``.
         deterministic_clear: Whether a deterministic drop that is due is forgotten when the delay
-            has fallen meanwhile. Source: Kuhn and Ros 2016 §II tells of no reset. Default:
+            has fallen meanwhile. Source: Kuhn and Ros 2016 §II mention no reset. Default:
             ``False``.
         tupdate: Time between two updates. It must be positive. Source: Kuhn and Ros 2016 §III.
             Default: ``"30ms"``.
@@ -848,17 +851,17 @@ class Blue(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``event``: raised by overflow, lowered by idling,
-            as in the ns port. Default: ``"event"``.
+            as in the ns-2 port. Default: ``"event"``.
         freeze_time: Least time between two changes of the probability. It must not be negative.
-            Source: ns port of BLUE: 100 ms. Default: ``"100ms"``.
+            Source: ns-2 port of BLUE: 100 ms. Default: ``"100ms"``.
         d1: How much an overflow raises the probability. It must be a probability from 0 to 1.
-            Source: ns port of BLUE: 0.0025. Default: ``0.0025``.
-        d2: How much idling lowers it. It must be a probability from 0 to 1. Source: ns port of
+            Source: ns-2 port of BLUE: 0.0025. Default: ``0.0025``.
+        d2: How much idling lowers it. It must be a probability from 0 to 1. Source: ns-2 port of
             BLUE: 0.00025. Default: ``0.00025``.
         length_trigger: Packets in the queue above which an arrival raises the probability like an
-            overflow. It must be positive. Source: ns port of BLUE: overflow only. Default:
+            overflow. It must be positive. Source: ns-2 port of BLUE: overflow only. Default:
             ``"off"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: Lab decision:
+        ecn: Whether packets that can be marked are marked instead of dropped. Source: our choice:
             off, as for the other laws. Default: ``False``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
@@ -891,7 +894,7 @@ class Step(_Aqm):
             ``"1ms"``.
         backlog_threshold: Backlog, the arrival included, above which an arriving packet is marked.
             It must be positive. Source: Linux sch_dualpi2.c: sojourn only. In ``dctcp``: ``65p``
-            (Alizadeh and others 2010 §4: K = 65 at 10 Gb/s). Default: ``"off"``.
+            (Alizadeh et al. 2010 §4: K = 65 at 10 Gb/s). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -1201,11 +1204,11 @@ class FqCodel(_Aqm):
         dialect: Which published way to build it. ``rfc8290``: RFC 8290 around the CoDel of RFC
             8289; ``rfc8289``: RFC 8289 §5 with an exact square root; ECN as Linux; ``linux``: Linux
             codel_impl.h to the bit: ticks of 1024 ns, 16-bit Newton step, strict test; ``draft``:
-            draft-nichols-tsvwg-codel-01 and Schwarzkopf et al. 2016 Listing 1: count - 2; ``act``:
-            CoDel-ACT, Schwarzkopf et al. 2016 Listing 2: waits interval / sqrt(count);
-            ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8
-            intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step, a mark counts from now.
-            Default: ``"rfc8290"``.
+            draft-nichols-tsvwg-codel-01, and Schwarzkopf, Veith and Menth 2016 Listing 1: count -
+            2; ``act``: CoDel-ACT, Schwarzkopf, Veith and Menth 2016 Listing 2: waits interval /
+            sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less
+            within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules
+            from now. Default: ``"rfc8290"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -1218,8 +1221,8 @@ class FqCodel(_Aqm):
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
         count: A count that stays the same, so that drops come at a constant rate. It must be
-            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf et al. 2016 §III freeze it.
-            Default: ``"off"``.
+            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
+            it. Default: ``"off"``.
         limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
             must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -1277,19 +1280,18 @@ class FqPie(_Aqm):
         dialect: Which published way to build it. ``rfc8033``: RFC 8033 Appendix B without on/off,
             delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
             nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
-            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf et al. 2016 report and
-            correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors' ns-2 code
-            of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC
-            8034 through the ns-3 model of its authors' house (CableLabs docsis-ns3). Default:
-            ``"rfc8033"``.
+            Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016
+            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors'
+            ns-2 code of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026;
+            ``docsis``: RFC 8034 as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
-            (Schwarzkopf et al. 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In
-            ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
+            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of
+            2016). In ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
             8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
-            ``ietf_draft``: ``16ms`` (Schwarzkopf et al. 2016). In ``ns2``: ``30ms`` (Pan et al.
-            2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``30ms`` (Pan
+            et al. 2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
         alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
             ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
         beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
@@ -1314,34 +1316,37 @@ class FqPie(_Aqm):
             UseDerandomization off). Default: ``True``.
         cap_step: Whether the probability grows by at most 2 percentage points per update once it is
             10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
-            In ``ietf_draft``: ``false`` (Schwarzkopf et al. 2016 tell of none). Default: ``True``.
+            In ``ietf_draft``: ``false`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
+            ``True``.
         idle_decay: Factor on the probability at each update with no delay, now and before. It must
             be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
-            (Schwarzkopf et al. 2016 tell of none). Default: ``0.98``.
-        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: stamps. In
-            ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate`` (Schwarzkopf
-            et al. 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III). Default: ``"stamps"``.
+            (Schwarzkopf, Veith and Menth 2016 mention none). Default: ``0.98``.
+        delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: time stamps.
+            In ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate``
+            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III).
+            Default: ``"stamps"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
             ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
             Default: ``"16384B"``.
-        rate_weight: Weight of a new sample in the average time (``paper2013``, ``ns2``, ``ns3``:
-            rate) of departure. It must be greater than 0 and at most 1. Source: RFC 8033 §5.2: 1/4.
-            In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2 code: 1/2). In ``ns2``:
-            ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3: 1/2). Default: ``0.25``.
+        rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
+            ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
+            RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
+            code: 1/2). In ``ns2``: ``0.5`` (ns-2, ns-3: 1/2). In ``ns3``: ``0.5`` (ns-2, ns-3:
+            1/2). Default: ``0.25``.
         tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
             ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
             code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
-        on_off: Whether it sleeps until a third of the limit waits, and again after congestion.
-            Source: RFC 8033 §5.3: optional; lab decision: off. In ``ietf_draft``: ``true``
-            (Schwarzkopf et al. 2016). Default: ``False``.
+        on_off: Whether it is off until a third of the limit waits, and again after congestion.
+            Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
+            ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
-            start. It must be positive. Source: lab decision: one period. In ``linux``: ``500ms``
-            (Linux sch_pie.c: half a second). Default: ``"auto"``.
+            start. It must be positive. Source: our choice: one period, as between updates. In
+            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.

@@ -73,7 +73,7 @@ pub struct Cobalt {
     four_mtus: Span,
     dropping: bool,
     count: u32,
-    /// 1 / sqrt(count); in a fresh queue as the dialect says.
+    /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
     inverse_root: f64,
     drop_next: Time,
     blue_prob: f64,

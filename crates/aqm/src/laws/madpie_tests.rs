@@ -9,7 +9,7 @@ const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);
 /// The probability cannot move.
 const FROZEN: [(&str, &str); 2] = [("alpha", "0hz"), ("beta", "0hz")];
 
-/// A MADPIE that has used up its burst allowance and knows its departure rate, 1 MB/s. Its next
+/// A MADPIE that has used up its burst allowance and measured its departure rate, 1 MB/s. Its next
 /// timer is `settled_at()`.
 fn settled(settings: &[(&str, &str)]) -> Madpie {
     let mut madpie: Madpie = law(settings);
@@ -203,7 +203,7 @@ fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
 fn every_base_gets_one_deterministic_drop_per_update_above_the_bound() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
         let (deterministic, random) = signals_of(dialect, 40, 20);
-        // A base with a rate estimate needs two rounds to know its delay.
+        // A base with a rate estimate needs two rounds to measure its delay.
         assert!((17..=20).contains(&deterministic), "{dialect}: {deterministic}");
         assert_eq!(random, 0, "{dialect}");
         assert_eq!(signals_of(dialect, 22, 20), (0, 0), "{dialect}");

@@ -58,7 +58,7 @@ impl Accumulator {
         self.sum = 0;
     }
 
-    /// Adds the probability of one more arrival and says where the sum stands.
+    /// Adds the probability of one more arrival and returns where the sum stands.
     pub fn add(&mut self, prob: ScaledProb) -> Standing {
         self.sum = self.sum.saturating_add(prob.0);
         match self.sum {

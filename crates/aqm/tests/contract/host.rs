@@ -67,8 +67,8 @@ pub struct Ledger {
     /// each).
     is_dual: bool,
     /// Whether flows may lose their queue while packets of theirs wait in it: Linux `sch_cake.c`,
-    /// `cake_hash`, gives the tag of a queue to the ninth flow of a set, which happens here with few
-    /// queues.
+    /// `cake_hash`, gives the tag of a queue to the ninth flow of a set, which happens here with
+    /// few queues.
     is_crowded: bool,
     pub drops: BTreeMap<(Stage, Cause), u64>,
     pub marks: u64,
@@ -163,7 +163,8 @@ impl Host {
         }
     }
 
-    /// Time passes and timers fire. A law with more timers than a test can wait for stops the clock.
+    /// Time passes and timers fire. A law with more timers than a test can wait for stops the
+    /// clock.
     pub fn pass(&mut self, nanos: u64) {
         let then = Time::from_nanos(self.ledger.now.as_nanos().saturating_add(nanos));
         for _ in 0..MOST_TIMERS {

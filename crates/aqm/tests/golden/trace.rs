@@ -1,6 +1,6 @@
 //! Reads the golden traces in `testdata/golden`, whose README describes them, and replays each. The
-//! interface is a trait: the tests of this crate implement it by the Rust API, those of `crates/capi`
-//! by the C bindings.
+//! interface is a trait: the tests of this crate implement it by the Rust API, those of
+//! `crates/capi` by the C bindings.
 
 #[path = "file.rs"]
 mod file;

@@ -301,7 +301,7 @@ fn draft(limit: Limit, settings: &[(&str, &str)]) -> Pie {
 
 /// Schwarzkopf, Veith and Menth 2016 §II; fact aqm-77.
 #[test]
-fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
+fn the_draft_is_off_below_a_third_of_the_limit_and_after_congestion() {
     let mut pie = draft(Limit::Packets(300), &[("max_burst", "0s")]);
     let congested = |pie: &mut Pie, packets: u32, updates: u32| {
         for _ in 0..updates {
@@ -323,7 +323,7 @@ fn the_draft_sleeps_below_a_third_of_the_limit_and_after_congestion() {
         pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY);
     }
     (0..3).for_each(|_| pie.on_timer(pie.next_timer().unwrap(), Backlog::EMPTY));
-    assert_eq!(congested(&mut pie, 99, 50), 0.0, "asleep again");
+    assert_eq!(congested(&mut pie, 99, 50), 0.0, "off again");
 }
 
 /// Fact aqm-83.

@@ -311,15 +311,15 @@ fn the_draft_has_the_values_of_the_rfc_where_the_paper_prints_none() {
 
 /// RFC 8033 §5.3: a third of a limit in bytes.
 #[test]
-fn the_draft_wakes_up_at_a_third_of_a_limit_in_bytes() {
-    let wakes_at = |backlog| {
+fn the_draft_is_switched_on_at_a_third_of_a_limit_in_bytes() {
+    let is_on_at = |backlog| {
         let env = Env { limit: Limit::Bytes(90_000), ..env() };
         let mut pie: Pie = law_of_in(&env, "ietf_draft", &[("max_burst", "1ms")]);
         judge(&mut pie, bytes(backlog), 0.999, Ecn::NotEct);
         pie.on_timer(pie.next_timer().unwrap(), bytes(backlog));
         var(&pie, "burst_allowance") == 0.0
     };
-    assert!(!wakes_at(29_999) && wakes_at(30_000));
+    assert!(!is_on_at(29_999) && is_on_at(30_000));
 }
 
 /// ns-3 `PieQueueDisc::DoDequeue`.
@@ -335,7 +335,7 @@ fn the_delay_of_ns3_ends_with_the_last_packet() {
     assert_eq!((delay_after(0), delay_after(1)), (0.0, 0.04));
 }
 
-/// MADPIE asks this of its own dialects; the others are held to it here.
+/// Used by MADPIE for its own dialects only.
 #[test]
 fn a_docsis_pie_is_protected_while_inactive_in_a_burst_or_nearly_empty() {
     let limit = Limit::Packets(300);

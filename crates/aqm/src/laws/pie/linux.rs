@@ -7,8 +7,8 @@
 //! kept.
 //!
 //! Deviations: a draw is the upper 56 bits of the law's own stream. An eviction that empties a
-//! queue sets its delay to 0, which a single queue of the kernel never sees. The rate estimate has
-//! 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
+//! queue sets its delay to 0, which never happens to a single queue of the kernel. The rate
+//! estimate has 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
 
 use super::{DelaySource, PieParams};
 use crate::law::{Cause, Env, Verdict};

@@ -347,7 +347,7 @@ impl Law for Pie {
         "Drops arrivals with a probability from a PI controller of queue delay (RFC 8033)";
     const VARS: &'static [Var] = &[
         Var { name: "drop_prob", unit: "1", doc: "Probability in the controller" },
-        Var { name: "delay", unit: "s", doc: "Queue delay as the controller sees it" },
+        Var { name: "delay", unit: "s", doc: "Queue delay known to the controller" },
         Var { name: "burst_allowance", unit: "s", doc: "Time for which nothing is dropped yet" },
         Var { name: "accumulator", unit: "1", doc: "Sum of probabilities since the last signal" },
     ];

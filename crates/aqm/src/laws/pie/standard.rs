@@ -40,7 +40,7 @@ pub(in crate::laws) struct Standard {
     source: Source,
     switch: Option<Switch>,
     /// Whether the switch is off; a field of its own, for every arrival reads it.
-    sleeps: bool,
+    is_off: bool,
     pub(super) drop_prob: f64,
     /// `drop_prob` in the scale of the accumulator, so that nothing is converted per packet.
     pub(super) scaled_prob: ScaledProb,
@@ -100,7 +100,7 @@ impl Standard {
                 Source::Stamps { zero_when_empty: p.dialect != "rfc8033_basic" }
             },
             switch: p.on_off.then_some(Switch { limit: env.limit }),
-            sleeps: p.on_off,
+            is_off: p.on_off,
             drop_prob: 0.0,
             scaled_prob: ScaledProb::default(),
             accumulator: match is_draft {
@@ -154,8 +154,8 @@ impl Standard {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        if self.sleeps {
-            self.maybe_wake(now, queue);
+        if self.is_off {
+            self.maybe_switch_on(now, queue);
             return Verdict::Pass;
         }
         if self.is_uncongested() {
@@ -173,11 +173,11 @@ impl Standard {
     /// RFC 8033 Appendix B: the state in which PIE is switched on, after the arrival that does so
     /// has been accepted.
     #[inline(never)]
-    fn maybe_wake(&mut self, now: Time, queue: Backlog) {
+    fn maybe_switch_on(&mut self, now: Time, queue: Backlog) {
         if !self.switch.is_some_and(|switch| switch.is_reached(queue)) {
             return;
         }
-        self.sleeps = false;
+        self.is_off = false;
         self.set_prob(0.0);
         self.delay_old = Span::ZERO;
         self.burst_allowance = self.max_burst;
@@ -190,13 +190,13 @@ impl Standard {
 
     /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. It would do so at once,
     /// for the delay is also 0 before a rate is known: here nothing may wait either (fact aqm-77).
-    fn maybe_sleep(&mut self, delay_old: Span, queue: Backlog) {
+    fn maybe_switch_off(&mut self, delay_old: Span, queue: Backlog) {
         let over = self.drop_prob == 0.0
             && self.delay == Span::ZERO
             && delay_old == Span::ZERO
             && queue.packets == 0;
         if over && self.switch.is_some() {
-            self.sleeps = true;
+            self.is_off = true;
             if let Source::Rate(time) = &mut self.source {
                 time.stop();
             }
@@ -223,7 +223,7 @@ impl Standard {
 
     /// The periodic update (RFC 8033 §4.2).
     pub(super) fn update(&mut self, queue: Backlog) {
-        if self.sleeps {
+        if self.is_off {
             return;
         }
         if let Source::Rate(time) = &self.source {
@@ -231,7 +231,7 @@ impl Standard {
         }
         let delay_old = self.delay_old;
         self.control();
-        self.maybe_sleep(delay_old, queue);
+        self.maybe_switch_off(delay_old, queue);
         self.burst_allowance = self.burst_allowance.saturating_sub(self.tupdate);
     }
 
@@ -260,12 +260,12 @@ impl Standard {
             && self.delay_old == Span::ZERO
             && self.burst_allowance == Span::ZERO
             && self.switch.is_none();
-        settled || self.sleeps
+        settled || self.is_off
     }
 
-    /// Whether nothing may be dropped: asleep, in a burst, or while two packets or less wait.
+    /// Whether nothing may be dropped: switched off, in a burst, or while two packets or less wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.sleeps || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
+        self.is_off || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
     }
 
     pub(super) fn drop_prob(&self) -> f64 {

@@ -25,7 +25,7 @@
 //!
 //! Deviations of `ns2` and `ns3` from ns-2.35 and ns-3: a forced drop takes the arrival, where ns-2
 //! appends it and then removes the tail, which is the same packet; ns-2's automatic weight (-1)
-//! asks for the delay of the link, which is unknown here and taken as 0; under a limit in bytes,
+//! depends on the delay of the link, which is unknown here and taken as 0; under a limit in bytes,
 //! theirs count bytes since the last signal and scale p_a by packet size, which is not offered.
 
 mod detector;
@@ -96,7 +96,8 @@ params! {
         /// Mean packet size, by which rates become packets per second and automatic thresholds
         /// become bytes; `auto` is the largest packet of the link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
-            "our choice: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
+            "our choice: the largest packet of the link is known; ns-2 and ns-3 assume 500B"
+                => OrAuto(None),
             "linux": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: mean packet size"
                 => OrAuto(Some(Bytes(500)));

@@ -14,7 +14,11 @@
 //! and 0.0091), as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all
 //! of these, and its lower bound is 100 times smaller than intended (fact aqm-52).
 
+mod adaptation;
+
 use alloc::string::String;
+
+use adaptation::{Adaptation, Side};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::laws::red::{self, Detector, GapMode, LinuxRed, LinuxSetup, Setup, Style};
@@ -87,7 +91,8 @@ params! {
         /// Mean packet size, by which rates become packets per second and automatic thresholds
         /// become bytes; `auto` is the largest packet of the link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE,
-            "our choice: a link here knows its packets; ns-2 and ns-3 assume 500B" => OrAuto(None),
+            "our choice: the largest packet of the link is known; ns-2 and ns-3 assume 500B"
+                => OrAuto(None),
             "linux" | "kids": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
     } behaviour {
@@ -171,38 +176,6 @@ enum Occasion {
         interval: Span,
         last_change: Time,
     },
-}
-
-/// The rule by which `max_p` moves.
-#[derive(Clone, Copy, Debug)]
-struct Adaptation {
-    alpha: f64,
-    beta: f64,
-    top: f64,
-    bottom: f64,
-    /// ns-2, ns-3: a `max_p` at its bound stays there.
-    is_strict: bool,
-}
-
-impl Adaptation {
-    /// The next `max_p`, given which side of the middle band the average is on.
-    fn next(&self, max_p: f64, side: Side) -> f64 {
-        match side {
-            Side::Above if self.is_strict && max_p == self.top => max_p,
-            Side::Below if self.is_strict && max_p == self.bottom => max_p,
-            Side::Above if max_p <= self.top => max_p + self.alpha.min(max_p / 4.0),
-            Side::Below if max_p >= self.bottom => max_p * self.beta,
-            _ => max_p,
-        }
-    }
-}
-
-/// Where the average lies against the middle fifth between the thresholds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Side {
-    Below,
-    Within,
-    Above,
 }
 
 impl Adaptive {
@@ -409,5 +382,4 @@ impl AredParams {
 }
 
 #[cfg(test)]
-#[path = "ared_tests.rs"]
 mod tests;
