@@ -165,13 +165,13 @@ def _fails(plan: str, says: str) -> None:
 
 
 @needs_kernel
-def test_a_guest_whose_kernel_panics_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_panic_in_the_guest_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     _first_shell_does(monkeypatch, "exit 3")
     _fails("{}", r"its kernel says: Kernel panic .* kill init.*; take the kernel that `sojourn")
 
 
 @needs_kernel
-def test_a_guest_that_is_out_of_memory_is_told_of_and_leaves_no_results(
+def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its one program takes memory without end, until the kernel finds nobody else to kill."""
@@ -193,7 +193,7 @@ def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.M
 
 
 @needs_kernel
-def test_a_plan_that_is_none_is_told_of() -> None:
+def test_a_text_that_is_no_plan_is_refused() -> None:
     _fails("no plan", r"in the guest: plan.json")
 
 
@@ -205,7 +205,7 @@ def test_a_plan_that_is_none_is_told_of() -> None:
         ("codel limit many", "`tc qdisc add .* codel limit many`: .*change the parameter"),
     ],
 )
-def test_what_tc_refuses_is_told_with_the_command_and_the_remedy(queue: str, says: str) -> None:
+def test_what_tc_refuses_is_reported_with_the_command_and_the_remedy(queue: str, says: str) -> None:
     plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
     (arguments,) = (c["arguments"] for c in plan["commands"] if "parent" in c["arguments"])
     arguments[arguments.index("codel") :] = queue.split()
@@ -221,7 +221,7 @@ def test_a_configuration_that_reads_back_otherwise_ends_the_run() -> None:
 
 
 @needs_kernel
-def test_a_congestion_control_that_the_kernel_lacks_is_told_of() -> None:
+def test_a_congestion_control_that_the_kernel_lacks_is_reported() -> None:
     plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
     plan["flows"][0]["cc"] = "nonsuch"
     _fails(json.dumps(plan), "no congestion control `nonsuch`")
@@ -370,7 +370,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
         ("", "says nothing"),
     ],
 )
-def test_what_a_kernel_said_last_is_told_with_the_remedy(console: str, says: str) -> None:
+def test_the_last_message_of_a_kernel_is_reported_with_the_remedy(console: str, says: str) -> None:
     with guest.scratch() as folder:
         folder.console.write_text(console)
         assert says in guest._last_words(folder)

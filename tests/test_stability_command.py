@@ -47,7 +47,7 @@ def test_the_map_is_a_page(command):
     assert "point-1.svg" in (command.folder / "out" / "map.html").read_text()
 
 
-def test_design_is_said_in_scenario_and_tc_words(command):
+def test_a_design_is_printed_as_scenario_text_and_as_tc_options(command):
     done = command("stability", "pie", *LINK, "--flows", "10..50", "--design", "--margin", "50")
     assert done.returncode == 0, done.stderr
     assert 'queue = "pie@rfc8033:alpha=' in done.stdout
@@ -79,7 +79,7 @@ def test_design_is_said_in_scenario_and_tc_words(command):
         (("red", *LINK, "--flows", "5", "--design", "--least-drop", "0.1"), "give pie or pi2"),
     ],
 )
-def test_bad_input_is_refused_in_words(command, arguments, words):
+def test_bad_input_is_refused_with_a_sentence(command, arguments, words):
     assert words in command.refused("stability", *arguments)
 
 

@@ -1,8 +1,8 @@
 //! Chores of the repository.
 //!
 //! `cargo run -p xtask -- gen` writes the files that follow from declarations, `check-gen` reports
-//! which of them have drifted, `tidy` checks what the compiler does not, and `tally` counts what the
-//! tests that ran have covered.
+//! which of them have drifted, `tidy` checks what the compiler does not, and `tally` counts what
+//! the tests that ran have covered.
 
 mod generate;
 mod header;

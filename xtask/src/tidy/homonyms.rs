@@ -12,7 +12,7 @@ use super::{Complaints, Source};
 const SHARED: &[(&str, &str)] = &[];
 
 /// Folders whose types mirror others by intent: a class of `sojourn._core` is named as the Rust
-/// type that it wraps, a structure of the C bindings as what it stands for (C sees `sojourn_...`), a
+/// type that it wraps, a structure of the C bindings as what it stands for (`sojourn_...` in C), a
 /// part of the resolved scenario as the part of the written one that it comes from.
 const MIRRORS: [&str; 3] = ["crates/python/", "crates/capi/", "crates/scenario/src/resolved"];
 
