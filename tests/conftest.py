@@ -1,7 +1,7 @@
 """What several tests share: a small scenario, and the command as a user calls it.
 
 How many tests were skipped for want of a guest kernel goes into pytest's cache, where
-``cargo run -p xtask -- tally`` finds it.
+``cargo xtask tally`` finds it.
 """
 
 from __future__ import annotations

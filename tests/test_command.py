@@ -97,6 +97,7 @@ def test_a_shipped_scenario_runs_by_name(command):
     assert json.loads(done.stdout)["name"] == "traffic-mix"
 
 
+@pytest.mark.slow
 def test_every_shipped_scenario_but_the_templates_is_valid(command):
     names = [row["name"] for row in json.loads(command("list", "scenarios", "--json").stdout)]
     assert "traffic-mix" in names
@@ -104,6 +105,7 @@ def test_every_shipped_scenario_but_the_templates_is_valid(command):
         assert command("validate", name).returncode == 0
 
 
+@pytest.mark.slow
 def test_lists_are_lines_or_json(command):
     for what in ("aqms", "ccs", "tcps", "scenarios", "plots"):
         lines = command("list", what).stdout.splitlines()

@@ -59,6 +59,7 @@ def scenario(
     return _core.Scenario.load(text, sets=list(sets.items()))
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
 @pytest.mark.parametrize("cc", ["reno", "cubic"])
@@ -92,6 +93,7 @@ def test_another_seed_is_another_run_where_something_is_drawn() -> None:
     assert in_guest(given).digest != in_guest(given.with_seed(2)).digest
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_every_qdisc_of_the_kernel_is_configured_as_asked() -> None:
     for queue in ("taildrop:limit=50p", "fq_codel@linux", "fq_pie@linux:hz=1000", "red@linux",
@@ -269,6 +271,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
 def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
@@ -296,6 +299,7 @@ def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
         assert real[key] == pytest.approx(simulated[key], abs=2), key
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_the_variables_of_our_law_are_recorded_under_the_kernels_tcp() -> None:
     sets = {"engine.linux.bottleneck": '"sojourn"', "record.states": "true"}

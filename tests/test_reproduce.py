@@ -30,8 +30,6 @@ from sojourn.reproduce.paper import (
 from sojourn.reproduce.testbed import kernel_queue, on_kernel
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
-pytestmark = pytest.mark.core
-
 DATA = Path(__file__).parent / "data"
 
 
@@ -253,6 +251,7 @@ SMALL = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", SMALL)
 def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "runs"

@@ -79,6 +79,7 @@ def only_stalls(reasons: list[str]) -> bool:
     return all("stalled" in reason for reason in reasons)
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
     way = router.Way(aqm="taildrop", rate="1mbit", delay="30ms", limit="10p")
@@ -95,6 +96,7 @@ def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
     assert value(ended, "arrived") == pytest.approx(375, abs=4)
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> None:
     way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="1000p")
@@ -106,6 +108,7 @@ def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> 
     assert value(ended, "drop_rate") == 0
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     way = router.Way(aqm="pie@linux:target=15ms", rate="1mbit")
@@ -119,6 +122,7 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     assert ["run", "", "late_p99"] in [row[:3] for row in ended["summary"]]
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_every_drop_and_mark_has_its_reason_and_the_state_before_it(tmp_path: Path) -> None:
     way = router.Way(aqm="codel:ecn=true", rate="1mbit", limit="20p")

@@ -132,6 +132,7 @@ def test_switching_pairs_is_faster_and_stays_stable(over_drop_prob):
             assert (kept > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [13, 14, 15, 16])
 def test_the_figures_are_drawn_and_always_alike(number):
     assert style.svg(pie_theory.draw(number)) == style.svg(pie_theory.draw(number))

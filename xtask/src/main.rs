@@ -1,6 +1,6 @@
 //! Chores of the repository.
 //!
-//! `cargo run -p xtask -- gen` writes the files that follow from declarations, `check-gen` reports
+//! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports
 //! which of them have drifted, `tidy` checks what the compiler does not, and `tally` counts what
 //! the tests that ran have covered.
 
@@ -15,7 +15,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo run -p xtask -- gen | check-gen | tidy | tally";
+const USAGE: &str = "usage: cargo xtask gen | check-gen | tidy | tally";
 
 fn main() -> ExitCode {
     let chore = std::env::args().nth(1).unwrap_or_default();
