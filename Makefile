@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-hosts bench fuzz contract-long docs clean
+.PHONY: demo develop quick test test-hosts bench fuzz contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -13,22 +13,33 @@ demo: $(VENV)/installed
 	$(BIN)/sojourn compare traffic-mix \
 	    --aqm taildrop,codel,fq_codel,pie,pi2,madpie --seeds 20 --out out/demo
 
-## test: every test and check
-test: $(VENV)/installed $(VENV)/tools
+## develop: the package in place, in cargo's development profile: seconds after an edit
+develop: $(VENV)/developed
+
+## quick: after an edit of a law: its crate's tests, every scenario's digest, the quick Python tests
+quick: $(VENV)/developed
+	cargo test --quiet --package sojourn-aqm
+	cargo test --quiet --test fingerprints
+	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow" -r fE \
+	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
+
+## test: every test and check; WHEEL=release tests the wheel as users get it
+WHEEL ?= dev
+test: $(VENV)/developed
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	cargo test --workspace --quiet
-	cargo run --quiet --package xtask -- check-gen
-	cargo run --quiet --package xtask -- tidy
+	cargo xtask check-gen
+	cargo xtask tidy
 	$(BIN)/ruff check python tests
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy
 	$(BIN)/pytest
-	sh tests/wheel.sh "$(BIN)/python"
-	cargo run --quiet --package xtask -- tally
+	sh tests/wheel.sh $(BIN)/python $(WHEEL)
+	cargo xtask tally
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine (docs/linux.md)
-test-hosts: $(VENV)/installed $(VENV)/tools
+test-hosts: $(VENV)/developed
 	sh tests/hosts/run.sh $(BIN)/python
 
 ## fuzz: every fuzz target for SECONDS each, two at a time
@@ -53,17 +64,25 @@ docs:
 clean:
 	rm -rf $(VENV) target out dist
 
-SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-           $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.toml' -o -name '*.j2')
+RUST    := Cargo.toml Cargo.lock pyproject.toml \
+           $(shell find crates -name '*.rs' -o -name '*.toml')
+SOURCES := $(RUST) $(shell find python -name '*.py' -o -name '*.toml' -o -name '*.j2')
 
-# pip builds the wheel in release mode, through maturin.
+# The environment holds the package once: as a wheel in release mode, or in place as `make develop`
+# leaves it, with what the tests need. The one removes the stamp of the other.
 $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	@rm -f $(VENV)/developed
 	@touch $@
 
-$(VENV)/tools: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'
+# One compilation serves this and `cargo test --workspace`.
+$(VENV)/developed: $(RUST) | $(VENV)/bin/maturin
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --extras test
+	@rm -f $(VENV)/installed
 	@touch $@
+
+$(VENV)/bin/maturin: | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,19 +1,21 @@
 #!/bin/sh
-# Runs the benches and keeps their tables, with the machine in words, in benches/RESULTS.md.
+# Runs the benches and writes their tables, with a description of the machine, to
+# benches/RESULTS.md.
 set -eu
 cd "$(dirname "$0")/.."
 program="${CARGO_TARGET_DIR:-target}/release/sojourn-benches"
 cores=$(nproc)
 model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -1)
+rust=$(rustc --version | cut -d' ' -f1,2)
 memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
 {
     echo "# What a packet costs"
     echo
-    echo "Written by \`make bench\`; do not edit. Measured on $(date -u +%Y-%m-%d) with $(rustc --version | cut -d' ' -f1,2)"
-    echo "on a shared virtual machine: $cores cores of \"$model\", $memory GiB of memory, Linux. Times there"
-    echo "drift; each figure is the best of five runs, instruction counts do not drift. CUBIC with SACK and"
-    echo "delayed acknowledgements, access links, base RTT 100 ms, buffer of two bandwidth-delay products,"
-    echo "the summary recorder on."
+    echo "Written by \`make bench\`; do not edit. Measured on $(date -u +%Y-%m-%d) with $rust on a"
+    echo "shared virtual machine: $cores cores of \"$model\", $memory GiB of memory, Linux."
+    echo "Times there drift; each figure is the best of five runs, instruction counts do not drift."
+    echo "CUBIC with SACK and delayed acknowledgements, access links, base RTT 100 ms, buffer of two"
+    echo "bandwidth-delay products, the summary recorder on."
     echo
     "$program"
     "${PYTHON:-python3}" benches/stability.py

@@ -4,7 +4,7 @@
 
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
 a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured where they are on
-the path; mahimahi insists on an ordinary user, rattan on root. The first row is the same pair of
+the path; mahimahi requires an ordinary user, rattan root. The first row is the same pair of
 programs over the loopback interface alone: what is not the router's doing. All rows are of one run,
 so only they compare; the ratios are to our router's without options at the same rate.
 """

@@ -21,18 +21,18 @@ CHUNK = 1 << 18
 
 
 def serve() -> None:
-    """Note when datagrams come, then swallow a connection; tell both."""
+    """Note when datagrams arrive, then read a connection to its end; report both."""
     control = socket.create_server(("", PORT), reuse_port=True)
     probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probes.bind(("", PORT))
     delays: list[int] = []
 
-    def hear() -> None:
+    def receive() -> None:
         while True:
             data = probes.recv(2048)
             delays.append(time.monotonic_ns() - int.from_bytes(data[:8], "little"))
 
-    threading.Thread(target=hear, daemon=True).start()
+    threading.Thread(target=receive, daemon=True).start()
     connection, _ = control.accept()
     buffer, times = bytearray(CHUNK), []
     got = 0

@@ -1,4 +1,8 @@
-"""What several tests share: a small scenario, and the command as a user calls it."""
+"""What several tests share: a small scenario, and the command as a user calls it.
+
+How many tests were skipped for want of a guest kernel goes into pytest's cache, where
+``cargo xtask tally`` finds it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+NO_KERNEL = "no guest kernel"
 SCENARIO = """\
 name = "small"
 duration = "4s"
@@ -57,6 +62,20 @@ class Command:
         lines = [line for line in done.stderr.splitlines() if line.startswith("sojourn: error: ")]
         assert len(lines) == 1, done.stderr
         return lines[0]
+
+
+_without_kernel: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and NO_KERNEL in str(report.longrepr):
+        _without_kernel.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # Workers of pytest-xdist report to the process that started them.
+    if not hasattr(session.config, "workerinput") and session.config.cache is not None:
+        session.config.cache.set("sojourn/skipped_without_kernel", len(_without_kernel))
 
 
 @pytest.fixture

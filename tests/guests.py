@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from conftest import NO_KERNEL
 from sojourn import _core
 from sojourn.engines import registry
 from sojourn.engines.linux import kernel
 
 KERNEL = kernel.find()
 needs_kernel = pytest.mark.skipif(
-    KERNEL is None and not os.environ.get("CI"), reason="no guest kernel: sojourn kernel build"
+    KERNEL is None and not os.environ.get("CI"), reason=f"{NO_KERNEL}: sojourn kernel build"
 )
 
 

@@ -17,7 +17,7 @@ def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
     assert CellAgreement("s", "drop_rate", (0.0, 0.0)).agrees
 
 
-def test_noise_does_not_make_cells_agree_but_is_told() -> None:
+def test_noise_does_not_make_cells_agree_but_is_reported() -> None:
     noisy = CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.002)
     assert not noisy.agrees
     assert not noisy.is_apart

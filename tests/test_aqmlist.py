@@ -24,7 +24,7 @@ def test_a_joined_list_splits_into_its_parts(aqms):
 
 
 @given(st.text(alphabet="ab:=,() @", max_size=20))
-def test_any_text_is_split_or_refused_in_words(text):
+def test_any_text_is_split_or_refused_with_a_sentence(text):
     try:
         parts = split(text)
     except InputError as error:

@@ -57,12 +57,12 @@ def test_what_only_the_engine_knows_is_refused_with_file_and_line(command, line,
     assert f"did you mean `{meant}`" in message
 
 
-def test_text_that_is_no_toml_is_refused_with_the_line(command):
+def test_invalid_toml_is_refused_with_the_line(command):
     (command.folder / "wrong.toml").write_text("name = \n")
     assert "wrong.toml:1" in command.refused("run", "wrong.toml")
 
 
-def test_bytes_that_are_no_text_are_refused(command):
+def test_a_file_that_is_not_utf_8_is_refused(command):
     (command.folder / "wrong.toml").write_bytes(b"\xff\xfe\x00")
     assert "UTF-8" in command.refused("run", "wrong.toml")
 
@@ -139,7 +139,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_work(command,
 
 
 @pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie", "--seeds", "2"]])
-def test_a_full_disk_is_said_and_leaves_nothing_half_written(command, verb):
+def test_a_full_disk_is_reported_and_leaves_nothing_half_written(command, verb):
     # A limit on the size of files is a disk that is full after so many bytes.
     code = (
         "import resource, sys; from sojourn.cli import main; "
@@ -181,7 +181,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_reader_who_has_seen_enough_is_no_error(command):
+def test_a_closed_pipe_is_no_error(command):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(

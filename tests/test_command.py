@@ -13,7 +13,7 @@ import sojourn
 AQMS = "taildrop,codel,pie:target=10ms,tupdate=10ms"
 
 
-def test_run_shows_the_summary_and_says_the_rest_on_stderr(command):
+def test_run_prints_the_summary_and_everything_else_on_stderr(command):
     done = command("run", "small.toml")
     assert done.returncode == 0
     assert "delay_p95" in done.stdout
@@ -37,7 +37,7 @@ def test_run_saves_tables_and_a_manifest(command):
     assert manifest["scenario"]["links"][0]["rate"] == "5mbit"
 
 
-def test_a_second_result_replaces_the_first_and_says_so(command):
+def test_a_second_result_replaces_the_first_and_the_command_says_so(command):
     first = command("run", "small.toml", "--set", "record.packets=true", "--out", "out")
     assert "earlier result" not in first.stderr
     (command.folder / "out" / "notes.txt").write_text("mine")
@@ -48,7 +48,7 @@ def test_a_second_result_replaces_the_first_and_says_so(command):
     assert "notes.txt" in there
 
 
-def test_compare_shows_a_table_of_at_most_120_columns_and_words(command):
+def test_compare_prints_a_table_of_at_most_120_columns_and_conclusions(command):
     done = command("compare", "small.toml", "--aqm", AQMS, "--seeds", "3")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 120
@@ -97,6 +97,7 @@ def test_a_shipped_scenario_runs_by_name(command):
     assert json.loads(done.stdout)["name"] == "traffic-mix"
 
 
+@pytest.mark.slow
 def test_every_shipped_scenario_but_the_templates_is_valid(command):
     names = [row["name"] for row in json.loads(command("list", "scenarios", "--json").stdout)]
     assert "traffic-mix" in names
@@ -104,6 +105,7 @@ def test_every_shipped_scenario_but_the_templates_is_valid(command):
         assert command("validate", name).returncode == 0
 
 
+@pytest.mark.slow
 def test_lists_are_lines_or_json(command):
     for what in ("aqms", "ccs", "tcps", "scenarios", "plots"):
         lines = command("list", what).stdout.splitlines()
@@ -115,7 +117,7 @@ def test_lists_are_lines_or_json(command):
 @pytest.mark.parametrize(
     "topic", ["pie", "pie.target", "target", "cubic", "cubic.beta", "fq_codel"]
 )
-def test_explain_tells_defaults_and_sources(command, topic):
+def test_explain_shows_defaults_and_sources(command, topic):
     done = command("explain", topic)
     assert done.returncode == 0
     assert "default" in done.stdout
@@ -137,7 +139,7 @@ def test_every_aqm_and_control_can_be_explained():
             assert param["doc"] in " ".join(explain(f"{entry['name']}.{param['name']}").split())
 
 
-def test_doctor_tells_engines_and_libraries(command):
+def test_doctor_lists_engines_and_libraries(command):
     done = command("doctor")
     assert done.returncode == 0
     for word in ("engine sim", "engine linux", "numpy", "cores"):

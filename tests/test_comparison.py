@@ -55,7 +55,7 @@ def test_tables_are_arrow_in_si_units(compared):
     assert differences.column_names[-3:] == ["p_value", "p_adjusted", "verdict"]
 
 
-def test_words_name_what_is_significant(compared):
+def test_conclusions_name_what_is_significant(compared):
     words = compared.words()
     assert len(words) == len(AQMS) - 1
     assert words[0].startswith("Against taildrop, codel lowers queue delay p95 by 35")

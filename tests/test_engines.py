@@ -19,7 +19,6 @@ from sojourn.errors import InputError
 from sojourn.reproduce.select import select
 from sojourn.running.doctor import examine
 
-pytestmark = pytest.mark.core
 SMALL = {"duration": "2s", "warmup": "0s"}
 
 

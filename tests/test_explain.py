@@ -57,7 +57,7 @@ def test_every_dialect_is_named_apart_from_what_it_does(name):
 
 
 @pytest.mark.parametrize("name", [*FIELD])
-def test_every_entry_but_tail_drop_tells_its_rules(name):
+def test_every_entry_but_tail_drop_shows_its_rules(name):
     assert bool(find(name)[0][0]["behaviours"]) == (name != "taildrop")
 
 
@@ -73,7 +73,7 @@ def test_the_table_has_every_dialect_and_every_number_a_source():
     assert numbers and all(f"[{number}]" in sources for number in numbers)
 
 
-def test_one_row_tells_every_dialect_with_its_source():
+def test_one_row_shows_every_dialect_with_its_source():
     text = explain("pie.max_burst")
     rows = {line.split()[0]: line for line in text.splitlines() if line.startswith("  @")}
     assert "100ms" in rows["@paper2013"] and "Pan et al. 2013" in rows["@paper2013"]
@@ -115,13 +115,13 @@ def test_json_is_the_declaration(command):
 
 
 @pytest.mark.parametrize("path", [*schema_keys.keys()])
-def test_every_word_of_a_scenario_is_explained_in_eighty_columns(path):
+def test_every_key_of_a_scenario_is_explained_in_eighty_columns(path):
     lines = explain(path).splitlines()
     assert lines[0].startswith(f"{path} ") and len(lines) > 1
     assert all(len(line) <= WIDTH for line in lines)
 
 
-def test_a_word_tells_its_value_its_default_and_what_stands_below_it():
+def test_a_key_is_shown_with_its_value_its_default_and_its_parts():
     assert "links.rate (rate, or table of kind schedule | bucket | trace" in explain("links.rate")
     assert 'default "0s"' in explain("warmup")
     assert "list of [time, rate]; must be given" in explain("links.rate.schedule.steps")
@@ -132,24 +132,24 @@ def test_the_name_of_a_link_does_not_matter():
     assert explain("links.uplink.jitter") == explain("links.jitter")
 
 
-def test_the_nearest_word_is_shown():
+def test_the_nearest_key_is_suggested():
     with pytest.raises(InputError, match=r"did you mean `links\.buffer`"):
         explain("links.bufer")
 
 
-def test_json_of_a_word_is_its_schema(command):
+def test_json_of_a_key_is_its_schema(command):
     (shown,) = json.loads(command("explain", "links.rate", "--json").stdout)
     assert shown["path"] == "links.rate" and shown["required"] is True
 
 
 @pytest.mark.parametrize("name", [tcp["name"] for tcp in _core.tcps()])
-def test_a_tcp_tells_all_its_rules(name):
+def test_a_tcp_shows_all_its_rules(name):
     text = explain(name)
     assert all(len(line) <= WIDTH for line in text.splitlines())
     assert "loss detection" in text and f'tcp = "{name}"' in text
 
 
-def test_a_name_of_an_aqm_and_a_tcp_tells_both(command):
+def test_a_name_of_both_an_aqm_and_a_tcp_shows_both(command):
     assert "(AQM, law)" in explain("madpie") and "madpie  (TCP)" in explain("madpie")
     shown = json.loads(command("explain", "madpie", "--json").stdout)
     assert [entry["kind"] for entry in shown] == ["law", "tcp"]

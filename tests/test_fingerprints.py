@@ -26,6 +26,7 @@ def digest(name, aqm):
     return sojourn.run(scenario).digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 4])
 def test_every_shipped_scenario_gives_the_digest_on_record(threads):
     expected = on_record()

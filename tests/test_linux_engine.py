@@ -59,6 +59,7 @@ def scenario(
     return _core.Scenario.load(text, sets=list(sets.items()))
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
 @pytest.mark.parametrize("cc", ["reno", "cubic"])
@@ -92,6 +93,7 @@ def test_another_seed_is_another_run_where_something_is_drawn() -> None:
     assert in_guest(given).digest != in_guest(given.with_seed(2)).digest
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_every_qdisc_of_the_kernel_is_configured_as_asked() -> None:
     for queue in ("taildrop:limit=50p", "fq_codel@linux", "fq_pie@linux:hz=1000", "red@linux",
@@ -165,13 +167,13 @@ def _fails(plan: str, says: str) -> None:
 
 
 @needs_kernel
-def test_a_guest_whose_kernel_panics_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_panic_in_the_guest_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     _first_shell_does(monkeypatch, "exit 3")
     _fails("{}", r"its kernel says: Kernel panic .* kill init.*; take the kernel that `sojourn")
 
 
 @needs_kernel
-def test_a_guest_that_is_out_of_memory_is_told_of_and_leaves_no_results(
+def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its one program takes memory without end, until the kernel finds nobody else to kill."""
@@ -193,7 +195,7 @@ def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.M
 
 
 @needs_kernel
-def test_a_plan_that_is_none_is_told_of() -> None:
+def test_a_text_that_is_no_plan_is_refused() -> None:
     _fails("no plan", r"in the guest: plan.json")
 
 
@@ -205,7 +207,7 @@ def test_a_plan_that_is_none_is_told_of() -> None:
         ("codel limit many", "`tc qdisc add .* codel limit many`: .*change the parameter"),
     ],
 )
-def test_what_tc_refuses_is_told_with_the_command_and_the_remedy(queue: str, says: str) -> None:
+def test_what_tc_refuses_is_reported_with_the_command_and_the_remedy(queue: str, says: str) -> None:
     plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
     (arguments,) = (c["arguments"] for c in plan["commands"] if "parent" in c["arguments"])
     arguments[arguments.index("codel") :] = queue.split()
@@ -221,7 +223,7 @@ def test_a_configuration_that_reads_back_otherwise_ends_the_run() -> None:
 
 
 @needs_kernel
-def test_a_congestion_control_that_the_kernel_lacks_is_told_of() -> None:
+def test_a_congestion_control_that_the_kernel_lacks_is_reported() -> None:
     plan = json.loads(_core.linux_plan(scenario("codel@linux", duration="2s")))
     plan["flows"][0]["cc"] = "nonsuch"
     _fails(json.dumps(plan), "no congestion control `nonsuch`")
@@ -269,6 +271,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
 def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
@@ -296,6 +299,7 @@ def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
         assert real[key] == pytest.approx(simulated[key], abs=2), key
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_the_variables_of_our_law_are_recorded_under_the_kernels_tcp() -> None:
     sets = {"engine.linux.bottleneck": '"sojourn"', "record.states": "true"}
@@ -370,7 +374,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
         ("", "says nothing"),
     ],
 )
-def test_what_a_kernel_said_last_is_told_with_the_remedy(console: str, says: str) -> None:
+def test_the_last_message_of_a_kernel_is_reported_with_the_remedy(console: str, says: str) -> None:
     with guest.scratch() as folder:
         folder.console.write_text(console)
         assert says in guest._end_of_console(folder)

@@ -52,6 +52,7 @@ def numbers(run: _core.Run) -> dict[str, float]:
     return {"/".join(row[:3]): row[3] for row in run.summary()}
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_the_host_runs_our_router_under_its_own_tcp(tmp_path: Path) -> None:
     result = sojourn.run(scenario("host"), engine="linux", out=tmp_path)
@@ -78,6 +79,7 @@ def test_the_host_refuses_what_its_kernel_lacks() -> None:
     assert 'bottleneck = "sojourn"' in str(error.value)
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_nothing_stays_in_the_hosts_name_spaces() -> None:
     before = _interfaces(), sorted(Path("/run").iterdir())

@@ -269,6 +269,7 @@ def asymmetric(
     return _core.Scenario.load(ASYMMETRIC.format(bottleneck=bottleneck, link=link, app=app))
 
 
+@pytest.mark.slow
 @needs_kernel
 @BOTH
 def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> None:
@@ -310,6 +311,7 @@ def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> Non
     assert 0 < latest["up"] <= latest["down"] + 1
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_the_wire_of_the_way_back_loses_as_well() -> None:
     run = in_guest(asymmetric(link=LOSSES["bernoulli"]))

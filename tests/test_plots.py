@@ -18,7 +18,8 @@ def test_every_kind_is_drawn(compared):
     assert list(compared.figures()) == list(plots.KINDS)
 
 
-def test_the_same_results_give_the_same_bytes(compared):
+@pytest.mark.slow
+def test_equal_results_give_equal_figures_byte_for_byte(compared):
     first, second = compared.figures(), compared.figures()
     for name, figure in first.items():
         assert style.svg(figure) == style.svg(second[name])
@@ -43,7 +44,7 @@ def test_drawing_leaves_the_settings_of_others_alone(compared):
 
 
 @pytest.mark.parametrize("name", list(plots.KINDS))
-def test_results_without_values_are_refused_in_words(name):
+def test_results_without_values_are_refused_with_a_sentence(name):
     import pyarrow as pa
 
     class Empty:

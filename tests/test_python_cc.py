@@ -92,7 +92,7 @@ def test_the_same_class_and_seed_give_the_same_digest():
     assert first.manifest["transports"] == second.manifest["transports"]
 
 
-def test_the_manifest_tells_the_code_and_another_constant_is_other_code():
+def test_the_manifest_identifies_the_code_down_to_its_constants():
     class Half(Reno):
         gain = 0.5
 
@@ -107,11 +107,11 @@ def test_the_manifest_tells_the_code_and_another_constant_is_other_code():
 
 
 def test_marks_arrive_once_per_round_trip_and_counted():
-    told, counted = [], []
+    marked_at_s, counted = [], []
 
     class Marked(Reno):
         def on_ecn(self, now_s):
-            told.append(now_s)
+            marked_at_s.append(now_s)
             super().on_ecn(now_s)
 
         def on_ack(self, ack):
@@ -121,8 +121,8 @@ def test_marks_arrive_once_per_round_trip_and_counted():
     result = sojourn.run(scenario('queue = "step"', "ecn = true"), cc={"bulk": Marked})
     marked = max(result.flows["ce_bytes"].to_pylist()) / 1448
     assert sum(counted) == pytest.approx(marked, abs=5)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(told)]
-    assert told
+    gaps = [later - earlier for earlier, later in itertools.pairwise(marked_at_s)]
+    assert marked_at_s
     assert min(gaps) > 0.03
 
 

@@ -60,7 +60,7 @@ def test_a_comparison_with_failures_exits_with_1_and_shows_the_rest(failing, cap
     assert "a bug" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_when_every_run_fails_it_is_said(failing, capsys):
+def test_when_every_run_fails_the_command_says_so(failing, capsys):
     arguments = ["compare", "dumbbell-cubic", "--aqm", "taildrop,pie", "--seeds", "1"]
     assert cli.main([*arguments, "--set", "seed=2"]) == 1
     assert "no run gave a result" in capsys.readouterr().out
@@ -86,8 +86,8 @@ def test_a_refusal_while_saving_stops_the_others():
     assert time.monotonic() - began < 20
 
 
-def test_progress_is_told_of_everything_and_stopped():
-    class Told:
+def test_progress_is_reported_for_every_run_and_stopped():
+    class Progress:
         said = None
         stopped = False
 
@@ -100,11 +100,11 @@ def test_progress_is_told_of_everything_and_stopped():
         def stop(self):
             self.stopped = True
 
-    told = Told()
-    run_all(tasks(3), progress=told)
-    assert told.stopped
-    assert told.whole == (3, 6.0)
-    assert told.said == (3, pytest.approx(6.0, abs=0.5))
+    progress = Progress()
+    run_all(tasks(3), progress=progress)
+    assert progress.stopped
+    assert progress.whole == (3, 6.0)
+    assert progress.said == (3, pytest.approx(6.0, abs=0.5))
 
 
 def test_no_jobs_are_refused():

@@ -79,7 +79,7 @@ def test_figures_follow_light_and_dark(text):
     assert set(re.findall(r"#[0-9a-fA-F]{6}\b", drawings)) == set()
 
 
-def test_figures_come_first_then_words_and_tables(text):
+def test_figures_come_first_then_conclusions_and_tables(text):
     places = [
         text.index(part) for part in ("<svg", "In words", "<table", ">Scenario<", ">Manifest<")
     ]
@@ -120,7 +120,7 @@ def test_saving_twice_gives_the_same_bytes(saved, tmp_path):
         assert (tmp_path / name).read_bytes() == (saved / name).read_bytes()
 
 
-def test_a_notebook_shows_table_and_words():
+def test_a_jupyter_notebook_shows_the_table_and_the_conclusions():
     html = comparison(["taildrop", "pie"], seeds=3)._repr_html_()
     Page(html)
     assert "queue delay p95" in html

@@ -31,8 +31,6 @@ from sojourn.reproduce.paper import (
 from sojourn.running.replicas import Silent
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
-pytestmark = pytest.mark.core
-
 LINUX = registry.find("linux")
 DATA = Path(__file__).parent / "data"
 
@@ -107,7 +105,7 @@ def test_more_seeds_make_only_those_that_are_missing(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["shorter", "flipped", "empty", "text"])
-def test_a_damaged_entry_is_said_and_made_again(tiny, tmp_path, damage):
+def test_a_damaged_entry_of_the_cache_is_reported_and_made_again(tiny, tmp_path, damage):
     first, _ = reproduce(tmp_path)
     path = sorted(tmp_path.rglob("*.npz"))[0]
     whole = path.read_bytes()
@@ -133,7 +131,7 @@ class InterruptsAfterTwo(Silent):
             raise KeyboardInterrupt
 
 
-def test_what_was_finished_before_ctrl_c_is_there_for_the_next_call(tiny, tmp_path, monkeypatch):
+def test_runs_finished_before_ctrl_c_serve_the_next_call(tiny, tmp_path, monkeypatch):
     long = TINY.items[0].cases("quick") | {"pie": Case(scenario("pie", "3000s"), KEEP)}
     item = Item("F1", "Delay", seeds=Seeds(1, 1), cases=lambda _p: dict(reversed(long.items())))
     monkeypatch.setattr(select, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
@@ -255,6 +253,7 @@ SMALL = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", SMALL)
 def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "runs"
@@ -291,7 +290,7 @@ def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("paper", ["kids", "pie"])
-def test_every_testbed_experiment_can_be_told_to_the_kernel(paper: str) -> None:
+def test_every_testbed_experiment_can_be_configured_in_the_kernel(paper: str) -> None:
     ((made, items),) = select.select([paper], LINUX)
     assert made.testbed is not None
     assert set(made.testbed.items) <= {item.id for item in items}
@@ -301,7 +300,7 @@ def test_every_testbed_experiment_can_be_told_to_the_kernel(paper: str) -> None:
         _core.linux_plan(load(case.scenario, []))
 
 
-def test_queues_are_told_to_the_kernel_in_its_dialect() -> None:
+def test_queues_are_configured_in_the_kernels_dialect() -> None:
     theirs = "pie@paper2013:heuristics=linux2013,target=5ms,tupdate=30ms,limit=1000p,ecn=true"
     assert kernel_queue(theirs) == "pie@linux:target=5ms,tupdate=30ms,limit=1000p,ecn=true"
     ared = "ared@kids:min_th=3125B,max_th=9375B,target_delay=5ms,limit=1000p"

@@ -114,7 +114,7 @@ def test_the_manifest_holds_every_default(result):
     assert "beta=0.7001953125" in transport["cc"]
 
 
-def test_a_notebook_shows_the_summary(result):
+def test_a_jupyter_notebook_shows_the_summary(result):
     assert "delay_p95" in result._repr_html_()
     assert result.digest in repr(result)
 

@@ -1,4 +1,4 @@
-"""The router in real time: what packets meet, what is told of it, and that nothing stays behind.
+"""The router in real time: what packets meet, what is recorded, and that nothing stays behind.
 
 Tests that need name spaces are skipped where there are none, unless CI says there must be some.
 """
@@ -42,7 +42,7 @@ while due < end:
     time.sleep(max(0, due - time.monotonic()))
 time.sleep(float(sys.argv[4]))
 """
-HEAR = """
+RECEIVE = """
 import json, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
@@ -59,16 +59,16 @@ while True:
 
 
 def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> dict[str, Any]:
-    """Send datagrams from near to far; the router's last words, and ``heard`` by the receiver."""
-    heard = folder / "heard"
+    """Send datagrams from near to far; what the router reports at the end, and ``received``."""
+    received = folder / "received"
     # What waits at the end needs time to leave.
     patience = str(0.5 + max(0.0, 1.5 * (bps / 1e6 - 1)))
     send = (sys.executable, "-c", SEND, "100.64.0.2", str(bps), "1.5", patience)
-    hear = (sys.executable, "-c", HEAR, str(heard))
+    receive = (sys.executable, "-c", RECEIVE, str(received))
     out = more.pop("out", None)
-    options = router.Options(forward, command=send, far_command=hear, **more)
+    options = router.Options(forward, command=send, far_command=receive, **more)
     ended = router.route(options, out=out)
-    return {**ended, "heard": json.loads(heard.read_text())}
+    return {**ended, "received": json.loads(received.read_text())}
 
 
 def value(ended: dict[str, Any], metric: str, name: str = "forward") -> float:
@@ -80,33 +80,36 @@ def only_stalls(reasons: list[str]) -> bool:
     return all("stalled" in reason for reason in reasons)
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
     way = router.Direction(aqm="taildrop", rate="1mbit", delay="30ms", limit="10p")
     ended = flood(tmp_path, 2e6, way)
     assert ended["command"] == 0
     assert only_stalls(ended["invalid"])
-    heard, passed = ended["heard"], ended["facts"]["passed"][0]
-    assert heard["packets"] == passed["packets"] == value(ended, "sent")
+    received, passed = ended["received"], ended["facts"]["passed"][0]
+    assert received["packets"] == passed["packets"] == value(ended, "sent")
     # 1000 bytes take 8 ms at 1 Mbit/s, then 30 ms; ten packets wait 80 ms at most.
-    assert heard["least_ns"] >= 38_000_000
+    assert received["least_ns"] >= 38_000_000
     assert value(ended, "delay_max") <= 0.0801
     # Twice the rate is offered, so half is dropped, but for what the queue holds.
     assert 0.3 < value(ended, "drop_rate") < 0.6
     assert value(ended, "arrived") == pytest.approx(375, abs=4)
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_marks_reach_the_receiver_with_their_checksums_right(tmp_path: Path) -> None:
     way = router.Direction(aqm="codel:ecn=true", rate="1mbit", limit="1000p")
     ended = flood(tmp_path, 2e6, way)
     # A packet whose checksum is wrong never reaches a socket.
-    assert ended["heard"]["packets"] == value(ended, "sent")
+    assert ended["received"]["packets"] == value(ended, "sent")
     arrived, marked = value(ended, "arrived"), value(ended, "mark_rate")
-    assert ended["heard"]["marked"] == round(arrived * marked) > 0
+    assert ended["received"]["marked"] == round(arrived * marked) > 0
     assert value(ended, "drop_rate") == 0
 
 
+@pytest.mark.slow
 @needs_spaces
 def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     way = router.Direction(aqm="pie@linux:target=15ms", rate="1mbit")
@@ -120,8 +123,9 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     assert ["run", "", "late_p99"] in [row[:3] for row in ended["summary"]]
 
 
+@pytest.mark.slow
 @needs_spaces
-def test_every_drop_and_mark_tells_its_reason_and_the_state_before_it(tmp_path: Path) -> None:
+def test_every_drop_and_mark_has_its_reason_and_the_state_before_it(tmp_path: Path) -> None:
     way = router.Direction(aqm="codel:ecn=true", rate="1mbit", limit="20p")
     ended = flood(tmp_path, 2e6, way, signals=True, out=tmp_path / "out")
     rows = sojourn.Result.open(tmp_path / "out").signals.to_pylist()
@@ -144,7 +148,7 @@ def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
         tmp_path, 5e5, router.Direction(delay="1ms"),
         reverse=router.Direction(aqm="fq_codel", rate="3mbit", delay="2ms"),
     )  # fmt: skip
-    assert ended["heard"]["packets"] == ended["facts"]["passed"][0]["packets"] > 50
+    assert ended["received"]["packets"] == ended["facts"]["passed"][0]["packets"] > 50
     names = {row[1] for row in ended["summary"] if row[0] == "queue"}
     assert names == {"reverse"}
 
@@ -156,7 +160,7 @@ def test_a_run_whose_packets_leave_late_is_marked_invalid(tmp_path: Path) -> Non
 
 
 @needs_spaces
-def test_a_command_that_fails_or_is_missing_is_told() -> None:
+def test_a_command_that_fails_or_is_missing_is_reported() -> None:
     ended = router.route(router.Options(router.Direction(rate="1mbit"), command=("false",)))
     assert ended["command"] == 1
     with pytest.raises(RunFailed, match="nonsuch-program"):
@@ -164,7 +168,7 @@ def test_a_command_that_fails_or_is_missing_is_told() -> None:
 
 
 @needs_spaces
-def test_a_name_space_that_is_not_there_is_told() -> None:
+def test_a_missing_name_space_is_reported() -> None:
     with pytest.raises(RunFailed, match="--near /run/netns/nonsuch"):
         router.route(router.Options(near="nonsuch"))
 
@@ -204,18 +208,18 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
         shutil.copy(Path(host.__file__).parent / "route.py", program)
         words = {"forward": {"rate": "1mbit"}, "duration": "500ms", "command": ["id", "-u"]}
         plan = _core.router_plan(json.dumps(words))
-        told_out, told_in = os.pipe()
+        report_out, report_in = os.pipe()
         control_out, control_in = os.pipe()
-        for end in (told_in, control_out):
+        for end in (report_in, control_out):
             os.fchown(end, 65534, 65534)
         done = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-I", "-S",
-             str(program), str(core), plan, str(told_in), str(control_out), ""],
-            pass_fds=(told_in, control_out), capture_output=True, text=True, check=False,
+             str(program), str(core), plan, str(report_in), str(control_out), ""],
+            pass_fds=(report_in, control_out), capture_output=True, text=True, check=False,
         )  # fmt: skip
-        os.close(told_in)
-        with os.fdopen(told_out) as told:
-            lines = [json.loads(line) for line in told]
+        os.close(report_in)
+        with os.fdopen(report_out) as report:
+            lines = [json.loads(line) for line in report]
         os.close(control_out)
         os.close(control_in)
     finally:

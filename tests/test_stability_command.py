@@ -28,6 +28,7 @@ def test_json_holds_the_numbers(command):
     assert found["flows"][0][0] == [5, 20, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", ["bode", "margin", "step"])
 def test_figures_are_written(command, plot):
     done = command("stability", "pi2", *LINK, "--flows", "8..16", "--plot", plot, "--out", "figs")
@@ -38,6 +39,7 @@ def test_figures_are_written(command, plot):
         assert "settles in" in done.stderr and "overshoot" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_map_is_a_page(command):
     done = command(
         "stability", "pie@paper2013", "--rtt", "20ms,200ms", "--rate", "10mbit", "--flows", "4,9",
@@ -47,7 +49,8 @@ def test_the_map_is_a_page(command):
     assert "point-1.svg" in (command.folder / "out" / "map.html").read_text()
 
 
-def test_design_is_said_in_scenario_and_tc_words(command):
+@pytest.mark.slow
+def test_a_design_is_printed_as_scenario_text_and_as_tc_options(command):
     done = command("stability", "pie", *LINK, "--flows", "10..50", "--design", "--margin", "50")
     assert done.returncode == 0, done.stderr
     assert 'queue = "pie@rfc8033:alpha=' in done.stdout
@@ -79,10 +82,11 @@ def test_design_is_said_in_scenario_and_tc_words(command):
         (("red", *LINK, "--flows", "5", "--design", "--least-drop", "0.1"), "give pie or pi2"),
     ],
 )
-def test_bad_input_is_refused_in_words(command, arguments, words):
+def test_bad_input_is_refused_with_a_sentence(command, arguments, words):
     assert words in command.refused("stability", *arguments)
 
 
+@pytest.mark.slow
 def test_a_map_of_200_by_200_takes_two_seconds_at_most():
     """On one core; the processor's time, best of three, so that other work does not count."""
     rtt_s, flows = np.geomspace(0.01, 0.3, 200)[:, None], np.geomspace(2, 60, 200)

@@ -61,7 +61,7 @@ def test_step_scaling_keeps_the_margin_above_the_least_probability():
 
 
 def test_tc_counts_pies_gains_in_sixteenths():
-    """Spec aqm.md §26; the kernel's PIE is analysed afresh with what tc is told."""
+    """The unit of tc-pie(8), Linux 6.1 sch_pie.c; the loop is analysed again with those gains."""
     made = design("pie@paper2013", 0.1, 0.012)
     words = re.fullmatch(r"pie target 20ms tupdate (\d+)ms alpha (\d+) beta (\d+)", made.tc)
     assert words, made.tc
@@ -84,7 +84,7 @@ def test_where_sixteenths_are_too_coarse_the_kernels_pie_is_refused():
     ("wanted", "prob"), [(20.0, 0.003), (45.0, 0.003), (45.0, 0.022), (60.0, 0.022), (45.0, 0.12)]
 )
 def test_the_kernels_pie_gets_gains_it_takes(wanted, prob):
-    """Spec aqm.md §13.1: Linux takes 0 to 32 sixteenths."""
+    """tc-pie(8): alpha and beta are whole numbers from 0 to 32."""
     made = design("pie@linux", 0.1, prob, wanted)
     assert _core.check_aqm(made.aqm)
     assert float(made.worst.phase_margin_deg) >= wanted
@@ -117,7 +117,7 @@ def test_tc_has_pi2_as_dualpi2_in_hertz():
         (("pi2@linux", 0.1, 0.3), "0.25 at most"),
     ],
 )
-def test_bad_wishes_are_refused_in_words(arguments, words):
+def test_impossible_designs_are_refused_with_a_sentence(arguments, words):
     with pytest.raises(InputError) as error:
         design(*arguments)
     assert words in str(error.value)

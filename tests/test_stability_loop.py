@@ -21,7 +21,7 @@ CASES = [
 
 
 def test_reno_rests_where_p_w_squared_is_two():
-    """Spec papers.md §4.4: W0^2 p0 = 2, W0 = R0 C/N, R0 with the queue's target."""
+    """Pan et al. 2013 section V: W0^2 p0 = 2, W0 = R0 C/N, R0 with the queue's target."""
     found = analyse("pie@paper2013", 0.1, 12e6, 10.0)
     assert found.delay_s == pytest.approx(0.02)
     assert found.window_packets == pytest.approx(0.12 * 1000 / 10)
@@ -37,7 +37,7 @@ def test_cubic_and_scalable_rest_where_their_equations_say():
 
 
 def test_parameters_are_those_of_the_registry():
-    """Spec aqm.md §13.1, §15, §21: defaults per dialect, and what dialects do with them."""
+    """Linux 6.1 sch_pie.c; Pan et al. 2013; sch_pi2.c; ns-2.35 ns-default.tcl, Queue/PI."""
     linux = fluid("pie@linux", LINK)
     assert linux.period_s == 0.016  # 15 ms in whole jiffies of 4 ms
     assert (linux.derandomised, linux.stamped) == (True, True)
@@ -69,7 +69,7 @@ def test_every_step_table_of_the_registry_is_known():
     ],
 )
 def test_steps_are_scaled_by_the_table(dialect, rows):
-    """Spec aqm.md §13.3."""
+    """RFC 8033 §4.2; Pan et al. 2013 §III; the authors' ns-2 code."""
     model = fluid(f"pie@{dialect}", LINK)
     for output, divisor in rows:
         assert model.step_factor(np.array([output])) == [1 / divisor]
@@ -78,7 +78,7 @@ def test_steps_are_scaled_by_the_table(dialect, rows):
 
 
 def test_derandomised_signals_are_rarer_than_the_output_says():
-    """Spec aqm.md §13.6: 0.00544 at 0.01, 1/18 at 0.1, 1/3 at 0.5, 0.9 at 0.9."""
+    """Fact stability-3: 0.00544 at 0.01, 1/18 at 0.1, 1/3 at 0.5, 0.9 at 0.9."""
     model, reno = fluid("pie", LINK), WINDOWS["reno"]
     output = np.array([0.01, 0.1, 0.5, 0.9, 1.0])
     signal = model.signal(output, reno)
@@ -186,7 +186,7 @@ def test_gain_costs_gain_margin(rtt, flows, rate, factor):
     assert high.crossover_rad_per_s >= low.crossover_rad_per_s
 
 
-def test_points_without_rest_are_nan_and_say_why():
+def test_points_without_equilibrium_are_nan_with_a_reason():
     found = analyse("pie", 0.1, 10e6, [5.0, 100.0])
     assert np.isfinite(found.phase_margin_deg).tolist() == [True, False]
     assert found.is_stable.tolist() == [False, False]
@@ -222,12 +222,12 @@ def test_points_without_rest_are_nan_and_say_why():
         (lambda: loop_at(0.1, 0.5, 0.0, 1, 0.03), "alpha_hz: 0 is refused"),
     ],
 )
-def test_bad_input_is_refused_in_words(call, words):
+def test_bad_input_is_refused_with_a_sentence(call, words):
     with pytest.raises(InputError) as error:
         call()
     assert words in str(error.value)
 
 
-def test_an_unknown_aqm_is_the_registrys_affair():
+def test_an_unknown_aqm_is_refused_by_the_registry():
     with pytest.raises(ScenarioError, match="no dialect"):
         analyse("pie@foo", 0.1, 1e7, 5)

@@ -90,13 +90,13 @@ def test_scalable_flows_are_simulated_beside_the_others():
     assert seen.utilisation > 0.8
 
 
-def test_points_without_rest_are_not_simulated():
+def test_points_without_equilibrium_are_not_simulated():
     made = make_map(PIE, [0.01], [10e6], [2, 100])
     seen = made.observe(per_axis=2, duration_s=3.0)
     assert [point.flows for point in seen.observed] == [2]
 
 
-def test_wrong_questions_are_refused_in_words():
+def test_impossible_questions_are_refused_with_a_sentence():
     made = make_map(PIE, [0.03], [10e6, 20e6], [5])
     with pytest.raises(InputError, match="the map has 2 rates; name one"):
         made.point(0.03, 5)

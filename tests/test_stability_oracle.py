@@ -18,7 +18,7 @@ POINTS = [
 
 
 def transfer_function(rtt, prob, alpha, beta, period, gain=1.0):
-    """Spec papers.md §4.4, with the gain that follows from the equations (P3)."""
+    """Pan et al. 2013 section V, with the gain that follows from the equations."""
     zero = alpha / ((beta + alpha / 2) * period)
     slow, fast = np.sqrt(2 * prob) / rtt, 1 / rtt
     kappa = gain * alpha * rtt / (2 * prob * period)

@@ -1,4 +1,4 @@
-"""Published values of the PIE paper's analysis, section V (spec papers.md §4.3 to 4.5)."""
+"""Published values of the analysis in Pan et al. 2013, section V; claims as in papers/pie."""
 
 import numpy as np
 import pytest
@@ -32,8 +32,8 @@ def test_the_four_readings_are_named():
     ]  # fmt: skip
 
 
-def test_kappa_of_both_variants():
-    """P3: alpha R0/(p0 T) is printed, half of it follows from the equations."""
+def test_kappa_as_printed_is_twice_the_derived_one():
+    """Fact stability-1: alpha R0/(p0 T) is printed, half of it follows from the equations."""
     w = 1e-7
     for variant, kappa in (
         ("derived", 0.125 * 0.1 / (2e-4 * 0.03)),
@@ -43,8 +43,8 @@ def test_kappa_of_both_variants():
         assert np.abs(loop.response(np.array([w]))[0]) * w == pytest.approx(kappa, rel=1e-6)
 
 
-def test_f13_1_a_part_of_the_plane_is_admissible_and_larger_gains_leave_it():
-    """pie-F13-1, with the delay; without it only alpha takes the margin away."""
+def test_a_part_of_the_plane_is_admissible_and_larger_gains_leave_it():
+    """Claim pie-F13-1, with the delay; without it only alpha takes the margin away."""
     data = figure_13(25)
     for reading in (DERIVED, PRINTED):
         margin = data.phase_margin_deg[reading]
@@ -54,8 +54,8 @@ def test_f13_1_a_part_of_the_plane_is_admissible_and_larger_gains_leave_it():
         assert data.phase_margin_deg[reading][-1, 0] < 0 < data.phase_margin_deg[reading][0, 0]
 
 
-def test_f13_2_about_25_degrees_hold_without_the_delay_only():
-    """pie-F13-2 and P4: [approx] is within a quarter; with the delay both are negative."""
+def test_about_25_degrees_hold_without_the_delay_only():
+    """Claim pie-F13-2, within a quarter; with the delay both are negative: fact stability-2."""
     stated = figure_13(2).at_stated_deg
     assert stated[DERIVED_BARE] == pytest.approx(25, rel=0.25)
     assert stated[PRINTED_BARE] == pytest.approx(25, rel=0.25)
@@ -63,8 +63,8 @@ def test_f13_2_about_25_degrees_hold_without_the_delay_only():
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_f14_1_and_2_a_shorter_rtt_has_more_margin_and_faster_poles(reading):
-    """pie-F14-1 and pie-F14-2, the latter at constant flows and rate."""
+def test_a_shorter_rtt_has_more_margin_and_faster_poles(reading):
+    """Claims pie-F14-1 and pie-F14-2, the latter at constant flows and rate."""
     curves = [curve for curve in figure_14() if curve.reading == reading]
     far, near_same_prob, near = curves
     assert near_same_prob.phase_margin_deg > far.phase_margin_deg
@@ -77,17 +77,17 @@ def test_f14_1_and_2_a_shorter_rtt_has_more_margin_and_faster_poles(reading):
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_f15_1_smaller_gains_have_more_margin(over_drop_prob, reading):
-    """pie-F15-1, up to 85 degrees; beyond, all turn to 90 and the order has no meaning."""
+def test_smaller_gains_have_more_margin(over_drop_prob, reading):
+    """Claim pie-F15-1, up to 85 degrees; beyond, all turn to 90 and the order has no meaning."""
     margin = over_drop_prob.phase_margin_deg[reading]
     for smaller, larger in ((SMALL, MIDDLE), (MIDDLE, LARGE)):
-        told_apart = margin[larger] < 85
-        assert told_apart.sum() > 30
-        assert (margin[smaller] > margin[larger])[told_apart].all()
+        distinct = margin[larger] < 85
+        assert distinct.sum() > 30
+        assert (margin[smaller] > margin[larger])[distinct].all()
 
 
-def test_f15_2_below_one_percent_the_larger_pairs_lack_margin(over_drop_prob):
-    """pie-F15-2 fits the loop with the delay (P4): less than 25 degrees, the paper's example."""
+def test_below_one_percent_the_larger_pairs_lack_margin(over_drop_prob):
+    """Claim pie-F15-2 fits the loop with the delay: less than 25 degrees, as in the paper."""
     below = over_drop_prob.sqrt_drop_prob < 0.1
     for reading in (DERIVED, PRINTED):
         margin = over_drop_prob.phase_margin_deg[reading]
@@ -97,18 +97,16 @@ def test_f15_2_below_one_percent_the_larger_pairs_lack_margin(over_drop_prob):
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_f15_3_margin_grows_with_the_drop_probability(over_drop_prob, reading):
-    """pie-F15-3, up to 85 degrees; beyond it all margins turn to 90."""
+def test_the_margin_grows_with_the_drop_probability(over_drop_prob, reading):
+    """Claim pie-F15-3, up to 85 degrees; beyond it all margins turn to 90."""
     for margin in over_drop_prob.phase_margin_deg[reading].values():
         assert (np.diff(margin)[margin[1:] < 85] > 0).all()
         assert margin[-1] == pytest.approx(90, abs=5)
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_f16_1_and_2_the_loop_frequency_falls_with_gains_and_drop_probability(
-    over_drop_prob, reading
-):
-    """pie-F16-1 and pie-F16-2."""
+def test_the_loop_frequency_falls_with_gains_and_drop_probability(over_drop_prob, reading):
+    """Claims pie-F16-1 and pie-F16-2."""
     frequency = over_drop_prob.loop_frequency_rad_per_s[reading]
     assert (frequency[SMALL] < frequency[MIDDLE]).all()
     assert (frequency[MIDDLE] < frequency[LARGE]).all()
@@ -116,8 +114,8 @@ def test_f16_1_and_2_the_loop_frequency_falls_with_gains_and_drop_probability(
         assert (np.diff(values) < 0).all()
 
 
-def test_f16_3_switching_pairs_is_faster_and_stays_stable(over_drop_prob):
-    """pie-F16-3: smallest pair below 1 %, middle one below 10 %, largest above."""
+def test_switching_pairs_is_faster_and_stays_stable(over_drop_prob):
+    """Claim pie-F16-3: smallest pair below 1 %, middle one below 10 %, largest above."""
     root = over_drop_prob.sqrt_drop_prob
     pair = np.searchsorted([0.01, 0.1], root**2, side="right")
     for reading in READINGS:
@@ -134,6 +132,7 @@ def test_f16_3_switching_pairs_is_faster_and_stays_stable(over_drop_prob):
             assert (kept > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [13, 14, 15, 16])
 def test_the_figures_are_drawn_and_always_alike(number):
     assert style.svg(pie_theory.draw(number)) == style.svg(pie_theory.draw(number))

@@ -162,7 +162,7 @@ def test_half_the_rate_is_twice_the_delay_at_once():
         ),
     ],
 )  # fmt: skip
-def test_bad_steps_are_refused_in_words(arguments, more, words):
+def test_bad_steps_are_refused_with_a_sentence(arguments, more, words):
     with pytest.raises(InputError) as error:
         respond("pie", *arguments, **more)
     assert words in str(error.value)

@@ -1,11 +1,18 @@
 #!/bin/sh
-# A plain user without a checkout: builds the wheel, installs it into an empty environment, runs there.
+# What a user without a checkout does: builds the wheel, installs it into an empty environment and
+# runs there. The profile is cargo's: `dev` shares what the tests have compiled, `release` is what
+# users get; both give the digests on record.
+#
+#     sh tests/wheel.sh PYTHON [dev|release]
 set -eu
 python=$1
+export MATURIN_PEP517_ARGS="--profile ${2:-release}"
 cd "$(dirname "$0")/.."
+expected=$(sed -n 's/^dumbbell-cubic as-shipped //p' testdata/fingerprints.txt)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch/dist" .
+"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
+    --wheel-dir "$scratch/dist" .
 wheel=$(ls "$scratch"/dist/sojourn-*.whl)
 case "$wheel" in
     *-abi3-*) ;;
@@ -15,9 +22,13 @@ esac
 "$scratch/empty/bin/pip" install --quiet --disable-pip-version-check "$wheel"
 cd "$scratch"
 empty/bin/sojourn --version
-empty/bin/sojourn run dumbbell-cubic --set duration=5s --set warmup=0s --json >run.json
-empty/bin/python -c 'import json; json.load(open("run.json"))'
-empty/bin/sojourn compare dumbbell-cubic --set duration=5s --set warmup=0s --aqm taildrop,codel --seeds 2 \
-    --out compared >/dev/null
+empty/bin/sojourn run dumbbell-cubic --json >run.json
+digest=$(empty/bin/python -c 'import json; print(json.load(open("run.json"))["digest"])')
+if [ "$digest" != "$expected" ]; then
+    echo "dumbbell-cubic gives $digest, on record is $expected" >&2
+    exit 1
+fi
+empty/bin/sojourn compare dumbbell-cubic --set duration=5s --set warmup=0s \
+    --aqm taildrop,codel --seeds 2 --out compared >/dev/null
 test -s compared/report.html
 echo "the wheel works in an empty environment"

@@ -1,4 +1,5 @@
-//! What an enqueue and a dequeue cost together, for every entry of the registry, beside an empty FIFO.
+//! What an enqueue and a dequeue cost together, for every entry of the registry, and how much more
+//! that is than in a FIFO without a law.
 
 use std::fmt;
 use std::hint::black_box;
@@ -160,13 +161,14 @@ pub fn table(only: &[&str]) {
     println!("\n### Nanoseconds per enqueue and dequeue, every entry\n");
     println!(
         "At a held backlog, arrivals in turn from that many flows; laws that drop are offered two \
-         packets for one until the backlog is back; where they never let it come back, the cell says \
-         how many packets wait. In brackets: how much more than an empty FIFO, measured in turns with \
-         it. The goal is {ONE_QUEUE} more at most for one queue, at both backlogs, and {FLOW_QUEUES} for \
-         several queues, with 1,000 flows.\n"
+         packets for one until the backlog is back; where they never let it come back, the cell \
+         says how many packets wait. In brackets: how much more than an empty FIFO, measured in \
+         turns with it. The goal is {ONE_QUEUE} more at most for one queue, at both backlogs, and \
+         {FLOW_QUEUES} for several queues, with 1,000 flows.\n"
     );
     println!(
-        "| AQM | 100 packets, 10 flows | 10,000 packets, 10 flows | 10,000 packets, 1,000 flows | goal |\n\
+        "| AQM | 100 packets, 10 flows | 10,000 packets, 10 flows | 10,000 packets, 1,000 flows \
+         | goal |\n\
          |---|---:|---:|---:|---:|"
     );
     let laws = registry::laws().into_iter().map(|law| format!("fq({})", law.name));
@@ -191,7 +193,8 @@ pub fn idle() {
         "\n### Idle flow queues: nanoseconds per enqueue and dequeue, 10 flows, 100 packets\n"
     );
     println!(
-        "A law is not ticked while its queue is empty, so queues without packets should cost nothing.\n"
+        "A law is not ticked while its queue is empty, so queues without packets should cost \
+         nothing.\n"
     );
     println!(
         "| AQM | 64 queues | 1,024 | 65,536 | goal: 65,536 against 64 |\n|---|---:|---:|---:|---:|"

@@ -1,8 +1,8 @@
 //! What a packet costs. `sojourn-benches` measures and prints tables in Markdown; `sojourn-benches
 //! once AQM FLOWS MBIT SECONDS` runs one scenario and nothing else, for profilers.
 //!
-//! Times on a shared machine drift: every figure is the best of several runs, and what is compared is
-//! measured in turns.
+//! Times on a shared machine drift: every figure is the best of several runs, and what is compared
+//! is measured in turns.
 
 mod controls;
 mod dumbbell;
@@ -52,7 +52,8 @@ fn main() {
         _ => {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
-                "usage: sojourn-benches [{parts} | entries AQM... | pairs AQM PACKETS FLOWS PAIRS | \
+                "usage: sojourn-benches [{parts} | entries AQM... | \
+                 pairs AQM PACKETS FLOWS PAIRS | \
                  once AQM FLOWS MBIT SECONDS | window MBIT LOST_PER_MILLE SECONDS]"
             );
             std::process::exit(2);
@@ -139,7 +140,8 @@ fn recording() {
 fn curve() {
     println!("\n### Cost per packet from 1 to 10,000 flows, 1 Mbit/s each (codel)\n");
     println!(
-        "| flows | ns per packet | against 1 flow | goal: at most log2(2 x flows) |\n|---:|---:|---:|---:|"
+        "| flows | ns per packet | against 1 flow | goal: at most log2(2 x flows) |\n\
+         |---:|---:|---:|---:|"
     );
     let mut first = None;
     for flows in [1u32, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000] {
@@ -189,8 +191,8 @@ fn replicas() {
     );
 }
 
-/// Peak memory of a process that runs one scenario, for two lengths of simulated time, and what a flow
-/// adds to it.
+/// Peak memory of a process that runs one scenario, for two lengths of simulated time, and what a
+/// flow adds to it.
 fn memory() {
     println!("\n### Memory\n");
     println!("| scenario | simulated | peak resident |\n|---|---:|---:|");
@@ -262,8 +264,8 @@ impl Counted {
     }
 }
 
-/// Instructions that a command takes. Without its caches cachegrind counts what callgrind does, four times
-/// as fast.
+/// Instructions that a command takes. Without its model of caches cachegrind counts what callgrind
+/// does, four times as fast.
 fn collected(this: &Command) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])

@@ -6,7 +6,7 @@
 #     sh tests/hosts/run.sh PYTHON [COMMAND ARGUMENT...]
 #
 # PYTHON has sojourn and pytest. Without a command: inside.sh, the tests. Needs the Debian packages
-# of the line below, and about 600 MB for a scratch folder; no root. Everything ends with this shell.
+# of the line below and about 600 MB for a scratch folder; no root. All ends with this shell.
 set -eu
 packages="busybox-static iproute2 kmod qemu-system-x86 user-mode-linux util-linux"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -103,7 +103,8 @@ start_machine() {
     # However this shell ends, the machine ends with it.
     setpriv --pdeathsig KILL timeout "$limit_s" setpriv --pdeathsig KILL \
         qemu-system-x86_64 "$@" -m "$memory_mib" -nodefaults -no-reboot -display none \
-        -serial stdio -kernel "$scratch/shared/boot/vmlinuz-$version" -initrd "$scratch/first.cpio" \
+        -serial stdio \
+        -kernel "$scratch/shared/boot/vmlinuz-$version" -initrd "$scratch/first.cpio" \
         -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on" \
         -virtfs local,path=/,mount_tag=tree,security_model=none,readonly=on,multidevs=remap \
         -virtfs "local,path=$scratch/shared,mount_tag=shared,security_model=none" \

@@ -8,7 +8,7 @@ use sojourn_scenario::schema_json;
 use crate::{header, pages, python, scenario_page};
 
 /// The command that repairs drift.
-const REPAIR: &str = "cargo run -p xtask -- gen";
+const REPAIR: &str = "cargo xtask gen";
 
 /// A generated file: path from the root, and content.
 pub struct Generated {
@@ -105,6 +105,6 @@ mod tests {
         let nowhere = Path::new("no-such-folder");
         let complaints = check(nowhere).unwrap_err();
         assert!(complaints.contains("schema/scenario.schema.json differs"), "{complaints}");
-        assert!(complaints.ends_with("to repair: cargo run -p xtask -- gen"), "{complaints}");
+        assert!(complaints.ends_with("to repair: cargo xtask gen"), "{complaints}");
     }
 }

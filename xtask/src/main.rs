@@ -1,7 +1,8 @@
-//! The house's own chores: generate what follows from the declarations, and keep the house tidy.
+//! Chores of the repository.
 //!
-//! `cargo run -p xtask -- gen` writes the generated files, `check-gen` says which have drifted, and
-//! `tidy` checks what the compiler does not, `tally` says what the tests that ran have proven.
+//! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports
+//! which of them have drifted, `tidy` checks what the compiler does not, and `tally` counts what
+//! the tests that ran have covered.
 
 mod generate;
 mod header;
@@ -14,7 +15,7 @@ mod tidy;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo run -p xtask -- gen | check-gen | tidy | tally";
+const USAGE: &str = "usage: cargo xtask gen | check-gen | tidy | tally";
 
 fn main() -> ExitCode {
     let chore = std::env::args().nth(1).unwrap_or_default();
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         "gen" => generate::write(&root()),
         "check-gen" => generate::check(&root()),
         "tidy" => tidy::check(&root()),
-        "tally" => tally::line(&root()),
+        "tally" => tally::lines(&root()),
         _ => Err(USAGE.to_owned()),
     };
     match complaints {
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the repository.
+/// Root of the repository.
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().expect("xtask lies in the root").to_owned()

@@ -1,7 +1,6 @@
-//! What the tests have proven, in one line: counted by the run itself, where it wrote down what it did, and
-//! from the citations of the tests. Nothing here is typed by hand.
+//! What the tests have covered, as they wrote it down while they ran, and how many did not run for
+//! want of a guest kernel.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -9,11 +8,20 @@ use sojourn_aqm::registry::{self, PRESETS};
 
 use crate::tidy::{self, Source};
 
-/// The line.
-pub fn line(root: &Path) -> Result<String, String> {
+/// Where tests/conftest.py writes how many tests were skipped without a guest kernel.
+const SKIPPED: &str = ".pytest_cache/v/sojourn/skipped_without_kernel";
+/// How to have them run; the kernel stays in the user's cache.
+const ARM: &str = "to run them: .venv/bin/sojourn kernel build && make test";
+
+/// The lines.
+pub fn lines(root: &Path) -> Result<String, String> {
+    let counts = counts(root)?;
+    Ok(skipped(root)?.map_or(counts.clone(), |skipped| format!("{counts}\n{skipped}")))
+}
+
+fn counts(root: &Path) -> Result<String, String> {
     let sources = tidy::sources(root)?;
-    let tests = sources.iter().filter(|source| source.path.starts_with("crates/aqm/"));
-    let facts: BTreeSet<String> = tests.flat_map(|source| cited(&source.text)).collect();
+    let facts: usize = sources.iter().map(tidy::facts_on).sum();
     let is_trace = |source: &&Source| {
         source.path.starts_with("testdata/golden/") && source.path.ends_with(".toml")
     };
@@ -21,12 +29,11 @@ pub fn line(root: &Path) -> Result<String, String> {
     let entries = registry::entries();
     let dialects: usize = entries.iter().map(|entry| entry.dialects.len()).sum();
     Ok(format!(
-        "{} registry entries and {} presets in {dialects} dialects; {} facts of the sources cited by \
-         tests; {traces} golden traces ({} values by the Rust API, {} by the door to C); {} random \
-         operations, {} fuzzed inputs",
+        "{} registry entries and {} presets in {dialects} dialects; {facts} numbered facts with a \
+         test; {traces} golden traces ({} values through the Rust API, {} through the C bindings); \
+         {} random operations, {} fuzzed inputs",
         entries.len(),
         PRESETS.len(),
-        facts.len(),
         written("golden-rust")?,
         written("golden-c")?,
         written("operations")?,
@@ -58,63 +65,14 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The numbers of the facts that the descriptions of tests cite: `Fact 8.1`, `Facts 6.1 to 6.3`.
-fn cited(text: &str) -> BTreeSet<String> {
-    let mut facts = BTreeSet::new();
-    let mut doc = String::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(words) = line.strip_prefix("///") {
-            doc.push_str(words);
-            doc.push(' ');
-        } else {
-            if line == "#[test]" {
-                facts.extend(numbers(&doc));
-            }
-            doc.clear();
-        }
-    }
-    facts
-}
-
-fn numbers(doc: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let (mut lists, mut is_range) = (false, false);
-    for word in doc.split_whitespace() {
-        let bare = word.trim_matches(|c: char| !c.is_ascii_digit());
-        match word {
-            "Fact" | "Facts" | "fact" | "facts" => lists = true,
-            "and" => {}
-            "to" => is_range = lists,
-            _ if lists && is_number(bare) => {
-                if is_range && let Some(first) = found.last().cloned() {
-                    found.extend(between(&first, bare));
-                }
-                found.push(bare.to_owned());
-                (lists, is_range) = (!word.ends_with(['.', ';', ':']), false);
-            }
-            _ => (lists, is_range) = (false, false),
-        }
-    }
-    found
-}
-
-/// `8.1`, `13.8.10`.
-fn is_number(text: &str) -> bool {
-    text.contains('.') && text.split('.').all(|part| part.parse::<u32>().is_ok())
-}
-
-/// The numbers between two of one section.
-fn between(first: &str, last: &str) -> Vec<String> {
-    let parts = |text: &str| {
-        let (section, number) = text.rsplit_once('.')?;
-        Some((section.to_owned(), number.parse::<u32>().ok()?))
-    };
-    match (parts(first), parts(last)) {
-        (Some((section, from)), Some((_, to))) => {
-            (from + 1..to).map(|number| format!("{section}.{number}")).collect()
-        }
-        _ => Vec::new(),
-    }
+/// The closing line about what did not run for want of a guest kernel, if anything.
+fn skipped(root: &Path) -> Result<Option<String>, String> {
+    let file = root.join(SKIPPED);
+    let text = fs::read_to_string(&file);
+    let text = text.map_err(|error| format!("{}: {error}; run pytest first", file.display()))?;
+    let count: u64 =
+        text.trim().parse().map_err(|_| format!("{}: not a number", file.display()))?;
+    Ok((count > 0).then(|| format!("{count} tests were skipped for want of a guest kernel; {ARM}")))
 }
 
 #[cfg(test)]
@@ -122,17 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn citations_above_tests_are_found_and_others_are_not() {
-        let text = "
-            /// Fact 8.1.
-            #[test]
-            /// Facts 6.1 to 6.3, and 13.8.10: on 10.5 Mb/s.
-            #[test]
-            /// Fact 9.9 is no test.
-            fn helper() {}
-        ";
-        let facts: Vec<String> = cited(text).into_iter().collect();
-        assert_eq!(facts, ["13.8.10", "6.1", "6.2", "6.3", "8.1"]);
+    fn tests_that_were_skipped_without_a_kernel_are_reported_with_the_command_that_runs_them() {
+        let root = std::env::temp_dir().join(format!("sojourn-tally-{}", std::process::id()));
+        let file = root.join(SKIPPED);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "59").unwrap();
+        let line = skipped(&root).unwrap().unwrap();
+        assert!(line.starts_with("59 tests were skipped for want of a guest kernel; "), "{line}");
+        assert!(line.contains("sojourn kernel build"), "{line}");
+        fs::write(&file, "0").unwrap();
+        assert_eq!(skipped(&root), Ok(None));
+        fs::remove_dir_all(&root).unwrap();
+        assert!(skipped(&root).unwrap_err().ends_with("run pytest first"));
     }
 
     #[test]

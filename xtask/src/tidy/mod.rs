@@ -1,9 +1,19 @@
-//! What the compiler does not check: sizes, bans, registration, paths of one machine.
+//! What the compiler does not check: sizes, bans, registration, citations, circles, names.
 
 mod bans;
+mod bibliography;
+mod citations;
+mod columns;
+mod facts;
+mod homonyms;
 mod lengths;
+mod prose;
+mod python_circles;
 mod registered;
+mod rust_circles;
+mod strong;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -29,6 +39,17 @@ impl Source {
             || name == "tests.rs"
             || name.ends_with("_tests.rs")
     }
+
+    /// Whether a test reads it.
+    pub fn is_test_data(&self) -> bool {
+        self.path.split('/').any(|part| part == "testdata" || part == "data")
+    }
+
+    /// Whether people read it: code, pages, comments.
+    pub fn is_prose_or_code(&self) -> bool {
+        const ENDS: [&str; 8] = [".rs", ".py", ".md", ".toml", ".txt", ".sh", ".c", ".h"];
+        ENDS.iter().any(|end| self.path.ends_with(end)) || self.path == "Makefile"
+    }
 }
 
 /// Complaints as `path:line: what, and what would be right`.
@@ -37,14 +58,57 @@ type Complaints = Vec<String>;
 /// Checks the whole repository.
 pub fn check(root: &Path) -> Result<String, String> {
     let sources = sources(root)?;
-    let mut complaints = registered::check(&sources);
-    for source in &sources {
-        complaints.extend(lengths::check(source));
-        complaints.extend(bans::check(source));
-    }
+    let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
+    let checks: [(&str, Complaints); 9] = [
+        ("registration", registered::check(&sources)),
+        ("length", each(lengths::check)),
+        ("ban", each(bans::check)),
+        ("column", each(columns::check)),
+        ("citation", each(citations::check)),
+        ("fact", facts::check(&sources)),
+        ("source", bibliography::check(&sources)),
+        ("circle", circles(&sources)),
+        ("homonym", homonyms::check(&sources)),
+    ];
+    let complaints: Vec<String> = checks.iter().flat_map(|(_, found)| found).cloned().collect();
     match complaints.is_empty() {
         true => Ok(format!("{} files are tidy", sources.len())),
-        false => Err(complaints.join("\n")),
+        false => Err(format!("{}\n\n{}", complaints.join("\n"), counts(&checks))),
+    }
+}
+
+/// How many facts a page of docs/facts holds.
+pub fn facts_on(source: &Source) -> usize {
+    facts::count(source)
+}
+
+fn circles(sources: &[Source]) -> Complaints {
+    let mut complaints = rust_circles::check(sources);
+    complaints.extend(python_circles::check(sources));
+    complaints
+}
+
+/// How many complaints there are of each kind, and in which folders.
+fn counts(checks: &[(&str, Complaints)]) -> String {
+    let mut lines = Vec::new();
+    for (kind, found) in checks.iter().filter(|(_, found)| !found.is_empty()) {
+        let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+        for complaint in found {
+            *folders.entry(folder(complaint)).or_default() += 1;
+        }
+        let folders: Vec<String> =
+            folders.into_iter().map(|(folder, count)| format!("{folder} {count}")).collect();
+        lines.push(format!("{} of {kind}: {}", found.len(), folders.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// The folder that a complaint is about, two deep: `crates/sim`, `python/sojourn`, `docs`.
+fn folder(complaint: &str) -> &str {
+    let path = complaint.split(':').next().unwrap_or(complaint);
+    match path.match_indices('/').map(|(at, _)| at).take(2).last() {
+        Some(end) => &path[..end],
+        None => path,
     }
 }
 
@@ -63,4 +127,20 @@ pub fn sources(root: &Path) -> Result<Vec<Source>, String> {
         Some(Source { path: path.to_owned(), text })
     };
     Ok(paths.lines().filter_map(read).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_are_counted_by_kind_and_folder() {
+        let of = |paths: &[&str]| paths.iter().map(|path| format!("{path}:1: x")).collect();
+        let checks = [
+            ("column", of(&["crates/a/src/b.rs", "crates/a/c.rs", "README.md"])),
+            ("ban", Complaints::new()),
+            ("circle", of(&["docs/a.md"])),
+        ];
+        assert_eq!(counts(&checks), "3 of column: README.md 1, crates/a 2\n1 of circle: docs 1");
+    }
 }

@@ -1,0 +1,231 @@
+//! Facts of our own finding: docs/facts/SUBJECT.md holds `### SUBJECT-N: statement`, its source and
+//! its test; the rest of the tree cites `fact SUBJECT-N`.
+//!
+//! Refused are a citation without such a heading, a number given twice, a fact without `Source:` or
+//! `Test:`, and a test that does not exist. Tests are written `` `name` (path/of/the/file.rs) ``.
+
+use std::collections::BTreeMap;
+
+use super::prose::{Word, words};
+use super::{Complaints, Source};
+
+const FOLDER: &str = "docs/facts/";
+
+/// Complaints about facts and their citations.
+pub(super) fn check(sources: &[Source]) -> Complaints {
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    let mut complaints = Complaints::new();
+    for page in sources.iter().filter(|source| subject(source).is_some()) {
+        for fact in facts(page) {
+            let place = format!("{}:{}", page.path, fact.line);
+            complaints.extend(flaws(page, &fact, sources).map(|flaw| format!("{place}: {flaw}")));
+            if let Some(other) = places.insert(fact.name, place.clone()) {
+                complaints.push(format!("{place}: `{}` is also in {other}", fact.name));
+            }
+        }
+    }
+    let ours = |source: &&Source| {
+        source.is_prose_or_code()
+            && !source.is_generated()
+            && !source.path.starts_with("xtask/src/tidy/")
+    };
+    for source in sources.iter().filter(ours) {
+        let unknown =
+            cited(&source.text).into_iter().filter(|(_, name)| !places.contains_key(name));
+        complaints.extend(unknown.map(|(line, name)| {
+            let page = name.rsplit_once('-').map_or(name, |(subject, _)| subject);
+            format!("{}:{line}: `fact {name}` has no heading in {FOLDER}{page}.md", source.path)
+        }));
+    }
+    complaints
+}
+
+/// How many facts a page holds; other files hold none.
+pub(super) fn count(source: &Source) -> usize {
+    subject(source).map_or(0, |_| facts(source).len())
+}
+
+/// The facts that a text cites, each with its line: `fact tcp-3`, `facts tcp-3, tcp-4 and aqm-1`.
+fn cited(text: &str) -> Vec<(usize, &str)> {
+    let words = words(text);
+    let mut found = Vec::new();
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| opens_a_list(word)) {
+        for word in &words[at + 1..] {
+            match word.bare() {
+                "and" | "to" | "or" => continue,
+                name if is_name(name) => found.push((word.line, name)),
+                _ => break,
+            }
+            if word.closes() {
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn opens_a_list(word: &Word) -> bool {
+    matches!(word.bare(), "fact" | "facts" | "Fact" | "Facts") && !word.closes()
+}
+
+/// `tcp-12`.
+fn is_name(text: &str) -> bool {
+    let Some((subject, number)) = text.rsplit_once('-') else { return false };
+    let is_subject = subject.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    is_subject && !subject.is_empty() && number.parse::<u32>().is_ok()
+}
+
+/// A fact as its page states it.
+struct Fact<'a> {
+    name: &'a str,
+    line: usize,
+    /// What stands between its heading and the next.
+    body: String,
+}
+
+/// The subject of a page of facts.
+fn subject(source: &Source) -> Option<&str> {
+    source.path.strip_prefix(FOLDER)?.strip_suffix(".md").filter(|subject| *subject != "README")
+}
+
+fn facts(page: &Source) -> Vec<Fact<'_>> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for (index, line) in page.text.lines().enumerate() {
+        if let Some(heading) = line.strip_prefix("### ") {
+            let name = heading.split(':').next().unwrap_or(heading);
+            facts.push(Fact { name, line: index + 1, body: String::new() });
+        } else if let Some(fact) = facts.last_mut() {
+            fact.body.push_str(line);
+            fact.body.push('\n');
+        }
+    }
+    facts
+}
+
+/// What is wrong with a fact.
+fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterator<Item = String> {
+    let mut flaws = Vec::new();
+    let subject = subject(page).unwrap_or_default();
+    let number = fact.name.strip_prefix(subject).and_then(|rest| rest.strip_prefix('-'));
+    if number.is_none_or(|number| number.parse::<u32>().is_err()) {
+        flaws.push(format!("`{}`: the heading of a fact here is `{subject}-N: ...`", fact.name));
+    }
+    if !fact.body.contains("Source:") {
+        flaws.push(format!("`{}` lacks `Source:`, how it is known", fact.name));
+    }
+    let tests = fact.body.split_once("Test:").or_else(|| fact.body.split_once("Tests:"));
+    match tests {
+        Some((_, tests)) => flaws.extend(missing(tests, sources)),
+        None => flaws.push(format!("`{}` lacks `Test:`, the test that holds it", fact.name)),
+    }
+    flaws.into_iter()
+}
+
+/// The tests that a fact names and that do not exist: what stands between backticks is a name, what
+/// follows it in brackets is its file.
+fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
+    let tests = tests.split("\n\n").next().unwrap_or(tests);
+    let pieces: Vec<&str> = tests.split('`').collect();
+    let mut flaws = Vec::new();
+    for (at, name) in pieces.iter().enumerate().filter(|(at, _)| at % 2 == 1) {
+        let name = name.rsplit("::").next().unwrap_or(name).trim_end_matches("()");
+        let behind = pieces.get(at + 1).map_or("", |rest| rest.trim_start());
+        let bracket = behind.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        // The path itself may stand between backticks of its own.
+        let path = match (bracket, behind) {
+            (Some((path, _)), _) => path,
+            (None, "(") => pieces.get(at + 2).copied().unwrap_or_default(),
+            _ if is_path(name) => name,
+            _ => "",
+        };
+        let in_file = |source: &&Source| path.is_empty() || source.path == path;
+        let files: Vec<&Source> = sources.iter().filter(in_file).collect();
+        if files.is_empty() {
+            flaws.push(format!("the test's file `{path}` does not exist"));
+        } else if !is_path(name) && !files.iter().any(|source| defines(source, name)) {
+            flaws.push(format!("the test `{name}` does not exist{}", within(path)));
+        }
+    }
+    if pieces.len() < 2 {
+        flaws.push("`Test:` names no test between backticks".to_owned());
+    }
+    flaws
+}
+
+/// Whether a text between backticks is a file and no function.
+fn is_path(text: &str) -> bool {
+    text.contains(['/', '.'])
+}
+
+fn within(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" in {path}") }
+}
+
+/// Whether the file defines a function of this name.
+fn defines(source: &Source, name: &str) -> bool {
+    let keyword = match source.path.rsplit('.').next() {
+        Some("rs") => "fn ",
+        Some("py") => "def ",
+        _ => return false,
+    };
+    let function = format!("{keyword}{name}");
+    source.text.match_indices(&function).any(|(start, _)| {
+        let after = source.text[start + function.len()..].chars().next();
+        after.is_some_and(|c| !c.is_alphanumeric() && c != '_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str =
+        "# TCP\n\n### tcp-1: A statement.\nSource: derived.\nTest: `holds` (a.rs).\n";
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn complaints(page: &str, citing: &str) -> Complaints {
+        let test = source("a.rs", "#[test]\nfn holds() {}\n");
+        check(&[source("docs/facts/tcp.md", page), test, source("b.rs", citing)])
+    }
+
+    #[test]
+    fn a_fact_is_cited_by_its_heading() {
+        assert!(complaints(PAGE, "// (fact tcp-1), a matter of fact: tcp-9").is_empty());
+        let found = complaints(PAGE, "// x\n// facts tcp-1 and\n// tcp-2");
+        assert_eq!(found, ["b.rs:3: `fact tcp-2` has no heading in docs/facts/tcp.md"]);
+    }
+
+    #[test]
+    fn citations_are_lists_that_end_with_their_sentence() {
+        let names = |text| cited(text).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+        assert_eq!(names("Facts tcp-1, tcp-2 to tcp-4; aqm-5"), ["tcp-1", "tcp-2", "tcp-4"]);
+        assert_eq!(names("fact tcp-1's bound"), [] as [&str; 0]);
+        assert_eq!(names("in fact x-3b, fact (tcp-1)"), ["tcp-1"]);
+    }
+
+    #[test]
+    fn a_fact_needs_a_source_and_a_test_that_exists() {
+        let found = complaints("### tcp-1: Bare.\n", "");
+        assert_eq!(found.len(), 2, "{found:?}");
+        let absent = PAGE.replace("`holds`", "`hold`");
+        assert_eq!(
+            complaints(&absent, ""),
+            ["docs/facts/tcp.md:3: the test `hold` does not exist in a.rs"]
+        );
+        let nowhere = PAGE.replace("a.rs", "c.rs");
+        assert!(complaints(&nowhere, "")[0].contains("file `c.rs` does not exist"));
+        let quoted = PAGE.replace("(a.rs)", "(`a.rs`)");
+        assert!(complaints(&quoted, "").is_empty());
+    }
+
+    #[test]
+    fn a_number_belongs_to_one_page_and_is_given_once() {
+        let twice = format!("{PAGE}\n{PAGE}");
+        assert!(complaints(&twice, "")[0].contains("`tcp-1` is also in docs/facts/tcp.md:3"));
+        let alien = PAGE.replace("tcp-1", "aqm-1");
+        assert!(complaints(&alien, "")[0].contains("the heading of a fact here is `tcp-N: ...`"));
+    }
+}
