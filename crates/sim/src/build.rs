@@ -12,7 +12,7 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::{Plan, Stream};
-use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::cc::{self, ConfiguredControl, CustomControls, Feedback};
 use crate::ends::{ecn, initial_window, window_rule};
 use crate::link::Link;
 use crate::probe::Probe;
@@ -31,7 +31,7 @@ const WIRES_PER_GROUP: usize = 3;
 /// # Errors
 /// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
 /// flows that there are not.
-pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
+pub fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
@@ -179,7 +179,7 @@ fn add_flows(
     world: &mut World,
     plan: &Resolved,
     place: usize,
-    brought: &Brought,
+    brought: &CustomControls,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let transport = transport(place, group, brought)?;
@@ -210,7 +210,7 @@ fn add_flows(
 /// The rules of a group's TCP, and its congestion control.
 struct Transport {
     profile: Profile,
-    cc: Arc<Chosen>,
+    cc: Arc<ConfiguredControl>,
 }
 
 /// What the TCP flows of a group use, every default filled in, for the manifest.
@@ -232,7 +232,10 @@ pub struct TransportInFull {
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
-pub fn transports(plan: &Resolved, brought: &Brought) -> Result<Vec<TransportInFull>, SimError> {
+pub fn transports(
+    plan: &Resolved,
+    brought: &CustomControls,
+) -> Result<Vec<TransportInFull>, SimError> {
     let mut transports = Vec::new();
     for (place, group) in plan.flows.iter().enumerate() {
         let Some((tcp, Transport { profile, cc })) = transport(place, group, brought)? else {
@@ -253,7 +256,7 @@ pub fn transports(plan: &Resolved, brought: &Brought) -> Result<Vec<TransportInF
 fn transport<'a>(
     place: usize,
     group: &'a FlowGroup,
-    brought: &Brought,
+    brought: &CustomControls,
 ) -> Result<Option<(&'a Tcp, Transport)>, SimError> {
     let Some(tcp) = group.app.tcp() else { return Ok(None) };
     let invalid = |key: &str| {
@@ -264,7 +267,7 @@ fn transport<'a>(
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
+    let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
     let cc = match brought.get(&group.name) {
         Some(cc) => Arc::clone(cc),
         None => named().map_err(invalid("cc"))?,
@@ -281,7 +284,7 @@ fn transport<'a>(
 }
 
 /// A control that is brought must find TCP flows of its name.
-fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+fn check_brought(plan: &Resolved, brought: &CustomControls) -> Result<(), SimError> {
     let with_tcp = plan.flows.iter().filter(|group| group.app.tcp().is_some());
     let known: Vec<&str> = with_tcp.map(|group| group.name.as_str()).collect();
     match brought.keys().find(|name| !known.contains(&name.as_str())) {

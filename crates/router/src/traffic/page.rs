@@ -1,4 +1,4 @@
-//! A user who reads web pages, as the simulator's [`Reader`] wants them. The user is at the receiving end:
+//! A user who reads web pages, as the simulator's [`WebUser`] wants them. The user is at the receiving end:
 //! a request travels the way back as a datagram, the server answers over a new connection that it opens
 //! itself, as in the simulator. Requests are not lost: nothing queues on the way back.
 
@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::Web;
-use sojourn_sim::app::reader::{Fetch, Reader};
+use sojourn_sim::app::web_user::{Fetch, WebUser};
 
 use super::connection::{Connection, Door};
 use super::{End, Program, UDP_HEADER, receiver, sender, stop, unless_waiting};
@@ -23,7 +23,7 @@ const REQUEST_BYTES: usize = 9;
 pub struct Page {
     flow: plan::Flow,
     key: Key,
-    reader: Reader,
+    reader: WebUser,
     door: Door,
     lanes: Vec<Connection>,
     /// Where the user asks, and where the server hears it.
@@ -66,7 +66,7 @@ impl Page {
         Ok(Page {
             flow: flow.clone(),
             key,
-            reader: Reader::new(web.clone(), Time::from_nanos(flow.start_ns), rng),
+            reader: WebUser::new(web.clone(), Time::from_nanos(flow.start_ns), rng),
             door: Door::open(flow, key, hosts)?,
             lanes: lanes.collect(),
             asking,

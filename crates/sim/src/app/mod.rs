@@ -1,11 +1,11 @@
-//! What flows carry: streams over TCP and datagrams.
+//! Applications: data over TCP, and datagrams.
 
 pub mod datagrams;
 pub mod observer;
 pub mod page;
-pub mod reader;
 pub mod setup;
 pub mod stream;
+pub mod web_user;
 
 use sojourn_aqm::{Span, Time};
 
@@ -13,8 +13,8 @@ use crate::agenda::Agenda;
 use crate::packet::Packet;
 use crate::wire::{Line, Wire};
 
-/// A sender's own link to the first queue. Nothing else uses it, so its queue is arithmetic: a packet
-/// starts when the one before it has left.
+/// A sender's own link to the first queue. Nothing else uses it, so its queue is arithmetic: a
+/// packet starts when the one before it has left.
 #[derive(Debug)]
 pub struct Access {
     line: Line,

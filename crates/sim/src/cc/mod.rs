@@ -1,4 +1,5 @@
-//! Congestion controls, one file each. A new one is one file here and one line in the registry below.
+//! Congestion controls, one file each. A new one is one file here and one line in the registry
+//! below.
 
 mod aggregation;
 pub mod bbr;
@@ -6,9 +7,9 @@ pub mod bbr3;
 mod contract;
 pub mod cubic;
 pub mod dctcp;
-pub mod hystart;
-pub mod hystart_plus;
-mod pipe;
+mod hystart;
+mod hystart_plus;
+mod path_model;
 mod policer;
 pub mod prague;
 pub mod reno;
@@ -17,7 +18,8 @@ mod testing;
 mod window;
 
 pub use contract::{
-    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, Stage, Start, Steers,
+    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, RecoveryStage, Start,
+    WindowControl,
 };
 pub use window::{OldGrowth, Window};
 
@@ -28,7 +30,7 @@ use sojourn_aqm::Var;
 use sojourn_aqm::nearest::nearest;
 use sojourn_aqm::params::{Dialect, ParamError, ParamSpec, Params};
 
-/// What the registry knows of a congestion control beside its behaviour.
+/// A congestion control in the registry.
 pub trait Control: CongestionControl + Sized + 'static {
     /// Its parameters.
     type Params: Params + Send + Sync;
@@ -36,11 +38,11 @@ pub trait Control: CongestionControl + Sized + 'static {
     const NAME: &'static str;
     /// One line.
     const DOC: &'static str;
-    /// A fresh one.
+    /// A new instance.
     fn new(params: &Self::Params) -> Self;
 }
 
-/// What the registry tells of a congestion control without making one.
+/// A registry entry.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Its name.
@@ -60,17 +62,17 @@ pub struct Entry {
 /// Makes congestion controls of one kind.
 pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
-/// A congestion control that has been chosen and configured.
-pub struct Chosen {
-    /// Its text form with every default filled in: `cubic:beta=0.7001953125,...`.
+/// A congestion control with its parameters.
+pub struct ConfiguredControl {
+    /// Its text form with all parameters: `cubic:beta=0.7001953125,...`.
     pub in_full: String,
     /// Makes one for a connection.
     pub factory: Factory,
 }
 
-/// Congestion controls that a caller brings, by the name of the flows that use them instead of what the
-/// scenario says.
-pub type Brought = BTreeMap<String, Arc<Chosen>>;
+/// Congestion controls of a caller, by the name of the flows that use them instead of those of the
+/// scenario.
+pub type CustomControls = BTreeMap<String, Arc<ConfiguredControl>>;
 
 macro_rules! registry {
     ($($control:ty;)*) => {
@@ -92,10 +94,10 @@ macro_rules! registry {
         ///
         /// # Errors
         /// A sentence that says what would be right.
-        pub fn choose(text: &str) -> Result<Chosen, String> {
+        pub fn configure(text: &str) -> Result<ConfiguredControl, String> {
             let (kind, dialect, settings) = parse(text)?;
             match kind {
-                $(<$control>::NAME => chosen::<$control>(dialect, &settings),)*
+                $(<$control>::NAME => configured::<$control>(dialect, &settings),)*
                 _ => Err(unknown("congestion control", kind, controls().iter().map(|c| c.name))),
             }
         }
@@ -129,10 +131,13 @@ fn parse(text: &str) -> Result<Parsed<'_>, String> {
     Ok((kind, dialect, items.map(item).collect::<Result<_, String>>()?))
 }
 
-fn chosen<C: Control>(dialect: Option<&str>, settings: &[(&str, &str)]) -> Result<Chosen, String> {
-    let params = configure::<C>(dialect, settings)?;
+fn configured<C: Control>(
+    dialect: Option<&str>,
+    settings: &[(&str, &str)],
+) -> Result<ConfiguredControl, String> {
+    let params = params_of::<C>(dialect, settings)?;
     let in_full = full_text::<C>(&params);
-    Ok(Chosen { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
+    Ok(ConfiguredControl { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
 }
 
 fn vars<C: Control>() -> &'static [Var] {
@@ -148,7 +153,7 @@ fn full_text<C: Control>(params: &C::Params) -> String {
     if settings.is_empty() { C::NAME.to_owned() } else { format!("{}:{settings}", C::NAME) }
 }
 
-fn configure<C: Control>(
+fn params_of<C: Control>(
     dialect: Option<&str>,
     settings: &[(&str, &str)],
 ) -> Result<C::Params, String> {
@@ -183,11 +188,11 @@ mod tests {
 
     #[test]
     fn an_unknown_control_names_the_nearest() {
-        let error = choose("cubik").err().expect("there is no such control");
+        let error = configure("cubik").err().expect("there is no such control");
         assert!(error.contains("did you mean `cubic`"), "{error}");
-        assert!(choose("cubic:hystart=maybe").is_err());
-        assert!(choose("reno:beta=0.5").is_err());
-        assert!(choose("reno:abe=true").is_ok());
-        assert!(choose("cubic:hystart=false").is_ok());
+        assert!(configure("cubic:hystart=maybe").is_err());
+        assert!(configure("reno:beta=0.5").is_err());
+        assert!(configure("reno:abe=true").is_ok());
+        assert!(configure("cubic:hystart=false").is_ok());
     }
 }

@@ -1,14 +1,14 @@
-//! A profile in words: what each of its rules says, for pages and explanations.
+//! The rules of profiles in words, for documentation pages and `explain`.
 
 use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
 
-/// A rule of every profile.
+/// A rule that every profile has.
 pub struct Rule {
-    /// What it is about.
+    /// Its name.
     pub name: &'static str,
     /// What it decides, with its source.
     pub doc: &'static str,
-    /// What a profile says to it.
+    /// Its value in a profile.
     pub of: fn(&Profile) -> String,
 }
 
@@ -16,7 +16,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
     Rule { name, doc, of }
 }
 
-/// Every rule, in the order of a connection's life.
+/// Every rule, roughly in the order in which a connection needs it.
 pub const RULES: [Rule; 34] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
@@ -123,7 +123,8 @@ pub const RULES: [Rule; 34] = [
     rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
-        "whether those beyond the third are thinned; whether SACK blocks and AccECN count in their size",
+        "whether those beyond the third are thinned; whether SACK blocks and AccECN count in their \
+         size",
     ),
 ];
 
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_field_has_a_row() {
-        // A new field stops here: give it a row above.
+        // A new field does not compile here until it has a row above.
         let Profile {
             name: _,
             doc: _,
