@@ -1,4 +1,4 @@
-//! The interface to the congestion control: what it is told, the window where it sets it itself,
+//! The interface to the congestion control: the window, where the control sets it itself, losses,
 //! delivery-rate samples, and pacing.
 
 use sojourn_aqm::Time;

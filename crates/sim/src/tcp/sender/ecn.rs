@@ -47,7 +47,8 @@ impl Sender {
         marks
     }
 
-    /// The window was reduced: classic feedback is told so by CWR (RFC 3168 §6.1.2).
+    /// The window was reduced: with classic feedback the next new segment carries CWR (RFC 3168
+    /// §6.1.2).
     pub(super) fn queue_cwr(&mut self) {
         self.ecn.send_cwr = self.segments.ecn && self.ecn.accurate.is_none();
     }

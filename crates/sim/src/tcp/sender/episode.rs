@@ -81,9 +81,9 @@ impl Sender {
         // Linux 2.6 ignores timestamps during F-RTO: its state is Disorder (`tcp_enter_frto`).
         let frto_decides = self.timeouts.frto && self.profile.frto_starts_over;
         if delivery.advanced && self.episode.state >= State::Recovery && !frto_decides {
-            self.judge_timestamp(echo, prior_una);
+            self.process_timestamp_echo(echo, prior_una);
         }
-        let restarted = self.episode.state == State::Loss && self.judge_timeout(now, delivery);
+        let restarted = self.episode.state == State::Loss && self.process_frto(now, delivery);
         self.leave_finished_episode();
         restarted
     }

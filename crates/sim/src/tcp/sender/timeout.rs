@@ -96,7 +96,7 @@ impl Sender {
 
     /// F-RTO with SACK (RFC 5682 §3.1, Linux `tcp_process_loss`): was the timeout spurious? Returns
     /// whether it was not and an old stack set the window anew.
-    pub(super) fn judge_timeout(&mut self, now: Time, delivery: &Delivery) -> bool {
+    pub(super) fn process_frto(&mut self, now: Time, delivery: &Delivery) -> bool {
         if !self.timeouts.frto {
             return false;
         }

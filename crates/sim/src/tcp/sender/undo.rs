@@ -65,7 +65,7 @@ impl Sender {
     /// The Eifel detection algorithm (RFC 3522 §3.2 step 5, Linux `tcp_packet_delayed`): the
     /// acknowledgement number advances in answer to a segment sent at `echo`. If that was before
     /// the first retransmission, an original filled the hole.
-    pub(super) fn judge_timestamp(&mut self, echo: Time, prior_una: u32) {
+    pub(super) fn process_timestamp_echo(&mut self, echo: Time, prior_una: u32) {
         let first = self.episode.first_retransmission;
         let is_original = first != Time::NEVER && is_stamped_before(echo, first);
         let judges = self.episode.undo.is_some() && self.profile.timestamps && self.profile.undo;
