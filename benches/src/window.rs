@@ -1,5 +1,5 @@
-//! //! The cost of large windows: one flow over 500 ms whose window does not respond to losses, with and
-//! without loss. Work per acknowledgement must not grow with the window.
+//! The cost of large windows: one flow over 500 ms whose window does not respond to losses, with
+//! and without loss. Work per acknowledgement must not grow with the window.
 
 use std::process::Command;
 

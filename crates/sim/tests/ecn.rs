@@ -1,5 +1,5 @@
-//! //! ECN negotiation and feedback in whole worlds: fallbacks, paths that clear the ECN field, and accurate
-//! feedback without its option.
+//! ECN negotiation and feedback in whole worlds: fallbacks, paths that clear the ECN field, and
+//! accurate feedback without its option.
 
 mod common;
 
@@ -99,8 +99,8 @@ fn a_path_that_clears_marks_goes_unnoticed_if_the_syn_is_not_ect() {
 
 #[test]
 fn ecn_is_given_up_after_lost_syns() {
-    // A third of the SYNs is lost. Linux requests classic ECN once, RFC 9768 §3.1.4.1 accurate feedback
-    // twice, ns-2 always requests ECN.
+    // A third of the SYNs is lost. Linux requests classic ECN once, RFC 9768 §3.1.4.1 accurate
+    // feedback twice, ns-2 always requests ECN.
     let without = |profile: &str, accecn: bool| {
         let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
         if let App::Bulk { tcp, .. } = &mut group.app {
@@ -151,7 +151,8 @@ fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_overestimated_
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);
     assert!(taken > 10.0 * marked, "every possible wrap counts: {taken} for {marked}");
-    // Sent sparingly, options are lost with acknowledgements, but still report when there are no marks.
+    // Sent sparingly, options are lost with acknowledgements, but still report when there are no
+    // marks.
     let (taken_with_some, marked_with_some) = thinned(AccEcnOption::Sparingly, 60);
     assert!(taken_with_some > marked_with_some && marked_with_some > 10.0 * marked);
     // If all acknowledgements arrive, ACE is sufficient.

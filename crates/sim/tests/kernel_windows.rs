@@ -1,5 +1,5 @@
-//! Congestion windows of a real kernel under given losses and marks (testdata/kernel), against those of
-//! the profile `linux` under the same losses and marks (fact tcp-4).
+//! Congestion windows of a real kernel under given losses and marks (testdata/kernel), against
+//! those of the profile `linux` under the same losses and marks (fact tcp-4).
 
 mod common;
 
@@ -148,8 +148,8 @@ fn pairs(name: &str) -> Vec<(u64, u64)> {
     times.map(|t_us| (at(&recorded.windows, t_us), at(&simulated, t_us))).collect()
 }
 
-/// Nearly all samples are within a segment. The others lie in the few milliseconds of a reduction, when
-/// PRR adjusts the window at slightly different acknowledgements.
+/// Nearly all samples are within a segment. The others lie in the few milliseconds of a reduction,
+/// when PRR adjusts the window at slightly different acknowledgements.
 fn agrees(name: &str) {
     let pairs = pairs(name);
     let near = pairs.iter().filter(|(kernel, sim)| kernel.abs_diff(*sim) <= 1).count();

@@ -1,4 +1,4 @@
-//! //! Applications, against arithmetic by hand and queueing theory (docs/facts/traffic.md).
+//! Applications, against arithmetic by hand and queueing theory (docs/facts/traffic.md).
 
 mod common;
 
@@ -243,8 +243,8 @@ fn flows_join_and_leave_on_schedule() {
 /// Fact tcp-8.
 #[test]
 fn one_reno_flow_without_a_buffer_uses_three_quarters() {
-    // Two packets must be able to wait, as one acknowledgement releases two when the window grows; the
-    // bandwidth-delay product is 166 packets.
+    // Two packets must be able to wait, as one acknowledgement releases two when the window grows;
+    // the bandwidth-delay product is 166 packets.
     let used: Vec<f64> = (0..10)
         .map(|seed| {
             let mut flow = group("bulk", 1, App::Bulk { tcp: every_packet("reno"), bytes: None });

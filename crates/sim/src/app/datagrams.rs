@@ -77,8 +77,8 @@ impl Source {
         if self.next < self.stop { self.next } else { Time::NEVER }
     }
 
-    /// The size of the datagram that leaves now in bytes, headers included, if one does. The next one
-    /// is scheduled from when this one was due, so that a late host keeps the rate.
+    /// The size of the datagram that leaves now in bytes, headers included, if one does. The next
+    /// one is scheduled from when this one was due, so that a late host keeps the rate.
     pub fn take(&mut self, now: Time) -> Option<u32> {
         if self.next_timer() > now {
             return None;

@@ -13,8 +13,8 @@ use crate::agenda::Agenda;
 use crate::packet::Packet;
 use crate::wire::{Line, Wire};
 
-/// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events: a
-/// packet starts when the one before it has left.
+/// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
+/// a packet starts when the one before it has left.
 #[derive(Debug)]
 pub struct Access {
     line: Line,

@@ -9,8 +9,8 @@ use sojourn_aqm::{Span, Time};
 
 use crate::packet::{Kind, Packet};
 
-/// Packets that passed by and are not acknowledged yet. Positions in a connection only grow: they are
-/// packet numbers in the simulator and bytes on real hosts.
+/// Packets that passed by and are not acknowledged yet. Positions in a connection only grow: they
+/// are packet numbers in the simulator and bytes on real hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
     connection: u16,

@@ -1,7 +1,7 @@
 //! A user who reads web pages over TCP, driven by a [`WebUser`].
 //!
-//! The user is at the receiving end. A request travels on the return path; the server answers over a
-//! new connection that it opens itself, so that the first byte takes two round trips from the
+//! The user is at the receiving end. A request travels on the return path; the server answers over
+//! a new connection that it opens itself, so that the first byte takes two round trips from the
 //! request, as with a handshake by the client. A request without an answer is sent again.
 
 use sojourn_aqm::{Rng, Span, Time};
@@ -42,8 +42,8 @@ pub struct Page {
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 
 impl Page {
-    /// A user who requests the first page at `start`. The numbers of connection `i` are `i` modulo the
-    /// number of streams.
+    /// A user who requests the first page at `start`. The numbers of connection `i` are `i` modulo
+    /// the number of streams.
     pub fn new(
         flow: u32,
         web: Web,

@@ -59,8 +59,8 @@ pub(super) struct Agreed {
 }
 
 impl Setup {
-    /// How many SYNs request ECN; later ones do not (RFC 9768 §3.1.4.1: accurate feedback is requested
-    /// twice).
+    /// How many SYNs request ECN; later ones do not (RFC 9768 §3.1.4.1: accurate feedback is
+    /// requested twice).
     fn requests(&self) -> u32 {
         match self.asks {
             Mode::Accurate => 2,
@@ -100,8 +100,8 @@ impl Setup {
 
     /// The sender of a connection just established. `rtt`: the sample of the handshake.
     pub(super) fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
-        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a marked
-        // SYN-ACK.
+        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a
+        // marked SYN-ACK.
         let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };
         let segments = Segments {
             ecn: agreed.capable,

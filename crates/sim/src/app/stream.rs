@@ -1,7 +1,7 @@
 //! Data over TCP: unlimited or limited bulk data, users who download short files, video in chunks.
 //!
-//! A connection opens with a SYN through the queues; its round trip gives the first sample. The sender
-//! opens it, as in ns-2. A user of files opens a new connection for each file.
+//! A connection opens with a SYN through the queues; its round trip gives the first sample. The
+//! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
 use sojourn_scenario::resolved::{App, Sizes};
@@ -341,7 +341,8 @@ impl Stream {
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)
     }
 
-    /// How long its connections have been busy, and how long of that the receive window limited them.
+    /// How long its connections have been busy, and how long of that the receive window limited
+    /// them.
     pub fn times(&self, now: Time) -> BusyTimes {
         self.past_times
             + self.sender.as_ref().map_or(BusyTimes::default(), |sender| sender.times(now))

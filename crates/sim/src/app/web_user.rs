@@ -1,6 +1,7 @@
-//! A user who reads web pages: requests the main object, parses it, requests the embedded objects over
-//! several connections at once, reads, and requests the next page (3GPP2 C.R1002-0 HTTP model, as in
-//! ns-3's `ThreeGppHttpClient`). It does no fetching, so that real connections can serve it too.
+//! A user who reads web pages: requests the main object, parses it, requests the embedded objects
+//! over several connections at once, reads, and requests the next page (3GPP2 C.R1002-0 HTTP model,
+//! as in ns-3's `ThreeGppHttpClient`). It does no fetching, so that real connections can serve it
+//! too.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
@@ -92,8 +93,8 @@ impl WebUser {
         }
     }
 
-    /// An object is complete on a connection: what to fetch next on it, and the page, if that was its last
-    /// object.
+    /// An object is complete on a connection: what to fetch next on it, and the page, if that was
+    /// its last object.
     pub fn on_object(&mut self, now: Time, lane: usize) -> (Option<Fetch>, Option<Finished>) {
         self.under_way -= 1;
         if self.phase == Phase::Main {

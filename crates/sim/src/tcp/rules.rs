@@ -80,8 +80,8 @@ pub const RULES: [Rule; 34] = [
     rule(
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
-        "after a justified timeout all that is not SACKed is lost, a spurious one halves the window \
-         (Linux 2.6.26 to 3.9)",
+        "after a justified timeout all that is not SACKed is lost, a spurious one halves the \
+         window (Linux 2.6.26 to 3.9)",
     ),
     rule(
         "ECN fallback",
@@ -123,8 +123,8 @@ pub const RULES: [Rule; 34] = [
     rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
-        "whether those beyond the third are compressed; whether SACK blocks and AccECN count in their \
-         size",
+        "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
+         their size",
     ),
 ];
 
