@@ -1,5 +1,5 @@
-//! What an acknowledgement costs the sender, for every congestion control: scoreboard, timers and sending
-//! included, network and receiver left out.
+//! What an acknowledgement costs the sender, for every congestion control: scoreboard, timers and
+//! sending included, network and receiver left out.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -23,7 +23,7 @@ const MARKED: u32 = 200;
 struct Loop {
     sender: Sender,
     now: Time,
-    /// When acknowledgements return, and what they say.
+    /// Acknowledgements on their way back, with the times of their arrival.
     acks: VecDeque<(Time, Packet)>,
     free_at: Time,
     marks: u32,
@@ -31,7 +31,7 @@ struct Loop {
 
 impl Loop {
     fn new(control: &str) -> Loop {
-        let mut cc = (cc::choose(control).expect("a registered control").factory)();
+        let mut cc = (cc::configure(control).expect("a registered control").factory)();
         let (now, rng) = (Time::ZERO, Rng::stream(1, "bench", 0));
         let (initial_window, payload_bytes) = (10, 1448);
         cc.on_start(&Start {
@@ -63,7 +63,7 @@ impl Loop {
         path
     }
 
-    /// Lets the sender act, and carries what it sends.
+    /// Lets the sender act, and transports what it sends.
     fn act(&mut self, act: impl FnOnce(&mut Sender, Time, &mut dyn FnMut(Packet))) {
         let Loop { sender, now, acks, free_at, marks } = self;
         let mut emit = |packet: Packet| {
@@ -117,8 +117,8 @@ fn nanos_per_ack(control: &str) -> f64 {
 pub fn table() {
     println!("\n### Nanoseconds per acknowledgement at the sender, every congestion control\n");
     println!(
-        "Two packets sent for each, no loss, one packet in {MARKED} marked; scoreboard, timers and, \
-         where the control asks for it, pacing and delivery rate included.\n"
+        "Two packets sent for each, no loss, one packet in {MARKED} marked; scoreboard and timers \
+         included, and pacing and delivery rate where the control needs them.\n"
     );
     println!("| congestion control | ns per acknowledgement |\n|---|---:|");
     for entry in cc::controls() {

@@ -1,5 +1,5 @@
-//! What large windows cost: one flow over 500 ms that keeps its window whatever is lost, with and without
-//! loss. Work per acknowledgement must not grow with the window.
+//! The cost of large windows: one flow over 500 ms whose window does not respond to losses, with
+//! and without loss. Work per acknowledgement must not grow with the window.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use sojourn_scenario::Resolved;
 
 use super::{Counted, best, collected, dumbbell, verdict};
 
-/// BBR v1, which does not answer losses, over a round trip of 500 ms.
+/// BBR v1, which does not respond to losses, over a round trip of 500 ms.
 pub struct Window {
     /// Rate of the bottleneck.
     pub mbit: u64,
@@ -58,11 +58,12 @@ const GROWTH: f64 = 1.2;
 pub fn table() {
     println!("\n### Large windows: one BBR flow over 500 ms, 4,000 and 40,000 packets in flight\n");
     println!(
-        "Work for an acknowledgement must not grow with the window. Time does a little, because a larger \
-         scoreboard is further from the processor; instructions should not.\n"
+        "Work for an acknowledgement must not grow with the window. Time does a little, because a \
+         larger scoreboard does not fit into the caches; instructions should not.\n"
     );
     println!(
-        "| loss | rate | packets in flight | ns per packet | instructions per packet | goal: instructions |"
+        "| loss | rate | packets in flight | ns per packet | instructions per packet \
+         | goal: instructions |"
     );
     println!("|---:|---:|---:|---:|---:|---:|");
     for per_mille in [0, 10] {

@@ -7,8 +7,8 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use sojourn_aqm::{Span, Time};
 use sojourn_sim::cc::{
-    Brought, Chosen, CongestionControl, Feedback, Needs, Progress, RateSample, Start, Steers,
-    Window,
+    ConfiguredControl, CongestionControl, CustomControls, Feedback, Needs, Progress, RateSample,
+    Start, Window, WindowControl,
 };
 
 use crate::errors::ControlError;
@@ -63,8 +63,8 @@ pub fn brought(
     py: Python<'_>,
     controls: Vec<(String, Py<PyAny>, String)>,
     failure: &Failure,
-) -> PyResult<Brought> {
-    let mut brought = Brought::new();
+) -> PyResult<CustomControls> {
+    let mut brought = CustomControls::new();
     for (flows, class, in_full) in controls {
         let paced = class.bind(py).hasattr("pacing_rate")?;
         let (name, failure) = (flows.clone(), failure.clone());
@@ -84,7 +84,7 @@ pub fn brought(
                 marked_until: 0,
             })
         });
-        brought.insert(flows, Arc::new(Chosen { in_full, factory }));
+        brought.insert(flows, Arc::new(ConfiguredControl { in_full, factory }));
     }
     Ok(brought)
 }
@@ -165,7 +165,7 @@ fn read(object: &Bound<'_, PyAny>, paced: bool) -> PyResult<(f64, Option<f64>)> 
 impl CongestionControl for Control {
     fn needs(&self) -> Needs {
         Needs {
-            steers: Steers::Window,
+            window_control: WindowControl::Window,
             feedback: Feedback::Accurate,
             low_latency: false,
             needs_ecn: false,

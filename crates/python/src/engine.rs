@@ -6,7 +6,7 @@ use std::path::Path;
 use sojourn_aqm::{QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::SimError;
-use sojourn_sim::cc::Brought;
+use sojourn_sim::cc::CustomControls;
 
 use crate::errors::Refusal;
 
@@ -73,7 +73,7 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
 }
 
 /// What the TCP flows use, every default filled in, as JSON.
-pub fn transports_json(scenario: &Scenario, brought: &Brought) -> serde_json::Value {
+pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_json::Value {
     let transports = sojourn_sim::transport::transports(scenario.resolved(), brought);
     let as_json = |t: sojourn_sim::transport::TransportSummary| {
         serde_json::json!({
@@ -94,7 +94,7 @@ pub fn transports_json(scenario: &Scenario, brought: &Brought) -> serde_json::Va
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
     scenario: &Scenario,
-    brought: &Brought,
+    brought: &CustomControls,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Option<sojourn_record::Run>, Refusal> {
     match sojourn_sim::run_with(scenario.resolved(), brought, keep_going) {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
 use sojourn_router::{collect, planning};
 use sojourn_scenario::resolved::LinuxBottleneck;
-use sojourn_sim::cc::Brought;
+use sojourn_sim::cc::CustomControls;
 
 use crate::engine::transports_json;
 use crate::errors::Refusal;
@@ -79,6 +79,6 @@ pub fn linux_collect(
         all.extend(more.clone());
     }
     let account = Account { engine: "linux", facts, invalid: collected.invalid };
-    let transports = transports_json(&loaded.scenario, &Brought::new());
+    let transports = transports_json(&loaded.scenario, &CustomControls::new());
     Ok(Run { run: Arc::new(collected.run), loaded, transports, wall_s, account })
 }

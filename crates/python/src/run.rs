@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::files;
 use sojourn_record::manifest::{self, Manifest};
-use sojourn_sim::cc::Brought;
+use sojourn_sim::cc::CustomControls;
 
 use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
@@ -186,7 +186,7 @@ impl Run {
 impl Run {
     /// Results that took no time of their own to simulate.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
-        let transports = engine::transports_json(&loaded.scenario, &Brought::new());
+        let transports = engine::transports_json(&loaded.scenario, &CustomControls::new());
         let account = Account::of_simulator();
         Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }

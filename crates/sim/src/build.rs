@@ -12,7 +12,7 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::{Plan, Stream};
-use crate::cc::Brought;
+use crate::cc::CustomControls;
 use crate::ends::{ecn, initial_window, window_rule};
 use crate::link::Link;
 use crate::probe::Probe;
@@ -31,7 +31,7 @@ const WIRES_PER_GROUP: usize = 3;
 /// # Errors
 /// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
 /// flows that there are not.
-pub fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
+pub fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
@@ -168,7 +168,7 @@ fn add_flows(
     world: &mut World,
     plan: &Resolved,
     place: usize,
-    brought: &Brought,
+    brought: &CustomControls,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
@@ -199,7 +199,7 @@ fn add_flows(
 }
 
 /// A control that is brought must find TCP flows of its name.
-fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+fn check_brought(plan: &Resolved, brought: &CustomControls) -> Result<(), SimError> {
     let with_tcp = plan.flows.iter().filter(|group| group.app.tcp().is_some());
     let known: Vec<&str> = with_tcp.map(|group| group.name.as_str()).collect();
     match brought.keys().find(|name| !known.contains(&name.as_str())) {

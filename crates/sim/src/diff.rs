@@ -12,7 +12,7 @@ use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Capacity;
 
-use crate::cc::Brought;
+use crate::cc::CustomControls;
 use crate::replay::{Bench, Moment, Tape};
 use crate::{SimError, build, replay};
 
@@ -81,7 +81,7 @@ pub fn diff(
 fn tape(plan: &Resolved, link: usize, keep_going: &dyn Fn(Time) -> bool) -> Result<Tape, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = build::world(&plan, &Brought::new())?;
+    let mut world = build::world(&plan, &CustomControls::new())?;
     world.probe.notes.taped = Some(link as u16);
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);

@@ -5,8 +5,8 @@ use sojourn_scenario::resolved::{AccEcnOption, ReceiverEcn, Tcp};
 use crate::cc::{Feedback, Needs};
 use crate::tcp::accecn::OptionRule;
 use crate::tcp::negotiation::Mode;
-use crate::tcp::offer::WindowRule;
 use crate::tcp::profile::Profile;
+use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 
 /// Initial window in packets.

@@ -34,7 +34,7 @@ use sojourn_aqm::Time;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
-use crate::cc::Brought;
+use crate::cc::CustomControls;
 
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ impl std::error::Error for SimError {}
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
-    build::world(plan, &Brought::new()).map(drop)
+    build::world(plan, &CustomControls::new()).map(drop)
 }
 
 /// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says no
@@ -82,7 +82,7 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
 /// said no.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
-    run_with(plan, &Brought::new(), keep_going)
+    run_with(plan, &CustomControls::new(), keep_going)
 }
 
 /// The same with congestion controls that the caller brings.
@@ -91,7 +91,7 @@ pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, Si
 /// As [`run`]; [`SimError::Invalid`] too when a control is brought for flows that there are not.
 pub fn run_with(
     plan: &Resolved,
-    brought: &Brought,
+    brought: &CustomControls,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
     let mut world = build::world(plan, brought)?;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use sojourn_scenario::resolved::{Resolved, Tcp};
 
 use crate::SimError;
-use crate::cc::{self, Brought, Chosen, Feedback};
+use crate::cc::{self, ConfiguredControl, CustomControls, Feedback};
 use crate::ends::initial_window;
 use crate::tcp::profile::{self, AckRule, Profile};
 
 /// The rules of a group's TCP, and its congestion control.
 pub(crate) struct Transport {
     pub(crate) profile: Profile,
-    pub(crate) cc: Arc<Chosen>,
+    pub(crate) cc: Arc<ConfiguredControl>,
 }
 
 /// The transport of a group with every default filled in, as texts and numbers for the manifest.
@@ -35,7 +35,10 @@ pub struct TransportSummary {
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
-pub fn transports(plan: &Resolved, custom: &Brought) -> Result<Vec<TransportSummary>, SimError> {
+pub fn transports(
+    plan: &Resolved,
+    custom: &CustomControls,
+) -> Result<Vec<TransportSummary>, SimError> {
     let summary = |(index, name, tcp): (usize, &String, &Tcp)| {
         let Transport { profile, cc } = transport((index, name), tcp, custom)?;
         Ok(TransportSummary {
@@ -56,7 +59,7 @@ pub fn transports(plan: &Resolved, custom: &Brought) -> Result<Vec<TransportSumm
 pub(crate) fn transport(
     (index, name): (usize, &str),
     tcp: &Tcp,
-    custom: &Brought,
+    custom: &CustomControls,
 ) -> Result<Transport, SimError> {
     let invalid = |key: &str| {
         let at = format!("flows[{index}].{key}");
@@ -66,7 +69,7 @@ pub(crate) fn transport(
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
-    let named = || cc::choose(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
+    let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
     let cc = match custom.get(name) {
         Some(cc) => Arc::clone(cc),
         None => named().map_err(invalid("cc"))?,

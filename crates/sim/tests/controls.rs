@@ -1,4 +1,4 @@
-//! Congestion controls in whole worlds: what their papers promise on one bottleneck.
+//! Congestion controls in whole worlds: properties that their sources state, on one bottleneck.
 
 mod common;
 
@@ -8,7 +8,7 @@ use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, Resolved};
 
-/// Ten Mbit/s over 40 ms: 50 kB, of which 1448 in 1500 are payload.
+/// The bandwidth-delay product of 10 Mbit/s and 40 ms: 50 kB, of which 1448 in 1500 are payload.
 const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;
 
 /// One long flow per control over a link of 10 Mbit/s with a base RTT of 40 ms.
@@ -44,13 +44,14 @@ fn in_flight(run: &Run, plan: &Resolved) -> Vec<f64> {
 }
 
 #[test]
-fn one_bbr_flow_fills_the_link_with_one_to_two_products_in_flight() {
+fn one_bbr_flow_fills_the_link_with_one_to_two_bdp_in_flight() {
     for cc in ["bbr", "bbr3"] {
         let plan = bottleneck("taildrop", 500_000, &[(cc, false)], 60);
         let run = run(&plan);
         let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
-        // 1 % of the pace is kept back, and 2 % of the time there is room: v1 has four packets in flight for
-        // 200 ms in ten seconds, v3 half a product for 200 ms in five.
+        // The pacing rate is 1 % below the bandwidth, and ProbeRTT leaves capacity unused for 2 %
+        // of the time or more: v1 has four packets in flight for 200 ms in ten seconds, v3 half a
+        // BDP for 200 ms in five.
         assert!(utilisation > 0.96, "{cc}: {utilisation}");
         let in_flight = in_flight(&run, &plan);
         let at = |part: f64| in_flight[(part * (in_flight.len() - 1) as f64) as usize];
@@ -62,8 +63,8 @@ fn one_bbr_flow_fills_the_link_with_one_to_two_products_in_flight() {
 
 #[test]
 fn bbr_v1_takes_a_shallow_buffer_from_cubic_and_leaves_it_a_deep_one() {
-    // Hock, Bless and Zitterbart 2017: v1 ignores losses, so that loss-based flows starve where the
-    // buffer is below a bandwidth-delay product; in a deep one its window of two products gives way.
+    // Hock, Bless and Zitterbart 2017: v1 ignores losses, so that loss-based flows starve if the
+    // buffer is below a BDP; in a deep buffer its window of two BDP limits it.
     let share = |buffer_bytes| {
         let plan = bottleneck("taildrop", buffer_bytes, &[("bbr", false), ("cubic", false)], 120);
         let run = run(&plan);
@@ -75,14 +76,14 @@ fn bbr_v1_takes_a_shallow_buffer_from_cubic_and_leaves_it_a_deep_one() {
 }
 
 #[test]
-fn the_state_of_bbr_is_a_series() {
+fn the_state_variables_of_bbr_are_recorded() {
     let plan = bottleneck("taildrop", 500_000, &[("bbr", false)], 40);
     let run = run(&plan);
     let series = |var: &str| -> Vec<f64> {
         run.flow_states.iter().filter(|row| row.var == var).map(|row| row.value).collect()
     };
     let modes = series("mode");
-    // Startup, drain, cycling, and after ten seconds a probe for the round-trip time.
+    // Startup, Drain, ProbeBW, and after ten seconds ProbeRTT.
     let mut changes = modes.clone();
     changes.dedup();
     assert_eq!(changes[..5], [0.0, 1.0, 2.0, 3.0, 2.0], "{changes:?}");
@@ -98,18 +99,19 @@ fn the_state_of_bbr_is_a_series() {
 
 #[test]
 fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
-    // Half a product of buffer: v1 takes more than four fifths (above).
+    // A buffer of half a BDP: v1 takes more than four fifths (above).
     let plan = bottleneck("taildrop", 25_000, &[("bbr3", false), ("cubic", false)], 120);
     let shared = run(&plan);
     let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
     assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
-    // Alone it finds what the path holds: a product of 33 packets, 17 in the buffer, one or two on the way.
+    // Alone it finds what the path holds: a BDP of 33 packets, 17 in the buffer, one or two in
+    // service.
     let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
     let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
     let bound = bounds.next_back().unwrap().value;
     assert!((45.0..=54.0).contains(&bound), "{bound}");
     let dropped = metric(&alone, Scope::Queue, "b", "drop_rate_overflow");
-    assert!(dropped > 0.0 && dropped < 0.01, "probing costs a little: {dropped}");
+    assert!(dropped > 0.0 && dropped < 0.01, "probing costs few losses: {dropped}");
 }
 
 /// Sojourn times of a flow's packets after 10 s, in milliseconds, sorted.
@@ -121,7 +123,8 @@ fn sojourn_ms(run: &Run, flow: u32) -> Vec<f64> {
     all
 }
 
-/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1 ms.
+/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1
+/// ms.
 fn low_latency(controls: &[(&str, bool)]) -> Resolved {
     let mut plan = bottleneck("dualpi2@linux", 5_000_000, controls, 30);
     plan.links[0].capacity = Capacity::Constant(mbit(100));
@@ -146,7 +149,7 @@ fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
     let [low, classic] = [0, 1].map(|flow| sojourn_ms(&run, flow));
     let at = |of: &[f64], part: f64| of[(part * (of.len() - 1) as f64) as usize];
     assert!(at(&low, 0.99) < 1.0, "{}", at(&low, 0.99));
-    // The classic queue is held at its own target of 15 ms, and neither flow starves.
+    // The classic queue stays at its own target of 15 ms, and neither flow starves.
     assert!((12.0..18.0).contains(&at(&classic, 0.5)), "{}", at(&classic, 0.5));
     let (prague, cubic) = (goodput(&run, "0-prague"), goodput(&run, "1-cubic"));
     assert!((0.5..4.0).contains(&(prague / cubic)), "{prague} and {cubic}");
@@ -155,7 +158,8 @@ fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
 
 #[test]
 fn prague_without_ecn_is_reno() {
-    // Linux `prague_init`: `prague_reno`, not paced; the runs are the same packet by packet.
+    // tcp_prague.c `prague_init`: `prague_reno`, not paced; the runs are identical packet by
+    // packet.
     let of = |cc| {
         let mut plan = bottleneck("taildrop", 50_000, &[(cc, false)], 60);
         plan.flows[0].name = "flow".into();
@@ -166,8 +170,8 @@ fn prague_without_ecn_is_reno() {
     assert_eq!(prague.digest, reno.digest);
 }
 
-/// So many Prague flows over 20 Mbit/s and a round trip of 2 ms, which 3.3 packets fill: the part of
-/// packets marked, and utilisation, means over five seeds.
+/// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets: the fraction of
+/// packets marked, and utilisation, as means over five seeds.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));
@@ -185,9 +189,9 @@ fn crowd(cc: &str, flows: u32) -> [f64; 2] {
 }
 
 #[test]
-fn prague_gets_its_rate_from_the_marks_whatever_a_short_round_trip() {
-    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two packets
-    // per round trip, which are 12 Mbit/s here.
+fn prague_has_the_rate_of_its_marks_at_any_short_round_trip() {
+    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two
+    // packets per round trip, which are 12 Mbit/s here.
     for flows in [5, 10, 20, 40] {
         let [marked, utilisation] = crowd("prague", flows);
         assert!(utilisation > 0.9, "{flows} flows: {utilisation}");
@@ -195,7 +199,7 @@ fn prague_gets_its_rate_from_the_marks_whatever_a_short_round_trip() {
         let expected = 1.0 / (rate + 1.0);
         assert!((marked / expected - 1.0).abs() < 0.25, "{flows}: {marked} for {expected}");
     }
-    // Steered by its window alone, it leaves more unused.
+    // Controlled by its window alone, it leaves more capacity unused.
     let [by_rate, by_window] = ["prague", "prague:cwnd_transit=0"].map(|cc| crowd(cc, 10)[1]);
     assert!(by_rate > by_window, "{by_rate} and {by_window}");
 }

@@ -1,4 +1,4 @@
-//! What two ends agree on about marks, over whole worlds: fallbacks, paths that clear the ECN field, and
+//! ECN negotiation and feedback in whole worlds: fallbacks, paths that clear the ECN field, and
 //! accurate feedback without its option.
 
 mod common;
@@ -40,19 +40,19 @@ fn marked(run: &Run) -> f64 {
 }
 
 #[test]
-fn both_ends_come_to_what_both_can_do() {
+fn both_ends_agree_on_the_highest_mode_that_both_support() {
     let mode = |cc: &str, ecn: Ecn| {
         let run = run(&under_codel(flows(1, cc, ecn)));
         (last(&run, "ecn_mode")[0], marked(&run) > 0.0)
     };
     let receiver = |receiver| Ecn { receiver, ..Ecn::default() };
-    let asking = |receiver| Ecn { accecn: true, receiver, ..Ecn::default() };
+    let requesting = |receiver| Ecn { accecn: true, receiver, ..Ecn::default() };
     assert_eq!(mode("cubic", Ecn::default()), (CLASSIC, true));
-    assert_eq!(mode("cubic", asking(ReceiverEcn::AccEcn)), (ACCURATE, true));
-    assert_eq!(mode("cubic", asking(ReceiverEcn::Classic)), (CLASSIC, true));
+    assert_eq!(mode("cubic", requesting(ReceiverEcn::AccEcn)), (ACCURATE, true));
+    assert_eq!(mode("cubic", requesting(ReceiverEcn::Classic)), (CLASSIC, true));
     assert_eq!(mode("cubic", receiver(ReceiverEcn::None)), (NONE, false));
     assert_eq!(mode("prague", Ecn::default()), (ACCURATE, true));
-    // Linux `TCP_CONG_NO_FALLBACK_RFC3168`: rather none than classic.
+    // Linux `TCP_CONG_NO_FALLBACK_RFC3168`: no ECN instead of classic ECN.
     assert_eq!(mode("prague", receiver(ReceiverEcn::Classic)), (NONE, false));
 }
 
@@ -73,7 +73,7 @@ fn cubic_reacts_to_counted_marks_as_to_echoed_ones() {
 
 #[test]
 fn a_syn_that_arrives_cleared_stops_ecn_in_accurate_mode() {
-    // RFC 9768 §3.2.2.3: Prague's SYN is ECT(1), and the answer says that it arrived Not-ECT.
+    // RFC 9768 §3.2.2.3: Prague's SYN is ECT(1), and the SYN-ACK reports that it arrived Not-ECT.
     let mut plan = under_codel(flows(1, "prague", Ecn::default()));
     plan.links[0].ecn_bleaching = true;
     let run = run(&plan);
@@ -85,7 +85,7 @@ fn a_syn_that_arrives_cleared_stops_ecn_in_accurate_mode() {
 }
 
 #[test]
-fn a_path_that_clears_marks_goes_unnoticed_where_the_syn_is_not_ect() {
+fn a_path_that_clears_marks_goes_unnoticed_if_the_syn_is_not_ect() {
     let of = |bleaches| {
         let mut plan = under_codel(flows(1, "reno", Ecn::default()));
         plan.links[0].ecn_bleaching = bleaches;
@@ -99,8 +99,8 @@ fn a_path_that_clears_marks_goes_unnoticed_where_the_syn_is_not_ect() {
 
 #[test]
 fn ecn_is_given_up_after_lost_syns() {
-    // A third of SYNs is lost. Linux asks once for classic ECN, RFC 9768 §3.1.4.1 twice for accurate
-    // feedback, ns-2 always.
+    // A third of the SYNs is lost. Linux requests classic ECN once, RFC 9768 §3.1.4.1 accurate
+    // feedback twice, ns-2 always requests ECN.
     let without = |profile: &str, accecn: bool| {
         let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
         if let App::Bulk { tcp, .. } = &mut group.app {
@@ -122,8 +122,8 @@ fn ecn_is_given_up_after_lost_syns() {
     assert_eq!(without("sack", false), 0);
 }
 
-/// Prague at 40 Mbit/s under a step of a millisecond, its acknowledgements over a link of so many kbit/s
-/// that holds two of them: the mean of what it takes for marked, and the part that is marked.
+/// Prague at 40 Mbit/s under a step of a millisecond, with its acknowledgements over a link of
+/// `back_kbit` that holds two of them: the mean of `alpha`, and the fraction that is marked.
 fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
     let mut group = flows(1, "prague", Ecn { option, ..Ecn::default() });
     group.reverse = vec![1];
@@ -145,17 +145,17 @@ fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
 }
 
 #[test]
-fn script_38_thinned_acknowledgements_are_read_right_with_the_option_and_on_the_safe_side_without()
-{
-    // Nine of ten acknowledgements are lost, so that the field wraps between those that arrive.
+fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_overestimated_without() {
+    // Nine of ten acknowledgements are lost, so that ACE wraps between those that arrive.
     let (taken, marked) = thinned(AccEcnOption::Always, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);
-    assert!(taken > 10.0 * marked, "every wrap that can have been counts: {taken} for {marked}");
-    // Sent sparingly it is lost with the acknowledgements, but says so when there are no marks.
+    assert!(taken > 10.0 * marked, "every possible wrap counts: {taken} for {marked}");
+    // Sent sparingly, options are lost with acknowledgements, but still report when there are no
+    // marks.
     let (taken_with_some, marked_with_some) = thinned(AccEcnOption::Sparingly, 60);
     assert!(taken_with_some > marked_with_some && marked_with_some > 10.0 * marked);
-    // Where all arrive, the field is enough.
+    // If all acknowledgements arrive, ACE is sufficient.
     let (taken, marked) = thinned(AccEcnOption::Never, 10_000);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
 }

@@ -1,5 +1,5 @@
-//! Windows of the real kernel under given losses and marks (testdata/kernel), against those of the
-//! profile `linux` in the same situation.
+//! Congestion windows of a real kernel under given losses and marks (testdata/kernel), against
+//! those of the profile `linux` under the same losses and marks (fact tcp-4).
 
 mod common;
 
@@ -103,7 +103,7 @@ fn scenario(recorded: &Recording) -> Resolved {
     let mut flow = group("bulk", 1, App::Bulk { tcp, bytes: None });
     flow.access_rate = mbit(1000);
     flow.rtt = ms(50);
-    // 50 ms less twice the link's 10 ms, in quarters; without a way back of its own that mirrors.
+    // 50 ms less twice the link's 10 ms, in quarters; the return path mirrors the forward delays.
     let quarter = Span::from_micros(7_500);
     (flow.access_delay, flow.egress_delay) = (quarter, quarter);
     flow.return_delay = ms(10) + quarter.times(2);
@@ -148,8 +148,8 @@ fn pairs(name: &str) -> Vec<(u64, u64)> {
     times.map(|t_us| (at(&recorded.windows, t_us), at(&simulated, t_us))).collect()
 }
 
-/// Nearly all samples are within a segment; what is left are the few milliseconds of a reduction, which
-/// the kernel spreads over acknowledgements (PRR) in a phase of its own.
+/// Nearly all samples are within a segment. The others lie in the few milliseconds of a reduction,
+/// when PRR adjusts the window at slightly different acknowledgements.
 fn agrees(name: &str) {
     let pairs = pairs(name);
     let near = pairs.iter().filter(|(kernel, sim)| kernel.abs_diff(*sim) <= 1).count();

@@ -11,7 +11,7 @@ use common::*;
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::App;
-use sojourn_sim::cc::{Feedback, choose};
+use sojourn_sim::cc::{Feedback, configure};
 use sojourn_sim::packet::Packet;
 use sojourn_sim::tcp::negotiation::Mode;
 use sojourn_sim::tcp::profile::{AckRule, LINUX, NEWRENO, Profile};
@@ -72,7 +72,7 @@ impl Path {
         marks: bool,
         initial_window: u32,
     ) -> Path {
-        let control = (choose(cc).unwrap().factory)();
+        let control = (configure(cc).unwrap().factory)();
         let runs = control.needs().feedback == Feedback::Runs;
         let ability = EcnAbility { runs, ..EcnAbility::NONE };
         let segments = Segments {
@@ -89,7 +89,7 @@ impl Path {
         let rtt = Span::from_millis(rtt_ms);
         let mut sender = Sender::new(segments, profile, control);
         sender.on_established(rtt);
-        let mut receiver = Receiver::new(profile.ack, profile.sack).able(ability);
+        let mut receiver = Receiver::new(profile.ack, profile.sack).with_ecn(ability);
         receiver.agree(if marks { Mode::Classic } else { Mode::NotEcn });
         let (now, flying) = (Time::ZERO, BTreeMap::new());
         let mut path =

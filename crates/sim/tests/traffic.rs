@@ -1,5 +1,4 @@
-//! What flows carry, against hand-made arithmetic and queueing theory. Facts are those of the endpoints
-//! sheet.
+//! Applications, against arithmetic by hand and queueing theory (docs/facts/traffic.md).
 
 mod common;
 
@@ -32,8 +31,9 @@ fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
     run(&plan)
 }
 
+/// Fact traffic-1.
 #[test]
-fn t47_pies_bursts_leave_the_backlog_of_the_fact() {
+fn a_burst_leaves_the_backlog_that_arrivals_exceed_departures_by() {
     for (length, bytes, delay) in [(100, 187_500, 0.150), (200, 375_000, 0.300)] {
         let datagrams = datagrams(1_000, mbit(25));
         let at = vec![Span::from_secs(1)];
@@ -62,8 +62,9 @@ fn bursts_come_at_their_times_from_the_start_of_the_flow() {
     assert_eq!(arrivals(&at_queue(1, vec![flow])), [110_000, 111_000, 120_000, 121_000]);
 }
 
+/// Fact traffic-2.
 #[test]
-fn t58_overload_without_tcp_loses_what_does_not_fit() {
+fn overload_without_tcp_loses_what_does_not_fit() {
     for (rate, loss) in [(mbit(6), 1.0 / 6.0), (mbit(10), 0.5)] {
         let mut plan =
             scenario(60, vec![link("b", "taildrop", 100_000)], vec![cbr("udp", 2, rate, 1_000)]);
@@ -73,7 +74,8 @@ fn t58_overload_without_tcp_loses_what_does_not_fit() {
     }
 }
 
-/// M/D/1: the mean wait is rho s / (2 (1 - rho)) with service time s (Pollaczek 1930, Khinchine 1932).
+/// M/D/1: the mean wait is rho s / (2 (1 - rho)) with service time s (Pollaczek 1930, Khinchine
+/// 1932).
 #[test]
 fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     for load in [0.5, 0.8] {
@@ -91,7 +93,7 @@ fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
         let (mean, half) = confidence(&waits);
         let theory = load * 0.8e-3 / (2.0 * (1.0 - load));
         assert!((mean - theory).abs() < half, "{mean} +- {half} against {theory}");
-        assert!(half < 0.05 * theory, "the interval says something: {half} of {theory}");
+        assert!(half < 0.05 * theory, "the interval is wide: {half} of {theory}");
     }
 }
 
@@ -104,7 +106,7 @@ fn confidence(values: &[f64]) -> (f64, f64) {
 }
 
 #[test]
-fn gaps_of_ns2s_random_are_between_half_and_one_and_a_half() {
+fn uniform_gaps_are_between_half_and_one_and_a_half_intervals() {
     let app = App::Cbr { datagrams: datagrams(1_000, mbit(1)), arrivals: Arrivals::Uniform };
     let came = arrivals(&at_queue(100, vec![group("jittered", 1, app)]));
     let gaps: Vec<u64> = came.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -114,8 +116,9 @@ fn gaps_of_ns2s_random_are_between_half_and_one_and_a_half() {
     assert!((mean - 8_000.0).abs() < 4.0 * 2_310.0 / (gaps.len() as f64).sqrt(), "{mean}");
 }
 
+/// Fact traffic-3.
 #[test]
-fn t45_a_call_of_87_kbit_sends_every_20_046_us() {
+fn a_call_of_87_kbit_sends_every_20_046_us() {
     let run = at_queue(10, vec![cbr("voip", 1, Rate::from_bps(87_000), 218)]);
     let came = arrivals(&run);
     assert_eq!(came.last().unwrap() / (came.len() as u64 - 1), 20_045); // 20.0459 ms, rounded down
@@ -137,7 +140,7 @@ fn frames_of_video_come_evenly_in_as_many_datagrams_as_they_need() {
 }
 
 #[test]
-fn a_recording_is_replayed_as_it_is() {
+fn a_recording_is_replayed_with_its_times_and_sizes() {
     let amounts = vec![(ms(5), 300), (ms(5), 3_200), (ms(80), 40)];
     let recording = Recording { file: String::new(), sha256: String::new(), amounts };
     let recording = Arc::new(recording);
@@ -155,7 +158,7 @@ fn a_recording_is_replayed_as_it_is() {
 }
 
 #[test]
-fn chunks_climb_the_ladder_that_the_path_carries() {
+fn a_video_player_climbs_to_the_highest_rate_that_the_path_carries() {
     let rates = vec![mbit(1), mbit(2), mbit(20)];
     let app = App::Chunks { tcp: tcp("cubic"), every: Span::from_secs(4), rates };
     let run = run(&scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("tv", 1, app)]));
@@ -180,6 +183,8 @@ fn small_pages() -> Web {
     }
 }
 
+/// Fact traffic-4.
+/// Fact traffic-4.
 #[test]
 fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     let app = App::Web { tcp: tcp("cubic"), web: small_pages() };
@@ -187,8 +192,8 @@ fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     assert!(run.transfers.len() > 10, "{}", run.transfers.len());
     for page in &run.transfers {
         assert_eq!(page.bytes, 5_000);
-        // Main, then two objects one after the other on each connection: three times two round trips
-        // of 100 ms, and some transmissions of about 1 ms.
+        // Main, then two objects one after the other on each connection: three times two round
+        // trips of 100 ms, and some transmissions of about 1 ms.
         let seconds = page.completion.as_secs();
         assert!((0.600..0.612).contains(&seconds), "{seconds}");
     }
@@ -235,11 +240,11 @@ fn flows_join_and_leave_on_schedule() {
     assert_eq!([5, 12, 19, 20, 25].map(per_second), [1, 3, 3, 1, 1]);
 }
 
-/// Endpoints fact T38, the first column: 75 % of the capacity without a buffer.
+/// Fact tcp-8.
 #[test]
 fn one_reno_flow_without_a_buffer_uses_three_quarters() {
-    // The window swings between W/2 and W where W fills the pipe: 3/4 on average. Two packets must be
-    // able to wait, as one acknowledgement releases two when the window grows; the pipe is 166 packets.
+    // Two packets must be able to wait, as one acknowledgement releases two when the window grows;
+    // the bandwidth-delay product is 166 packets.
     let used: Vec<f64> = (0..10)
         .map(|seed| {
             let mut flow = group("bulk", 1, App::Bulk { tcp: every_packet("reno"), bytes: None });

@@ -68,7 +68,7 @@ impl Host {
     fn new(script: &Script) -> Host {
         let controls = cc::controls();
         let name = controls[usize::from(script.control) % controls.len()].name;
-        let mut control = (cc::choose(name).expect("it is registered").factory)();
+        let mut control = (cc::configure(name).expect("it is registered").factory)();
         let initial_window = u32::from(script.initial_window % 32).max(1);
         let rtt = script.rtt_ms.map(|ms| Span::from_millis(u64::from(ms)));
         control.on_start(&Start {
@@ -99,7 +99,7 @@ impl Host {
             sender.on_established(rtt);
         }
         let (now, offered) = (Time::ZERO, u32::from(script.offered));
-        sender.start_with_offer(offered);
+        sender.set_receive_window(offered);
         let counts_pipe = profile.recovery == Style::Pipe;
         Host { sender, counts_pipe, now, count, una: 0, nxt: 0, offered, new: 0 }
     }

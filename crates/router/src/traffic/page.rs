@@ -1,4 +1,4 @@
-//! A user who reads web pages, requested by the simulator's [`Reader`]. The user is at the
+//! A user who reads web pages, requested by the simulator's [`WebUser`]. The user is at the
 //! receiving end: a request is a datagram to the server, which answers over a new connection that
 //! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
 //! direction.
@@ -9,7 +9,7 @@ use std::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::Web;
-use sojourn_sim::app::reader::{Fetch, Reader};
+use sojourn_sim::app::web_user::{Fetch, WebUser};
 
 use super::connection::{Connection, Listener};
 use super::program::{Program, UDP_HEADER, receiver, sender, stop, transfer, unless_blocking};
@@ -24,7 +24,7 @@ const REQUEST_BYTES: usize = 9;
 pub(super) struct Page {
     flow: Flow,
     key: SocketKey,
-    reader: Reader,
+    reader: WebUser,
     listener: Listener,
     lanes: Vec<Connection>,
     /// The socket from which the user sends requests.
@@ -68,7 +68,7 @@ impl Page {
         Ok(Page {
             flow: flow.clone(),
             key,
-            reader: Reader::new(web.clone(), Time::from_nanos(flow.start_ns), rng),
+            reader: WebUser::new(web.clone(), Time::from_nanos(flow.start_ns), rng),
             listener: Listener::open(flow, key, hosts)?,
             lanes: lanes.collect(),
             client,

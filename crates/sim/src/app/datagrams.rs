@@ -1,5 +1,5 @@
-//! Flows of datagrams (endpoints sheet §4.1). What differs between them, when the next one leaves and how
-//! large it is, is a [`Pattern`].
+//! Flows of datagrams: constant and variable bit rate, on/off, bursts, video frames and recorded
+//! traffic. A [`Pattern`] says when the next datagram leaves and how large it is.
 
 use std::sync::Arc;
 
@@ -14,20 +14,21 @@ use crate::transmitter::Transmitter;
 /// When datagrams leave.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// One after the other, at a mean rate.
+    /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
     Steady { pacer: Transmitter, arrivals: Arrivals },
-    /// At a rate during exponential on periods; silence in between.
+    /// At a rate during exponential on periods, nothing during off periods (ns-2
+    /// `Traffic/Exponential`).
     OnOff { pacer: Transmitter, on: Span, off: Span, off_at: Time },
-    /// At a rate during bursts; those to come begin at these times, the next one last.
+    /// At a rate during bursts; `to_come` has the start times of later ones, the next one last.
     Bursts { pacer: Transmitter, ends: Time, length: Span, to_come: Vec<Time> },
-    /// Frames at even intervals, this much of the present one still to send.
+    /// Frames at even intervals; `left` bytes of the present one are still to send.
     Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },
-    /// Recorded amounts, the one at `place` partly sent.
+    /// Recorded amounts; the one at `place` is partly sent.
     Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
 }
 
-/// When the datagrams of a flow leave, and how large they are. It sends nothing itself, so that real
-/// senders can ask it too.
+/// When the datagrams of a flow leave, and how large they are. It does no sending, so that programs
+/// with real sockets can use it too.
 #[derive(Debug)]
 pub struct Source {
     packet_bytes: u32,
@@ -38,7 +39,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source from `start` until before `stop`; nothing for an application over TCP.
+    /// A source that sends from `start` until before `stop`; none for an application over TCP.
     pub fn new(app: &App, (start, stop): (Time, Time), mut rng: Rng) -> Option<Source> {
         let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
         let mut next = start;
@@ -76,8 +77,8 @@ impl Source {
         if self.next < self.stop { self.next } else { Time::NEVER }
     }
 
-    /// The bytes of the datagram that leaves now, headers included, if one does. The next leaves by when
-    /// this one was due, so that a late host keeps the rate.
+    /// The size of the datagram that leaves now in bytes, headers included, if one does. The next
+    /// one is scheduled from when this one was due, so that a late host keeps the rate.
     pub fn take(&mut self, now: Time) -> Option<u32> {
         if self.next_timer() > now {
             return None;
@@ -107,7 +108,7 @@ pub struct DatagramFlow {
 }
 
 impl DatagramFlow {
-    /// A flow that sends from `start` until before `stop`; nothing for an application over TCP.
+    /// A flow that sends from `start` until before `stop`; none for an application over TCP.
     pub fn new(flow: u32, app: &App, times: (Time, Time), rng: Rng) -> Option<DatagramFlow> {
         Some(DatagramFlow {
             flow,
@@ -157,7 +158,7 @@ impl Pattern {
         left.min(u64::from(most)) as u32
     }
 
-    /// A datagram has left now: when does the next leave?
+    /// When the next datagram leaves, after one has left now.
     fn after(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> Time {
         match self {
             Pattern::Steady { pacer, arrivals } => {

@@ -1,11 +1,11 @@
-//! What flows carry: streams over TCP and datagrams.
+//! Applications: data over TCP, and datagrams.
 
 pub mod datagrams;
 pub mod observer;
 pub mod page;
-pub mod reader;
 pub mod setup;
 pub mod stream;
+pub mod web_user;
 
 use sojourn_aqm::{Span, Time};
 
@@ -13,8 +13,8 @@ use crate::agenda::Agenda;
 use crate::packet::Packet;
 use crate::wire::{Line, Wire};
 
-/// A sender's own link to the first queue. Nothing else uses it, so its queue is arithmetic: a packet
-/// starts when the one before it has left.
+/// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
+/// a packet starts when the one before it has left.
 #[derive(Debug)]
 pub struct Access {
     line: Line,
@@ -43,22 +43,22 @@ impl Access {
     }
 }
 
-/// Where the two ends of a flow put what they send.
+/// Where the two ends of a flow send packets.
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
     /// The sender's access link.
     pub access: &'a mut Access,
-    /// The receiver's wire back.
+    /// The receiver's wire towards the sender.
     pub back: &'a mut Wire,
     /// The agenda.
     pub agenda: &'a mut Agenda,
-    /// Which of its connections the flow uses; routers tell them apart.
+    /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }
 
 impl Outbox<'_> {
-    /// The same for one of the flow's connections.
+    /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
         Outbox { now: self.now, access: self.access, back: self.back, agenda: self.agenda, lane }
     }

@@ -1,6 +1,6 @@
-//! A passive observer beside a sender: for every data packet, the time until the acknowledgement that
-//! covers it comes by (endpoints sheet §4.1, papers sheet §0.3). What was sent again tells nothing, as one
-//! cannot know which copy was acknowledged (Karn).
+//! A passive observer beside a sender, like a packet capture: for every data packet, the time until
+//! the acknowledgement that covers it passes by. Retransmitted data gives no sample, because the
+//! acknowledgement does not show which copy arrived (Karn's rule, RFC 6298 §3).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use sojourn_aqm::{Span, Time};
 
 use crate::packet::{Kind, Packet};
 
-/// What went by and is not yet covered. What a connection carries has positions that only grow: packets are
-/// numbered in the simulator, bytes are on real hosts.
+/// Packets that passed by and are not acknowledged yet. Positions in a connection only grow: they
+/// are packet numbers in the simulator and bytes on real hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
     connection: u16,
-    /// Behind the last position that was sent.
+    /// One past the highest position sent.
     next: u64,
-    /// Where each packet ends, and when it was sent; none where it was sent again.
+    /// Where each packet ends, and when it was sent; no time for retransmitted packets.
     sent: VecDeque<(u64, Option<Time>)>,
     samples: Vec<Span>,
 }
 
 impl Observer {
-    /// A packet of the sender goes by.
+    /// A packet of the sender passes by.
     pub fn on_sent(&mut self, packet: &Packet) {
         if packet.kind == Kind::Data {
             let place = u64::from(packet.seq);
@@ -30,14 +30,14 @@ impl Observer {
         }
     }
 
-    /// An acknowledgement goes by.
+    /// An acknowledgement passes by.
     pub fn on_ack(&mut self, now: Time, packet: &Packet) {
         if packet.kind == Kind::Ack {
             self.acknowledged(now, packet.connection, u64::from(packet.seq));
         }
     }
 
-    /// So much of a connection is sent at `now`.
+    /// This range of a connection is sent at `now`.
     pub fn sent(&mut self, now: Time, connection: u16, what: Range<u64>) {
         if connection != self.connection {
             (self.connection, self.next) = (connection, what.start);
@@ -67,7 +67,7 @@ impl Observer {
         self.samples.extend(times.map(|sent| now.since(sent)));
     }
 
-    /// The round trips since the last question, oldest first.
+    /// The round trips since the last call, oldest first.
     pub fn take_samples(&mut self) -> impl Iterator<Item = Span> {
         self.samples.drain(..)
     }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_tells_of_every_packet_that_it_covers() {
+    fn an_acknowledgement_gives_a_sample_for_every_packet_that_it_covers() {
         let mut observer = Observer::default();
         for seq in 0..4 {
             observer.on_sent(&packet(Kind::Data, seq, u64::from(seq)));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_tells_nothing() {
+    fn retransmitted_packets_give_no_sample() {
         let mut observer = Observer::default();
         for seq in 0..3 {
             observer.on_sent(&packet(Kind::Data, seq, 0));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_are_cut_otherwise_when_sent_again_tell_nothing_either() {
+    fn packets_retransmitted_with_other_boundaries_give_no_sample() {
         let mut observer = Observer::default();
         for start in [100, 200, 300, 400] {
             observer.sent(at(0), 5, start..start + 100);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_connection_begins_anew() {
+    fn a_new_connection_starts_without_packets() {
         let mut observer = Observer::default();
         observer.on_sent(&packet(Kind::Data, 0, 0));
         let mut second = packet(Kind::Data, 0, 10);

@@ -1,22 +1,22 @@
-//! A user who reads web pages (endpoints sheet §4.3), as a [`Reader`] wants them.
+//! A user who reads web pages over TCP, driven by a [`WebUser`].
 //!
-//! The user is at the receiving end. A request travels the way back; the server answers over a new
-//! connection that it opens itself, so that the first byte takes two round trips from the request, as
-//! with a handshake by the client. A request whose answer does not begin is sent again.
+//! The user is at the receiving end. A request travels on the return path; the server answers over
+//! a new connection that it opens itself, so that the first byte takes two round trips from the
+//! request, as with a handshake by the client. A request without an answer is sent again.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
 
 use super::Outbox;
-use super::reader::{Fetch, Reader};
 use super::stream::{Finished, Stream};
+use super::web_user::{Fetch, WebUser};
 use crate::packet::{Kind, Packet};
 
-/// A connection, one object after the other, and the request for the present one.
+/// A connection that carries one object after the other, and the request for the present one.
 struct Lane {
     stream: Stream,
     request: Option<Request>,
-    /// Requests sent, and those that the server has seen.
+    /// Requests sent, and requests that the server has received.
     asked: u32,
     served: u32,
     bytes: u64,
@@ -28,22 +28,22 @@ struct Request {
     timeout: Span,
 }
 
-/// Both ends of what a user does.
+/// Both ends of a web user's connections.
 pub struct Page {
     flow: u32,
     request_bytes: u32,
     lanes: Vec<Lane>,
-    reader: Reader,
+    user: WebUser,
     stop: Time,
     stopped: bool,
 }
 
-/// After this long without an answer a request is sent again; it doubles from then on (RFC 6298 §2.1).
+/// Timeout of a request; it doubles after each retransmission (RFC 6298 §2.1, §5.5).
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 
 impl Page {
-    /// A user who wants the first page at `start`. Connection `i` has numbers that are `i` modulo the
-    /// number of streams.
+    /// A user who requests the first page at `start`. The numbers of connection `i` are `i` modulo
+    /// the number of streams.
     pub fn new(
         flow: u32,
         web: Web,
@@ -59,7 +59,7 @@ impl Page {
             flow,
             request_bytes: web.request_bytes,
             lanes: streams.into_iter().map(lane).collect(),
-            reader: Reader::new(web, start, rng),
+            user: WebUser::new(web, start, rng),
             stop,
             stopped: false,
         }
@@ -70,7 +70,7 @@ impl Page {
         self.lanes.iter().map(|lane| &lane.stream)
     }
 
-    /// Round trips that observers have seen since the last question.
+    /// Round trips that observers have measured since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.lanes.iter_mut().flat_map(|lane| lane.stream.observed())
     }
@@ -81,7 +81,7 @@ impl Page {
             lane.request.map_or(Time::NEVER, |request| request.due).min(lane.stream.next_timer())
         };
         let lanes = self.lanes.iter().map(of_lane).min().unwrap_or(Time::NEVER);
-        self.reader.next_timer().min(self.stop).min(lanes)
+        self.user.next_timer().min(self.stop).min(lanes)
     }
 
     /// One of its timers is due.
@@ -89,12 +89,12 @@ impl Page {
         let now = out.now;
         if self.stop <= now {
             // The streams stop on their own.
-            self.reader.stop();
+            self.user.stop();
             (self.stop, self.stopped) = (Time::NEVER, true);
             self.lanes.iter_mut().for_each(|lane| lane.request = None);
         }
-        if self.reader.next_timer() <= now {
-            for fetch in self.reader.on_timer(now) {
+        if self.user.next_timer() <= now {
+            for fetch in self.user.on_timer(now) {
                 self.fetch(fetch, out);
             }
         }
@@ -119,20 +119,20 @@ impl Page {
         ask(self.flow, place, lane.asked, self.request_bytes, &mut out.on_lane(place as u8));
     }
 
-    /// A packet reaches the user. Returns the page that it completed, if it did.
+    /// A packet reaches the user. Returns the page if that completes it.
     pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Finished> {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
         lane.request = lane.request.filter(|_| lane.served != lane.asked);
         lane.stream.on_data(packet, &mut out.on_lane(place as u8))?;
-        let (next, page) = self.reader.on_object(out.now, place);
+        let (next, page) = self.user.on_object(out.now, place);
         if let Some(fetch) = next {
             self.fetch(fetch, out);
         }
         page
     }
 
-    /// Something reaches the server: a request, or an answer to what it sent.
+    /// A packet reaches the server: a request, or an answer to what it sent.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
@@ -142,7 +142,7 @@ impl Page {
                 lane.served += 1;
                 lane.stream.serve(lane.bytes, &mut out);
             }
-            Kind::Request => {} // it comes twice, or too late
+            Kind::Request => {} // a copy, or too late
             _ => lane.stream.on_ack(packet, &mut out),
         }
     }

@@ -1,40 +1,40 @@
-//! What the connections of a flow have in common, and how the ends of one come about: its SYN, what the
-//! client makes of the answer, its sender and its receiver.
+//! What the connections of a flow have in common, and how the ends of one are set up: its SYN, the
+//! outcome of ECN negotiation, sender and receiver.
 
 use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 
-use crate::cc::{Chosen, Start};
+use crate::cc::{ConfiguredControl, Start};
 use crate::tcp::negotiation::{Flags, Mode, is_mangled, syn_arrived};
-use crate::tcp::offer::WindowRule;
+use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 use crate::tcp::{Profile, Receiver, Segments, Sender};
 
 /// What the connections of a flow have in common.
 pub struct Setup {
     /// The congestion control of every connection.
-    pub cc: Arc<Chosen>,
+    pub cc: Arc<ConfiguredControl>,
     /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
     pub segments: Segments,
     /// The rules of both ends.
     pub profile: Profile,
-    /// The feedback of marks that the sender asks for.
+    /// The ECN feedback mode that the sender requests.
     pub asks: Mode,
-    /// What the receiver can do with marks.
+    /// What the receiver can do with ECN.
     pub ability: EcnAbility,
     /// Randomness for congestion controls.
     pub rng: Rng,
-    /// What the receiver offers.
+    /// The receive window.
     pub window: WindowRule,
     /// Whether an observer measures round trips.
     pub observed: bool,
-    /// How far the numbers of connections are apart.
+    /// Difference between the numbers of successive connections.
     pub stride: u16,
 }
 
 impl Setup {
-    /// Packets of the present connection belong to no one any more.
+    /// Moves on to the next connection; packets of the present one become stale.
     pub(super) fn next_connection(&mut self) {
         self.segments.connection = self.segments.connection.wrapping_add(self.stride);
     }
@@ -42,11 +42,14 @@ impl Setup {
     /// The receiver of a new connection.
     pub(super) fn receiver(&self) -> Receiver {
         let Profile { ack, sack, tick, .. } = self.profile;
-        Receiver::new(ack, sack).ticking(ack, tick).able(self.ability).offering(self.window)
+        Receiver::new(ack, sack)
+            .with_tick(ack, tick)
+            .with_ecn(self.ability)
+            .with_window(self.window)
     }
 }
 
-/// What the client of a connection makes of the answer to its SYN.
+/// The outcome of ECN negotiation at the client.
 pub(super) struct Agreed {
     mode: Mode,
     /// Data is ECN-capable.
@@ -56,8 +59,8 @@ pub(super) struct Agreed {
 }
 
 impl Setup {
-    /// SYNs that ask for ECN; those after them ask for none (RFC 9768 §3.1.4.1: accurate feedback is asked
-    /// for twice).
+    /// How many SYNs request ECN; later ones do not (RFC 9768 §3.1.4.1: accurate feedback is
+    /// requested twice).
     fn requests(&self) -> u32 {
         match self.asks {
             Mode::Accurate => 2,
@@ -66,7 +69,7 @@ impl Setup {
         }
     }
 
-    /// The flags and the ECN field of a SYN, after so many others.
+    /// The flags and the ECN field of a SYN after `before` others.
     pub(super) fn request(&self, before: u32) -> (Flags, Ecn) {
         match before < self.requests() {
             true => (self.asks.request(), self.syn_field()),
@@ -74,13 +77,13 @@ impl Setup {
         }
     }
 
-    /// The ECN field of a SYN that asks for ECN.
+    /// The ECN field of a SYN that requests ECN.
     fn syn_field(&self) -> Ecn {
         let capable = self.ability.needs_ecn && self.asks != Mode::NotEcn;
         if capable { self.ability.ect } else { Ecn::NotEct }
     }
 
-    /// The first answer that arrives decides (RFC 9768 §3.1.4.1), after so many SYNs.
+    /// The outcome of the first SYN-ACK that arrives (RFC 9768 §3.1.4.1), after `syns` SYNs.
     pub(super) fn agree(&self, answer: Flags, syns: u32) -> Agreed {
         let mode = match self.asks.settled(answer) {
             // Linux `TCP_CONG_NO_FALLBACK_RFC3168`.
@@ -89,15 +92,16 @@ impl Setup {
         };
         let sent = self.syn_field();
         let arrived = syn_arrived(answer, sent);
-        let told = mode == Mode::Accurate && syns <= self.requests();
-        let mangled = told && is_mangled(sent, arrived);
-        let syn_marked = told && !mangled && arrived == Ecn::Ce;
+        let reported = mode == Mode::Accurate && syns <= self.requests();
+        let mangled = reported && is_mangled(sent, arrived);
+        let syn_marked = reported && !mangled && arrived == Ecn::Ce;
         Agreed { mode, capable: mode != Mode::NotEcn && !mangled, syn_marked }
     }
 
-    /// The sender of a connection that is just established; `rtt` is the sample of the handshake.
+    /// The sender of a connection just established. `rtt`: the sample of the handshake.
     pub(super) fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
-        // RFC 9768 §3.2.2.2: marks on a SYN call for a reaction; that of RFC 5562 §3 to a marked SYN-ACK.
+        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a
+        // marked SYN-ACK.
         let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };
         let segments = Segments {
             ecn: agreed.capable,

@@ -1,7 +1,7 @@
-//! Streams over TCP: unlimited or given data, and users who fetch short files (endpoints sheet §4.1).
+//! Data over TCP: unlimited or limited bulk data, users who download short files, video in chunks.
 //!
-//! A connection opens with a SYN through the queues; its round trip gives the first sample. The sender
-//! opens it, as in ns-2. A user of files opens a new connection per file.
+//! A connection opens with a SYN through the queues; its round trip gives the first sample. The
+//! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
 use sojourn_scenario::resolved::{App, Sizes};
@@ -11,13 +11,13 @@ use super::observer::Observer;
 use super::setup::Setup;
 use crate::draw;
 use crate::packet::{Kind, Packet};
-use crate::tcp::sender::Times;
+use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Receiver, Segments, Sender};
 
-/// What a user does.
+/// What a user transfers.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// Data without end, or so many bytes.
+    /// Unlimited data, or so many bytes.
     Bulk(Option<u64>),
     /// One file after the other.
     Files {
@@ -32,10 +32,10 @@ pub enum Plan {
         every: Span,
         /// The ladder of rates, increasing.
         rates: Vec<Rate>,
-        /// The rate of the present chunk, by place.
+        /// The place of the present rate in the ladder.
         rung: usize,
     },
-    /// Objects that others ask for, by [`Stream::serve`].
+    /// Objects that others request, by [`Stream::serve`].
     OnDemand,
 }
 
@@ -52,13 +52,13 @@ impl Plan {
         })
     }
 
-    /// The bytes that the next connection carries; none: without end.
+    /// The bytes that the next connection carries; none: unlimited.
     pub fn ask(&self, rng: &mut Rng) -> Option<u64> {
         match self {
             Plan::Bulk(bytes) => *bytes,
             Plan::Files { sizes, .. } => Some(draw::size(rng, sizes)),
             Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
-            Plan::OnDemand => unreachable!("nothing starts by itself"),
+            Plan::OnDemand => unreachable!("objects are requested by others"),
         }
     }
 
@@ -71,8 +71,9 @@ impl Plan {
             }
             Plan::Chunks { every, rates, rung } => {
                 let seconds = now.since(finished.start).as_secs();
-                let dared = DARING * finished.bytes as f64 * 8.0 / seconds;
-                let fit = rates.iter().take_while(|rate| rate.as_bps() as f64 <= dared).count();
+                let affordable = SAFETY_MARGIN * finished.bytes as f64 * 8.0 / seconds;
+                let fit =
+                    rates.iter().take_while(|rate| rate.as_bps() as f64 <= affordable).count();
                 *rung = fit.saturating_sub(1);
                 now.max(finished.start + *every)
             }
@@ -80,8 +81,9 @@ impl Plan {
     }
 }
 
-/// The part of the last chunk's throughput that a player dares to ask for.
-const DARING: f64 = 0.8;
+/// A player requests at most this fraction of the last chunk's throughput (our choice: a margin for
+/// the variation of throughput).
+const SAFETY_MARGIN: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 struct Opening {
@@ -96,7 +98,7 @@ struct Opening {
 /// A finished transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished {
-    /// When the user asked for it.
+    /// When the user requested it.
     pub start: Time,
     /// Its size.
     pub bytes: u64,
@@ -112,11 +114,11 @@ pub struct Stream {
     opening: Option<Opening>,
     sender: Option<Sender>,
     receiver: Receiver,
-    /// The transfer under way: when it was asked for and its size.
+    /// The transfer under way: when it was requested, and its size.
     transfer: Option<Finished>,
-    /// Payload and repeated payload of former connections.
+    /// Payload sent and retransmitted by former connections.
     past_bytes: (u64, u64),
-    past_times: Times,
+    past_times: BusyTimes,
     observer: Option<Box<Observer>>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
@@ -141,7 +143,7 @@ impl Stream {
             receiver,
             transfer: None,
             past_bytes: (0, 0),
-            past_times: Times::default(),
+            past_times: BusyTimes::default(),
             observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
@@ -183,7 +185,7 @@ impl Stream {
         }
     }
 
-    /// The application stops: what is under way is abandoned.
+    /// The application stops and abandons what is under way.
     fn finish(&mut self, now: Time) {
         self.close(now);
         self.opening = None;
@@ -232,7 +234,7 @@ impl Stream {
         out.send(self.syn(0, now));
     }
 
-    /// A SYN, after so many others.
+    /// A SYN after `before` others.
     fn syn(&self, before: u32, now: Time) -> Packet {
         let mut syn = self.control_packet(Kind::Syn, now);
         (syn.ace, syn.ecn) = self.setup.request(before);
@@ -249,7 +251,7 @@ impl Stream {
         packet.connection != self.setup.segments.connection
     }
 
-    /// A packet reaches the receiver. Returns the transfer that it completed, if it did.
+    /// A packet reaches the receiver. Returns the transfer if that completes it.
     pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Finished> {
         if self.is_stale(packet) {
             return None;
@@ -257,7 +259,7 @@ impl Stream {
         if packet.kind == Kind::Syn {
             let mut answer = self.control_packet(Kind::SynAck, out.now);
             (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
-            answer.window = self.receiver.offered();
+            answer.window = self.receiver.window();
             out.reply(answer);
             return None;
         }
@@ -314,16 +316,16 @@ impl Stream {
                 let rtt = (opening.syns == 1).then(|| now.since(opening.since));
                 let agreed = self.setup.agree(packet.ace, opening.syns);
                 let mut sender = self.setup.sender(now, rtt, &agreed);
-                sender.start_with_offer(packet.window);
+                sender.set_receive_window(packet.window);
                 sender.send(now, &mut emit);
                 self.opening = None;
                 self.sender = Some(sender);
             }
-            _ => {} // an answer that comes twice
+            _ => {} // a second copy of a SYN-ACK
         }
     }
 
-    /// Round trips that the observer has seen since the last question.
+    /// Round trips that the observer has measured since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.observer.iter_mut().flat_map(|observer| observer.take_samples())
     }
@@ -333,15 +335,17 @@ impl Stream {
         self.sender.as_ref()
     }
 
-    /// Payload sent, and of that sent again.
+    /// Payload bytes sent in total, and retransmitted.
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)
     }
 
-    /// How long its connections were busy up to now, and why they waited.
-    pub fn times(&self, now: Time) -> Times {
-        self.past_times + self.sender.as_ref().map_or(Times::default(), |sender| sender.times(now))
+    /// How long its connections have been busy, and how long of that the receive window limited
+    /// them.
+    pub fn times(&self, now: Time) -> BusyTimes {
+        self.past_times
+            + self.sender.as_ref().map_or(BusyTimes::default(), |sender| sender.times(now))
     }
 
     /// Payload of a full segment.
@@ -350,7 +354,7 @@ impl Stream {
     }
 }
 
-/// Sends packets past the observer.
+/// Sends packets and shows them to the observer.
 fn seen_by(observer: &mut Option<Box<Observer>>, out: &mut Outbox<'_>) -> impl FnMut(Packet) {
     move |packet| {
         if let Some(observer) = observer {

@@ -1,38 +1,38 @@
-//! How far acknowledgements come in lumps (Linux 6.1 `bbr_update_ack_aggregation`; endpoints sheet §2.7): the
-//! most packets acknowledged beyond what the bandwidth explains. BBR v1 and v3 add it to the window, so that
-//! a flow does not fall silent between two lumps.
+//! ACK aggregation (Linux 6.1 `bbr_update_ack_aggregation`): `extra_acked` is the largest number of
+//! packets acknowledged beyond what the bandwidth explains. BBR v1 and v3 add it to the window, so
+//! that a flow keeps sending between two aggregates.
 
 use sojourn_aqm::Time;
 
-/// Round trips of one half of the window that the maximum is taken over.
+/// Round trips of one half of the window of the maximum (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
-/// The excess counts at most so much time's worth of the bandwidth.
+/// The excess is at most the bandwidth times this, in s (`bbr_extra_acked_max_us`).
 const MOST: f64 = 0.1;
 
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
-pub struct Aggregation {
-    /// Acknowledged since the epoch began.
+pub(crate) struct Aggregation {
+    /// Packets acknowledged since the epoch began.
     acked: u32,
     since: Time,
-    /// The largest excess of the present and of the former half of the window.
+    /// The largest excess in the present and in the former half of the window.
     excess: [u32; 2],
     rounds: u32,
 }
 
 impl Aggregation {
     /// Nothing acknowledged yet.
-    pub fn new(now: Time) -> Aggregation {
+    pub(crate) fn new(now: Time) -> Aggregation {
         Aggregation { acked: 0, since: now, excess: [0; 2], rounds: 0 }
     }
 
     /// Sending resumes after idle time.
-    pub fn restart(&mut self, now: Time) {
+    pub(crate) fn restart(&mut self, now: Time) {
         (self.acked, self.since) = (0, now);
     }
 
-    /// A round trip begins; `short`: the window is one round trip only, as in v3's startup.
-    pub fn start_round(&mut self, short: bool) {
+    /// A round trip begins. `short`: the window is one round trip only, as in startup of v3.
+    pub(crate) fn start_round(&mut self, short: bool) {
         self.rounds += 1;
         if self.rounds >= if short { 1 } else { ROUNDS } {
             self.rounds = 0;
@@ -41,7 +41,7 @@ impl Aggregation {
     }
 
     /// `delivered` packets were acknowledged, at a bandwidth of `bw` packets per second.
-    pub fn on_ack(&mut self, now: Time, delivered: u32, bw: f64, cwnd: u32) {
+    pub(crate) fn on_ack(&mut self, now: Time, delivered: u32, bw: f64, cwnd: u32) {
         let mut expected = (bw * now.since(self.since).as_secs()) as u32;
         if self.acked <= expected {
             self.restart(now);
@@ -51,8 +51,8 @@ impl Aggregation {
         self.excess[0] = self.excess[0].max((self.acked - expected).min(cwnd));
     }
 
-    /// Packets to add to the window.
-    pub fn window(&self, bw: f64) -> u32 {
+    /// `extra_acked`: packets to add to the window.
+    pub(crate) fn window(&self, bw: f64) -> u32 {
         let largest = self.excess[0].max(self.excess[1]);
         largest.min((bw * MOST) as u32)
     }
@@ -64,7 +64,7 @@ mod tests {
     use sojourn_aqm::Span;
 
     #[test]
-    fn a_lump_is_remembered_for_five_to_ten_round_trips() {
+    fn an_aggregate_counts_for_five_to_ten_round_trips() {
         let mut aggregation = Aggregation::new(Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         // 100 packets per second: one per 10 ms is expected, 30 come at once.

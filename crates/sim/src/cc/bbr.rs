@@ -1,19 +1,21 @@
-//! BBR v1: sends at the bandwidth that was measured, with two bandwidth-delay products in flight at most
-//! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`; endpoints sheet §2.7).
+//! BBR v1: sends at the measured bandwidth, with at most two bandwidth-delay products in flight
+//! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`, whose names the fields have).
 //!
-//! Deviations from Linux: real numbers instead of fixed point; the maximum of the bandwidth is exact per
-//! round trip, where Linux keeps three samples; packets that wait for the pacer do not count as in flight,
-//! so that nothing is subtracted for them; delayed acknowledgements are not told apart when the smallest
-//! round-trip time is renewed; bursts of the host are provisioned for but not sent.
+//! Deviations from Linux: real numbers instead of fixed point; the maximum bandwidth is exact per
+//! round trip, while Linux keeps three samples; packets that wait for pacing do not count as in
+//! flight, so nothing is subtracted for them; delayed acknowledgements are not treated differently
+//! when the minimum round-trip time is renewed; the window has room for bursts of the host, but
+//! packets leave one by one.
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Rng, Span, Time, Var};
 
 use super::aggregation::Aggregation;
-use super::pipe::{BURST, MARGIN, MIN_CWND, Pipe, RoundMax};
-use super::policer::{Heard, Policer};
+use super::path_model::{BURST, MIN_CWND, MaxBw, PACING_MARGIN, PathModel};
+use super::policer::{Policer, PolicerInput};
 use super::{
-    CongestionControl, Control, Needs, Progress, RateSample, Stage, Start, Steers, Window,
+    CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
+    WindowControl,
 };
 
 params! {
@@ -25,22 +27,22 @@ params! {
     }
 }
 
-/// 2/ln 2 in 1/256 (Linux `bbr_high_gain`): the window doubles per round trip.
+/// 2/ln 2 in 1/256 (Linux `bbr_high_gain`): the sending rate doubles per round trip.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
-/// What startup has queued drains in one round trip (Linux `bbr_drain_gain`).
+/// Drains the queue of startup in one round trip (Linux `bbr_drain_gain`).
 const DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// Room for delayed acknowledgements (Linux `bbr_cwnd_gain`).
 const CWND_GAIN: f64 = 2.0;
 /// Probe, drain, cruise (Linux `bbr_pacing_gain`).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// How long the smallest round-trip time holds (Linux `bbr_min_rtt_win_sec`), and how long probing for it
-/// lasts (`bbr_probe_rtt_mode_ms`).
-const MIN_RTT_WINDOW: Span = Span::from_secs(10);
+/// Window of the minimum round-trip time (Linux `bbr_min_rtt_win_sec`), and duration of a probe for
+/// it (`bbr_probe_rtt_mode_ms`).
+const MIN_RTT_WIN: Span = Span::from_secs(10);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 /// The pipe is full when the bandwidth has not grown by a quarter for three rounds (Linux
 /// `bbr_full_bw_thresh`, `bbr_full_bw_cnt`).
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
+const FULL_BW_THRESH: f64 = 1.25;
+const FULL_BW_CNT: u32 = 3;
 const VARS: &[Var] = &[
     Var { name: "mode", unit: "1", doc: "0 startup, 1 drain, 2 probe_bw, 3 probe_rtt" },
     Var { name: "btlbw", unit: "packets/s", doc: "Bottleneck bandwidth" },
@@ -63,32 +65,32 @@ enum Mode {
 /// BBR v1.
 #[derive(Clone, Debug)]
 pub struct Bbr {
-    takes_policer: bool,
-    pipe: Pipe,
+    uses_policer: bool,
+    path: PathModel,
     rng: Rng,
     mode: Mode,
     /// Place in [`CYCLE`] and when it began.
-    phase: usize,
-    phase_start: Time,
+    cycle_idx: usize,
+    cycle_stamp: Time,
     pacing_gain: f64,
     cwnd_gain: f64,
-    bw: RoundMax,
+    bw: MaxBw,
     round_start: bool,
-    /// The round ends when a packet is delivered that left after so many were.
-    round_end: u64,
-    min_rtt_at: Time,
-    /// When probing for the round-trip time may end; none before the flight is small.
-    probe_rtt_until: Option<Time>,
+    /// The round ends when a packet is delivered that left after so many were delivered.
+    next_round_delivered: u64,
+    min_rtt_stamp: Time,
+    /// When ProbeRTT may end; none before the flight has shrunk.
+    probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
     full_bw: f64,
-    full_rounds: u32,
-    pipe_full: bool,
-    /// The last window that was good.
+    full_bw_count: u32,
+    filled_pipe: bool,
+    /// The window before a recovery or ProbeRTT.
     prior_cwnd: u32,
-    /// The first round of a recovery: what is delivered is sent.
-    conserves: bool,
-    stage: Stage,
-    after_idle: bool,
+    /// The first round of a recovery: as much is sent as is delivered.
+    packet_conservation: bool,
+    recovery: RecoveryStage,
+    idle_restart: bool,
     aggregation: Aggregation,
     policer: Policer,
 }
@@ -98,35 +100,36 @@ impl Bbr {
         self.policer.rate().unwrap_or_else(|| self.bw.max())
     }
 
-    /// Room for bursts at both ends, an even number for delayed acknowledgements.
-    fn provisioned(&self, packets: u32) -> u32 {
-        let even = (packets + 3 * self.pipe.burst() + 1) & !1;
-        let probing = self.mode == Mode::ProbeBw && self.phase == 0;
+    /// Adds room for bursts at both ends, rounded up to an even number for delayed acknowledgements
+    /// (Linux `bbr_quantization_budget`).
+    fn quantization_budget(&self, packets: u32) -> u32 {
+        let even = (packets + 3 * self.path.burst() + 1) & !1;
+        let probing = self.mode == Mode::ProbeBw && self.cycle_idx == 0;
         if probing { even + 2 } else { even }
     }
 
-    fn target(&self, bw: f64, gain: f64) -> u32 {
-        self.provisioned(self.pipe.products(bw, gain))
+    fn inflight(&self, bw: f64, gain: f64) -> u32 {
+        self.quantization_budget(self.path.bdp(bw, gain))
     }
 
-    fn update_bandwidth(&mut self, p: &Progress, sample: &RateSample) {
-        if sample.prior_delivered >= self.round_end {
-            self.round_end = p.delivered_total;
+    fn update_bw(&mut self, p: &Progress, sample: &RateSample) {
+        if sample.prior_delivered >= self.next_round_delivered {
+            self.next_round_delivered = p.delivered_total;
             self.bw.start_round();
             self.round_start = true;
-            self.conserves = false;
+            self.packet_conservation = false;
         }
-        if self.takes_policer {
-            let heard = Heard {
+        if self.uses_policer {
+            let input = PolicerInput {
                 now: p.ack.now,
                 delivered: p.delivered_total,
                 lost: p.lost_total,
-                loses: p.lost > 0,
+                has_losses: p.lost > 0,
                 round_start: self.round_start,
                 app_limited: sample.app_limited,
-                cycling: self.mode == Mode::ProbeBw,
+                in_probe_bw: self.mode == Mode::ProbeBw,
             };
-            if self.policer.on_ack(&heard, self.pipe.payload_bytes) {
+            if self.policer.on_ack(&input, self.path.payload_bytes) {
                 self.start_cycle(p.ack.now);
             }
         }
@@ -136,99 +139,100 @@ impl Bbr {
         }
     }
 
-    fn update_phase(&mut self, p: &Progress) {
-        if self.mode != Mode::ProbeBw || !self.phase_is_over(p) {
+    fn update_cycle_phase(&mut self, p: &Progress) {
+        if self.mode != Mode::ProbeBw || !self.is_next_cycle_phase(p) {
             return;
         }
-        self.phase = (self.phase + 1) % CYCLE.len();
-        self.phase_start = p.ack.now;
+        self.cycle_idx = (self.cycle_idx + 1) % CYCLE.len();
+        self.cycle_stamp = p.ack.now;
     }
 
-    fn phase_is_over(&self, p: &Progress) -> bool {
-        let is_long = self.pipe.min_rtt.is_some_and(|rtt| p.ack.now.since(self.phase_start) > rtt);
+    fn is_next_cycle_phase(&self, p: &Progress) -> bool {
+        let is_long = self.path.min_rtt.is_some_and(|rtt| p.ack.now.since(self.cycle_stamp) > rtt);
         let (bw, gain) = (self.bw.max(), self.pacing_gain);
         if gain > 1.0 {
-            // The packet about to leave counts; losses say that more does not fit.
-            let fills = p.prior_in_flight + self.pipe.burst() >= self.target(bw, gain);
+            // The burst about to leave counts; losses mean that no more fits.
+            let fills = p.prior_in_flight + self.path.burst() >= self.inflight(bw, gain);
             is_long && (p.lost > 0 || fills)
         } else if gain < 1.0 {
-            is_long || p.prior_in_flight <= self.target(bw, 1.0)
+            is_long || p.prior_in_flight <= self.inflight(bw, 1.0)
         } else {
             is_long
         }
     }
 
-    /// Cycling begins at any phase but the draining one.
+    /// Enters ProbeBW at a random phase, but not the draining one (Linux
+    /// `bbr_reset_probe_bw_mode`).
     fn start_cycle(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
         let before = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u64 - 1) as usize;
-        self.phase = (before + 1) % CYCLE.len();
-        self.phase_start = now;
+        self.cycle_idx = (before + 1) % CYCLE.len();
+        self.cycle_stamp = now;
     }
 
-    fn check_full_pipe(&mut self, sample: &RateSample) {
-        if self.pipe_full || !self.round_start || sample.app_limited {
+    fn check_full_bw_reached(&mut self, sample: &RateSample) {
+        if self.filled_pipe || !self.round_start || sample.app_limited {
             return;
         }
-        if self.bw.max() >= self.full_bw * FULL_GROWTH {
-            (self.full_bw, self.full_rounds) = (self.bw.max(), 0);
+        if self.bw.max() >= self.full_bw * FULL_BW_THRESH {
+            (self.full_bw, self.full_bw_count) = (self.bw.max(), 0);
             return;
         }
-        self.full_rounds += 1;
-        self.pipe_full = self.full_rounds >= FULL_ROUNDS;
+        self.full_bw_count += 1;
+        self.filled_pipe = self.full_bw_count >= FULL_BW_CNT;
     }
 
     fn check_drain(&mut self, p: &Progress, window: &mut Window) {
-        if self.mode == Mode::Startup && self.pipe_full {
+        if self.mode == Mode::Startup && self.filled_pipe {
             self.mode = Mode::Drain;
-            window.ssthresh = self.target(self.bw.max(), 1.0);
+            window.ssthresh = self.inflight(self.bw.max(), 1.0);
         }
-        if self.mode == Mode::Drain && p.in_flight <= self.target(self.bw.max(), 1.0) {
+        if self.mode == Mode::Drain && p.in_flight <= self.inflight(self.bw.max(), 1.0) {
             self.start_cycle(p.ack.now);
         }
     }
 
     fn update_min_rtt(&mut self, p: &Progress, window: &mut Window) {
         let now = p.ack.now;
-        let expired = now.since(self.min_rtt_at) > MIN_RTT_WINDOW;
+        let expired = now.since(self.min_rtt_stamp) > MIN_RTT_WIN;
         if let Some(rtt) = p.ack.rtt
-            && (expired || self.pipe.min_rtt.is_none_or(|min| rtt < min))
+            && (expired || self.path.min_rtt.is_none_or(|min| rtt < min))
         {
-            (self.pipe.min_rtt, self.min_rtt_at) = (Some(rtt), now);
+            (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
-        if expired && !self.after_idle && self.mode != Mode::ProbeRtt {
-            self.save_window(window);
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_cwnd(window);
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_until = None;
+            self.probe_rtt_done_stamp = None;
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {
-            self.after_idle = false;
+            self.idle_restart = false;
         }
     }
 
     fn probe_rtt(&mut self, p: &Progress, window: &mut Window) {
-        if self.probe_rtt_until.is_some() {
+        if self.probe_rtt_done_stamp.is_some() {
             self.probe_rtt_round_done |= self.round_start;
             if self.probe_rtt_round_done {
                 self.end_probe_rtt(p.ack.now, window);
             }
         } else if p.in_flight <= MIN_CWND {
-            self.probe_rtt_until = Some(p.ack.now + PROBE_RTT_TIME);
+            self.probe_rtt_done_stamp = Some(p.ack.now + PROBE_RTT_TIME);
             self.probe_rtt_round_done = false;
-            self.round_end = p.delivered_total;
+            self.next_round_delivered = p.delivered_total;
         }
     }
 
     fn end_probe_rtt(&mut self, now: Time, window: &mut Window) {
-        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+        if self.probe_rtt_done_stamp.is_none_or(|until| now <= until) {
             return;
         }
-        self.min_rtt_at = now;
+        self.min_rtt_stamp = now;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
-        if self.pipe_full { self.start_cycle(now) } else { self.mode = Mode::Startup }
+        if self.filled_pipe { self.start_cycle(now) } else { self.mode = Mode::Startup }
     }
 
     fn update_gains(&mut self) {
@@ -236,26 +240,26 @@ impl Bbr {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBw if self.policer.rate().is_some() => (1.0, CWND_GAIN),
-            Mode::ProbeBw => (CYCLE[self.phase], CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle_idx], CWND_GAIN),
             Mode::ProbeRtt => (1.0, 1.0),
         };
     }
 
-    fn save_window(&mut self, window: &Window) {
-        let cut = self.stage >= Stage::Recovery || self.mode == Mode::ProbeRtt;
+    fn save_cwnd(&mut self, window: &Window) {
+        let cut = self.recovery >= RecoveryStage::Recovery || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
     }
 
-    fn set_window(&mut self, p: &Progress, window: &mut Window) {
+    fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
         let acked = p.ack.delivered;
-        if acked > 0 && !self.recovers(p, window) {
+        if acked > 0 && !self.set_cwnd_in_recovery(p, window) {
             let bw = self.bandwidth();
-            let lumps = if self.pipe_full { self.aggregation.window(bw) } else { 0 };
-            let target = self.provisioned(self.pipe.products(bw, self.cwnd_gain) + lumps);
-            if self.pipe_full {
+            let extra_acked = if self.filled_pipe { self.aggregation.window(bw) } else { 0 };
+            let target = self.quantization_budget(self.path.bdp(bw, self.cwnd_gain) + extra_acked);
+            if self.filled_pipe {
                 window.cwnd = (window.cwnd + acked).min(target);
             } else if window.cwnd < target
-                || p.delivered_total < u64::from(self.pipe.initial_window)
+                || p.delivered_total < u64::from(self.path.initial_window)
             {
                 window.cwnd += acked;
             }
@@ -266,86 +270,86 @@ impl Bbr {
         }
     }
 
-    /// Cuts the window by what was lost, restores it when losses are repaired. Returns whether the first
-    /// round of a recovery fixes it.
-    fn recovers(&mut self, p: &Progress, window: &mut Window) -> bool {
+    /// Subtracts losses from the window and restores it when they are repaired. Returns whether the
+    /// window is set by packet conservation (Linux `bbr_set_cwnd_to_recover_or_restore`).
+    fn set_cwnd_in_recovery(&mut self, p: &Progress, window: &mut Window) -> bool {
         window.cwnd = window.cwnd.saturating_sub(p.lost).max(1);
-        let before = std::mem::replace(&mut self.stage, p.stage);
-        if p.stage == Stage::Recovery && before != Stage::Recovery {
-            self.conserves = true;
-            self.round_end = p.delivered_total;
+        let before = std::mem::replace(&mut self.recovery, p.recovery);
+        if p.recovery == RecoveryStage::Recovery && before != RecoveryStage::Recovery {
+            self.packet_conservation = true;
+            self.next_round_delivered = p.delivered_total;
             window.cwnd = p.in_flight + p.ack.delivered;
-        } else if before >= Stage::Recovery && p.stage < Stage::Recovery {
+        } else if before >= RecoveryStage::Recovery && p.recovery < RecoveryStage::Recovery {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
-            self.conserves = false;
+            self.packet_conservation = false;
         }
-        if self.conserves {
+        if self.packet_conservation {
             window.cwnd = window.cwnd.max(p.in_flight + p.ack.delivered);
         }
-        self.conserves
+        self.packet_conservation
     }
 }
 
 impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
-        let steers = Steers::Everything;
-        Needs { steers, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+        let window_control = WindowControl::Full;
+        Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
     }
 
     fn on_start(&mut self, start: &Start) {
-        self.pipe = Pipe::new(start, HIGH_GAIN);
+        self.path = PathModel::new(start, HIGH_GAIN);
         self.rng = start.rng.clone();
-        self.min_rtt_at = start.now;
+        self.min_rtt_stamp = start.now;
         self.aggregation = Aggregation::new(start.now);
     }
 
     fn on_progress(&mut self, p: &Progress, window: &mut Window) {
         self.round_start = false;
         if let Some(sample) = &p.rate {
-            self.update_bandwidth(p, sample);
+            self.update_bw(p, sample);
             if self.round_start {
                 self.aggregation.start_round(false);
             }
             self.aggregation.on_ack(p.ack.now, p.ack.delivered, self.bandwidth(), window.cwnd);
         }
-        self.update_phase(p);
+        self.update_cycle_phase(p);
         if let Some(sample) = &p.rate {
-            self.check_full_pipe(sample);
+            self.check_full_bw_reached(sample);
         }
         self.check_drain(p, window);
         self.update_min_rtt(p, window);
         self.update_gains();
-        self.pipe.take_first_rtt(p.srtt, window.cwnd, HIGH_GAIN);
-        self.pipe.set_pace(self.bandwidth(), self.pacing_gain, self.pipe_full);
-        self.set_window(p, window);
+        self.path.take_first_rtt(p.srtt, window.cwnd, HIGH_GAIN);
+        self.path.set_pacing_rate(self.bandwidth(), self.pacing_gain, self.filled_pipe);
+        self.set_cwnd(p, window);
     }
 
-    /// Losses and marks do not reduce: the window is only remembered.
+    /// Losses and marks reduce nothing: the window is only saved.
     fn reduce(&mut self, window: &Window) -> u32 {
-        self.save_window(window);
+        self.save_cwnd(window);
         window.ssthresh
     }
 
     fn on_timeout(&mut self) {
-        self.stage = Stage::Loss;
+        self.recovery = RecoveryStage::Loss;
         self.full_bw = 0.0;
     }
 
     fn undo(&mut self, _window: &mut Window) {
-        (self.full_bw, self.full_rounds) = (0.0, 0);
+        (self.full_bw, self.full_bw_count) = (0.0, 0);
         self.policer.reset();
     }
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
-        self.after_idle = true;
+        self.idle_restart = true;
         self.aggregation.restart(now);
         if self.mode == Mode::ProbeBw {
-            self.pipe.pace = self.bandwidth() * MARGIN;
+            self.path.pacing_rate = self.bandwidth() * PACING_MARGIN;
         }
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        Some(self.pipe.pace)
+        Some(self.path.pacing_rate)
     }
 
     fn holds_back(&self) -> bool {
@@ -357,7 +361,7 @@ impl CongestionControl for Bbr {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let min_rtt = self.pipe.min_rtt.map_or(f64::NAN, Span::as_secs);
+        let min_rtt = self.path.min_rtt.map_or(f64::NAN, Span::as_secs);
         let mode = f64::from(self.mode as u8);
         out.copy_from_slice(&[mode, self.bandwidth(), min_rtt, self.pacing_gain, self.cwnd_gain]);
     }
@@ -371,27 +375,27 @@ impl Control for Bbr {
 
     fn new(params: &BbrParams) -> Bbr {
         Bbr {
-            takes_policer: params.policer,
-            pipe: Pipe::default(),
+            uses_policer: params.policer,
+            path: PathModel::default(),
             rng: Rng::stream(0, "bbr", 0),
             mode: Mode::Startup,
-            phase: 0,
-            phase_start: Time::ZERO,
+            cycle_idx: 0,
+            cycle_stamp: Time::ZERO,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
-            bw: RoundMax::default(),
+            bw: MaxBw::default(),
             round_start: false,
-            round_end: 0,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_until: None,
+            next_round_delivered: 0,
+            min_rtt_stamp: Time::ZERO,
+            probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             full_bw: 0.0,
-            full_rounds: 0,
-            pipe_full: false,
+            full_bw_count: 0,
+            filled_pipe: false,
             prior_cwnd: 0,
-            conserves: false,
-            stage: Stage::Open,
-            after_idle: false,
+            packet_conservation: false,
+            recovery: RecoveryStage::Open,
+            idle_restart: false,
             aggregation: Aggregation::new(Time::ZERO),
             policer: Policer::default(),
         }
@@ -411,7 +415,7 @@ mod tests {
         testing::progress(ms, total, bw, in_flight)
     }
 
-    /// Rounds at one bandwidth until the mode changes.
+    /// Rounds at one bandwidth until the mode changes; returns how many.
     fn until_mode_changes(bbr: &mut Bbr, window: &mut Window, from_ms: u64, in_flight: u32) -> u64 {
         let before = bbr.mode;
         for n in 0..200 {
@@ -427,25 +431,25 @@ mod tests {
     }
 
     #[test]
-    fn t72_gains_and_the_first_pace() {
+    fn gains_are_those_of_linux_and_the_first_pacing_rate_follows_the_initial_window() {
         assert!((HIGH_GAIN - 2.8867).abs() < 5e-5 && (DRAIN_GAIN - 0.3438).abs() < 5e-5);
         let (bbr, _) = started();
         assert!((bbr.pacing_rate().unwrap() - 285.8).abs() < 0.05, "{:?}", bbr.pacing_rate());
     }
 
     #[test]
-    fn t73_the_window_is_two_products_and_room_for_bursts() {
+    fn the_window_is_two_bandwidth_delay_products_and_room_for_bursts() {
         let (mut bbr, _) = started();
         let bw = 10e6 / 8.0 / 1500.0;
-        bbr.pipe.pace = bw;
-        assert_eq!(bbr.pipe.products(bw, 2.0), 167);
-        assert_eq!((bbr.pipe.burst(), bbr.target(bw, 2.0)), (2, 174));
-        (bbr.mode, bbr.phase) = (Mode::ProbeBw, 0);
-        assert_eq!(bbr.target(bw, 2.0), 176);
+        bbr.path.pacing_rate = bw;
+        assert_eq!(bbr.path.bdp(bw, 2.0), 167);
+        assert_eq!((bbr.path.burst(), bbr.inflight(bw, 2.0)), (2, 174));
+        (bbr.mode, bbr.cycle_idx) = (Mode::ProbeBw, 0);
+        assert_eq!(bbr.inflight(bw, 2.0), 176);
     }
 
     #[test]
-    fn section_2_7_startup_ends_after_three_rounds_without_growth_and_drains_to_the_product() {
+    fn startup_ends_after_three_rounds_without_growth_and_drains_to_the_bdp() {
         let (mut bbr, mut window) = started();
         // The first round sets the mark; three more do not beat it by a quarter.
         assert_eq!(until_mode_changes(&mut bbr, &mut window, 0, 100), 4);
@@ -458,19 +462,19 @@ mod tests {
         assert_eq!(bbr.mode, Mode::Drain);
         bbr.on_progress(&ack(510, 5010, 500.0, 56), &mut window);
         assert_eq!(bbr.mode, Mode::ProbeBw);
-        assert!(bbr.pacing_gain != 0.75, "cycling never begins with the draining phase");
+        assert!(bbr.pacing_gain != 0.75, "in_probe_bw never begins with the draining phase");
     }
 
     #[test]
-    fn section_2_7_no_new_minimum_for_ten_seconds_means_four_packets_for_200_ms() {
+    fn no_new_minimum_for_ten_seconds_means_four_packets_for_200_ms() {
         let (mut bbr, mut window) = started();
         until_mode_changes(&mut bbr, &mut window, 0, 100);
         until_mode_changes(&mut bbr, &mut window, 500, 50);
         let good = window.cwnd;
         until_mode_changes(&mut bbr, &mut window, 1000, 50);
         assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeRtt, MIN_CWND));
-        assert!(bbr.holds_back() && bbr.min_rtt_at.as_secs() > 10.0);
-        let start = bbr.min_rtt_at.as_nanos() / 1_000_000;
+        assert!(bbr.holds_back() && bbr.min_rtt_stamp.as_secs() > 10.0);
+        let start = bbr.min_rtt_stamp.as_nanos() / 1_000_000;
         let at = |bbr: &mut Bbr, window: &mut Window, ms, total| {
             bbr.on_progress(&ack(start + ms, total, 500.0, 4), window);
             bbr.mode
@@ -482,14 +486,14 @@ mod tests {
     }
 
     #[test]
-    fn section_2_7_a_recovery_conserves_packets_for_a_round_then_restores_the_window() {
+    fn a_recovery_conserves_packets_for_a_round_then_restores_the_window() {
         let (mut bbr, mut window) = started();
         until_mode_changes(&mut bbr, &mut window, 0, 100);
         until_mode_changes(&mut bbr, &mut window, 500, 50);
         let before = window.cwnd;
         assert_eq!(bbr.reduce(&window), window.ssthresh, "no reduction");
         let mut lossy = ack(700, 9000, 500.0, 40);
-        (lossy.stage, lossy.lost) = (Stage::Recovery, 5);
+        (lossy.recovery, lossy.lost) = (RecoveryStage::Recovery, 5);
         lossy.rate.as_mut().unwrap().prior_delivered = 0;
         bbr.on_progress(&lossy, &mut window);
         assert_eq!(window.cwnd, 42);

@@ -1,11 +1,11 @@
-//! What a congestion control and a sender owe each other.
+//! The interface between a congestion control and a sender.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time, Var};
 
 use super::Window;
 pub use crate::tcp::delivery_rate::RateSample;
 
-/// What an acknowledgement tells a congestion control.
+/// An acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// Now.
@@ -18,41 +18,42 @@ pub struct Ack {
     pub una: u32,
     /// The next number to send.
     pub nxt: u32,
-    /// Whether packets are paced, so that trains of acknowledgements say nothing of the queue.
+    /// Whether packets are paced, so that the spacing of acknowledgements does not reflect the
+    /// queue.
     pub paced: bool,
 }
 
-/// What an acknowledgement tells a congestion control that steers its window itself, after losses have
-/// been judged.
+/// An acknowledgement, as a congestion control that sets its window itself sees it, after loss
+/// detection.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The acknowledgement.
     pub ack: Ack,
-    /// Packets believed in the network, now and before this acknowledgement.
+    /// Packets in flight.
     pub in_flight: u32,
-    /// The same before this acknowledgement.
+    /// Packets in flight before this acknowledgement.
     pub prior_in_flight: u32,
-    /// Packets judged lost by this acknowledgement.
+    /// Packets newly marked lost.
     pub lost: u32,
-    /// Packets that it reports as marked; with classic feedback at most one.
+    /// Packets reported as marked; with classic feedback at most one.
     pub marks: u32,
-    /// Whether the window is what limits the flow.
+    /// Whether the window limits the flow.
     pub limited: bool,
     /// Whether losses are being repaired.
-    pub stage: Stage,
+    pub recovery: RecoveryStage,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
-    /// Packets delivered and lost in all; zero without samples of the delivery rate.
+    /// Packets delivered in total; zero without delivery-rate samples.
     pub delivered_total: u64,
-    /// The same of packets lost.
+    /// Packets lost in total; zero without delivery-rate samples.
     pub lost_total: u64,
-    /// The delivery rate, if it was asked for and this acknowledgement gave a sample.
+    /// The delivery rate, if it was requested and this acknowledgement gave a sample.
     pub rate: Option<RateSample>,
 }
 
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Stage {
+pub enum RecoveryStage {
     /// No.
     Open,
     /// After a loss was found.
@@ -61,22 +62,23 @@ pub enum Stage {
     Loss,
 }
 
-/// How much of the window's fate a congestion control takes into its own hands.
+/// How far a congestion control sets the window itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Steers {
-    /// Growth, while the window limits the flow. Reductions are the sender's affair.
+pub enum WindowControl {
+    /// Growth, while the window limits the flow. The sender carries out reductions.
     #[default]
     Growth,
-    /// The window at every acknowledgement, marks included. The sender comes down after losses.
+    /// The window at every acknowledgement, marks included. The sender carries out reductions after
+    /// losses.
     Window,
     /// The window in every state.
-    Everything,
+    Full,
 }
 
-/// How the receiver tells of marks.
+/// How the receiver feeds marks back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Feedback {
-    /// Until the sender says that it has reduced (RFC 3168).
+    /// ECE until the sender answers with CWR (RFC 3168).
     #[default]
     Classic,
     /// Every run of marks exactly (RFC 8257 §3.2).
@@ -85,21 +87,22 @@ pub enum Feedback {
     Accurate,
 }
 
-/// What a congestion control asks of both ends.
+/// What a congestion control needs from both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// How much it steers itself.
-    pub steers: Steers,
-    /// How it wants to hear of marks.
+    /// How far it sets the window itself.
+    pub window_control: WindowControl,
+    /// How it needs marks fed back.
     pub feedback: Feedback,
-    /// Its data is ECT(1), for queues of low latency (RFC 9331); with classic feedback it does without ECN.
+    /// Its data is ECT(1), for low-latency queues (RFC 9331). It does not fall back to classic
+    /// feedback.
     pub low_latency: bool,
-    /// It wants ECN for all that a connection sends, the SYN and its answer too (Linux
+    /// All packets of a connection are ECN-capable, SYN and SYN-ACK too (Linux
     /// `TCP_CONG_NEEDS_ECN`; RFC 8311 §4.3).
     pub needs_ecn: bool,
-    /// Samples of the delivery rate.
+    /// Delivery-rate samples.
     pub rate_samples: bool,
-    /// Pacing; so much may leave at once.
+    /// Pacing, with this burst.
     pub pacing: Option<Span>,
 }
 
@@ -131,10 +134,11 @@ pub struct Start {
     pub rng: Rng,
 }
 
-/// A congestion control: it grows the window and says how far a reduction goes. When reductions happen
-/// and how the window gets there is the sender's affair, unless it [`Steers`] that itself.
+/// A congestion control. It grows the window and decides how far a reduction goes. The sender
+/// decides when a reduction happens and how the window comes down, except as far as
+/// [`WindowControl`] leaves the window to the control.
 pub trait CongestionControl: Send {
-    /// What it asks of both ends.
+    /// What it needs from both ends.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -142,30 +146,32 @@ pub trait CongestionControl: Send {
     fn on_start(&mut self, start: &Start) {
         let _ = start;
     }
-    /// The threshold after a loss at the present window; at least 2.
+    /// The threshold after a loss at the given window; at least 2.
     fn reduce(&mut self, window: &Window) -> u32;
-    /// The threshold after a mark, where that differs from a loss.
+    /// The threshold after a mark; by default that after a loss.
     fn reduce_on_mark(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// The threshold after a timeout, where that differs from a loss.
+    /// The threshold after a timeout; by default that after a loss.
     fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// An acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any reduction it causes.
+    /// An acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any reduction it
+    /// causes.
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {
         let _ = (ack, echoed);
     }
-    /// Growth on an acknowledgement outside reductions, when the window is what limits the flow; for
-    /// [`Steers::Growth`].
+    /// Grows the window on an acknowledgement outside of reductions, while the window limits the
+    /// flow. For [`WindowControl::Growth`].
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }
-    /// Every acknowledgement that is left to a control which steers more than growth.
+    /// Sets the window on an acknowledgement. For [`WindowControl::Window`] and
+    /// [`WindowControl::Full`].
     fn on_progress(&mut self, progress: &Progress, window: &mut Window) {
         let _ = (progress, window);
     }
-    /// A packet was judged lost; the sample has no interval. Only with samples of the delivery rate.
+    /// A packet was marked lost; the sample has no interval. Only with delivery-rate samples.
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         let _ = (now, lost, window);
     }
@@ -173,14 +179,14 @@ pub trait CongestionControl: Send {
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }
-    /// Where rate halving stops, if a recovery lasts (Linux `min_cwnd`, until 3.1).
-    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+    /// Where rate halving stops in a long recovery (Linux `min_cwnd`, until 3.1).
+    fn min_cwnd_of_rate_halving(&self, ssthresh: u32) -> u32 {
         ssthresh
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
-    /// A reduction turned out to have been unnecessary and is withdrawn; the sender has restored the
-    /// window, unless the control steers everything.
+    /// An unnecessary reduction is undone. The sender has restored the window, except for
+    /// [`WindowControl::Full`].
     fn undo(&mut self, window: &mut Window) {
         let _ = window;
     }
@@ -188,11 +194,11 @@ pub trait CongestionControl: Send {
     fn on_idle(&mut self, now: Time, idle: Span) {
         let _ = (now, idle);
     }
-    /// Packets per second to send at; none where the rule of the stack is good enough.
+    /// The pacing rate in packets per second; none: the rate of the stack.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
-    /// It holds back on purpose: samples of the delivery rate count as limited by the application.
+    /// It deliberately sends less: delivery-rate samples count as limited by the application.
     fn holds_back(&self) -> bool {
         false
     }

@@ -1,10 +1,10 @@
-//! CUBIC (RFC 9438) in the integer arithmetic of Linux 6.1 (endpoints sheet §2.1).
+//! CUBIC (RFC 9438) in the integer arithmetic of Linux 6.1 (`tcp_cubic.c`).
 //!
-//! Deviations from the RFC are those of Linux: the reduction starts from the window, growth is at most
-//! one packet per two delivered, the Reno-friendly estimate grows by 8/15 per window and never by 1; time is
-//! counted in jiffies of a millisecond, and a window judged not long ago is judged again later, even where
-//! another reduction has brought it about.
-//! Deviations from Linux: None known.
+//! Deviations from the RFC are those of Linux: reductions start from the congestion window, not
+//! from the amount of data in flight; growth is at most one packet per two delivered; `W_est`
+//! always grows by 8/15 per window, never by 1; time is counted in jiffies of a millisecond; and
+//! for 1/32 s the curve is not computed again for the same window, even if a reduction has come in
+//! between. Deviations from Linux: None known.
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};
@@ -24,62 +24,69 @@ params! {
         /// Whether growth is at least that of Reno (RFC 9438 §4.3).
         reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
         /// Whether that Reno counts acknowledgements instead of packets.
-        friendly_counts_acks: bool, ANY, "Linux before 4.0: ca->ack_cnt, where cnt alone is divided by \
-            the packets per acknowledgement" => false;
+        friendly_counts_acks: bool, ANY, "Linux before 4.0: ca->ack_cnt, where cnt alone is \
+            divided by the packets per acknowledgement" => false;
         /// Whether a mark leaves 0.85 of the window instead of `beta` (ABE).
         abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
         /// Whether slow start ends early, by delay or by the length of ACK trains.
         hystart: bool, ANY, "Linux 6.1" => true;
         /// Whether the rounds of that begin only at windows of 16 packets and more.
-        hystart_late_rounds: bool, ANY, "Linux 6.1 as released: cubictcp_acked tests the \
-            window, then hystart_update begins a round; 6.1.192 has it the other way round" => false;
+        hystart_late_rounds: bool, ANY, "Linux 6.1 as released: cubictcp_acked tests \
+            the window, then hystart_update begins a round; 6.1.192 has it the other way round"
+            => false;
         /// Whether slow start ends in two steps instead, by HyStart++.
         hystart_plus: bool, ANY, "RFC 9406; not in Linux" => false;
     }
 }
 
-/// Fractions are in 1/1024, times in 1/1024 s.
+/// Fractions are in 1/1024 (`BICTCP_BETA_SCALE`), times in 1/1024 s (`BICTCP_HZ`).
 const SCALE: u64 = 1024;
 /// C = 0.4 packets/s^3, as 410/1024 (RFC 9438 §4.6).
 const C: u64 = 410;
-/// 2^40 / C: from packets to the cube of 1/1024 s.
+/// 2^40 / C: from packets to the cube of 1/1024 s (`cube_factor`).
 const CUBE_FACTOR: u64 = (1 << 40) / C;
-/// Growth where no maximum is known: at most one packet per 20, 5 % per round trip.
-const UNKNOWN_MAX_COUNT: u32 = 20;
+/// Without a known `W_max`, at most 20 packets per increment: growth of 5 % or more per round trip
+/// (Linux `bictcp_update`).
+const MAX_CNT_WITHOUT_W_MAX: u32 = 20;
 /// A jiffy of Linux with HZ = 1000.
 const JIFFY_NANOS: u64 = 1_000_000;
 const HZ: u64 = 1000;
-/// Round trips this many jiffies after an epoch began say nothing (Linux `cubictcp_acked`).
-const UNSETTLED: u64 = HZ;
-/// For so many jiffies the curve is not evaluated again for the same window (Linux `bictcp_update`).
-const STANDS: u64 = HZ / 32;
+/// Round-trip samples in so many jiffies after the start of an epoch are ignored (Linux
+/// `cubictcp_acked`).
+const RTT_HOLDOFF: u64 = HZ;
+/// For so many jiffies the curve is not computed again for the same window (Linux
+/// `bictcp_update`).
+const MIN_RECOMPUTE: u64 = HZ / 32;
 
 /// CUBIC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     params: CubicParams,
-    beta: u64,
+    beta_cubic: u64,
     hystart: HyStart,
     hystart_plus: HyStartPlus,
     delay_min: Option<Span>,
-    last_max: u32,
+    w_max: u32,
     epoch: Option<Epoch>,
-    /// When the curve was last evaluated, in jiffies, and for which window.
-    evaluated: Option<(u64, u32)>,
-    /// Packets to deliver per increment.
-    count: u32,
+    /// When the curve was last computed, in jiffies, and for which window (Linux `last_time`,
+    /// `last_cwnd`).
+    computed_at: Option<(u64, u32)>,
+    /// Packets to deliver per increment (Linux `cnt`).
+    cnt: u32,
 }
 
-/// Growth since the last reduction.
+/// The present congestion avoidance epoch (RFC 9438 §4.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// In jiffies.
-    start: u64,
-    /// Where the curve is flat: window and time after the start in 1/1024 s.
-    origin: u32,
+    /// When it began, in jiffies.
+    epoch_start: u64,
+    /// The plateau of the curve: its window (Linux `bic_origin_point`), and `K`, its time after the
+    /// start in 1/1024 s.
+    origin_point: u32,
     k: u64,
-    reno_window: u32,
-    reno_credit: u32,
+    /// RFC 9438 §4.3 `W_est`, and the packets acknowledged towards its next increment.
+    w_est: u32,
+    w_est_credit: u32,
 }
 
 fn jiffies(now: Time) -> u64 {
@@ -91,67 +98,67 @@ impl Cubic {
         let (now, cwnd) = (jiffies(ack.now), window.cwnd);
         let acked = if self.params.friendly_counts_acks { 1 } else { ack.delivered };
         if let Some(epoch) = &mut self.epoch {
-            epoch.reno_credit += acked;
+            epoch.w_est_credit += acked;
         }
-        // A reduction ends the epoch and leaves this be.
-        if self.evaluated.is_some_and(|(at, of)| of == cwnd && now - at <= STANDS) {
+        // A reduction ends the epoch but does not reset this (Linux `bictcp_recalc_ssthresh`).
+        if self.computed_at.is_some_and(|(at, of)| of == cwnd && now - at <= MIN_RECOMPUTE) {
             return;
         }
-        let this_jiffy = self.evaluated.is_some_and(|(at, _)| at == now);
+        let this_jiffy = self.computed_at.is_some_and(|(at, _)| at == now);
         if self.epoch.is_none() || !this_jiffy {
-            self.evaluated = Some((now, cwnd));
-            self.evaluate(now, cwnd, acked);
+            self.computed_at = Some((now, cwnd));
+            self.compute_cnt(now, cwnd, acked);
         }
         if let Some(epoch) = self.epoch.as_mut().filter(|_| self.params.reno_friendly) {
-            self.count = self.count.min(epoch.reno_count(cwnd, self.beta));
+            self.cnt = self.cnt.min(epoch.cnt_of_w_est(cwnd, self.beta_cubic));
         }
-        self.count = self.count.max(2);
+        self.cnt = self.cnt.max(2);
     }
 
-    fn evaluate(&mut self, now: u64, cwnd: u32, acked: u32) {
-        let start = || Epoch { reno_credit: acked, ..Epoch::new(now, cwnd, self.last_max) };
+    fn compute_cnt(&mut self, now: u64, cwnd: u32, acked: u32) {
+        let start = || Epoch { w_est_credit: acked, ..Epoch::new(now, cwnd, self.w_max) };
         let epoch = self.epoch.get_or_insert_with(start);
         let rtt = self.delay_min.map_or(0, |rtt| rtt.as_nanos().div_ceil(JIFFY_NANOS));
-        self.count = epoch.count(now - epoch.start + rtt, cwnd, self.last_max == 0);
+        self.cnt = epoch.cnt(now - epoch.epoch_start + rtt, cwnd, self.w_max == 0);
     }
 }
 
 impl Epoch {
-    fn new(start: u64, cwnd: u32, last_max: u32) -> Epoch {
-        let below = last_max.saturating_sub(cwnd);
+    fn new(epoch_start: u64, cwnd: u32, w_max: u32) -> Epoch {
+        let below = w_max.saturating_sub(cwnd);
         Epoch {
-            start,
-            origin: last_max.max(cwnd),
+            epoch_start,
+            origin_point: w_max.max(cwnd),
             k: cube_root(CUBE_FACTOR * u64::from(below)),
-            reno_window: cwnd,
-            reno_credit: 0,
+            w_est: cwnd,
+            w_est_credit: 0,
         }
     }
 
-    /// How many packets must be delivered per increment to be on the curve one round trip from now.
-    fn count(&self, elapsed: u64, cwnd: u32, max_unknown: bool) -> u32 {
+    /// How many packets must be delivered per increment to be on the curve one round trip later.
+    fn cnt(&self, elapsed: u64, cwnd: u32, no_w_max: bool) -> u32 {
         let target = self.target(elapsed);
-        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
-        if max_unknown { count.min(UNKNOWN_MAX_COUNT) } else { count }
+        let cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if no_w_max { cnt.min(MAX_CNT_WITHOUT_W_MAX) } else { cnt }
     }
 
-    /// The curve, so many jiffies after the epoch began.
+    /// `W_cubic(t)`, `elapsed` jiffies after the start of the epoch (RFC 9438 §4.2).
     fn target(&self, elapsed: u64) -> u32 {
         let t = elapsed * SCALE / HZ;
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40).min(1 << 30) as u32;
-        if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta }
+        if t < self.k { self.origin_point.saturating_sub(delta) } else { self.origin_point + delta }
     }
 
-    /// The same for the window that Reno would have.
-    fn reno_count(&mut self, cwnd: u32, beta: u64) -> u32 {
+    /// How many packets must be delivered per increment to follow `W_est` (RFC 9438 §4.3).
+    fn cnt_of_w_est(&mut self, cwnd: u32, beta: u64) -> u32 {
         let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta).max(1);
         let per = ((u64::from(cwnd) * scale) >> 3).max(1) as u32;
-        while self.reno_credit > per {
-            self.reno_credit -= per;
-            self.reno_window += 1;
+        while self.w_est_credit > per {
+            self.w_est_credit -= per;
+            self.w_est += 1;
         }
-        match self.reno_window.checked_sub(cwnd) {
+        match self.w_est.checked_sub(cwnd) {
             Some(ahead) if ahead > 0 => cwnd / ahead,
             _ => u32::MAX,
         }
@@ -162,12 +169,12 @@ impl CongestionControl for Cubic {
     fn reduce(&mut self, window: &Window) -> u32 {
         self.epoch = None;
         let cwnd = u64::from(window.cwnd);
-        self.last_max = if window.cwnd < self.last_max && self.params.fast_convergence {
-            (cwnd * (SCALE + self.beta) / (2 * SCALE)) as u32
+        self.w_max = if window.cwnd < self.w_max && self.params.fast_convergence {
+            (cwnd * (SCALE + self.beta_cubic) / (2 * SCALE)) as u32
         } else {
             window.cwnd
         };
-        ((cwnd * self.beta / SCALE) as u32).max(2)
+        ((cwnd * self.beta_cubic / SCALE) as u32).max(2)
     }
 
     fn reduce_on_mark(&mut self, window: &Window) -> u32 {
@@ -188,13 +195,13 @@ impl CongestionControl for Cubic {
         }
         if ack.delivered > 0 {
             self.update(&ack, window);
-            window.additive(self.count, ack.delivered);
+            window.additive(self.cnt, ack.delivered);
         }
     }
 
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
-        if self.epoch.is_some_and(|epoch| jiffies(ack.now) - epoch.start < UNSETTLED) {
+        if self.epoch.is_some_and(|epoch| jiffies(ack.now) - epoch.epoch_start < RTT_HOLDOFF) {
             return;
         }
         let delay_min = self.delay_min.map_or(rtt, |min| min.min(rtt));
@@ -207,13 +214,14 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self) {
-        // Linux resets everything, the known maximum and the base delay too.
+        // Linux `bictcp_reset`: everything, `W_max` and the minimum delay too.
         *self = Cubic::new(&self.params);
     }
 
     fn on_idle(&mut self, now: Time, idle: Span) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + idle.as_nanos() / JIFFY_NANOS).min(jiffies(now));
+            epoch.epoch_start =
+                (epoch.epoch_start + idle.as_nanos() / JIFFY_NANOS).min(jiffies(now));
         }
     }
 }
@@ -227,19 +235,19 @@ impl Control for Cubic {
     fn new(params: &CubicParams) -> Cubic {
         Cubic {
             params: params.clone(),
-            beta: (params.beta * SCALE as f64) as u64,
+            beta_cubic: (params.beta * SCALE as f64) as u64,
             hystart: HyStart::new(params.hystart_late_rounds),
             hystart_plus: HyStartPlus::default(),
             delay_min: None,
-            last_max: 0,
+            w_max: 0,
             epoch: None,
-            evaluated: None,
-            count: 2,
+            computed_at: None,
+            cnt: 2,
         }
     }
 }
 
-/// The integer part of a cube root, by Newton's method from above.
+/// The integer part of a cube root, by Newton's method from above (fact tcp-6).
 fn cube_root(x: u64) -> u64 {
     if x == 0 {
         return 0;
@@ -273,8 +281,8 @@ mod tests {
     }
 
     #[test]
-    fn t12_time_to_the_plateau() {
-        // Linux's table-driven root is within 0.2 % of the exact one.
+    fn k_is_that_of_linux_within_its_table() {
+        // Linux `cubic_root`: its table-driven root is within 0.2 % of the exact one.
         for (max, cwnd, k) in
             [(100, 70, 4316.0), (10, 7, 2003.0), (500, 350, 7380.0), (1000, 700, 9294.0)]
         {
@@ -284,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn t11_time_to_the_plateau_of_the_rfc() {
+    fn k_is_that_of_rfc_9438() {
         for (max, k) in [(100, 4.2172), (10, 1.9574), (500, 7.2112), (1000, 9.0856)] {
             let exact = (0.3 * f64::from(max) / 0.4).cbrt();
             assert!((exact - k).abs() < 5e-5, "{exact} for {k}");
@@ -294,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn t13_the_curve() {
+    fn the_curve_is_that_of_rfc_9438() {
         let epoch = Epoch::new(0, 70, 100);
         let curve = [70.0, 86.681, 95.640, 99.279, 99.996, 100.192, 102.267, 121.653, 177.354];
         for (t, expected) in [0u64, 1, 2, 3, 4, 5, 6, 8, 10].into_iter().zip(curve) {
@@ -306,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_of_the_first_second_of_an_epoch_say_nothing() {
+    fn round_trips_of_the_first_second_of_an_epoch_are_ignored() {
         let mut cubic = cubic();
         let mut window = Window::above(70, 70);
         let at = |ms: u64, rtt_ms: u64| Ack {
@@ -328,36 +336,36 @@ mod tests {
     }
 
     #[test]
-    fn t14_fast_convergence() {
+    fn fast_convergence_lowers_w_max_below_the_window() {
         let mut cubic = cubic();
-        cubic.last_max = 100;
-        assert_eq!((cubic.reduce(&Window::new(80)), cubic.last_max), (56, 68));
-        assert_eq!((cubic.reduce(&Window::new(60)), cubic.last_max), (42, 51));
+        cubic.w_max = 100;
+        assert_eq!((cubic.reduce(&Window::new(80)), cubic.w_max), (56, 68));
+        assert_eq!((cubic.reduce(&Window::new(60)), cubic.w_max), (42, 51));
     }
 
     #[test]
-    fn t17_keeps_seven_tenths_and_at_least_two() {
+    fn keeps_seven_tenths_of_the_window_and_at_least_two_packets() {
         let reduced = |cwnd| cubic().reduce(&Window::new(cwnd));
         assert_eq!([100, 50, 20, 10, 5, 3, 2, 1].map(reduced), [70, 35, 14, 7, 3, 2, 2, 2]);
     }
 
     #[test]
-    fn t15_the_reno_friendly_window_grows_by_eight_fifteenths() {
+    fn w_est_grows_by_eight_fifteenths_per_window() {
         let rfc: f64 = 3.0 * 0.3 / 1.7;
         assert!((rfc - 0.5294).abs() < 1e-4);
         let mut epoch = Epoch::new(0, 800, 0);
-        epoch.reno_credit = 15 * 800 + 1; // fifteen round trips
-        epoch.reno_count(800, 717);
-        assert_eq!(epoch.reno_window, 800 + 8);
+        epoch.w_est_credit = 15 * 800 + 1; // fifteen round trips
+        epoch.cnt_of_w_est(800, 717);
+        assert_eq!(epoch.w_est, 800 + 8);
     }
 
     #[test]
-    fn t18_reno_friendly_quantum() {
+    fn w_est_grows_after_fifteen_eighths_of_a_window() {
         for (cwnd, quantum) in [(10, 18), (50, 93), (100, 187)] {
             let mut epoch = Epoch::new(0, cwnd, 0);
-            epoch.reno_credit = quantum + 1;
-            epoch.reno_count(cwnd, 717);
-            assert_eq!((epoch.reno_window, epoch.reno_credit), (cwnd + 1, 1));
+            epoch.w_est_credit = quantum + 1;
+            epoch.cnt_of_w_est(cwnd, 717);
+            assert_eq!((epoch.w_est, epoch.w_est_credit), (cwnd + 1, 1));
         }
     }
 
@@ -369,22 +377,64 @@ mod tests {
             let ack =
                 Ack { now: Time::ZERO, delivered: 2, rtt: None, una: 2, nxt: 70, paced: false };
             cubic.update(&ack, &Window::above(70, 70));
-            cubic.epoch.unwrap().reno_credit
+            cubic.epoch.unwrap().w_est_credit
         };
         assert_eq!([credit(true), credit(false)], [1, 2]);
     }
 
     #[test]
-    fn t19_first_growth_after_a_reduction() {
+    fn the_first_growth_after_a_reduction_takes_23_packets() {
         let mut cubic = cubic();
-        cubic.last_max = 100;
+        cubic.w_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
         let window = Window::above(70, 70);
         let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
         cubic.update(&ack, &window);
-        assert_eq!(cubic.count, 23);
+        assert_eq!(cubic.cnt, 23);
         let mut fresh = super::Cubic::new(&CubicParams::of_dialect("linux").unwrap());
         fresh.update(&ack, &window);
-        assert!((2..=UNKNOWN_MAX_COUNT).contains(&fresh.count));
+        assert!((2..=MAX_CNT_WITHOUT_W_MAX).contains(&fresh.cnt));
+    }
+
+    #[test]
+    fn the_curve_is_not_computed_again_for_the_same_window_within_31_jiffies() {
+        let count_after = |ms: u64| {
+            let mut cubic = cubic();
+            cubic.w_max = 100;
+            let ack = |ms: u64| Ack {
+                now: Time::ZERO + Span::from_millis(ms),
+                delivered: 1,
+                rtt: None,
+                una: 1,
+                nxt: 70,
+                paced: false,
+            };
+            let window = Window::above(70, 70);
+            cubic.update(&ack(0), &window);
+            cubic.cnt = 7;
+            cubic.update(&ack(ms), &window);
+            cubic.cnt
+        };
+        assert_eq!(count_after(31), 7);
+        assert_ne!(count_after(32), 7);
+    }
+
+    #[test]
+    fn idle_time_moves_the_epoch_but_not_into_the_future() {
+        let mut cubic = cubic();
+        cubic.epoch = Some(Epoch::new(1000, 70, 100));
+        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_millis(500));
+        assert_eq!(cubic.epoch.unwrap().epoch_start, 1500);
+        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_secs(9));
+        assert_eq!(cubic.epoch.unwrap().epoch_start, 3000);
+    }
+
+    #[test]
+    fn a_mark_leaves_85_percent_with_abe() {
+        let linux = CubicParams::of_dialect("linux").unwrap();
+        let mut abe = super::Cubic::new(&CubicParams { abe: true, ..linux });
+        assert_eq!(abe.reduce_on_mark(&Window::new(100)), 85);
+        assert_eq!(abe.reduce(&Window::new(100)), 70);
+        assert_eq!(cubic().reduce_on_mark(&Window::new(100)), 70);
     }
 }

@@ -1,9 +1,9 @@
-//! DCTCP (RFC 8257) in the integer arithmetic of Linux 6.1 (endpoints sheet §2.3): the window falls in
-//! proportion to the part of it that was marked.
+//! DCTCP (RFC 8257) in the integer arithmetic of Linux 6.1 (`tcp_dctcp.c`): the window falls in
+//! proportion to the fraction of packets marked.
 //!
-//! It needs ECN and a receiver that echoes every run of marks exactly; a flow without `ecn` behaves as
-//! Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes. Deviations from Linux:
-//! none known.
+//! It needs ECN and a receiver that echoes every run of marks exactly; a flow without `ecn` behaves
+//! like Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes.
+//! Deviations from Linux: None known.
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params;
@@ -14,12 +14,12 @@ params! {
     /// Parameters of DCTCP.
     pub struct DctcpParams {
         dialects: "linux" = "Linux 6.1 tcp_dctcp.c: integer arithmetic, gain 1/16";
-        /// Part of the window taken for marked before the first window was counted.
+        /// The estimated fraction of packets marked before the first window was counted.
         initial_alpha: f64, FRACTION, "Linux dctcp_alpha_on_init; RFC 8257 §3.3" => 1.0;
     }
 }
 
-/// The marked part is in 1/1024.
+/// `DCTCP.Alpha` is in 1/1024 (`DCTCP_MAX_ALPHA`).
 const ONE: u32 = 1024;
 /// The gain is 1/16 (RFC 8257 §4.2).
 const GAIN_SHIFT: u32 = 4;
@@ -27,16 +27,16 @@ const GAIN_SHIFT: u32 = 4;
 /// DCTCP.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
-    /// Moving average of the marked part.
+    /// `DCTCP.Alpha`: moving average of the marked fraction.
     alpha: u32,
     delivered: u32,
     marked: u32,
-    /// The present window ends when this segment is acknowledged.
-    round_end: u32,
+    /// The observation window ends when this segment is acknowledged (`DCTCP.WindowEnd`).
+    window_end: u32,
 }
 
 impl Dctcp {
-    fn end_window(&mut self) {
+    fn update_alpha(&mut self) {
         let decay = self.alpha >> GAIN_SHIFT;
         self.alpha -= if decay == 0 { self.alpha } else { decay };
         if self.marked > 0 {
@@ -69,9 +69,9 @@ impl CongestionControl for Dctcp {
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {
         self.delivered += ack.delivered;
         self.marked += if echoed { ack.delivered } else { 0 };
-        if ack.una >= self.round_end {
-            self.end_window();
-            self.round_end = ack.nxt;
+        if ack.una >= self.window_end {
+            self.update_alpha();
+            self.window_end = ack.nxt;
         }
     }
 
@@ -93,7 +93,7 @@ impl Control for Dctcp {
 
     fn new(params: &DctcpParams) -> Dctcp {
         let alpha = (params.initial_alpha * f64::from(ONE)) as u32;
-        Dctcp { alpha, delivered: 0, marked: 0, round_end: 0 }
+        Dctcp { alpha, delivered: 0, marked: 0, window_end: 0 }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
             nxt: una + 10,
             paced: false,
         };
-        (dctcp.round_end, dctcp.delivered) = (10, 0);
+        (dctcp.window_end, dctcp.delivered) = (10, 0);
         let mut window = |n: u32| {
             dctcp.on_echo(&ack(10 * n + 5, marked), true);
             dctcp.on_echo(&Ack { nxt: 10 * n + 20, ..ack(10 * n + 10, 10 - marked) }, false);
@@ -128,17 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn t31_alpha_decays_without_marks() {
+    fn alpha_decays_without_marks() {
         assert_eq!(windows(0), [960, 900, 844, 792, 743, 697, 654, 614, 576, 540]);
     }
 
     #[test]
-    fn t32_alpha_follows_the_marked_part() {
+    fn alpha_follows_the_marked_fraction() {
         assert_eq!(windows(1), [966, 912, 861, 814, 770, 728, 689, 652, 618, 586]);
     }
 
     #[test]
-    fn t32_the_reduction_is_half_of_alpha() {
+    fn the_reduction_is_half_of_alpha() {
         for (alpha, expected) in [(1024, 50), (512, 75), (102, 96)] {
             let mut dctcp = Dctcp { alpha, ..dctcp() };
             assert_eq!(dctcp.reduce_on_mark(&Window::new(100)), expected);

@@ -1,93 +1,96 @@
-//! HyStart++ (RFC 9406): leaves slow start in two steps. When the delay rises, growth slows to a quarter;
-//! five round trips later slow start ends, unless the delay has fallen again.
+//! HyStart++ (RFC 9406): leaves slow start in two steps. When the delay rises, conservative slow
+//! start (CSS) reduces growth to a quarter; after five round trips slow start ends, unless the
+//! delay has fallen again.
 //!
-//! Deviations from the RFC: none known.
+//! Deviations from the RFC: None known.
 
 use sojourn_aqm::Span;
 
 use super::{Ack, Window};
 
-/// RFC 9406 §4.3: samples per round, divisor of growth, rounds of conservative slow start, and the
-/// most packets that one acknowledgement counts for where sending is not paced.
-const SAMPLES: u32 = 8;
-const GROWTH_DIVISOR: u32 = 4;
-const ROUNDS: u32 = 5;
-const MOST_PER_ACK: u32 = 8;
-const MIN_THRESHOLD: Span = Span::from_millis(4);
-const MAX_THRESHOLD: Span = Span::from_millis(16);
+/// RFC 9406 §4.3. `L` is the most packets that one acknowledgement counts for if sending is not
+/// paced.
+const N_RTT_SAMPLE: u32 = 8;
+const CSS_GROWTH_DIVISOR: u32 = 4;
+const CSS_ROUNDS: u32 = 5;
+const L: u32 = 8;
+const MIN_RTT_DIVISOR: u64 = 8;
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
 
 /// The detector of one slow start.
 #[derive(Clone, Debug, Default)]
-pub struct HyStartPlus {
-    last_min: Option<Span>,
-    current_min: Option<Span>,
-    samples: u32,
-    /// The round ends when this segment is acknowledged.
-    round_end: u32,
-    conservative: Option<Conservative>,
+pub(crate) struct HyStartPlus {
+    last_round_min_rtt: Option<Span>,
+    current_round_min_rtt: Option<Span>,
+    rtt_sample_count: u32,
+    /// The round ends when this segment is acknowledged (`windowEnd`).
+    window_end: u32,
+    css: Option<Css>,
     credit: u32,
 }
 
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
-struct Conservative {
-    /// The delay that it began with.
-    baseline: Span,
+struct Css {
+    /// `cssBaselineMinRtt`: the delay that it began with.
+    baseline_min_rtt: Span,
     rounds: u32,
 }
 
 impl HyStartPlus {
-    /// Takes a sample; sets the threshold to the window when slow start should end.
-    pub fn on_rtt(&mut self, ack: &Ack, rtt: Span, window: &mut Window) {
+    /// Takes a sample; sets the threshold to the window if slow start should end.
+    pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Span, window: &mut Window) {
         if !window.in_slow_start() {
             return;
         }
-        if ack.una > self.round_end {
+        if ack.una > self.window_end {
             self.start_round(ack.nxt, window);
         }
-        let current = self.current_min.map_or(rtt, |min| min.min(rtt));
-        self.current_min = Some(current);
-        self.samples += 1;
-        if self.samples < SAMPLES {
+        let current = self.current_round_min_rtt.map_or(rtt, |min| min.min(rtt));
+        self.current_round_min_rtt = Some(current);
+        self.rtt_sample_count += 1;
+        if self.rtt_sample_count < N_RTT_SAMPLE {
             return;
         }
-        match (self.conservative, self.last_min) {
-            (None, Some(last)) if current >= last + threshold(last) => {
-                self.conservative = Some(Conservative { baseline: current, rounds: 0 });
+        match (self.css, self.last_round_min_rtt) {
+            (None, Some(last)) if current >= last + rtt_thresh(last) => {
+                self.css = Some(Css { baseline_min_rtt: current, rounds: 0 });
             }
-            (Some(slow), _) if current < slow.baseline => self.conservative = None,
+            (Some(slow), _) if current < slow.baseline_min_rtt => self.css = None,
             _ => {}
         }
     }
 
     fn start_round(&mut self, nxt: u32, window: &mut Window) {
-        self.round_end = nxt;
-        self.last_min = self.current_min.take();
-        self.samples = 0;
-        if let Some(slow) = &mut self.conservative {
+        self.window_end = nxt;
+        self.last_round_min_rtt = self.current_round_min_rtt.take();
+        self.rtt_sample_count = 0;
+        if let Some(slow) = &mut self.css {
             slow.rounds += 1;
-            if slow.rounds >= ROUNDS {
+            if slow.rounds >= CSS_ROUNDS {
                 window.ssthresh = window.cwnd;
             }
         }
     }
 
     /// How many of the packets delivered count towards growth.
-    pub fn counted(&mut self, delivered: u32, paced: bool) -> u32 {
-        let delivered = if paced { delivered } else { delivered.min(MOST_PER_ACK) };
-        if self.conservative.is_none() {
+    pub(crate) fn counted(&mut self, delivered: u32, paced: bool) -> u32 {
+        let delivered = if paced { delivered } else { delivered.min(L) };
+        if self.css.is_none() {
             return delivered;
         }
         self.credit += delivered;
-        let counted = self.credit / GROWTH_DIVISOR;
-        self.credit %= GROWTH_DIVISOR;
+        let counted = self.credit / CSS_GROWTH_DIVISOR;
+        self.credit %= CSS_GROWTH_DIVISOR;
         counted
     }
 }
 
-/// How far the delay may rise: an eighth of the last round's, 4 ms to 16 ms.
-fn threshold(last_min: Span) -> Span {
-    Span::from_nanos(last_min.as_nanos() / 8).clamp(MIN_THRESHOLD, MAX_THRESHOLD)
+/// `RttThresh`: an eighth of the last round's minimum, 4 ms to 16 ms (RFC 9406 §4.2).
+fn rtt_thresh(last_round_min_rtt: Span) -> Span {
+    Span::from_nanos(last_round_min_rtt.as_nanos() / MIN_RTT_DIVISOR)
+        .clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
 #[cfg(test)]
@@ -113,17 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn t71_the_delay_must_rise_by_an_eighth() {
+    fn conservative_slow_start_begins_when_the_delay_rises_by_an_eighth() {
         for (rtt_ms, rose) in [(112, false), (113, true)] {
             let (mut detector, mut window) = (HyStartPlus::default(), Window::new(10));
             round(&mut detector, 0, 100, &mut window);
             round(&mut detector, 1, rtt_ms, &mut window);
-            assert_eq!(detector.conservative.is_some(), rose, "{rtt_ms} ms");
+            assert_eq!(detector.css.is_some(), rose, "{rtt_ms} ms");
         }
     }
 
     #[test]
-    fn t71_slow_start_ends_after_five_conservative_rounds() {
+    fn slow_start_ends_after_five_conservative_rounds() {
         let (mut detector, mut window) = (HyStartPlus::default(), Window::new(10));
         round(&mut detector, 0, 100, &mut window);
         for n in 1..6 {
@@ -139,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn t71_a_fallen_delay_returns_to_slow_start() {
+    fn a_fallen_delay_returns_to_slow_start() {
         let (mut detector, mut window) = (HyStartPlus::default(), Window::new(10));
         for (n, rtt_ms) in [100, 113, 112].into_iter().enumerate() {
             round(&mut detector, n as u32, rtt_ms, &mut window);
         }
-        assert!(detector.conservative.is_none());
+        assert!(detector.css.is_none());
         assert_eq!([detector.counted(20, false), detector.counted(20, true)], [8, 20]);
     }
 }

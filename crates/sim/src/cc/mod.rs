@@ -1,4 +1,5 @@
-//! Congestion controls, one file each. A new one is one file here and one line in the registry below.
+//! Congestion controls, one file each. A new one is one file here and one line in the registry
+//! below.
 
 mod aggregation;
 pub mod bbr;
@@ -6,9 +7,9 @@ pub mod bbr3;
 mod contract;
 pub mod cubic;
 pub mod dctcp;
-pub mod hystart;
-pub mod hystart_plus;
-mod pipe;
+mod hystart;
+mod hystart_plus;
+mod path_model;
 mod policer;
 pub mod prague;
 pub mod reno;
@@ -17,17 +18,18 @@ mod testing;
 mod window;
 
 pub use contract::{
-    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, Stage, Start, Steers,
+    Ack, CongestionControl, Feedback, Needs, Progress, RateSample, RecoveryStage, Start,
+    WindowControl,
 };
 pub use window::{OldGrowth, Window};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sojourn_aqm::params::{Dialect, ParamSpec, Params, SpecText, configure};
+use sojourn_aqm::params::{Dialect, ParamSpec, Params, SpecText, configure as configure_params};
 use sojourn_aqm::{SpecError, Var};
 
-/// What the registry knows of a congestion control beside its behaviour.
+/// A congestion control in the registry.
 pub trait Control: CongestionControl + Sized + 'static {
     /// Its parameters.
     type Params: Params + Send + Sync;
@@ -35,11 +37,11 @@ pub trait Control: CongestionControl + Sized + 'static {
     const NAME: &'static str;
     /// One line.
     const DOC: &'static str;
-    /// A fresh one.
+    /// A new instance.
     fn new(params: &Self::Params) -> Self;
 }
 
-/// What the registry tells of a congestion control without making one.
+/// A registry entry.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Its name.
@@ -59,17 +61,17 @@ pub struct Entry {
 /// Makes congestion controls of one kind.
 pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
-/// A congestion control that has been chosen and configured.
-pub struct Chosen {
-    /// Its text form with every default filled in: `cubic:beta=0.7001953125,...`.
+/// A congestion control with its parameters.
+pub struct ConfiguredControl {
+    /// Its text form with all parameters: `cubic:beta=0.7001953125,...`.
     pub in_full: String,
     /// Makes one for a connection.
     pub factory: Factory,
 }
 
-/// Congestion controls that a caller brings, by the name of the flows that use them instead of what the
-/// scenario says.
-pub type Brought = BTreeMap<String, Arc<Chosen>>;
+/// Congestion controls of a caller, by the name of the flows that use them instead of those of the
+/// scenario.
+pub type CustomControls = BTreeMap<String, Arc<ConfiguredControl>>;
 
 macro_rules! registry {
     ($($control:ty;)*) => {
@@ -91,10 +93,10 @@ macro_rules! registry {
         ///
         /// # Errors
         /// A sentence that says what would be right.
-        pub fn choose(text: &str) -> Result<Chosen, String> {
+        pub fn configure(text: &str) -> Result<ConfiguredControl, String> {
             let text = SpecText::parse(text)?;
             match text.kind.as_str() {
-                $(<$control>::NAME => chosen::<$control>(&text),)*
+                $(<$control>::NAME => configured::<$control>(&text),)*
                 kind => Err(unknown_control(kind)),
             }
         }
@@ -110,11 +112,11 @@ registry! {
     reno::Reno;
 }
 
-fn chosen<C: Control>(text: &SpecText) -> Result<Chosen, String> {
+fn configured<C: Control>(text: &SpecText) -> Result<ConfiguredControl, String> {
     let settings = text.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let params: C::Params = configure(C::NAME, text.dialect.as_deref(), settings)?;
+    let params: C::Params = configure_params(C::NAME, text.dialect.as_deref(), settings)?;
     let in_full = full_text::<C>(&params);
-    Ok(Chosen { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
+    Ok(ConfiguredControl { in_full, factory: Box::new(move || Box::new(C::new(&params))) })
 }
 
 fn unknown_control(kind: &str) -> String {
@@ -140,16 +142,16 @@ mod tests {
 
     #[test]
     fn an_unknown_control_names_the_nearest() {
-        let error = choose("cubik").err().expect("there is no such control");
+        let error = configure("cubik").err().expect("there is no such control");
         assert!(error.contains("did you mean `cubic`"), "{error}");
-        assert!(choose("cubic:hystart=maybe").is_err());
-        assert!(choose("reno:beta=0.5").is_err());
-        assert!(choose("reno:abe=true").is_ok());
-        assert!(choose("cubic:hystart=false").is_ok());
+        assert!(configure("cubic:hystart=maybe").is_err());
+        assert!(configure("reno:beta=0.5").is_err());
+        assert!(configure("reno:abe=true").is_ok());
+        assert!(configure("cubic:hystart=false").is_ok());
     }
 
     fn refusal(text: &str) -> String {
-        choose(text).err().unwrap_or_else(|| panic!("`{text}` is not legal"))
+        configure(text).err().unwrap_or_else(|| panic!("`{text}` is not legal"))
     }
 
     #[test]

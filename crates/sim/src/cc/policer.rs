@@ -1,45 +1,47 @@
-//! BBR v1's detector of token-bucket policers (Linux 6.1 `bbr_lt_bw_sampling`; endpoints sheet §2.7): two
-//! intervals in a row with high loss and the same rate mean that somebody polices the flow to that rate.
+//! BBR v1's detector of token-bucket policers (Linux 6.1 `bbr_lt_bw_sampling`): two intervals in a
+//! row with high loss and the same rate mean that the flow is policed to that rate.
 
 use sojourn_aqm::Time;
 
-/// An interval lasts at least so many round trips, and at most four times as many.
-const MIN_ROUNDS: u32 = 4;
-/// Part of the packets lost that makes an interval lossy.
-const LOSSY: f64 = 50.0 / 256.0;
-/// Two rates are the same within an eighth, or within 4 kbit/s.
+/// Least round trips of an interval, of which it has at most four times as many
+/// (`bbr_lt_intvl_min_rtts`).
+const INTERVAL_MIN_ROUNDS: u32 = 4;
+/// Fraction of packets lost that makes an interval lossy (`bbr_lt_loss_thresh`).
+const LOSS_THRESH: f64 = 50.0 / 256.0;
+/// Two rates are the same within an eighth, or within 4 kbit/s (`bbr_lt_bw_ratio`,
+/// `bbr_lt_bw_diff`).
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_BYTES: f64 = 4000.0 / 8.0;
-/// The rate is believed for so many round trips.
-const BELIEVED_ROUNDS: u32 = 48;
+/// The rate is used for so many round trips (`bbr_lt_bw_max_rtts`).
+const USE_ROUNDS: u32 = 48;
 
-/// What the detector is told of an acknowledgement.
+/// An acknowledgement, as the detector needs it.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub(crate) struct PolicerInput {
     /// Now.
-    pub now: Time,
-    /// Packets delivered in all.
-    pub delivered: u64,
-    /// Packets lost in all.
-    pub lost: u64,
-    /// Whether this acknowledgement showed losses.
-    pub loses: bool,
+    pub(crate) now: Time,
+    /// Packets delivered in total.
+    pub(crate) delivered: u64,
+    /// Packets lost in total.
+    pub(crate) lost: u64,
+    /// Whether this acknowledgement revealed losses.
+    pub(crate) has_losses: bool,
     /// Whether a round trip begins.
-    pub round_start: bool,
+    pub(crate) round_start: bool,
     /// Whether the application limits the flow.
-    pub app_limited: bool,
-    /// Whether gains are being cycled, the only time when belief runs out.
-    pub cycling: bool,
+    pub(crate) app_limited: bool,
+    /// Whether BBR is in ProbeBW, the only mode in which the rate expires.
+    pub(crate) in_probe_bw: bool,
 }
 
 /// The detector of one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Policer {
+pub(crate) struct Policer {
     start: Option<Interval>,
     rounds: u32,
     /// The rate of the last lossy interval, in packets per second.
     rate: Option<f64>,
-    believed: bool,
+    uses_rate: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,31 +53,31 @@ struct Interval {
 
 impl Policer {
     /// The rate that the flow is policed to, in packets per second.
-    pub fn rate(&self) -> Option<f64> {
-        self.rate.filter(|_| self.believed)
+    pub(crate) fn rate(&self) -> Option<f64> {
+        self.rate.filter(|_| self.uses_rate)
     }
 
-    /// Takes in an acknowledgement; returns whether belief has just run out.
-    pub fn on_ack(&mut self, heard: &Heard, payload_bytes: u32) -> bool {
-        self.rounds += u32::from(heard.round_start && (!self.believed || heard.cycling));
-        if self.believed {
-            let over = self.rounds >= BELIEVED_ROUNDS;
+    /// Takes in an acknowledgement; returns whether the rate has just expired.
+    pub(crate) fn on_ack(&mut self, input: &PolicerInput, payload_bytes: u32) -> bool {
+        self.rounds += u32::from(input.round_start && (!self.uses_rate || input.in_probe_bw));
+        if self.uses_rate {
+            let over = self.rounds >= USE_ROUNDS;
             if over {
                 *self = Policer::default();
             }
             return over;
         }
-        let here = Interval { at: heard.now, delivered: heard.delivered, lost: heard.lost };
+        let here = Interval { at: input.now, delivered: input.delivered, lost: input.lost };
         let Some(start) = self.start else {
             // The first loss: the bucket is empty.
-            if heard.loses {
+            if input.has_losses {
                 (self.start, self.rounds) = (Some(here), 0);
             }
             return false;
         };
-        if heard.app_limited || self.rounds > 4 * MIN_ROUNDS {
+        if input.app_limited || self.rounds > 4 * INTERVAL_MIN_ROUNDS {
             *self = Policer::default();
-        } else if heard.loses && self.rounds >= MIN_ROUNDS {
+        } else if input.has_losses && self.rounds >= INTERVAL_MIN_ROUNDS {
             self.end_interval(start, here, payload_bytes);
         }
         false
@@ -85,7 +87,7 @@ impl Policer {
         let delivered = (end.delivered - start.delivered) as f64;
         let lost = (end.lost - start.lost) as f64;
         let seconds = end.at.since(start.at).as_secs();
-        if delivered == 0.0 || lost < LOSSY * delivered || seconds < 1e-3 {
+        if delivered == 0.0 || lost < LOSS_THRESH * delivered || seconds < 1e-3 {
             return;
         }
         let rate = delivered / seconds;
@@ -94,7 +96,7 @@ impl Policer {
             let apart = (rate - before).abs();
             let same = apart <= SAME_RATIO * before;
             if same || apart * f64::from(payload_bytes) <= SAME_BYTES {
-                (self.rate, self.believed) = (Some((rate + before) / 2.0), true);
+                (self.rate, self.uses_rate) = (Some((rate + before) / 2.0), true);
                 return;
             }
         }
@@ -102,7 +104,7 @@ impl Policer {
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = Policer::default();
     }
 }
@@ -115,16 +117,16 @@ mod tests {
     /// Rounds of 100 ms with 100 packets delivered and `lost` lost.
     fn rounds(policer: &mut Policer, from: u64, count: u64, lost: u64) -> Option<u64> {
         for n in from..from + count {
-            let heard = Heard {
+            let input = PolicerInput {
                 now: Time::ZERO + Span::from_millis(100 * n),
                 delivered: 100 * n,
                 lost: lost * n,
-                loses: lost > 0,
+                has_losses: lost > 0,
                 round_start: true,
                 app_limited: false,
-                cycling: true,
+                in_probe_bw: true,
             };
-            if policer.on_ack(&heard, 1448) {
+            if policer.on_ack(&input, 1448) {
                 return Some(n);
             }
         }
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn two_lossy_intervals_of_the_same_rate_are_believed_for_48_rounds() {
+    fn two_lossy_intervals_of_the_same_rate_set_the_rate_for_48_rounds() {
         let mut policer = Policer::default();
         assert_eq!(rounds(&mut policer, 0, 8, 25), None);
         assert_eq!(policer.rate(), None, "one interval");
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn little_loss_is_no_policer() {
+    fn little_loss_means_no_policer() {
         let mut policer = Policer::default();
         rounds(&mut policer, 0, 60, 19); // below 50 in 256 of what is delivered
         assert_eq!(policer.rate(), None);

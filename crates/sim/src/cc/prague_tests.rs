@@ -1,4 +1,4 @@
-//! Each rule of `tcp_prague.c` 0.7 by itself.
+//! The rules of L4STeam `tcp_prague.c` 0.7 one by one.
 
 use super::*;
 use crate::cc::Ack;
@@ -40,7 +40,7 @@ impl Flow {
             lost: 0,
             marks,
             limited: true,
-            stage: Stage::Open,
+            recovery: RecoveryStage::Open,
             srtt,
             delivered_total: 0,
             lost_total: 0,
@@ -62,7 +62,7 @@ impl Flow {
 }
 
 #[test]
-fn section_2_4_the_first_mark_halves_and_ends_slow_start() {
+fn the_first_mark_halves_and_ends_slow_start() {
     let mut flow = Flow::start(100, 50);
     flow.window.ssthresh = u32::MAX;
     flow.round(1);
@@ -71,9 +71,9 @@ fn section_2_4_the_first_mark_halves_and_ends_slow_start() {
 }
 
 #[test]
-fn section_2_4_a_reduction_is_half_of_the_average_and_comes_once_per_round() {
+fn a_reduction_is_half_of_alpha_once_per_round() {
     let mut flow = Flow::start(100, 50);
-    (flow.prague.saw_mark, flow.prague.alpha) = (true, 0.2);
+    (flow.prague.saw_ce, flow.prague.alpha) = (true, 0.2);
     flow.round(40);
     // 90 are left, and the packets without a mark add 60/90; the average takes in 0.4.
     assert!((flow.prague.cwnd - 90.66).abs() < 0.05, "{}", flow.prague.cwnd);
@@ -81,7 +81,7 @@ fn section_2_4_a_reduction_is_half_of_the_average_and_comes_once_per_round() {
 }
 
 #[test]
-fn section_2_4_growth_is_that_of_a_flow_with_the_target_round_trip() {
+fn growth_is_that_of_a_flow_with_the_target_round_trip() {
     // At 5 ms a fifth of the target: 1/25 of a packet per round trip, once four rounds have passed.
     let grown = |rtt_ms, rounds: u64| {
         let mut flow = Flow::start(100, rtt_ms);
@@ -95,10 +95,10 @@ fn section_2_4_growth_is_that_of_a_flow_with_the_target_round_trip() {
 }
 
 #[test]
-fn section_2_4_a_short_round_trip_averages_per_target() {
+fn with_a_short_round_trip_alpha_is_updated_once_per_target() {
     let mut flow = Flow::start(20, 5);
-    (flow.prague.saw_mark, flow.prague.rounds) = (true, 10);
-    flow.prague.averaged_at = Time::ZERO;
+    (flow.prague.saw_ce, flow.prague.rounds) = (true, 10);
+    flow.prague.alpha_stamp = Time::ZERO;
     let averages: Vec<bool> = (0..10)
         .map(|_| {
             let before = flow.prague.alpha;
@@ -110,22 +110,22 @@ fn section_2_4_a_short_round_trip_averages_per_target() {
 }
 
 #[test]
-fn section_2_4_losses_halve() {
+fn losses_halve_the_window() {
     assert_eq!(Flow::start(20, 50).prague.reduce(&Window::new(31)), 15);
     assert_eq!(Flow::start(20, 50).prague.reduce(&Window::new(3)), 2);
 }
 
-/// A flow of two packets that steers by the rate, with a round trip of 5 ms.
+/// A flow of two packets in rate mode, with a round trip of 5 ms.
 fn slow() -> Flow {
     let mut flow = Flow::start(2, 5);
-    (flow.prague.saw_mark, flow.prague.rounds) = (true, 4);
+    (flow.prague.saw_ce, flow.prague.rounds) = (true, 4);
     flow.round(0);
-    assert_eq!(flow.prague.steering, Steering::Rate);
+    assert_eq!(flow.prague.mode, CwndMode::Rate);
     flow
 }
 
 #[test]
-fn cwnd_transit_marks_below_four_packets_take_from_the_rate() {
+fn below_four_packets_marks_reduce_the_rate() {
     // prague_enter_cwr, prague_cong_control: the rate falls where the window cannot.
     let mut flow = slow();
     flow.now_ms += 25;
@@ -134,55 +134,55 @@ fn cwnd_transit_marks_below_four_packets_take_from_the_rate() {
     assert!((flow.prague.rate - 300_000.0).abs() < 1.0, "{}", flow.prague.rate);
     assert!((flow.prague.cwnd - 1.0).abs() < 1e-6, "a packet of 1500 bytes per 5 ms");
     assert_eq!(flow.window.cwnd, 2);
-    let pace = flow.prague.pace.unwrap();
-    assert!(pace < 1.04 / 0.005, "less than two packets per round trip: {pace}");
+    let pacing_rate = flow.prague.pacing_rate.unwrap();
+    assert!(pacing_rate < 1.04 / 0.005, "less than two packets per round trip: {pacing_rate}");
 }
 
 #[test]
-fn cwnd_transit_the_rate_grows_by_a_packet_per_target_and_target() {
+fn below_four_packets_the_rate_grows_by_a_packet_per_target_in_a_target() {
     // prague_update_cwnd: 1500 bytes per 25 ms in 25 ms, whatever the round trip.
     let mut flow = slow();
     flow.prague.rate = 240_000.0; // four packets per 25 ms
     (0..4).for_each(|_| {
         let progress = flow.progress(1, 0);
-        flow.prague.grow_unmarked(&progress, &mut flow.window);
+        flow.prague.update_cwnd(&progress, &mut flow.window);
     });
     // A quarter of 60 kB/s, then fifths: what is begun of a packet counts as one.
     assert!((flow.prague.rate - 291_000.0).abs() < 1.0, "{}", flow.prague.rate);
 }
 
 #[test]
-fn minimum_rate_is_100_kbit_per_second() {
+fn the_rate_stays_above_100_kbit_per_second() {
     let mut flow = slow();
     (flow.prague.rate, flow.prague.alpha) = (13_000.0, 1.0);
     flow.now_ms += 25;
     flow.round(flow.window.cwnd);
-    assert_eq!(flow.prague.rate, MIN_RATE);
+    assert_eq!(flow.prague.rate, MINIMUM_RATE);
 }
 
 #[test]
-fn rate_offset_the_pace_is_higher_in_the_first_half_of_a_round_trip() {
+fn the_pacing_rate_is_higher_in_the_first_half_of_a_round_trip() {
     let mut flow = slow();
     let mut part = |since_ms: u64| {
-        flow.prague.averaged_at = Time::ZERO;
-        flow.prague.set_pace(Time::ZERO + Span::from_millis(since_ms), 2, &flow.window);
-        flow.prague.pace.unwrap() * 1500.0 / flow.prague.rate
+        flow.prague.alpha_stamp = Time::ZERO;
+        flow.prague.update_pacing_rate(Time::ZERO + Span::from_millis(since_ms), 2, &flow.window);
+        flow.prague.pacing_rate.unwrap() * 1500.0 / flow.prague.rate
     };
     // The virtual round trip is the target of 25 ms.
     assert_eq!([part(0), part(12), part(13)], [1.03125, 1.03125, 0.96875]);
 }
 
 #[test]
-fn above_four_packets_the_pace_is_a_window_per_round_trip() {
+fn above_four_packets_the_pacing_rate_is_a_window_per_round_trip() {
     let mut flow = Flow::start(100, 50);
     flow.round(0);
-    // prague_update_pacing_rate: whole packets of the window, or what is in the network if that is more.
-    assert_eq!(flow.prague.pace, Some(100.0 / 0.05));
-    flow.prague.set_pace(Time::ZERO, 130, &flow.window);
-    assert_eq!(flow.prague.pace, Some(130.0 / 0.05));
+    // prague_update_pacing_rate: whole packets of the window, or what is in flight if that is more.
+    assert_eq!(flow.prague.pacing_rate, Some(100.0 / 0.05));
+    flow.prague.update_pacing_rate(Time::ZERO, 130, &flow.window);
+    assert_eq!(flow.prague.pacing_rate, Some(130.0 / 0.05));
     flow.window.ssthresh = u32::MAX;
-    flow.prague.set_pace(Time::ZERO, 0, &flow.window);
-    assert_eq!(flow.prague.pace, Some(2.0 * 100.0 / 0.05), "twice that in slow start");
+    flow.prague.update_pacing_rate(Time::ZERO, 0, &flow.window);
+    assert_eq!(flow.prague.pacing_rate, Some(2.0 * 100.0 / 0.05), "twice that in slow start");
 }
 
 #[test]
@@ -195,19 +195,19 @@ fn smaller_packets_grow_as_fast_in_bytes() {
 }
 
 #[test]
-fn a_loss_stops_growth_until_it_is_repaired_and_can_be_undone() {
+fn a_loss_stops_growth_until_it_is_repaired_or_undone() {
     let mut flow = Flow::start(40, 50);
     flow.round(0);
     let before = flow.prague.cwnd;
     flow.window.cwnd = flow.prague.reduce(&flow.window);
-    flow.prague.grow_unmarked(&flow.progress(1, 0), &mut flow.window);
+    flow.prague.update_cwnd(&flow.progress(1, 0), &mut flow.window);
     assert_eq!(flow.prague.cwnd, before / 2.0);
     flow.prague.undo(&mut flow.window);
     assert!((flow.prague.cwnd - before).abs() < 1.0, "{} {before}", flow.prague.cwnd);
 }
 
 #[test]
-fn without_ecn_it_is_reno() {
+fn without_ecn_it_is_reno_without_pacing_without_pacing() {
     // prague_init: `prague_reno`, no pacing.
     let mut prague = Prague::new(&PragueParams::of_dialect("l4steam").unwrap());
     let rng = sojourn_aqm::Rng::stream(1, "test", 0);

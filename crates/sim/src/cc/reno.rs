@@ -1,6 +1,7 @@
 //! Reno: one packet more per round trip, half the window on congestion (RFC 5681 §3.1; Linux
-//! `tcp_cong.c`). Deviation from the RFC: the reduction starts from the window, not from what is in
-//! flight, as in Linux.
+//! `tcp_cong.c`).
+//!
+//! Deviation from the RFC, as in Linux: the reduction starts from the window, not from FlightSize.
 
 use sojourn_aqm::params;
 
@@ -37,7 +38,7 @@ impl CongestionControl for Reno {
         window.grow_as_reno(ack.delivered);
     }
 
-    fn lowest_while_halving(&self, ssthresh: u32) -> u32 {
+    fn min_cwnd_of_rate_halving(&self, ssthresh: u32) -> u32 {
         ssthresh / 2 // Linux `tcp_reno_min_cwnd`
     }
 }
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn t78_abe_keeps_four_fifths_after_a_mark() {
+    fn abe_keeps_four_fifths_after_a_mark() {
         let mut abe = Reno { abe: true };
         assert_eq!(
             [abe.reduce_on_mark(&Window::new(100)), abe.reduce(&Window::new(100))],
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn t36_grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
+    fn grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
         for delivered in [1, 2] {
             let mut window = Window::above(10, 5);
             let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10, paced: false };
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn t17_halves_but_keeps_two() {
+    fn halves_the_window_but_keeps_two_packets() {
         let reduced = |cwnd| reno().reduce(&Window::new(cwnd));
         assert_eq!([100, 50, 20, 10, 5, 3, 2, 1].map(reduced), [50, 25, 10, 5, 2, 2, 2, 2]);
     }

@@ -1,11 +1,11 @@
-//! What tests of controls that steer everything share.
+//! Shared by tests of controls that set the window in every state.
 
 use sojourn_aqm::params::Params as _;
 use sojourn_aqm::{Rng, Span, Time};
 
-use super::{Ack, Control, Progress, RateSample, Stage, Start, Window};
+use super::{Ack, Control, Progress, RateSample, RecoveryStage, Start, Window};
 
-/// A flow with the defaults that is established with a round trip of 100 ms and a window of ten.
+/// A flow with default parameters, established with a round trip of 100 ms and a window of ten.
 pub fn started<C: Control>() -> (C, Window) {
     let first = C::Params::DIALECTS[0].name;
     let mut control = C::new(&C::Params::of_dialect(first).unwrap());
@@ -22,8 +22,8 @@ pub fn started<C: Control>() -> (C, Window) {
     (control, Window::new(10))
 }
 
-/// An acknowledgement at `ms` that ends a round, `total` packets having been delivered, measures `bw`
-/// packets per second over 100 ms, and leaves `in_flight`.
+/// An acknowledgement at `ms` that ends a round, `total` packets having been delivered, measures
+/// `bw` packets per second over 100 ms, and leaves `in_flight`.
 pub fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
     let rtt = Some(Span::from_millis(100));
     let now = Time::ZERO + Span::from_millis(ms);
@@ -34,7 +34,7 @@ pub fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
         lost: 0,
         marks: 0,
         limited: true,
-        stage: Stage::Open,
+        recovery: RecoveryStage::Open,
         srtt: Span::from_millis(100),
         delivered_total: total,
         lost_total: 0,

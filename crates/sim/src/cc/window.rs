@@ -1,26 +1,27 @@
-//! The window that a congestion control steers, and the growth that several of them share.
+//! The congestion window and its threshold, and the growth that several controls share.
 
-/// What old kernels did otherwise when a window grows.
+/// How window growth differed in old kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldGrowth {
-    /// Slow start goes one packet beyond the threshold: before 4.3 it grew where `cwnd <= ssthresh`.
+    /// Slow start goes one packet beyond the threshold: before 4.3 it grew where `cwnd <=
+    /// ssthresh`.
     pub past_threshold: bool,
-    /// An increment comes with the acknowledgement after those that make it due (`tcp_cong_avoid_ai`
-    /// before 4.0: it looked before it counted, and the rest was forgotten).
+    /// An increment is made on the acknowledgement after it is due (`tcp_cong_avoid_ai` before 4.0,
+    /// which compared before it counted and dropped the remainder).
     pub late: bool,
-    /// The acknowledgement that ends a reduction does not grow the window (`tcp_ack` before 4.6 looked
-    /// at the state that it found).
+    /// The acknowledgement that ends a reduction does not grow the window (`tcp_ack` before 4.6
+    /// tested the state before it).
     pub not_at_end: bool,
 }
 
-/// The window that a congestion control steers, in packets.
+/// The congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Congestion window.
     pub cwnd: u32,
     /// Slow-start threshold; `u32::MAX` before the first reduction.
     pub ssthresh: u32,
-    /// Packets acknowledged towards the next increment.
+    /// Packets acknowledged towards the next increment (Linux `snd_cwnd_cnt`).
     pub credit: u32,
     /// Rules of old kernels.
     pub old: OldGrowth,
@@ -32,7 +33,7 @@ impl Window {
         Window::above(initial, u32::MAX)
     }
 
-    /// A window and its threshold, nothing counted yet.
+    /// A window with its threshold, and no credit.
     pub fn above(cwnd: u32, ssthresh: u32) -> Window {
         Window { cwnd, ssthresh, credit: 0, old: OldGrowth::default() }
     }
@@ -47,14 +48,14 @@ impl Window {
         self.ssthresh.saturating_add(u32::from(self.old.past_threshold))
     }
 
-    /// The threshold that remembers most of the present window where that is given up unused (Linux
+    /// The threshold that preserves most of the window when an unused part is given up (Linux
     /// `tcp_current_ssthresh`).
     pub fn three_quarters(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 
-    /// Slow start as in Linux: grows by what was delivered, up to the threshold, and returns what is left
-    /// for congestion avoidance (endpoints sheet §1.5).
+    /// Slow start: grows by what was delivered, up to the threshold, and returns the rest for
+    /// congestion avoidance (Linux `tcp_slow_start`).
     #[inline]
     pub fn slow_start(&mut self, delivered: u32) -> u32 {
         let grown = self.cwnd.saturating_add(delivered).min(self.slow_start_end());
@@ -63,7 +64,7 @@ impl Window {
         delivered - used
     }
 
-    /// Slow start, then one packet more per window.
+    /// Slow start, then one packet more per window (RFC 5681 §3.1).
     #[inline]
     pub fn grow_as_reno(&mut self, mut delivered: u32) {
         if self.in_slow_start() {
@@ -74,7 +75,7 @@ impl Window {
         }
     }
 
-    /// Congestion avoidance: one packet more for every `per` delivered.
+    /// Congestion avoidance: one packet more for every `per` delivered (Linux `tcp_cong_avoid_ai`).
     #[inline]
     pub fn additive(&mut self, per: u32, delivered: u32) {
         if self.credit >= per {
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t35_slow_start_doubles_whether_each_or_every_second_packet_is_acknowledged() {
+    fn slow_start_doubles_the_window_however_many_packets_are_acknowledged_at_once() {
         for per_ack in [1, 2, 4] {
             let mut window = Window::new(10);
             for expected in [20, 40, 80] {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_leaves_the_rest_to_congestion_avoidance() {
+    fn slow_start_returns_the_rest_for_congestion_avoidance() {
         let mut window = Window::above(9, 10);
         assert_eq!((window.slow_start(3), window.cwnd), (2, 10));
     }
@@ -127,11 +128,30 @@ mod tests {
     }
 
     #[test]
-    fn old_kernels_start_slowly_one_packet_further_and_increase_one_acknowledgement_later() {
+    fn old_kernels_stay_in_slow_start_for_one_packet_more_and_increase_one_ack_later() {
         let old = OldGrowth { past_threshold: true, late: true, ..OldGrowth::default() };
         let new = Window::above(2, 2);
         assert_eq!(grown(new, 6), [2, 3, 3, 3, 4, 4]);
-        // tcp_reno_cong_avoid of 2.6.29: slow start at cwnd <= ssthresh, then w + 1 acknowledgements.
+        // Linux 2.6.29 `tcp_reno_cong_avoid`: slow start at cwnd <= ssthresh, then w + 1
+        // acknowledgements.
         assert_eq!(grown(Window { old, ..new }, 10), [3, 3, 3, 3, 4, 4, 4, 4, 4, 5]);
+    }
+
+    #[test]
+    fn credit_beyond_an_increment_is_kept_and_several_may_be_due_at_once() {
+        let mut window = Window::above(10, 10);
+        window.additive(4, 11);
+        assert_eq!((window.cwnd, window.credit), (12, 3));
+        // Credit that already suffices gives one increment and is cleared.
+        window.additive(3, 1);
+        assert_eq!((window.cwnd, window.credit), (13, 1));
+    }
+
+    #[test]
+    fn the_window_is_in_slow_start_below_the_threshold() {
+        let starts = |cwnd| Window::above(cwnd, 10).in_slow_start();
+        assert_eq!([9, 10, 11].map(starts), [true, false, false]);
+        assert_eq!(Window::above(36, 20).three_quarters(), 27);
+        assert_eq!(Window::above(10, 20).three_quarters(), 20);
     }
 }

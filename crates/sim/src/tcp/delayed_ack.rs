@@ -1,57 +1,61 @@
-//! When a receiver acknowledges (endpoints sheet §3.1, §3.3): at once, after so many segments, or later.
+//! When a receiver acknowledges: at once, after a number of segments, or after a delay (RFC 5681
+//! §4.2).
 //!
-//! Linux adapts how long it waits to the gaps between segments, acknowledges the first segments of a
-//! connection and those after a pause one by one, before 4.18 also those after a gap, and thins duplicates.
-//! Other stacks count and wait.
-//! Deviations from Linux: a receiver whose offered window has still to grow to its buffer (`tcp_grow_window`) goes
-//! on acknowledging every segment; here windows have grown. With Linux's default buffer of 128 kB that is so for a
-//! few segments whenever more arrives in a round trip than ever before, with one of 4 MB for the first 700. And
-//! segments are pushed by the window that is offered when they arrive, not when the application wrote them, and
-//! never because a write of the application ends.
+//! Linux 6.1 (`tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`) adapts the
+//! delay to the gaps between segments. It acknowledges the first segments of a connection and those
+//! after a pause one by one (quick acknowledgements), before 4.18 also those after a gap, and it
+//! compresses duplicates. Other stacks count segments and wait for a fixed time.
+//!
+//! Deviations from Linux: a Linux receiver acknowledges every segment while its window is still
+//! growing to the size of its buffer (`tcp_grow_window`); here the window has that size from the
+//! start. With the default buffer of 128 kB this concerns a few segments whenever more arrives in a
+//! round trip than ever before, with one of 4 MB the first 700 segments. Which segments carry PSH
+//! follows from the window when they arrive, not when the application wrote them, and the end of a
+//! write sets no PSH.
 
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
-use super::wheel;
+use super::timer_wheel;
 
-/// Segments acknowledged one by one at a mark.
+/// Quick acknowledgements after a mark (Linux `__tcp_ecn_check_ce`).
 const QUICK_AT_MARK: u32 = 2;
-/// Linux `TCP_ATO_MIN`, and the longest wait of an acknowledgement.
-const SHORTEST: Span = Span::from_millis(40);
-const LONGEST: Span = Span::from_millis(500);
-/// Duplicates that are never held back, the most that are, and for how long (Linux `tcp_comp_sack_nr`,
-/// `tcp_comp_sack_delay_ns`).
-const DUPLICATES: u32 = 3;
-const MOST_HELD: u32 = 44;
-const HELD_FOR: Span = Span::from_millis(1);
-/// What the kernel may add to that (Linux `tcp_comp_sack_slack_ns`); nothing else wakes it earlier here.
-const HELD_SLACK: Span = Span::from_micros(100);
+/// Linux `TCP_ATO_MIN`, and the longest delay of an acknowledgement (RFC 1122 §4.2.3.2).
+const MIN_DELAY: Span = Span::from_millis(40);
+const MAX_DELAY: Span = Span::from_millis(500);
+/// Duplicates that are never held back (Linux `TCP_FASTRETRANS_THRESH`), the most that are
+/// (`tcp_comp_sack_nr`), and for how long (`tcp_comp_sack_delay_ns`).
+const NEVER_HELD: u32 = 3;
+const MAX_HELD: u32 = 44;
+const MAX_HOLD: Span = Span::from_millis(1);
+/// What the kernel may add to that (Linux `tcp_comp_sack_slack_ns`), and always adds here.
+const HOLD_SLACK: Span = Span::from_micros(100);
 
-/// The clock of one receiver's acknowledgements.
+/// The acknowledgement timing of one receiver.
 #[derive(Clone, Debug)]
-pub struct DelayedAck {
+pub(crate) struct DelayedAck {
     rule: AckRule,
     tick: Option<Span>,
-    /// How long the next one waits, if the rule adapts.
-    wait: Span,
-    /// Segments still to be acknowledged one by one.
+    /// The present delay, if it adapts (Linux `icsk_ack.ato`).
+    ato: Span,
+    /// Quick acknowledgements left (Linux `icsk_ack.quick`).
     quick: u32,
-    /// When the last segment in order arrived.
+    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`).
     last_data: Option<Time>,
-    /// Of the handshake.
+    /// Round trip of the handshake.
     rtt: Option<Span>,
     due: Time,
     held: Held,
-    /// The last segment known to be pushed.
+    /// The last segment with PSH.
     pushed: u32,
 }
 
-/// Duplicates held back.
+/// Duplicates held back (SACK compression).
 #[derive(Clone, Debug)]
 struct Held {
-    /// The number that they acknowledge.
+    /// Their acknowledgement number.
     next: u32,
-    /// Sent at once since that number.
+    /// Duplicates of that number sent at once.
     sent: u32,
     count: u32,
     due: Time,
@@ -59,11 +63,11 @@ struct Held {
 
 impl DelayedAck {
     /// Before the first segment.
-    pub fn new(rule: AckRule, tick: Option<Span>) -> DelayedAck {
+    pub(crate) fn new(rule: AckRule, tick: Option<Span>) -> DelayedAck {
         DelayedAck {
             rule,
             tick,
-            wait: SHORTEST,
+            ato: MIN_DELAY,
             quick: 0,
             last_data: None,
             rtt: None,
@@ -74,100 +78,102 @@ impl DelayedAck {
     }
 
     /// The round trip of the handshake.
-    pub fn on_established(&mut self, rtt: Span) {
+    pub(crate) fn on_established(&mut self, rtt: Span) {
         self.rtt = Some(rtt);
     }
 
     /// When an acknowledgement is due.
     #[inline]
-    pub fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Time {
         self.due.min(self.held.due)
     }
 
     /// The round trip of the handshake, if there was one.
-    pub fn rtt(&self) -> Option<Span> {
+    pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// A segment has arrived in order (Linux `tcp_event_data_recv`); `offered`: segments that the receiver
-    /// offers.
-    pub fn on_data(&mut self, now: Time, offered: u32) {
+    /// A segment has arrived in order (Linux `tcp_event_data_recv`). `window`: the receive window
+    /// in segments, here and below.
+    pub(crate) fn on_data(&mut self, now: Time, window: u32) {
         if !self.rule.adaptive {
             return;
         }
         match self.last_data.replace(now).map(|last| now.since(last)) {
-            None => self.go_quick(self.rule.quick, offered),
-            Some(gap) if gap <= SHORTEST.half() => self.wait = self.wait.half() + SHORTEST.half(),
-            Some(gap) if gap < self.wait => {
-                self.wait = (self.wait.half() + gap).min(self.timeout());
+            None => self.go_quick(self.rule.quick, window),
+            Some(gap) if gap <= MIN_DELAY.half() => self.ato = self.ato.half() + MIN_DELAY.half(),
+            Some(gap) if gap < self.ato => {
+                self.ato = (self.ato.half() + gap).min(self.timeout());
             }
-            Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, offered),
+            Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, window),
             Some(_) => {}
         }
     }
 
-    /// The retransmission timeout of this end, which has sent nothing but its part of the handshake.
+    /// The retransmission timeout of this end, from the sample of the handshake alone.
     fn timeout(&self) -> Span {
         let variance = |rtt: Span| (rtt + rtt).max(Span::from_millis(200));
         self.rtt.map_or(Span::from_secs(1), |rtt| rtt + variance(rtt))
     }
 
-    fn raise_quick(&mut self, most: u32, offered: u32) {
-        self.quick = self.quick.max((offered / 2).max(2).min(most));
+    fn raise_quick(&mut self, most: u32, window: u32) {
+        self.quick = self.quick.max((window / 2).max(2).min(most));
     }
 
-    /// The next `most` segments are acknowledged one by one, and then waiting begins anew.
-    fn go_quick(&mut self, most: u32, offered: u32) {
-        self.raise_quick(most, offered);
-        self.wait = SHORTEST;
+    /// The next `most` segments are acknowledged one by one, and the delay starts anew (Linux
+    /// `tcp_enter_quickack_mode`).
+    fn go_quick(&mut self, most: u32, window: u32) {
+        self.raise_quick(most, window);
+        self.ato = MIN_DELAY;
     }
 
-    /// A segment has arrived twice.
-    pub fn on_duplicate(&mut self, offered: u32) {
+    /// A segment has arrived a second time.
+    pub(crate) fn on_duplicate(&mut self, window: u32) {
         if self.rule.adaptive {
-            self.go_quick(self.rule.quick, offered);
+            self.go_quick(self.rule.quick, window);
         }
     }
 
     /// A segment has arrived out of order.
-    pub fn on_gap(&mut self, offered: u32) {
+    pub(crate) fn on_gap(&mut self, window: u32) {
         if self.rule.quick_at_gaps {
-            self.go_quick(self.rule.quick, offered);
+            self.go_quick(self.rule.quick, window);
         }
     }
 
-    /// A mark, or a retransmission among marked data: the sender's window may be small.
-    pub fn on_mark(&mut self, offered: u32) {
+    /// A mark, or a retransmission among ECN-capable data: the sender's window may be small (Linux
+    /// `__tcp_ecn_check_ce`).
+    pub(crate) fn on_mark(&mut self, window: u32) {
         if self.rule.adaptive {
-            self.go_quick(self.rule.quick.min(QUICK_AT_MARK), offered);
+            self.go_quick(self.rule.quick.min(QUICK_AT_MARK), window);
         }
     }
 
-    /// Whether `segments` in order call for an acknowledgement now; otherwise one is due later.
-    pub fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
+    /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
+    pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
         if self.are_enough(segments) || self.quick > 0 {
             return true;
         }
         let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
-        let due = self.tick.map_or(now + wait, |tick| wheel::rings(now, now + wait, tick));
+        let due = self.tick.map_or(now + wait, |tick| timer_wheel::expiry(now, now + wait, tick));
         self.due = self.due.min(due);
         false
     }
 
-    /// Whether one acknowledgement covers no more segments than these.
+    /// Whether so many unacknowledged segments are acknowledged at once.
     #[inline]
-    pub fn are_enough(&self, segments: u32) -> bool {
+    pub(crate) fn are_enough(&self, segments: u32) -> bool {
         segments >= self.rule.every
     }
 
-    /// Whether a segment in order is acknowledged once it has been read, because it is pushed; `next`: the
-    /// segment behind what has arrived.
+    /// Whether a segment in order carries PSH and is acknowledged for that. `next`: the next
+    /// segment expected.
     ///
-    /// A sender with much to send pushes a segment whenever half of the largest window offered to it has been
-    /// filled (Linux `forced_push`). One that arrives in order, when all is read, is acknowledged then (Linux 6.6
-    /// and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
-    pub fn is_pushed(&mut self, next: u32, offered: u32) -> bool {
-        let pushed = self.rule.answers_push && next - self.pushed > offered / 2;
+    /// A sender with much to send sets PSH whenever it has filled half of the largest window it was
+    /// given (Linux `forced_push`). When such a segment has been read and nothing is missing, it is
+    /// acknowledged (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    pub(crate) fn is_pushed(&mut self, next: u32, window: u32) -> bool {
+        let pushed = self.rule.answers_push && next - self.pushed > window / 2;
         if pushed {
             self.pushed = next;
         }
@@ -176,54 +182,55 @@ impl DelayedAck {
 
     /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.
     fn bounded_wait(&self) -> Span {
-        let most = self.rtt.map_or(LONGEST, |rtt| rtt.max(SHORTEST).min(LONGEST));
-        self.wait.min(most)
+        let most = self.rtt.map_or(MAX_DELAY, |rtt| rtt.max(MIN_DELAY).min(MAX_DELAY));
+        self.ato.min(most)
     }
 
-    /// Whether a duplicate that acknowledges `next` is sent now; otherwise it is held back for a moment.
-    pub fn is_duplicate_due(&mut self, now: Time, next: u32) -> bool {
+    /// Whether a duplicate with the number `next` is sent now; otherwise it is held back (Linux
+    /// `__tcp_ack_snd_check`).
+    pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32) -> bool {
         if !self.rule.compression || self.quick > 0 {
             return true;
         }
         if self.held.next != next {
             (self.held.next, self.held.sent) = (next, 0);
         }
-        if self.held.sent < DUPLICATES {
+        if self.held.sent < NEVER_HELD {
             self.held.sent += 1;
             return true;
         }
-        if self.held.count >= MOST_HELD {
+        if self.held.count >= MAX_HELD {
             return true;
         }
         self.held.count += 1;
         if self.held.due == Time::NEVER {
             let twentieth = |rtt: Span| Span::from_nanos(rtt.as_nanos() / 20);
-            let wait = self.rtt.map_or(Span::ZERO, twentieth).min(HELD_FOR);
-            self.held.due = now + wait + HELD_SLACK;
+            let wait = self.rtt.map_or(Span::ZERO, twentieth).min(MAX_HOLD);
+            self.held.due = now + wait + HOLD_SLACK;
         }
         false
     }
 
     /// Whether duplicates are held back.
     #[inline]
-    pub fn is_holding(&self) -> bool {
+    pub(crate) fn is_holding(&self) -> bool {
         self.held.count > 0
     }
 
-    /// The timer of a delayed acknowledgement has rung: Linux waits longer for the next.
-    pub fn on_timer(&mut self, now: Time) {
+    /// The timer has expired: Linux doubles the delay (`tcp_delack_timer_handler`).
+    pub(crate) fn on_timer(&mut self, now: Time) {
         if self.rule.adaptive && self.due <= now {
-            self.wait = (self.wait + self.wait).min(self.timeout());
+            self.ato = (self.ato + self.ato).min(self.timeout());
         }
     }
 
     /// An acknowledgement has been sent.
     #[inline]
-    pub fn on_sent(&mut self) {
+    pub(crate) fn on_sent(&mut self) {
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                self.wait = SHORTEST; // Linux `tcp_dec_quickack_mode`
+                self.ato = MIN_DELAY; // Linux `tcp_dec_quickack_mode`
             }
         }
         self.due = Time::NEVER;
@@ -258,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_doubles_when_the_timer_rings_and_is_bounded_by_the_round_trip() {
+    fn the_delay_doubles_when_the_timer_expires_up_to_the_round_trip() {
         assert_eq!(waits(100, &[0, 150, 300, 450]), [40.0, 80.0, 100.0, 100.0]);
         assert_eq!(waits(10, &[0, 60, 120]), [40.0, 40.0, 40.0]);
     }
 
     #[test]
-    fn the_wait_follows_short_gaps() {
-        // After a timer 80 ms; a gap of 10 ms takes it to 60, then to 50, by half and 20 ms.
+    fn the_delay_follows_short_gaps() {
+        // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it and 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
         acks.on_established(Span::from_millis(200));
         acks.on_data(at(0), MANY);
@@ -273,15 +280,15 @@ mod tests {
         acks.on_timer(at(40));
         acks.on_sent();
         acks.on_data(at(10), MANY);
-        assert_eq!(acks.wait, Span::from_millis(60));
+        assert_eq!(acks.ato, Span::from_millis(60));
         acks.on_data(at(20), MANY);
-        assert_eq!(acks.wait, Span::from_millis(50));
+        assert_eq!(acks.ato, Span::from_millis(50));
         acks.on_data(at(55), MANY);
-        assert_eq!(acks.wait, Span::from_millis(60), "25 and the gap of 35");
+        assert_eq!(acks.ato, Span::from_millis(60), "25 and the gap of 35");
     }
 
     #[test]
-    fn t75_a_pause_longer_than_the_timeout_brings_quick_acknowledgements_back() {
+    fn a_pause_longer_than_the_timeout_restarts_quick_acknowledgements() {
         let mut acks = DelayedAck::new(LINUX.ack, None);
         acks.on_established(Span::from_millis(100));
         let mut quick = |start_ms: u64| {
@@ -298,7 +305,7 @@ mod tests {
         assert_eq!([quick(0), quick(250), quick(600)], [16, 0, 16]);
         let mut small = DelayedAck::new(LINUX.ack, None);
         small.on_data(at(0), 10);
-        assert_eq!(small.quick, 5, "half of what is offered");
+        assert_eq!(small.quick, 5, "half of the window");
     }
 
     #[test]
@@ -321,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn other_stacks_count_and_wait() {
+    fn other_stacks_count_segments_and_wait_for_a_fixed_time() {
         let mut every = DelayedAck::new(NEWRENO.ack, None);
         every.on_data(at(0), MANY);
         assert!(every.is_due_after(at(0), 1));
@@ -332,5 +339,40 @@ mod tests {
         assert_eq!(delayed.due(), at(200));
         delayed.on_duplicate(MANY);
         assert!(!delayed.is_due_after(at(0), 1), "quick acknowledgements are Linux's");
+    }
+
+    #[test]
+    fn a_gap_of_twenty_milliseconds_is_short_and_one_as_long_as_the_delay_changes_nothing() {
+        let after = |gap_ms: u64| {
+            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+            acks.on_established(Span::from_millis(200));
+            acks.on_data(at(0), MANY);
+            acks.ato = Span::from_millis(100);
+            acks.on_data(at(gap_ms), MANY);
+            acks.ato
+        };
+        // Half of 100 ms and 20 ms; half of it and the gap; unchanged.
+        let expected = [70, 71, 149, 100].map(Span::from_millis);
+        assert_eq!([20, 21, 99, 100].map(after), expected);
+    }
+
+    #[test]
+    fn marks_start_two_quick_acknowledgements_and_duplicates_sixteen() {
+        let mut acks = DelayedAck::new(LINUX.ack, None);
+        acks.on_mark(MANY);
+        assert_eq!(acks.quick, 2);
+        acks.on_duplicate(MANY);
+        assert_eq!(acks.quick, 16);
+        acks.on_mark(MANY);
+        assert_eq!(acks.quick, 16, "never fewer");
+        let mut small = DelayedAck::new(LINUX.ack, None);
+        small.on_duplicate(2);
+        assert_eq!(small.quick, 2, "at least two");
+    }
+
+    #[test]
+    fn a_segment_is_pushed_after_more_than_half_of_the_window() {
+        let mut acks = DelayedAck::new(LINUX.ack, None);
+        assert_eq!([4, 5, 9, 10].map(|next| acks.is_pushed(next, 8)), [false, true, false, true]);
     }
 }

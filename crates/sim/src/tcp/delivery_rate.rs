@@ -1,9 +1,8 @@
-//! Delivery rate: how fast the network has carried what was acknowledged
-//! (draft-ietf-ccwg-bbr §4.1, Linux `tcp_rate.c`; endpoints sheet §2.7).
+//! Delivery-rate estimation (draft-ietf-ccwg-bbr §4.1, Linux `tcp_rate.c`).
 //!
-//! Every packet remembers what had been delivered when it left. When it arrives, what was delivered since,
-//! over the longer of the times of sending and of acknowledging, is a sample: neither a burst of packets
-//! nor a burst of acknowledgements can make it too large.
+//! Each packet records how much had been delivered when it left. When it is acknowledged, the
+//! amount delivered since, divided by the longer of the sending and the acknowledging interval, is
+//! a sample: neither a burst of packets nor a burst of acknowledgements can make it too large.
 
 use sojourn_aqm::{Span, Time};
 
@@ -12,17 +11,17 @@ use super::scoreboard::Transmission;
 /// One sample. Counts are in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RateSample {
-    /// Delivered over the interval.
+    /// Packets delivered over the interval.
     pub delivered: u64,
     /// The interval.
     pub interval: Span,
-    /// Delivered in all when the packet left.
+    /// Packets delivered in total when the packet left.
     pub prior_delivered: u64,
-    /// In flight when the packet left, itself included.
+    /// Packets in flight when the packet left, itself included.
     pub in_flight: u32,
-    /// Lost since the packet left.
+    /// Packets lost since the packet left.
     pub lost: u64,
-    /// The application, not the network, held the sender back.
+    /// The application, not the network, limited the sender.
     pub app_limited: bool,
 }
 
@@ -33,7 +32,7 @@ impl RateSample {
     }
 }
 
-/// What a packet knew when it left.
+/// State recorded with a packet when it left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     delivered: u64,
@@ -46,15 +45,15 @@ struct Record {
 
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
-pub struct DeliveryRate {
-    /// By segment number, as many as were ever outstanding.
+pub(crate) struct DeliveryRate {
+    /// A ring by segment number, as long as was ever outstanding.
     records: Vec<Record>,
     delivered: u64,
     delivered_at: Time,
-    /// When the packet left that was delivered last: where the next flight's sending starts.
+    /// When the most recently delivered packet left: the start of the next sending interval.
     first_sent: Time,
     lost: u64,
-    /// Until so many are delivered, samples are limited by the application.
+    /// Until this many packets are delivered, samples are application-limited.
     app_limited_until: u64,
 }
 
@@ -73,18 +72,18 @@ impl Default for DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Delivered in all.
-    pub fn delivered(&self) -> u64 {
+    /// Packets delivered in total.
+    pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Lost in all.
-    pub fn lost(&self) -> u64 {
+    /// Packets lost in total.
+    pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
     /// A packet leaves; `una` is the lowest outstanding, `in_flight` counts it.
-    pub fn on_sent(&mut self, now: Time, seq: u32, una: u32, in_flight: u32) {
+    pub(crate) fn on_sent(&mut self, now: Time, seq: u32, una: u32, in_flight: u32) {
         if in_flight == 1 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -115,8 +114,8 @@ impl DeliveryRate {
         self.records = records;
     }
 
-    /// What a packet that is just judged lost says of its flight; it counts as lost.
-    pub fn on_lost(&mut self, seq: u32) -> RateSample {
+    /// Counts a packet as lost; returns the sample of its flight, without an interval.
+    pub(crate) fn on_lost(&mut self, seq: u32) -> RateSample {
         self.lost += 1;
         self.since(&self.records[self.place(seq)])
     }
@@ -132,9 +131,9 @@ impl DeliveryRate {
         }
     }
 
-    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval shorter than
-    /// the smallest round-trip time comes from a retransmission whose original arrived: no sample.
-    pub fn on_delivered(
+    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval below
+    /// the minimum round-trip time gives no sample: it was a retransmission whose original arrived.
+    pub(crate) fn on_delivered(
         &mut self,
         now: Time,
         packets: u32,
@@ -149,7 +148,7 @@ impl DeliveryRate {
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let newest = newest?; // a duplicate without SACK does not say which packet arrived
+        let newest = newest?; // a duplicate without SACK leaves open which packet arrived
         let record = self.records[self.place(newest.seq)];
         let sending = newest.sent.since(record.first_sent);
         let acknowledging = now.since(record.delivered_at);
@@ -159,8 +158,8 @@ impl DeliveryRate {
         Some(sample).filter(|sample| possible && sample.interval > Span::ZERO)
     }
 
-    /// The application has nothing more to send at present: what is in flight tells no rate.
-    pub fn mark_app_limited(&mut self, in_flight: u32) {
+    /// The application has nothing more to send: samples of what is in flight are limited by it.
+    pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 }
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_packet_tells_what_was_lost_since_it_left() {
+    fn the_sample_of_a_lost_packet_has_the_losses_since_it_left() {
         let mut rate = DeliveryRate::default();
         (0..40u32).for_each(|n| rate.on_sent(ms(0), n, 0, n + 1));
         let lost: Vec<RateSample> = [7, 8, 9].map(|seq| rate.on_lost(seq)).to_vec();

@@ -1,25 +1,25 @@
-//! TCP endpoints, one file per concern.
+//! TCP endpoints: sender, receiver, and the rules that profiles are made of.
 
 pub mod accecn;
-pub mod delayed_ack;
-pub mod delivery_rate;
-pub mod descent;
-pub mod halving;
-pub mod initial_window;
+mod cwnd_reduction;
+mod delayed_ack;
+pub(crate) mod delivery_rate;
+mod initial_window;
 pub mod negotiation;
-pub mod offer;
-pub mod pacing;
-pub mod pipe;
+mod pacing;
+mod pipe;
 pub mod profile;
-pub mod prr;
-pub mod ranges;
+mod prr;
+mod ranges;
+mod rate_halving;
+pub mod receive_window;
 pub mod receiver;
-pub mod reordering;
-pub mod rtt;
+mod reordering;
+mod rtt;
 pub mod rules;
-pub mod scoreboard;
+mod scoreboard;
 pub mod sender;
-pub mod wheel;
+mod timer_wheel;
 
 pub use profile::Profile;
 pub use receiver::{Answer, Receiver};

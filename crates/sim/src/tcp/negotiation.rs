@@ -1,34 +1,35 @@
-//! Which feedback of marks two ends agree on when a connection opens (RFC 9768 §3.1, RFC 3168 §6.1.1).
+//! Negotiation of ECN feedback when a connection opens (RFC 9768 §3.1, RFC 3168 §6.1.1).
 //!
-//! The sender of a flow is the client of its connection and sends all its data, so that of the handshake
-//! only SYN and SYN-ACK can be observed: the client's own counter, which starts at 6 after a SYN-ACK with CE,
-//! and the encoding of its first acknowledgement tell of marks on packets towards the client, and there is no
-//! data among those. Servers that answer with flags of their own (`Broken`, `Nonce`) are read and never made.
+//! The sender of a flow is the client of its connection and sends all the data. Of the handshake,
+//! only SYN and SYN-ACK are modelled: the client's own counter (RFC 9768 §3.2.2.1: 6 after a
+//! SYN-ACK with CE) and the encoding of its first acknowledgement report marks on packets towards
+//! the client, and none of those carries data. Answers of broken and nonce servers (RFC 9768 Table
+//! 2) are understood, but never sent.
 
 use sojourn_aqm::Ecn;
 
-/// AE, CWR and ECE of the TCP header as one number, the field that later counts marks.
+/// AE, CWR and ECE of the TCP header as one number: the field that later is ACE.
 pub type Flags = u8;
 
-/// How marks are fed back.
+/// A feedback mode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Mode {
-    /// Not at all: no packet is ECN-capable.
+    /// No ECN: no packet is ECN-capable.
     #[default]
     NotEcn,
-    /// Until the sender says that it has reduced (RFC 3168).
+    /// ECE until the sender answers with CWR (RFC 3168).
     Classic,
-    /// By counters (RFC 9768).
+    /// Counters of marks (RFC 9768).
     Accurate,
 }
 
-/// The answer of a server that speaks classic ECN.
+/// The SYN-ACK of a classic ECN server.
 const CLASSIC_ANSWER: Flags = 0b001;
-/// Reserved: the server can do it, and tells nothing of the SYN (RFC 9768 §3.1.3).
+/// Reserved: accurate feedback, without the ECN field of the SYN (RFC 9768 §3.1.3).
 const RESERVED_ANSWER: Flags = 0b101;
 
 impl Mode {
-    /// The flags of a SYN that asks for it.
+    /// The flags of a SYN that requests this mode.
     pub const fn request(self) -> Flags {
         match self {
             Mode::NotEcn => 0b000,
@@ -37,8 +38,8 @@ impl Mode {
         }
     }
 
-    /// What a server that speaks `self` at most makes of a SYN. Flags that mean nothing yet ask for accurate
-    /// feedback (RFC 9768 §3.1.3).
+    /// The mode that a server with at most `self` enters after a SYN. Reserved flags request
+    /// accurate feedback (RFC 9768 §3.1.3).
     pub const fn granted(self, syn: Flags) -> Mode {
         match (syn, self) {
             (0b000, _) | (_, Mode::NotEcn) => Mode::NotEcn,
@@ -47,8 +48,8 @@ impl Mode {
         }
     }
 
-    /// The flags of the SYN-ACK in this mode, which tells with what ECN field the SYN arrived (RFC 9768,
-    /// Table 2).
+    /// The flags of the SYN-ACK in this mode, which in accurate mode report the ECN field that the
+    /// SYN arrived with (RFC 9768 Table 2).
     pub const fn answer(self, syn_arrived: Ecn) -> Flags {
         match (self, syn_arrived) {
             (Mode::NotEcn, _) => 0b000,
@@ -60,8 +61,8 @@ impl Mode {
         }
     }
 
-    /// The mode of a client that has asked for `self` and got this answer. A server that sends its flags
-    /// back as they came is broken and speaks no ECN.
+    /// The mode of a client that requested `self` and received this answer. A server that reflects
+    /// the flags is broken and gets no ECN (RFC 9768 Table 2).
     pub const fn settled(self, answer: Flags) -> Mode {
         match (self, answer) {
             (Mode::Classic | Mode::Accurate, CLASSIC_ANSWER) => Mode::Classic,
@@ -71,7 +72,7 @@ impl Mode {
     }
 }
 
-/// With what ECN field a SYN that was sent with `sent` arrived, as an answer in accurate mode tells.
+/// The ECN field that a SYN arrived with, according to an answer in accurate mode.
 pub const fn syn_arrived(answer: Flags, sent: Ecn) -> Ecn {
     match answer {
         RESERVED_ANSWER => sent,
@@ -82,8 +83,8 @@ pub const fn syn_arrived(answer: Flags, sent: Ecn) -> Ecn {
     }
 }
 
-/// Whether something on the way has cleared or made up the field: only ECT may change, and not to Not-ECT
-/// (RFC 9768 §3.2.2.3, RFC 3168 §18).
+/// Whether the path has changed the field in an invalid way: only ECT may change, and only to the
+/// other ECT or to CE (RFC 9768 §3.2.2.3, RFC 3168 §18).
 pub fn is_mangled(sent: Ecn, arrived: Ecn) -> bool {
     sent != arrived && (sent == Ecn::NotEct || sent == Ecn::Ce || arrived == Ecn::NotEct)
 }
@@ -96,7 +97,7 @@ mod tests {
     const FIELDS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
     #[test]
-    fn both_ends_come_to_the_lower_of_their_modes() {
+    fn both_ends_agree_on_the_lower_of_their_modes() {
         for (asked, speaks) in MODES.iter().flat_map(|a| MODES.map(|b| (*a, b))) {
             let granted = speaks.granted(asked.request());
             assert_eq!(granted, asked.min(speaks), "{asked:?} to {speaks:?}");
@@ -107,20 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn rfc_9768_table_2_accurate_answers_tell_of_the_syn() {
-        let told = FIELDS.map(|field| Mode::Accurate.answer(field));
-        assert_eq!(told, [0b010, 0b011, 0b100, 0b110]);
-        assert_eq!(told.map(|flags| syn_arrived(flags, Ecn::NotEct)), FIELDS);
+    fn rfc_9768_table_2_an_accurate_answer_reports_the_field_of_the_syn() {
+        let answers = FIELDS.map(|field| Mode::Accurate.answer(field));
+        assert_eq!(answers, [0b010, 0b011, 0b100, 0b110]);
+        assert_eq!(answers.map(|flags| syn_arrived(flags, Ecn::NotEct)), FIELDS);
     }
 
     #[test]
-    fn rfc_9768_table_2_a_server_that_reflects_is_broken() {
+    fn rfc_9768_table_2_a_server_that_reflects_the_flags_gets_no_ecn() {
         assert_eq!(Mode::Accurate.settled(0b111), Mode::NotEcn);
         assert_eq!(Mode::Classic.settled(0b011), Mode::NotEcn);
     }
 
     #[test]
-    fn rfc_9768_section_3_1_3_reserved_flags_are_accurate_feedback() {
+    fn rfc_9768_section_3_1_3_reserved_flags_mean_accurate_feedback() {
         for syn in [0b001, 0b010, 0b100, 0b101, 0b110] {
             assert_eq!(Mode::Accurate.granted(syn), Mode::Accurate, "{syn:03b}");
         }
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn rfc_9768_section_3_2_2_3_invalid_transitions() {
+    fn rfc_9768_section_3_2_2_3_invalid_transitions_are_recognised() {
         let mangled = |sent| FIELDS.map(|arrived| is_mangled(sent, arrived));
         assert_eq!(mangled(Ecn::NotEct), [false, true, true, true]);
         assert_eq!(mangled(Ecn::Ect1), [true, false, false, false]);

@@ -1,29 +1,29 @@
-//! Pacing: packets leave at a rate, not in bursts (endpoints sheet §1.14).
+//! Pacing: packets leave at a rate, not in bursts.
 //!
-//! As in Linux 6.1 (`tcp_update_pacing_rate`, `tcp_update_skb_after_send`): a control that names no rate
-//! is paced at twice its window per round trip while it is below half the threshold, at 1.2 times
-//! otherwise; the first ten segments leave unpaced; a packet that leaves late shortens the next gap, by
-//! half of it at most.
+//! As in Linux 6.1 (`tcp_update_pacing_rate`, `tcp_update_skb_after_send`): a control without a
+//! rate of its own is paced at twice its window per round trip while that is below half the
+//! threshold, at 1.2 times its window otherwise; the first ten segments leave unpaced; a packet
+//! that leaves late shortens the next gap, at most by half.
 //!
-//! Deviation from Linux: without segmentation offload packets leave one by one, where the control does not
-//! allow a burst.
+//! Deviation from Linux: there is no segmentation offload, so packets leave one by one unless the
+//! control allows a burst.
 
 use sojourn_aqm::{Span, Time};
 
 use crate::cc::Window;
 
 /// Linux `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
-const STARTING: f64 = 2.0;
-const AVOIDING: f64 = 1.2;
-/// Segments of a connection that are never paced.
+const SLOW_START_RATIO: f64 = 2.0;
+const AVOIDANCE_RATIO: f64 = 1.2;
+/// The first segments of a connection are not paced (Linux `tcp_update_skb_after_send`).
 const UNPACED: u32 = 10;
 
 /// When the packets of one connection may leave.
 #[derive(Clone, Debug)]
-pub struct Pacer {
-    /// So much may leave ahead of the rate.
+pub(crate) struct Pacer {
+    /// How far packets may leave ahead of the rate.
     burst: Span,
-    /// Time per packet; none without a rate.
+    /// Time per packet; none: unpaced.
     gap: Option<Span>,
     /// When the next packet is due.
     next: Time,
@@ -31,38 +31,38 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Without a rate yet.
-    pub fn new(burst: Span) -> Pacer {
+    /// No rate yet.
+    pub(crate) fn new(burst: Span) -> Pacer {
         Pacer { burst, gap: None, next: Time::ZERO, sent: 0 }
     }
 
-    /// Sets the rate in packets per second; without one nothing is held back.
-    pub fn set_rate(&mut self, rate: Option<f64>) {
+    /// Sets the rate in packets per second; none: unpaced.
+    pub(crate) fn set_rate(&mut self, rate: Option<f64>) {
         self.gap = rate.filter(|&rate| rate > 0.0).map(|rate| Span::from_secs_f64(1.0 / rate));
     }
 
     /// Whether a packet may leave now.
     #[inline]
-    pub fn allows(&self, now: Time) -> bool {
+    pub(crate) fn allows(&self, now: Time) -> bool {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
     }
 
-    /// Packets that Linux hands down to the queue `fq`, where they wait for the pace and count as sent: what
-    /// leaves in 2^-10 s, two at least (`tcp_small_queue_check`).
-    pub fn handed_down(&self) -> u32 {
+    /// Packets that Linux passes down to the `fq` qdisc, where they wait for pacing and count as
+    /// sent: those of 2^-10 s, at least two (`tcp_small_queue_check`).
+    pub(crate) fn queued_below(&self) -> u32 {
         const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);
         let gap = self.gap.map_or(1, |gap| gap.as_nanos().max(1));
         (LONGEST.as_nanos() / gap).clamp(2, u64::from(u32::MAX)) as u32
     }
 
     /// When the next packet is due.
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.next
     }
 
     /// A packet leaves.
     #[inline]
-    pub fn on_sent(&mut self, now: Time) {
+    pub(crate) fn on_sent(&mut self, now: Time) {
         self.sent = self.sent.saturating_add(1);
         if let Some(gap) = self.gap.filter(|_| self.sent > UNPACED) {
             let late = if self.next < now { now.since(self.next) } else { Span::ZERO };
@@ -71,9 +71,10 @@ impl Pacer {
     }
 }
 
-/// The rate of Linux for a control that names none, in packets per second; none before the first sample.
-pub fn rate_of_window(window: &Window, outstanding: u32, srtt: Span) -> Option<f64> {
-    let ratio = if window.cwnd < window.ssthresh / 2 { STARTING } else { AVOIDING };
+/// Linux's rate for a control without one of its own, in packets per second; none before the first
+/// round-trip sample.
+pub(crate) fn rate_of_window(window: &Window, outstanding: u32, srtt: Span) -> Option<f64> {
+    let ratio = if window.cwnd < window.ssthresh / 2 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
     let rate = ratio * f64::from(window.cwnd.max(outstanding)) / srtt.as_secs();
     Some(rate).filter(|_| srtt > Span::ZERO)
 }
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn section_1_14_ratios_and_the_first_ten() {
+    fn the_rate_is_twice_or_1_2_times_the_window_after_ten_unpaced_packets() {
         let rate = |cwnd, ssthresh| {
             let window = Window::above(cwnd, ssthresh);
             rate_of_window(&window, 0, Span::from_millis(100))
@@ -101,7 +102,7 @@ mod tests {
             assert!(pacer.allows(Time::ZERO));
             pacer.on_sent(Time::ZERO);
         });
-        // The eleventh finds no paced packet before it.
+        // The eleventh does not follow a paced packet.
         assert!(pacer.allows(Time::ZERO));
         pacer.on_sent(Time::ZERO);
         assert!(!pacer.allows(at(999)) && pacer.allows(at(1000)));
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_leaves_ahead_of_the_rate_and_no_more() {
+    fn a_burst_leaves_ahead_of_the_rate_and_nothing_beyond_it() {
         let mut pacer = pacing(Span::from_millis(3));
         let mut left = 0;
         while pacer.allows(at(1_000_000)) {
@@ -131,5 +132,23 @@ mod tests {
             left += 1;
         }
         assert_eq!((left, pacer.next()), (4, at(1_004_000)));
+    }
+
+    #[test]
+    fn what_is_queued_below_is_a_millisecond_of_packets_and_at_least_two() {
+        let queued = |gap_us| {
+            let gap = Some(Span::from_micros(gap_us));
+            Pacer { gap, ..pacing(Span::ZERO) }.queued_below()
+        };
+        assert_eq!([10, 325, 326, 5_000].map(queued), [97, 3, 2, 2]);
+    }
+
+    #[test]
+    fn without_a_positive_rate_nothing_is_held_back() {
+        for rate in [None, Some(0.0)] {
+            let mut pacer = pacing(Span::ZERO);
+            pacer.set_rate(rate);
+            assert!(pacer.allows(Time::ZERO), "{rate:?}");
+        }
     }
 }

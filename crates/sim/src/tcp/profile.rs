@@ -1,5 +1,5 @@
-//! Profiles: which TCP an endpoint speaks, as data (endpoints sheet §1.20). A rule is a field, a stack is
-//! a value. Code asks the fields and never the name.
+//! Profiles: the rules of a TCP stack as data. A rule is a field, a stack is a value. Code tests
+//! fields, never the name.
 //!
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
@@ -9,7 +9,7 @@ use sojourn_aqm::params::nearest;
 pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;
 
-/// When a retransmission is due.
+/// The retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoRule {
     /// Before the first sample.
@@ -20,7 +20,7 @@ pub struct RtoRule {
     pub max: Span,
 }
 
-/// What the floor of the timeout holds up.
+/// What the floor of the timeout applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RtoFloor {
     /// The variance term, which follows the largest deviation of a round trip (Linux).
@@ -29,31 +29,31 @@ pub enum RtoFloor {
     Whole(Span),
 }
 
-/// When the receiver acknowledges.
+/// When a receiver acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRule {
-    /// Segments that one acknowledgement covers at most.
+    /// Most segments that one acknowledgement covers.
     pub every: u32,
-    /// How long an acknowledgement may wait, where that does not adapt.
+    /// Delay of an acknowledgement, unless it adapts.
     pub delay: Span,
-    /// Whether the wait follows the gaps between segments, and segments are acknowledged one by one
-    /// at the start of a connection, after a pause, at duplicates and at marks (Linux).
+    /// Whether the delay follows the gaps between segments, and segments are acknowledged one by
+    /// one at the start of a connection, after a pause, after duplicates and after marks (Linux).
     pub adaptive: bool,
     /// Most segments acknowledged one by one.
     pub quick: u32,
-    /// Whether segments out of order too begin that anew: after every loss the next sixteen are (Linux
-    /// before 4.18, `tcp_data_queue` calling `tcp_enter_quickack_mode`).
+    /// Whether segments out of order restart that, so that after every loss the next sixteen are
+    /// acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
     pub quick_at_gaps: bool,
-    /// Whether duplicates beyond the third are thinned (Linux since 4.18).
+    /// Whether duplicates beyond the third are compressed (Linux since 4.18, `tcp_comp_sack_nr`).
     pub compression: bool,
-    /// Whether what a sender pushes is acknowledged at once: a segment whenever half of the largest window
-    /// offered to it has been filled (Linux `forced_push`; since 6.6 `tcp_measure_rcv_mss`).
+    /// Whether segments with PSH are acknowledged at once: one whenever half of the largest receive
+    /// window has been filled (Linux `forced_push`; since 6.6 `tcp_measure_rcv_mss`).
     pub answers_push: bool,
-    /// Whether SACK blocks and the option of AccECN count in the size of an acknowledgement.
+    /// Whether SACK blocks and the AccECN option count in the size of an acknowledgement.
     pub counts_options: bool,
 }
 
-/// Which silence or noise stands for a loss.
+/// How losses are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detection {
     /// Time since sending, against what was delivered since (RFC 8985).
@@ -64,39 +64,41 @@ pub enum Detection {
     Duplicates,
 }
 
-/// How the window gets to its new size.
+/// How a reduction brings the window to its new size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// In proportion to what is delivered (RFC 9937).
     Proportional,
-    /// The same with RFC 6937's slow-start bound: below the threshold one packet more on every
-    /// acknowledgement (Linux 3.2 to 4.2).
+    /// The same with RFC 6937's slow-start reduction bound: below the threshold one packet more on
+    /// every acknowledgement (Linux 3.2 to 4.2).
     ProportionalEager,
     /// One packet for every second acknowledgement (Linux before 3.2).
     Halving,
-    /// At once, sending held back by a count of packets in the pipe (ns-2's Sack1).
+    /// At once, with sending limited by a pipe count (ns-2's Sack1).
     Pipe,
-    /// At once. Each duplicate stands for a packet that has left: RFC 6582's inflated window.
+    /// At once. Each duplicate counts as a packet that has arrived, which equals RFC 6582's
+    /// inflated window.
     AtOnce,
 }
 
-/// When an odd acknowledgement must not let a burst go (Linux `tcp_moderate_cwnd`, before 3.10).
+/// When the window is cut to prevent a burst after a dubious acknowledgement (Linux
+/// `tcp_moderate_cwnd`, before 3.10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moderation {
     /// Never.
     Never,
     /// While something is SACKed, and after a timeout (Linux 3.8).
     Disordered,
-    /// Also on the acknowledgement that ends an episode (Linux 2.6).
+    /// Also on the acknowledgement that ends a recovery (Linux 2.6).
     Always,
 }
 
-/// What idle time does to the window.
+/// What an idle period does to the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Idle {
-    /// Half per timeout that has passed (RFC 2861, Linux).
+    /// It is halved for every timeout that has passed (RFC 2861, Linux).
     Halve,
-    /// Back to the initial window after one timeout (RFC 5681, ns-2).
+    /// It returns to the initial window after one timeout (RFC 5681 §4.1, ns-2).
     Restart,
     /// Nothing (ns-3).
     Keep,
@@ -109,63 +111,64 @@ pub struct Profile {
     pub name: &'static str,
     /// One line, with the sources.
     pub doc: &'static str,
-    /// The congestion control where a flow names none.
+    /// The congestion control of flows that name none.
     pub cc: &'static str,
     /// Initial window.
     pub initial_window: InitialWindow,
     /// Whether SACK is negotiated.
     pub sack: bool,
-    /// Whether segments carry timestamps (RFC 7323): every acknowledgement gives a sample, and an echo
-    /// tells an original from its retransmission.
+    /// Whether segments carry timestamps (RFC 7323): every acknowledgement gives a round-trip
+    /// sample, and an echo distinguishes an original from its retransmission.
     pub timestamps: bool,
-    /// What stands for a loss.
+    /// How losses are detected.
     pub detection: Detection,
     /// How far the duplicate threshold of three follows observed reordering (Linux
     /// `tcp_max_reordering`).
     pub max_reordering: u32,
-    /// Whether a recovery finds losses of what was sent after it began (Linux since 2.6.37).
+    /// Whether a recovery finds losses of data sent after it began (Linux since 2.6.37).
     pub marks_new_data: bool,
-    /// Whether two duplicates, or one, stand for a loss where no more can come (RFC 5827).
+    /// Whether one or two duplicates mean a loss when no more can arrive (RFC 5827).
     pub early_retransmit: bool,
-    /// When the window is cut to what is in flight and a few packets more.
+    /// When the window is cut to the packets in flight and a few more.
     pub moderation: Moderation,
     /// How the window comes down after a loss.
     pub recovery: Style,
-    /// How it comes down after a mark.
+    /// How the window comes down after a mark.
     pub on_mark: Style,
-    /// Most packets that one acknowledgement counts for in slow start.
+    /// Most packets that one acknowledgement counts for in slow start (RFC 3465).
     pub slow_start_per_ack: u32,
     /// Most packets that one acknowledgement counts for in congestion avoidance.
     pub avoidance_per_ack: u32,
-    /// What old kernels did otherwise when the window grows.
+    /// How window growth differed in old kernels.
     pub growth: OldGrowth,
-    /// Whether reductions start from what is in flight instead of the window.
+    /// Whether reductions start from the packets in flight (RFC 5681 §3.1) instead of the window.
     pub reduce_in_flight: bool,
-    /// Whether the window grows only as far as it is used (RFC 2861).
+    /// Whether the window grows only while it is used (RFC 2861).
     pub validation: bool,
     /// Tail loss probes (RFC 8985 §7).
     pub tail_probes: bool,
-    /// F-RTO (RFC 5682), and undo of reductions that were not called for.
+    /// F-RTO (RFC 5682), and undo of unnecessary reductions.
     pub undo: bool,
-    /// F-RTO is tried after every timeout and alone judges it, on the answer to new data. Where the timeout
-    /// was right, all that is not SACKed counts as lost, what was sent since too, and three packets may leave;
-    /// where it was spurious, the window still comes down to half (Linux 2.6.26 to 3.9, `tcp_process_frto`).
+    /// F-RTO runs after every timeout and decides alone, on the answer to new data. If the timeout
+    /// was justified, everything not SACKed counts as lost, what was sent since included, and three
+    /// packets may leave. If it was spurious, the window is halved all the same (Linux 2.6.26 to
+    /// 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
-    /// Where a mark forbids an undo, the window still rises to the threshold (Linux 2.6 and 3.x,
+    /// If a mark forbids an undo, the window still rises to the threshold (Linux 2.6 and 3.x,
     /// `tcp_undo_cwr`).
     pub marked_undo: bool,
-    /// New data on the first two duplicates (RFC 3042).
+    /// Limited transmit: new data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
-    /// A SYN that is sent again asks for no classic ECN any more (RFC 3168 §6.1.1.1; Linux since 4.1,
+    /// A retransmitted SYN no longer requests classic ECN (RFC 3168 §6.1.1.1; Linux since 4.1,
     /// `tcp_ecn_fallback`).
     pub ecn_fallback: bool,
-    /// Idle time.
+    /// What an idle period does to the window.
     pub idle: Idle,
-    /// Packets are paced also where the congestion control does not ask for it.
+    /// Packets are paced even if the congestion control does not require it.
     pub pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoRule,
-    /// The tick of the wheel that timers ring on (Linux since 4.8); none: they ring on time.
+    /// The tick of the timer wheel (Linux since 4.8); none: timers are exact.
     pub tick: Option<Span>,
     /// Acknowledgements.
     pub ack: AckRule,
@@ -299,15 +302,16 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
-/// How many of [`PROFILES`] are stacks; those behind them are presets.
+/// How many of [`PROFILES`] are stacks; the others are presets.
 pub const STACKS: usize = 5;
 
-/// Every profile: the stacks, then the presets of the five papers (endpoints sheet §1.20.2).
+/// Every profile: the stacks, then the presets of the five papers.
 pub const PROFILES: [Profile; 10] = [
     LINUX,
     Profile {
         name: "linux-fq",
-        doc: "Linux 6.x above the queue `fq`, which paces: 2 windows per round trip in slow start, 1.2 later",
+        doc: "Linux 6.x above the queue `fq`, which paces: 2 windows per round trip in slow start, \
+              1.2 later",
         pacing: true,
         ..LINUX
     },
@@ -316,15 +320,15 @@ pub const PROFILES: [Profile; 10] = [
     SACK,
     Profile {
         name: "madpie",
-        doc: "MADPIE's ns-2 TCP-Linux: FACK, gradual descent, no undo, window of 10, every packet \
-              acknowledged",
+        doc: "MADPIE's ns-2 TCP-Linux: FACK, gradual reduction, no undo, window of 10, every \
+              packet acknowledged",
         cc: "cubic",
         initial_window: InitialWindow::Packets(10),
         timestamps: false,
         marks_new_data: true,
         moderation: Moderation::Never,
-        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how many
-        // packets an acknowledgement covers, which comes to counting packets too.
+        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how
+        // many packets an acknowledgement covers, which comes to counting packets too.
         slow_start_per_ack: EACH,
         avoidance_per_ack: EACH,
         undo: false,
@@ -357,8 +361,8 @@ pub const PROFILES: [Profile; 10] = [
     },
     Profile {
         name: "kids-3.8",
-        doc: "Much Ado About Nothing: Linux 3.8 with FACK, early retransmit, PRR and ABC, no tail loss \
-              probes; use framing = 38B or 14B",
+        doc: "Much Ado About Nothing: Linux 3.8 with FACK, early retransmit, PRR and ABC, no tail \
+              loss probes; use framing = 38B or 14B",
         initial_window: InitialWindow::Packets(10),
         marks_new_data: true,
         early_retransmit: true,
@@ -396,14 +400,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_profile_names_the_nearest() {
+    fn the_error_for_an_unknown_profile_names_the_nearest() {
         let error = profile("linus").expect_err("there is no such profile");
         assert!(error.contains("did you mean `linux`"), "{error}");
         assert!(PROFILES.iter().all(|known| profile(known.name) == Ok(*known)));
     }
 
     #[test]
-    fn initial_windows_of_1_13() {
+    fn every_profile_has_the_initial_window_of_its_stack() {
         let window = |name: &str, payload| profile(name).unwrap().initial_window.packets(payload);
         assert_eq!([window("linux-2.6", 1448), window("linux-2.6", 1000)], [3, 4]);
         assert_eq!(

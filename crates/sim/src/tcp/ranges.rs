@@ -1,4 +1,4 @@
-//! Disjoint ranges of segment numbers, in order: what has been received beyond a hole.
+//! Sets of segment numbers as disjoint ranges: what was received above a hole.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use crate::packet::Block;
 
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
-/// A tree, not a list: half of a window of 40,000 may be holes when slow start overshoots, and moving the
-/// blocks behind each hole that is filled took ten times as long as all the rest of the simulation.
+/// It is a tree, not a list: half of a window of 40,000 may be holes when slow start overshoots,
+/// and moving the blocks above every hole that is filled took ten times as long as the rest of the
+/// simulation.
 #[derive(Clone, Debug, Default)]
-pub struct Ranges {
+pub(crate) struct Ranges {
     /// The end of each block, by its start.
     ends: BTreeMap<u32, u32>,
 }
@@ -17,7 +18,7 @@ pub struct Ranges {
 impl Ranges {
     /// Adds a block and calls `fresh` for every part of it that was not yet in the set. Returns the
     /// block of the set that now contains it.
-    pub fn insert(&mut self, block: Block, mut fresh: impl FnMut(Block)) -> Block {
+    pub(crate) fn insert(&mut self, block: Block, mut fresh: impl FnMut(Block)) -> Block {
         debug_assert!(!block.is_empty(), "an empty block holds no segment");
         let (mut merged, mut from) = (block, block.start);
         if let Some((&start, &end)) = self.ends.range(..=block.start).next_back()
@@ -43,8 +44,8 @@ impl Ranges {
         merged
     }
 
-    /// Forgets everything below `floor`.
-    pub fn forget_below(&mut self, floor: u32) {
+    /// Removes everything below `floor`.
+    pub(crate) fn forget_below(&mut self, floor: u32) {
         while let Some(first) = self.ends.first_entry()
             && *first.key() < floor
         {
@@ -56,7 +57,7 @@ impl Ranges {
     }
 
     /// Takes the first block out if it starts at `start`.
-    pub fn take_at(&mut self, start: u32) -> Option<Block> {
+    pub(crate) fn take_at(&mut self, start: u32) -> Option<Block> {
         let first = self.ends.first_entry().filter(|first| *first.key() <= start)?;
         let (start, end) = first.remove_entry();
         Some(Block { start, end })
@@ -64,27 +65,27 @@ impl Ranges {
 
     /// One past the highest number in the set.
     #[inline]
-    pub fn end(&self) -> Option<u32> {
+    pub(crate) fn end(&self) -> Option<u32> {
         self.ends.last_key_value().map(|(_, &end)| end)
     }
 
     /// Whether a segment is in the set.
-    pub fn contains(&self, seq: u32) -> bool {
+    pub(crate) fn contains(&self, seq: u32) -> bool {
         self.ends.range(..=seq).next_back().is_some_and(|(_, &end)| seq < end)
     }
 
     /// Whether the set is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
+    /// Removes everything.
+    pub(crate) fn clear(&mut self) {
         self.ends.clear();
     }
 
-    /// The `n`-th highest number in the set, from one.
-    pub fn from_top(&self, n: u32) -> Option<u32> {
+    /// The `n`-th highest number in the set, counting from one.
+    pub(crate) fn from_top(&self, n: u32) -> Option<u32> {
         let mut left = n;
         for (&start, &end) in self.ends.iter().rev() {
             let numbers = end - start;

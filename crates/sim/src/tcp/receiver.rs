@@ -1,14 +1,14 @@
-//! The receiving side: reassembly, when to acknowledge, SACK blocks, the echo of marks (endpoints
-//! sheet §3).
+//! The receiving side of a TCP connection: reassembly, acknowledgements, SACK blocks, ECN feedback
+//! (RFC 9293, RFC 2018, RFC 2883, RFC 3168; Linux 6.1 `tcp_data_queue`).
 
 use sojourn_aqm::{Ecn, Span, Time};
 
-use super::accecn::{Counters, OPTION_BYTES, OptionRule};
+use super::accecn::{AccEcnCounters, OPTION_BYTES, OptionRule};
 use super::delayed_ack::DelayedAck;
 use super::negotiation::{Flags, Mode};
-use super::offer::{Offer, WindowRule};
 use super::profile::AckRule;
 use super::ranges::Ranges;
+use super::receive_window::{ReceiveWindow, WindowRule};
 use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
 
 /// The receiver of one connection.
@@ -18,49 +18,49 @@ pub struct Receiver {
     beyond: Ranges,
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
-    /// The last duplicate, to be told once and first (RFC 2883).
+    /// The last duplicate, reported once, in the first block (RFC 2883 §4).
     duplicate: Option<u32>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     acks: DelayedAck,
-    offer: Offer,
+    window: ReceiveWindow,
     sack: bool,
     counts_options: bool,
     ecn: EcnAbility,
-    /// What was agreed on at the first SYN.
+    /// The mode agreed on at the first SYN.
     agreed: Option<Mode>,
     /// The ECN field of its acknowledgements.
     ack_field: Ecn,
-    /// When the answer to the SYN left; the first segment completes the handshake.
+    /// When the SYN-ACK left; the first segment completes the handshake.
     opened: Option<Time>,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
-    precise: bool,
+    echoes_runs: bool,
     /// Marks are counted instead of echoed (RFC 9768).
-    accurate: Option<Counters>,
+    accurate: Option<AccEcnCounters>,
     /// ECN-capable segments have arrived.
     ect_seen: bool,
-    /// Marks are echoed until the sender says that it has reduced (RFC 3168 §6.1.3).
+    /// ECE is set, until the sender answers with CWR (RFC 3168 §6.1.3).
     echo: bool,
-    /// The timestamp to echo.
+    /// The timestamp to echo (RFC 7323 `TS.Recent`).
     stamp: Time,
 }
 
-/// What a receiver can do with marks.
+/// What a receiver can do with ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EcnAbility {
-    /// The feedback that it grants at most.
+    /// The highest feedback mode that it supports.
     pub speaks: Mode,
-    /// With classic feedback it echoes every run of marks (RFC 8257 §3.2).
+    /// In classic mode it echoes every run of marks exactly (RFC 8257 §3.2).
     pub runs: bool,
-    /// What is ECN-capable carries this.
+    /// The field of ECN-capable packets.
     pub ect: Ecn,
-    /// Everything is ECN-capable, its answer to the SYN too.
+    /// All packets are ECN-capable, the SYN-ACK too (RFC 8311 §4.3).
     pub needs_ecn: bool,
-    /// When it sends the option of accurate feedback.
+    /// When it sends the AccECN option.
     pub option: OptionRule,
-    /// Headers of a segment, which are not data.
+    /// Headers of a segment.
     pub header_bytes: u32,
-    /// Whether timestamps take part of the room for options.
+    /// Whether timestamps take part of the option space.
     pub timestamps: bool,
 }
 
@@ -77,16 +77,16 @@ impl EcnAbility {
     };
 }
 
-/// Room for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
+/// Space for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
 const OPTION_SPACE: u32 = 40;
 const STAMP_BYTES: u32 = 12;
 
-/// What a segment calls for.
+/// When a segment is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// An acknowledgement now.
+    /// Now.
     Now,
-    /// One later, when more segments or the timer come.
+    /// Later: with another segment, or by the timer.
     Later,
 }
 
@@ -100,14 +100,14 @@ impl Receiver {
             duplicate: None,
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
-            offer: Offer::new(WindowRule::Unlimited),
+            window: ReceiveWindow::new(WindowRule::Unlimited),
             sack,
             counts_options: rule.counts_options,
             ecn: EcnAbility::NONE,
             agreed: None,
             ack_field: Ecn::NotEct,
             opened: None,
-            precise: false,
+            echoes_runs: false,
             accurate: None,
             ect_seen: false,
             echo: false,
@@ -115,28 +115,28 @@ impl Receiver {
         }
     }
 
-    /// The same with a limited window.
-    pub fn offering(self, rule: WindowRule) -> Receiver {
-        Receiver { offer: Offer::new(rule), ..self }
+    /// The same with another window rule.
+    pub fn with_window(self, rule: WindowRule) -> Receiver {
+        Receiver { window: ReceiveWindow::new(rule), ..self }
     }
 
-    /// The same with timers that ring on ticks of such a length.
-    pub fn ticking(self, rule: AckRule, tick: Option<Span>) -> Receiver {
+    /// The same with timers that expire on ticks of this length.
+    pub fn with_tick(self, rule: AckRule, tick: Option<Span>) -> Receiver {
         Receiver { acks: DelayedAck::new(rule, tick), ..self }
     }
 
-    /// Segments that it offers beyond the next expected.
-    pub fn offered(&self) -> u32 {
-        self.offer.segments()
+    /// Its window in segments.
+    pub fn window(&self) -> u32 {
+        self.window.segments()
     }
 
-    /// The same with what it can do with marks.
-    pub fn able(self, ecn: EcnAbility) -> Receiver {
+    /// The same with ECN.
+    pub fn with_ecn(self, ecn: EcnAbility) -> Receiver {
         Receiver { ecn, ..self }
     }
 
-    /// It answers a SYN. Returns the ECN field and the flags of the answer: the first SYN says which mode
-    /// the connection is in, the latest how it arrived (RFC 9768 §3.1.4.2).
+    /// Answers a SYN: returns the ECN field and the flags of the SYN-ACK. The first SYN sets the
+    /// mode, the flags report how the latest arrived (RFC 9768 §3.1.4.2).
     pub fn on_syn(&mut self, now: Time, syn: &Packet) -> (Ecn, Flags) {
         self.opened = Some(now);
         let mode = match self.agreed {
@@ -151,29 +151,29 @@ impl Receiver {
         (field, mode.answer(syn.ecn))
     }
 
-    /// From now on it feeds marks back in this way. Its acknowledgements are ECN-capable where its counters
-    /// say how they arrived, or its congestion control needs ECN (Linux `tcp_ecn_send`).
+    /// Sets the feedback mode. Acknowledgements are ECN-capable if feedback is accurate (RFC 9768
+    /// §3.3) or the congestion control needs ECN (Linux `tcp_ecn_send`).
     pub fn agree(&mut self, mode: Mode) {
         let EcnAbility { runs, ect, needs_ecn, option, header_bytes, .. } = self.ecn;
         self.agreed = Some(mode);
-        self.precise = runs && mode == Mode::Classic;
-        self.accurate = (mode == Mode::Accurate).then(|| Counters::new(header_bytes, option));
+        self.echoes_runs = runs && mode == Mode::Classic;
+        self.accurate = (mode == Mode::Accurate).then(|| AccEcnCounters::new(header_bytes, option));
         if mode == Mode::Accurate || needs_ecn && mode == Mode::Classic {
             self.ack_field = ect;
         }
     }
 
-    /// Whether what is not yet acknowledged must be before this segment is taken in: a run of marks
-    /// begins or ends with it, or what is held back would lose a block to it.
+    /// Whether pending data must be acknowledged before this segment is taken in: a run of marks
+    /// begins or ends with it (RFC 8257 §3.2), or it would push out a SACK block that is held back.
     #[inline]
     pub fn must_answer_before(&self, packet: &Packet) -> bool {
         let run_ends =
-            self.echo != (packet.ecn == Ecn::Ce) && self.precise && self.unacknowledged > 0;
+            self.echo != (packet.ecn == Ecn::Ce) && self.echoes_runs && self.unacknowledged > 0;
         run_ends || self.acks.is_holding() && self.crowds_out(packet.seq)
     }
 
-    /// Whether a segment out of order would push a block from its place among those that are certain to
-    /// be told: then what is held back goes first (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+    /// Whether a segment out of order would push a block from the places that are certain to be
+    /// reported (Linux `TCP_SACK_BLOCKS_EXPECTED`).
     fn crowds_out(&self, seq: u32) -> bool {
         const EXPECTED: usize = 2;
         let blocks = self.recent.iter().take_while(|block| !block.is_empty());
@@ -181,7 +181,7 @@ impl Receiver {
         seq > self.next && touched.unwrap_or(blocks.count()) >= EXPECTED
     }
 
-    /// The next segment expected: everything below has arrived.
+    /// The next segment expected, RCV.NXT.
     pub fn next(&self) -> u32 {
         self.next
     }
@@ -203,28 +203,28 @@ impl Receiver {
         }
         let echoed = self.echo;
         if packet.seq == self.next {
-            // Linux `tcp_data_queue`: what comes out of order is no sign of life, so that a hole that
-            // lasts longer than a timeout brings quick acknowledgements.
-            self.acks.on_data(now, self.offer.segments());
+            // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
+            // hole that lasts longer than a timeout leads to quick acknowledgements.
+            self.acks.on_data(now, self.window.segments());
         }
-        let told = match &mut self.accurate {
+        let feedback_due = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
             None => {
                 self.take_mark(packet);
-                self.precise && echoed != self.echo
+                self.echoes_runs && echoed != self.echo
             }
         };
-        let news = packet.signal || told;
+        let now_due = packet.signal || feedback_due;
         let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
         if duplicate {
             self.duplicate = Some(packet.seq);
-            self.acks.on_duplicate(self.offer.segments());
+            self.acks.on_duplicate(self.window.segments());
             return Answer::Now;
         }
         if packet.seq > self.next {
-            self.acks.on_gap(self.offer.segments());
+            self.acks.on_gap(self.window.segments());
             self.store(packet.seq);
-            let now = news || !self.sack || self.acks.is_duplicate_due(now, self.next);
+            let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
         }
         if self.unacknowledged == 0 {
@@ -232,9 +232,9 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        self.offer.on_read(now, self.next, self.acks.rtt());
-        let pushed = self.acks.is_pushed(self.next, self.offer.grown());
-        // Linux `__tcp_ack_snd_check`: below a further hole it counts as a duplicate.
+        self.window.on_read(now, self.next, self.acks.rtt());
+        let pushed = self.acks.is_pushed(self.next, self.window.grown());
+        // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
         let whole = self.beyond.is_empty();
         let now = match whole {
             true if had_holes || pushed => true,
@@ -244,26 +244,26 @@ impl Receiver {
                     || self.acks.is_duplicate_due(now, self.next)
             }
         };
-        if news || now { Answer::Now } else { Answer::Later }
+        if now_due || now { Answer::Now } else { Answer::Later }
     }
 
-    /// The reduction clears the echo before a mark on the same segment sets it again.
+    /// CWR clears the echo before a mark on the same segment sets it again (RFC 3168 §6.1.3).
     fn take_mark(&mut self, packet: &Packet) {
         let marked = packet.ecn == Ecn::Ce;
         if packet.ecn != Ecn::NotEct {
             self.ect_seen = true;
         } else if self.ect_seen {
-            self.acks.on_mark(self.offer.segments()); // a retransmission (RFC 3168 §6.1.5)
+            self.acks.on_mark(self.window.segments()); // a retransmission (RFC 3168 §6.1.5)
         }
         if !marked && !self.echo {
             return;
         }
-        if packet.signal || self.precise {
+        if packet.signal || self.echoes_runs {
             self.echo = false;
         }
         if marked {
-            if !self.echo && !self.precise {
-                self.acks.on_mark(self.offer.segments());
+            if !self.echo && !self.echoes_runs {
+                self.acks.on_mark(self.window.segments());
             }
             self.echo = true;
         }
@@ -281,7 +281,7 @@ impl Receiver {
         self.recent = blocks;
     }
 
-    /// The next segment has arrived, and with it what had been stored beyond it.
+    /// The next segment has arrived, and with it everything stored directly beyond.
     fn advance(&mut self) {
         let before = self.next;
         self.next += 1;
@@ -307,15 +307,15 @@ impl Receiver {
         if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
             ack.sack = self.recent;
             if let Some(seq) = self.duplicate.take() {
-                ack.sack.rotate_right(1); // the oldest block falls out
+                ack.sack.rotate_right(1); // the oldest block is dropped
                 ack.sack[0] = Block { start: seq, end: seq + 1 };
             }
-            // RFC 2018 §3: two bytes and eight per block, aligned to four.
+            // RFC 2018 §3: two bytes and eight per block, padded to four.
             let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
             sack_bytes = 4 + 8 * blocks;
         }
         ack.signal = self.echo;
-        ack.window = self.offer.segments();
+        ack.window = self.window.segments();
         if self.accurate.is_some() {
             self.report_marks(now, sack_bytes, &mut ack);
         }
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn t74_sack_blocks_most_recent_first() {
+    fn sack_blocks_are_sent_most_recent_first() {
         let mut receiver = linux(2);
         receive(&mut receiver, &data(0));
         let ack = [2, 4, 6, 8].map(|seq| receive(&mut receiver, &data(seq)).unwrap())[3];
@@ -365,8 +365,9 @@ mod tests {
         assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 7), (8, 9), (0, 0)]);
     }
 
+    /// Linux selftests, `tcp_dsack_mult.pkt`.
     #[test]
-    fn script_36_a_duplicate_is_told_first_and_once() {
+    fn a_duplicate_is_reported_once_in_the_first_block() {
         let mut receiver = linux(2);
         receive(&mut receiver, &data(0));
         let _ = [2, 4, 6].map(|seq| receive(&mut receiver, &data(seq)).unwrap());
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn t75_delayed_acknowledgements_after_sixteen_quick_ones() {
+    fn acknowledgements_are_delayed_after_sixteen_quick_ones() {
         let mut receiver = linux(2);
         let acks = |receiver: &mut Receiver, segments: std::ops::Range<u32>| {
             segments.filter(|&seq| receive(receiver, &data(seq)).is_some()).count()
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn t76_echoes_marks_until_the_window_was_reduced() {
+    fn rfc_3168_marks_are_echoed_until_the_sender_answers_with_cwr() {
         let mut receiver = linux(1);
         let mut echoes = Vec::new();
         for seq in 1..=22 {
@@ -405,10 +406,11 @@ mod tests {
     }
 
     #[test]
-    fn t77_runs_of_marks_are_echoed_exactly() {
+    fn rfc_8257_runs_of_marks_are_echoed_exactly() {
         let acks = |marks: &[bool]| {
             let ability = EcnAbility { runs: true, ..EcnAbility::NONE };
-            let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).able(ability);
+            let mut receiver =
+                Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true).with_ecn(ability);
             receiver.agree(Mode::Classic);
             let mut acks = Vec::new();
             for (seq, &marked) in marks.iter().enumerate() {
@@ -430,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_goes_before_a_block_is_crowded_out() {
+    fn a_held_back_acknowledgement_is_sent_before_one_of_its_blocks_is_pushed_out() {
         let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
         receive(&mut receiver, &data(0));
         // Three duplicates are sent, the fourth is held back; the segments make two blocks.
@@ -442,8 +444,8 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_that_outlasts_a_timeout_brings_quick_acknowledgements_back() {
-        // Segments beyond the hole keep coming, but only those in order are a sign of life.
+    fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
+        // Segments beyond the hole keep coming, but only those in order count.
         let acks_after = |hole_ms: u64| {
             let mut receiver = linux(2);
             receiver.on_syn(Time::ZERO, &Packet::new(Kind::Syn, 0, 0, 0, 52, Time::ZERO));
@@ -469,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn before_4_18_a_gap_brings_quick_acknowledgements_back() {
+    fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
         // One segment out of order, the hole filled, then thirty in order.
         let acks_after = |quick_at_gaps| {
             let rule = AckRule { quick_at_gaps, answers_push: false, ..LINUX.ack };
@@ -485,23 +487,24 @@ mod tests {
             );
             acks(&Vec::from_iter(20..50))
         };
-        // Every second; or (Linux 2.6.29, `tcp_data_queue`) what the two leave of sixteen, and then every
-        // second.
+        // Every second; or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen after these two,
+        // and then every second.
         assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
     }
 
     #[test]
-    fn a_pushed_segment_is_acknowledged_at_once_where_all_has_been_read() {
-        // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`: not with data beyond a hole.
+    fn a_pushed_segment_is_acknowledged_at_once_if_nothing_is_missing() {
+        // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`: not with data beyond a
+        // hole.
         let rule = AckRule { quick: 0, ..LINUX.ack };
-        let mut receiver = Receiver::new(rule, true).offering(WindowRule::Fixed(8));
+        let mut receiver = Receiver::new(rule, true).with_window(WindowRule::Fixed(8));
         let answered =
             [0, 1, 2, 3, 4, 5, 6].map(|seq| receive(&mut receiver, &data(seq)).is_some());
         assert_eq!(answered, [false, true, false, true, true, false, true]);
     }
 
     #[test]
-    fn a_window_that_has_grown_is_pushed_less_often() {
+    fn with_a_larger_window_fewer_segments_are_pushed() {
         // Linux `forced_push`: after half of the largest window, 65160 B at first.
         let mut receiver = Receiver::new(AckRule { quick: 0, every: u32::MAX, ..LINUX.ack }, true);
         receiver.on_syn(Time::ZERO, &data(0));
@@ -523,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_one_hole_of_several_counts_as_a_duplicate() {
+    fn a_segment_that_fills_one_of_several_holes_counts_as_a_duplicate() {
         // Linux `__tcp_ack_snd_check` with data out of order: three at once, then one is held back.
         let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
         receiver.on_syn(Time::ZERO, &data(0));
@@ -533,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filled_hole_is_acknowledged_at_once_and_whole() {
+    fn a_filled_hole_is_acknowledged_at_once_in_one_acknowledgement() {
         let mut receiver = linux(2);
         for seq in 0..20 {
             receive(&mut receiver, &data(seq));

@@ -1,57 +1,56 @@
-//! Round-trip time and retransmission timeout (endpoints sheet §1.4).
-//!
-//! RFC 6298, or Linux with two differences: the floor of 200 ms is on the variance term, not on the
-//! timeout, and the variance follows the largest deviation of a round trip, not the mean.
+//! Round-trip time and retransmission timeout: RFC 6298, or Linux (`tcp_rtt_estimator`), which
+//! differs in two points: the floor of 200 ms is that of the variance term, not of the timeout, and
+//! the variance follows the largest deviation within a round trip, not the mean.
 
 use sojourn_aqm::{Span, Time};
 
 use super::profile::{RtoFloor, RtoRule};
 
-/// Granularity of the clock (RFC 6298 §2.3).
+/// Clock granularity, RFC 6298's G.
 const GRANULARITY_NS: i64 = 1_000_000;
 
-/// Tick of timestamps: 1 ms in Linux (`TCP_TS_HZ`) and in ns-3.
+/// Tick of the timestamp clock: 1 ms in Linux (`TCP_TS_HZ`) and in ns-3.
 const TICK_NS: u64 = 1_000_000;
 
-/// Whether a timestamp was taken in an earlier tick than another.
-pub fn is_stamped_before(stamp: Time, other: Time) -> bool {
+/// Whether a timestamp was taken in an earlier tick than another time.
+pub(crate) fn is_stamped_before(stamp: Time, other: Time) -> bool {
     stamp.as_nanos() / TICK_NS < other.as_nanos() / TICK_NS
 }
 
-/// A round trip that a timestamp tells: whole ticks, at least one.
-pub fn stamped_rtt(now: Time, echo: Time) -> Span {
+/// The round trip since an echoed timestamp: whole ticks, at least one.
+pub(crate) fn stamped_rtt(now: Time, echo: Time) -> Span {
     let ticks = now.as_nanos() / TICK_NS - echo.as_nanos() / TICK_NS;
     Span::from_nanos(ticks.max(1) * TICK_NS)
 }
 
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
-pub struct RttEstimator {
+pub(crate) struct RttEstimator {
     initial_ns: i64,
     max_ns: i64,
-    /// Floor of the variance term, and of the whole.
+    /// Floors of the variance term and of the timeout.
     min_variance_ns: i64,
     min_timeout_ns: i64,
-    /// The variance follows the largest deviation of a round trip.
+    /// The variance follows the largest deviation of a round trip (Linux).
     follows_largest: bool,
     /// Smoothed round-trip time, times 8.
     srtt8: i64,
-    /// Deviation, in the scale "four times the mean deviation".
+    /// Four times the mean deviation (Linux `mdev_us`).
     deviation: i64,
-    /// Largest deviation within the present round trip, not below the floor.
+    /// Largest deviation in the present round trip, at least the floor (Linux `mdev_max_us`).
     round_deviation: i64,
-    /// Variance term of the timeout.
+    /// Variance term of the timeout: RFC 6298's 4 * RTTVAR, Linux `rttvar_us`.
     variance: i64,
     /// The present round trip ends when this segment is acknowledged.
     round_end: u32,
-    /// How often the timer has expired in a row.
+    /// Consecutive timeouts (Linux `icsk_backoff`).
     backoff: u32,
     min: Option<Span>,
 }
 
 impl RttEstimator {
     /// Before the first sample.
-    pub fn new(rule: &RtoRule) -> RttEstimator {
+    pub(crate) fn new(rule: &RtoRule) -> RttEstimator {
         let nanos = |span: Span| span.as_nanos() as i64;
         let (min_variance_ns, min_timeout_ns, follows_largest) = match rule.floor {
             RtoFloor::Variance(floor) => (nanos(floor), 0, true),
@@ -73,13 +72,13 @@ impl RttEstimator {
         }
     }
 
-    /// Takes the round trip of the newest arrival into the minimum.
-    pub fn observe_min(&mut self, rtt: Span) {
+    /// Takes the round trip of the newest arrival into the minimum (Linux `tcp_update_rtt_min`).
+    pub(crate) fn observe_min(&mut self, rtt: Span) {
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
     }
 
-    /// Takes a sample. `una` and `nxt` delimit what is outstanding, to tell round trips apart.
-    pub fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
+    /// Takes a sample. `una` and `nxt` delimit what is outstanding, to separate round trips.
+    pub(crate) fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
         self.backoff = 0;
         let rtt = rtt.as_nanos().max(1) as i64;
         if self.srtt8 == 0 {
@@ -109,7 +108,8 @@ impl RttEstimator {
 
     fn follow_deviation(&mut self, error: i64) {
         let excess = error.abs() - self.deviation / 4;
-        // A sudden fall of the round-trip time must not inflate the timeout: gain 1/32, not 1/4.
+        // A sudden fall of the round-trip time must not inflate the timeout: the gain is 1/32, not
+        // 1/4 (Linux `tcp_rtt_estimator`).
         self.deviation += if error < 0 && excess > 0 { excess / 8 } else { excess };
         if self.deviation > self.round_deviation {
             self.round_deviation = self.deviation;
@@ -117,13 +117,13 @@ impl RttEstimator {
         }
     }
 
-    /// The timer has expired: the next timeout is twice as long.
-    pub fn back_off(&mut self) {
+    /// The timer has expired: the next timeout is twice as long (RFC 6298 §5.5).
+    pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(31);
     }
 
-    /// How long to wait for an acknowledgement.
-    pub fn timeout(&self) -> Span {
+    /// The retransmission timeout, RTO.
+    pub(crate) fn timeout(&self) -> Span {
         let base = if self.srtt8 == 0 {
             self.initial_ns
         } else {
@@ -133,12 +133,12 @@ impl RttEstimator {
     }
 
     /// Smoothed round-trip time; zero before the first sample.
-    pub fn smoothed(&self) -> Span {
+    pub(crate) fn smoothed(&self) -> Span {
         Span::from_nanos((self.srtt8 / 8) as u64)
     }
 
     /// The smallest sample so far.
-    pub fn min(&self) -> Option<Span> {
+    pub(crate) fn min(&self) -> Option<Span> {
         self.min
     }
 }
@@ -168,12 +168,12 @@ mod tests {
     }
 
     #[test]
-    fn t5_a_constant_round_trip_gives_itself_plus_200_ms() {
+    fn linux_adds_200_ms_to_a_constant_round_trip() {
         assert_eq!(after(&[100; 50]), [300.0; 50]);
     }
 
     #[test]
-    fn t6_follows_a_jump_from_100_to_200_ms() {
+    fn linux_follows_a_jump_from_100_to_200_ms() {
         let expected = [300.0, 300.0, 300.0, 312.5, 349.22, 378.91, 392.8];
         for (found, expected) in after(&[100, 100, 100, 200, 200, 200, 200]).iter().zip(expected) {
             assert!((found - expected).abs() <= 0.5, "{found} for {expected}");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn t7_t8_backs_off_from_one_second_to_two_minutes() {
+    fn linux_backs_off_from_one_second_to_two_minutes() {
         let mut estimator = RttEstimator::new(&profile::LINUX.rto);
         assert_eq!(estimator.timeout(), Span::from_secs(1));
         (0..10).for_each(|_| estimator.back_off());
@@ -189,21 +189,21 @@ mod tests {
     }
 
     #[test]
-    fn t9_first_timeouts() {
+    fn linux_first_timeouts_are_the_sample_and_200_ms_or_twice_the_sample() {
         for (rtt, timeout) in [(10, 210.0), (50, 250.0), (100, 300.0), (500, 1500.0)] {
             assert_eq!(after(&[rtt]), [timeout]);
         }
     }
 
     #[test]
-    fn t1_t3_t4_first_timeouts_of_the_rfc() {
+    fn rfc_6298_first_timeouts_are_three_samples_or_the_floor() {
         assert_eq!(timeouts(&rfc(0), &[100]), [300.0]);
         assert_eq!(timeouts(&rfc(1000), &[100, 100, 100, 100, 200]), [1000.0; 5]);
         assert_eq!(timeouts(&rfc(1000), &[500]), [1500.0]);
     }
 
     #[test]
-    fn t2_follows_the_mean_deviation() {
+    fn rfc_6298_follows_the_mean_deviation() {
         let expected = [300.0, 250.0, 212.5, 184.375, 275.781];
         for (found, expected) in timeouts(&rfc(0), &[100, 100, 100, 100, 200]).iter().zip(expected)
         {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn t8_t9_constants_of_the_stacks() {
+    fn every_profile_has_the_initial_timeout_and_the_floor_of_its_stack() {
         let first = |name: &str| {
             let rule = profile::profile(name).unwrap().rto;
             let of = |rtt: u64| timeouts(&rule, &[rtt])[0];
@@ -222,5 +222,55 @@ mod tests {
         assert_eq!(first("linux-2.6"), (3.0, [210.0, 250.0, 300.0, 1500.0]));
         assert_eq!(first("newreno"), (3.0, [200.0, 200.0, 300.0, 1500.0]));
         assert_eq!(first("pi2-ns3"), (3.0, [1000.0, 1000.0, 1000.0, 1500.0]));
+    }
+
+    #[test]
+    fn a_sample_resets_the_backoff() {
+        let mut estimator = RttEstimator::new(&profile::LINUX.rto);
+        estimator.back_off();
+        assert_eq!(estimator.timeout(), Span::from_secs(2));
+        estimator.sample(Span::from_millis(100), 1, 1);
+        assert_eq!(estimator.timeout(), Span::from_millis(300));
+    }
+
+    #[test]
+    fn linux_lets_the_variance_fall_once_per_round_trip_by_a_quarter_of_the_excess() {
+        // Deviation 2000 ms after the first sample, then no deviation at all.
+        let mut estimator = RttEstimator::new(&profile::LINUX.rto);
+        let mut timeout = |una, nxt| {
+            estimator.sample(Span::from_secs(1), una, nxt);
+            estimator.timeout().as_secs() * 1e3
+        };
+        assert_eq!(timeout(0, 10), 3000.0);
+        assert_eq!([timeout(5, 15), timeout(10, 20)], [3000.0; 2], "the first round trip lasts");
+        // The round's largest deviation was the first one; the next round begins.
+        assert_eq!(timeout(11, 21), 3000.0);
+        // Four samples took the deviation to 3/4^5 of 2000 ms: now the variance follows.
+        let (before, after) = (timeout(21, 30), timeout(22, 31));
+        assert!(before == 3000.0 && after < 3000.0 && after > 2500.0, "{before} {after}");
+        assert_eq!(timeout(23, 31), after, "once per round trip");
+    }
+
+    #[test]
+    fn linux_damps_a_sudden_fall_of_the_round_trip() {
+        // A fall by 400 ms exceeds the deviation of 250 ms: its excess counts with 1/32, not 1/4.
+        let mut estimator = RttEstimator::new(&profile::LINUX.rto);
+        estimator.sample(Span::from_millis(500), 1, 1);
+        estimator.sample(Span::from_millis(100), 2, 2);
+        assert_eq!(estimator.deviation, 1_000_000_000 + 150_000_000 / 8);
+        // A fall within the deviation counts fully, as a rise does.
+        let mut estimator = RttEstimator::new(&profile::LINUX.rto);
+        estimator.sample(Span::from_millis(500), 1, 1);
+        estimator.sample(Span::from_millis(300), 2, 2);
+        assert_eq!(estimator.deviation, 1_000_000_000 - 50_000_000);
+    }
+
+    #[test]
+    fn timestamps_count_whole_ticks_and_at_least_one() {
+        let at = |us: u64| Time::ZERO + Span::from_micros(us);
+        assert_eq!(stamped_rtt(at(5_100), at(5_000)), Span::from_millis(1));
+        assert_eq!(stamped_rtt(at(7_000), at(5_999)), Span::from_millis(2));
+        assert!(is_stamped_before(at(5_999), at(6_000)));
+        assert!(!is_stamped_before(at(5_000), at(5_999)), "in the same tick");
     }
 }

@@ -1,14 +1,14 @@
-//! A profile in words: what each of its rules says, for pages and explanations.
+//! The rules of profiles in words, for documentation pages and `explain`.
 
 use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
 
-/// A rule of every profile.
+/// A rule that every profile has.
 pub struct Rule {
-    /// What it is about.
+    /// Its name.
     pub name: &'static str,
     /// What it decides, with its source.
     pub doc: &'static str,
-    /// What a profile says to it.
+    /// Its value in a profile.
     pub of: fn(&Profile) -> String,
 }
 
@@ -16,13 +16,13 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
     Rule { name, doc, of }
 }
 
-/// Every rule, in the order of a connection's life.
+/// Every rule, roughly in the order in which a connection needs it.
 pub const RULES: [Rule; 34] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
-    rule("congestion control", |p| p.cc.to_owned(), "where a flow names none"),
+    rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
     rule("timestamps", |p| yes(p.timestamps), "every ACK gives a sample of the RTT (RFC 7323)"),
-    rule("pacing", |p| yes(p.pacing), "also where the congestion control does not ask for it"),
+    rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
     rule(
         "slow start",
         |p| counted(p.slow_start_per_ack),
@@ -53,45 +53,45 @@ pub const RULES: [Rule; 34] = [
         |p| yes(p.validation),
         "the window grows only as far as it is used (RFC 7661)",
     ),
-    rule("idle", |p| idle(p.idle), "what a pause does to the window"),
-    rule("loss detection", |p| detection(p.detection), "what stands for a loss"),
+    rule("idle", |p| idle(p.idle), "what an idle period does to the window"),
+    rule("loss detection", |p| detection(p.detection), "how losses are detected"),
     rule(
         "reordering",
         |p| format!("up to {}", p.max_reordering),
-        "how far the threshold of three duplicates follows what was reordered",
+        "how far the threshold of three duplicates follows observed reordering",
     ),
     rule(
         "losses of new data",
         |p| yes(p.marks_new_data),
-        "a recovery finds losses of what was sent after it began (Linux since 2.6.37)",
+        "a recovery finds losses of data sent after it began (Linux since 2.6.37)",
     ),
     rule("limited transmit", |p| yes(p.limited_transmit), "new data on two duplicates (RFC 3042)"),
     rule("early retransmit", |p| yes(p.early_retransmit), "fewer duplicates at the end (RFC 5827)"),
     rule("tail loss probes", |p| yes(p.tail_probes), "RFC 8985 §7"),
     rule("reduction from", |p| reduced(p.reduce_in_flight), "what a reduction multiplies"),
-    rule("way down after a loss", |p| style(p.recovery), "how the window gets to its new size"),
-    rule("way down after a mark", |p| style(p.on_mark), "the same after an ECN echo"),
+    rule("reduction after a loss", |p| style(p.recovery), "how the window gets to its new size"),
+    rule("reduction after a mark", |p| style(p.on_mark), "the same after an ECN echo"),
     rule(
         "moderation",
         |p| moderation(p.moderation),
-        "when the window is cut to what is in flight and three packets (`tcp_moderate_cwnd`)",
+        "when the window is cut to the packets in flight and three more (`tcp_moderate_cwnd`)",
     ),
-    rule("undo", |p| yes(p.undo), "F-RTO (RFC 5682), and undo of reductions not called for"),
+    rule("undo", |p| yes(p.undo), "F-RTO (RFC 5682), and undo of unnecessary reductions"),
     rule(
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
-        "a timeout that was right loses all that is not SACKed, a spurious one halves the window \
-         (Linux 2.6.26 to 3.9)",
+        "after a justified timeout all that is not SACKed is lost, a spurious one halves the \
+         window (Linux 2.6.26 to 3.9)",
     ),
     rule(
         "ECN fallback",
         |p| yes(p.ecn_fallback),
-        "a SYN that is sent again asks for no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
+        "a retransmitted SYN requests no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
     ),
     rule(
         "marked undo",
         |p| if p.marked_undo { "to the threshold".into() } else { yes(false) },
-        "how far the window rises where a mark forbids an undo (Linux 2.6 and 3.x)",
+        "how far the window rises if a mark forbids an undo (Linux 2.6 and 3.x)",
     ),
     rule(
         "timeout",
@@ -100,11 +100,11 @@ pub const RULES: [Rule; 34] = [
     ),
     rule(
         "timers",
-        |p| p.tick.map_or("on time".to_owned(), |tick| format!("on ticks of {tick}")),
-        "when timers ring; a long wait ends on a coarser grid (kernel/time/timer.c since 4.8)",
+        |p| p.tick.map_or("exact".to_owned(), |tick| format!("on ticks of {tick}")),
+        "when timers expire; long ones on a coarser grid (kernel/time/timer.c since 4.8)",
     ),
     rule("packets per ACK", |p| p.ack.every.to_string(), "that one ACK covers at most"),
-    rule("delay of ACKs", delay, "how long an ACK may wait"),
+    rule("delay of ACKs", delay, "how long an ACK may be delayed"),
     rule(
         "quick ACKs",
         |p| if p.ack.adaptive { format!("up to {}", p.ack.quick) } else { yes(false) },
@@ -113,7 +113,7 @@ pub const RULES: [Rule; 34] = [
     rule(
         "quick ACKs after gaps",
         |p| yes(p.ack.quick_at_gaps),
-        "packets out of order bring them back too (`tcp_data_queue` before 4.18)",
+        "packets out of order restart them too (`tcp_data_queue` before 4.18)",
     ),
     rule(
         "answers to PSH",
@@ -123,7 +123,8 @@ pub const RULES: [Rule; 34] = [
     rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
-        "whether those beyond the third are thinned; whether SACK blocks and AccECN count in their size",
+        "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
+         their size",
     ),
 ];
 
@@ -169,7 +170,7 @@ fn style(rule: Style) -> String {
 fn moderation(rule: Moderation) -> String {
     match rule {
         Moderation::Never => "never",
-        Moderation::Disordered => "while SACKs are about",
+        Moderation::Disordered => "while segments are SACKed",
         Moderation::Always => "also at the end of a recovery",
     }
     .to_owned()
@@ -201,8 +202,8 @@ fn delay(profile: &Profile) -> String {
 
 fn duplicates(profile: &Profile) -> &'static str {
     match (profile.ack.compression, profile.ack.counts_options) {
-        (true, true) => "thinned, options count",
-        (true, false) => "thinned",
+        (true, true) => "compressed, options count",
+        (true, false) => "compressed",
         (false, true) => "all, options count",
         (false, false) => "all",
     }
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_field_has_a_row() {
-        // A new field stops here: give it a row above.
+        // A new field does not compile here until it has a row above.
         let Profile {
             name: _,
             doc: _,

@@ -1,7 +1,7 @@
-"""Records windows of the real kernel's TCP under given losses and marks, in the files beside it.
+"""Records congestion windows of a real kernel under given losses and marks, in the files beside it.
 
 Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest. One
-flow, a link that never queues, our router at the bottleneck, which drops or marks exactly the data
+flow, a link without a queue, our router at the bottleneck, which drops or marks exactly the data
 packets with the given numbers, counted from 1. The kernel is asked for its window every half
 millisecond; a line is written when an answer changes.
 """
@@ -52,8 +52,8 @@ def main() -> None:
         ecn = "true" if marks else "false"
         text = SCENARIO.format(name=name, cc=cc, duration=duration, ecn=ecn)
         plan = json.loads(_core.linux_plan(_core.Scenario.load(text)))
-        link = plan["bottleneck"]["sojourn"]
-        link["drop_list"], link["mark_list"] = drops, marks
+        router_link = plan["bottleneck"]["sojourn"]
+        router_link["drop_list"], router_link["mark_list"] = drops, marks
         found = kernel.find(plan["hz"])
         assert found is not None, "sojourn kernel build"
         with guest.scratch() as folder:

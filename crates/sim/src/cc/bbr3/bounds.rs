@@ -1,49 +1,49 @@
-//! What BBR v3 has learnt of how much the path bears: bounds for the long term from probing, for the short
-//! term from losses in between (draft-ietf-ccwg-bbr §5.3.3.6, §5.5.10; endpoints sheet §2.8).
+//! The bounds of BBR v3: long-term from probing, short-term from losses in between
+//! (draft-ietf-ccwg-bbr §5.3.3.6, §5.5.10).
 
 use crate::cc::RateSample;
 
-use super::super::pipe::MIN_CWND;
+use super::super::path_model::MIN_CWND;
 
-/// A flight that lost more than 2 % was too large (`bbr_loss_thresh`).
-const LOSS_THRESHOLD: f64 = 5.0 / 256.0;
-/// A cut leaves 0.7 (`bbr_beta` of 0.3).
-pub const KEPT: f64 = 0.7;
-/// Room left for others while cruising (`bbr_inflight_headroom`).
+/// Loss rate above which a flight was too large, about 2 % (`bbr_loss_thresh`).
+const LOSS_THRESH: f64 = 5.0 / 256.0;
+/// Fraction of a bound that is kept when it is lowered (one less `bbr_beta`).
+pub(crate) const BETA: f64 = 0.7;
+/// Headroom left for other flows in ProbeBW_CRUISE (`bbr_inflight_headroom`).
 const HEADROOM: f64 = 0.15;
-/// The rise of the long-term bound doubles per round, up to this exponent.
+/// The growth of the long-term bound doubles per round, up to this exponent.
 const MOST_DOUBLINGS: u32 = 30;
 
 /// The bounds of one connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// Most packets in flight that probing found safe; `u32::MAX` before anything was unsafe.
-    pub inflight_hi: u32,
+pub(crate) struct Bounds {
+    /// Long-term bound of packets in flight; `u32::MAX` before any loss rate was too high.
+    pub(crate) inflight_hi: u32,
     /// Short-term bound of the bandwidth.
-    pub bw_lo: Option<f64>,
+    pub(crate) bw_lo: Option<f64>,
     /// Short-term bound of packets in flight.
-    pub inflight_lo: u32,
-    /// Packets acknowledged per packet that the long-term bound rises by.
-    rise_every: u32,
-    rise_credit: u32,
-    rise_rounds: u32,
+    pub(crate) inflight_lo: u32,
+    /// Packets acknowledged per increment of the long-term bound.
+    probe_up_cnt: u32,
+    probe_up_acks: u32,
+    probe_up_rounds: u32,
 }
 
 impl Bounds {
-    /// Nothing known.
-    pub fn new() -> Bounds {
+    /// Nothing is known.
+    pub(crate) fn new() -> Bounds {
         Bounds {
             inflight_hi: u32::MAX,
             bw_lo: None,
             inflight_lo: u32::MAX,
-            rise_every: u32::MAX,
-            rise_credit: 0,
-            rise_rounds: 0,
+            probe_up_cnt: u32::MAX,
+            probe_up_acks: 0,
+            probe_up_rounds: 0,
         }
     }
 
-    /// The long-term bound less the room that is left for others.
-    pub fn with_headroom(&self) -> u32 {
+    /// The long-term bound less the headroom.
+    pub(crate) fn inflight_with_headroom(&self) -> u32 {
         if self.inflight_hi == u32::MAX {
             return u32::MAX;
         }
@@ -51,70 +51,75 @@ impl Bounds {
         self.inflight_hi.saturating_sub(room).max(MIN_CWND)
     }
 
-    /// Losses in a round outside probing: 0.7 of the short-term bounds, but not less than what was just
-    /// delivered.
-    pub fn cut(&mut self, latest: Latest, max_bw: f64, cwnd: u32) {
+    /// After a round with losses outside of probing, lowers the short-term bounds to 0.7, but not
+    /// below what was just delivered.
+    pub(crate) fn adapt_lower_bounds(&mut self, latest: Latest, max_bw: f64, cwnd: u32) {
         let bw_lo = self.bw_lo.unwrap_or(max_bw);
         let inflight_lo = if self.inflight_lo == u32::MAX { cwnd } else { self.inflight_lo };
-        self.bw_lo = Some(latest.bw.max(KEPT * bw_lo));
-        self.inflight_lo = latest.inflight.max((KEPT * f64::from(inflight_lo)) as u32);
+        self.bw_lo = Some(latest.bw.max(BETA * bw_lo));
+        self.inflight_lo = latest.inflight.max((BETA * f64::from(inflight_lo)) as u32);
     }
 
-    /// The short-term bounds no longer hold.
-    pub fn release(&mut self) {
+    /// Removes the short-term bounds.
+    pub(crate) fn reset_lower_bounds(&mut self) {
         (self.bw_lo, self.inflight_lo) = (None, u32::MAX);
     }
 
-    /// Probing upwards begins: the rise starts at one packet per window.
-    pub fn start_rise(&mut self, cwnd: u32) {
-        (self.rise_rounds, self.rise_credit) = (0, 0);
-        self.steepen(cwnd);
+    /// ProbeBW_UP begins: the long-term bound grows by one packet per window at first.
+    pub(crate) fn start_probe_up(&mut self, cwnd: u32) {
+        (self.probe_up_rounds, self.probe_up_acks) = (0, 0);
+        self.raise_inflight_hi_slope(cwnd);
     }
 
-    /// Probing upwards ends.
-    pub fn end_rise(&mut self) {
-        self.rise_every = u32::MAX;
+    /// ProbeBW_UP ends.
+    pub(crate) fn end_probe_up(&mut self) {
+        self.probe_up_cnt = u32::MAX;
     }
 
-    fn steepen(&mut self, cwnd: u32) {
-        self.rise_every = (cwnd >> self.rise_rounds.min(MOST_DOUBLINGS)).max(1);
-        self.rise_rounds += 1;
+    fn raise_inflight_hi_slope(&mut self, cwnd: u32) {
+        self.probe_up_cnt = (cwnd >> self.probe_up_rounds.min(MOST_DOUBLINGS)).max(1);
+        self.probe_up_rounds += 1;
     }
 
-    /// The long-term bound is what limits the flow, and was safe so far: it rises, twice as fast in every
-    /// round.
-    pub fn rise(&mut self, delivered: u32, round_start: bool, cwnd: u32) {
-        self.rise_credit += delivered;
-        self.inflight_hi = self.inflight_hi.saturating_add(self.rise_credit / self.rise_every);
-        self.rise_credit %= self.rise_every;
+    /// Raises the long-term bound while it limits the flow and losses are low, twice as fast in
+    /// every round.
+    pub(crate) fn probe_inflight_hi_upward(
+        &mut self,
+        delivered: u32,
+        round_start: bool,
+        cwnd: u32,
+    ) {
+        self.probe_up_acks += delivered;
+        self.inflight_hi = self.inflight_hi.saturating_add(self.probe_up_acks / self.probe_up_cnt);
+        self.probe_up_acks %= self.probe_up_cnt;
         if round_start {
-            self.steepen(cwnd);
+            self.raise_inflight_hi_slope(cwnd);
         }
     }
 }
 
-/// What the last round delivered.
+/// Delivery signals of the last round.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Latest {
+pub(crate) struct Latest {
     /// Packets per second.
-    pub bw: f64,
+    pub(crate) bw: f64,
     /// Packets.
-    pub inflight: u32,
+    pub(crate) inflight: u32,
 }
 
-/// Whether a flight lost more than the path should be made to lose.
-pub fn is_too_high(sample: &RateSample) -> bool {
-    let bearable = (f64::from(sample.in_flight) * LOSS_THRESHOLD) as u64;
-    sample.lost > bearable && sample.in_flight > 0
+/// Whether the loss rate of a flight was too high.
+pub(crate) fn is_inflight_too_high(sample: &RateSample) -> bool {
+    let tolerated = (f64::from(sample.in_flight) * LOSS_THRESH) as u64;
+    sample.lost > tolerated && sample.in_flight > 0
 }
 
-/// The flight at which the loss rate passed the threshold, from the packet with which it did: what was in
-/// flight before it, and the part of it that was still bearable.
-pub fn inflight_at_loss(lost: &RateSample) -> u32 {
+/// The number of packets in flight at which the loss rate exceeded the threshold, from the packet
+/// whose loss did so: what was in flight before it, and the part of it that was still tolerated.
+pub(crate) fn inflight_hi_from_lost_packet(lost: &RateSample) -> u32 {
     let before = f64::from(lost.in_flight.saturating_sub(1));
     let lost_before = lost.lost.saturating_sub(1) as f64;
-    let bearable = libm::ceil(before * LOSS_THRESHOLD);
-    let part = ((bearable - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0);
+    let tolerated = libm::ceil(before * LOSS_THRESH);
+    let part = ((tolerated - lost_before) / (1.0 - LOSS_THRESH)).max(0.0);
     (before + part) as u32
 }
 
@@ -127,36 +132,36 @@ mod tests {
     }
 
     #[test]
-    fn section_2_8_more_than_two_percent_is_too_high() {
-        // 5/256 of 100 is 1.95: one packet is bearable, two are not.
-        assert_eq!([1, 2].map(|lost| is_too_high(&flight(100, lost))), [false, true]);
-        assert!(!is_too_high(&flight(0, 0)));
-        assert_eq!(inflight_at_loss(&flight(100, 2)), 100);
-        assert_eq!(inflight_at_loss(&flight(100, 9)), 99);
+    fn a_loss_rate_above_two_percent_is_too_high() {
+        // 5/256 of 100 is 1.95: one packet is tolerated, two are not.
+        assert_eq!([1, 2].map(|lost| is_inflight_too_high(&flight(100, lost))), [false, true]);
+        assert!(!is_inflight_too_high(&flight(0, 0)));
+        assert_eq!(inflight_hi_from_lost_packet(&flight(100, 2)), 100);
+        assert_eq!(inflight_hi_from_lost_packet(&flight(100, 9)), 99);
     }
 
     #[test]
-    fn section_2_8_a_cut_leaves_seven_tenths_but_what_was_just_delivered() {
+    fn lower_bounds_keep_seven_tenths_or_what_was_just_delivered() {
         let mut bounds = Bounds::new();
-        bounds.cut(Latest { bw: 100.0, inflight: 10 }, 1000.0, 200);
+        bounds.adapt_lower_bounds(Latest { bw: 100.0, inflight: 10 }, 1000.0, 200);
         assert_eq!((bounds.bw_lo, bounds.inflight_lo), (Some(700.0), 140));
-        bounds.cut(Latest { bw: 600.0, inflight: 120 }, 1000.0, 200);
+        bounds.adapt_lower_bounds(Latest { bw: 600.0, inflight: 120 }, 1000.0, 200);
         assert_eq!((bounds.bw_lo, bounds.inflight_lo), (Some(600.0), 120));
-        bounds.release();
+        bounds.reset_lower_bounds();
         assert_eq!((bounds.bw_lo, bounds.inflight_lo), (None, u32::MAX));
     }
 
     #[test]
-    fn section_2_8_the_bound_rises_by_one_two_four_packets_per_round() {
+    fn the_long_term_bound_grows_by_one_two_four_packets_per_round() {
         let mut bounds = Bounds { inflight_hi: 64, ..Bounds::new() };
-        bounds.start_rise(64);
+        bounds.start_probe_up(64);
         let mut risen = Vec::new();
         for _ in 0..4 {
             let before = bounds.inflight_hi;
-            bounds.rise(64, true, 64);
+            bounds.probe_inflight_hi_upward(64, true, 64);
             risen.push(bounds.inflight_hi - before);
         }
         assert_eq!(risen, [1, 2, 4, 8]);
-        assert_eq!(Bounds { inflight_hi: 100, ..bounds }.with_headroom(), 85);
+        assert_eq!(Bounds { inflight_hi: 100, ..bounds }.inflight_with_headroom(), 85);
     }
 }

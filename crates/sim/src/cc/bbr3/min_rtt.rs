@@ -1,56 +1,58 @@
-//! The smallest round-trip time, and probing for it with little in flight (draft-ietf-ccwg-bbr §5.3.4; endpoints
-//! sheet §2.8).
+//! The minimum round-trip time, and ProbeRTT (draft-ietf-ccwg-bbr §5.3.4).
 
 use sojourn_aqm::Span;
 
-use super::cycle::Acks;
+use super::cycle::AckPhase;
 use super::{Bbr3, Mode};
-use crate::cc::pipe::MIN_CWND;
+use crate::cc::path_model::MIN_CWND;
 use crate::cc::{Progress, Window};
 
-/// How long the smallest round-trip time holds (`bbr_min_rtt_win_sec`), how often it is probed for
-/// (`bbr_probe_rtt_win_ms`), for how long (`bbr_probe_rtt_mode_ms`), with how much in flight
-/// (`bbr_probe_rtt_cwnd_gain`).
-const MIN_RTT_WINDOW: Span = Span::from_secs(10);
+/// Window of the minimum round-trip time (`bbr_min_rtt_win_sec`); interval
+/// (`bbr_probe_rtt_win_ms`), duration (`bbr_probe_rtt_mode_ms`) and window gain
+/// (`bbr_probe_rtt_cwnd_gain`) of ProbeRTT.
+const MIN_RTT_WIN: Span = Span::from_secs(10);
 const PROBE_RTT_EVERY: Span = Span::from_secs(5);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 const PROBE_RTT_GAIN: f64 = 0.5;
+
 impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, p: &Progress, window: &mut Window) {
         let now = p.ack.now;
-        let due = now.since(self.probed_min_at) > PROBE_RTT_EVERY;
+        let due = now.since(self.probe_rtt_min_stamp) > PROBE_RTT_EVERY;
         if let Some(rtt) = p.ack.rtt
-            && (due || self.probed_min.is_none_or(|min| rtt < min))
+            && (due || self.probe_rtt_min_delay.is_none_or(|min| rtt < min))
         {
-            (self.probed_min, self.probed_min_at) = (Some(rtt), now);
+            (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (Some(rtt), now);
         }
-        let expired = now.since(self.min_rtt_at) > MIN_RTT_WINDOW;
-        let lower = self.pipe.min_rtt.is_none_or(|min| self.probed_min.is_some_and(|p| p <= min));
+        let expired = now.since(self.min_rtt_stamp) > MIN_RTT_WIN;
+        let lower =
+            self.path.min_rtt.is_none_or(|min| self.probe_rtt_min_delay.is_some_and(|p| p <= min));
         if lower || expired {
-            (self.pipe.min_rtt, self.min_rtt_at) = (self.probed_min, self.probed_min_at);
+            (self.path.min_rtt, self.min_rtt_stamp) =
+                (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
-        if due && !self.after_idle && self.mode != Mode::ProbeRtt {
-            self.save_window(window);
+        if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_cwnd(window);
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_until = None;
-            self.acks = Acks::Stopping;
-            self.round_end = p.delivered_total;
+            self.probe_rtt_done_stamp = None;
+            self.ack_phase = AckPhase::Stopping;
+            self.next_round_delivered = p.delivered_total;
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {
-            self.after_idle = false;
+            self.idle_restart = false;
         }
     }
 
     fn probe_rtt(&mut self, p: &Progress, window: &mut Window) {
         let now = p.ack.now;
-        let Some(until) = self.probe_rtt_until else {
+        let Some(until) = self.probe_rtt_done_stamp else {
             if p.in_flight <= self.probe_rtt_window() {
-                self.probe_rtt_until = Some(now + PROBE_RTT_TIME);
+                self.probe_rtt_done_stamp = Some(now + PROBE_RTT_TIME);
                 self.probe_rtt_round_done = false;
-                self.round_end = p.delivered_total;
+                self.next_round_delivered = p.delivered_total;
             }
             return;
         };
@@ -58,19 +60,19 @@ impl Bbr3 {
         if !self.probe_rtt_round_done || now <= until {
             return;
         }
-        self.probed_min_at = now;
+        self.probe_rtt_min_stamp = now;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
-        self.bounds.release();
-        if self.pipe_full {
+        self.bounds.reset_lower_bounds();
+        if self.full_bw_reached {
             self.mode = Mode::ProbeBw;
             self.start_down(now, p.delivered_total);
-            self.start_cruise(); // what is in flight is below the product already
+            self.start_cruise(); // less than a BDP is in flight already
         } else {
             self.mode = Mode::Startup;
         }
     }
 
     pub(super) fn probe_rtt_window(&self) -> u32 {
-        self.pipe.products(self.bandwidth(), PROBE_RTT_GAIN).max(MIN_CWND)
+        self.path.bdp(self.bandwidth(), PROBE_RTT_GAIN).max(MIN_CWND)
     }
 }

@@ -1,10 +1,11 @@
-//! BBR v3: as v1 a model of bandwidth and round-trip time, and beside it bounds on what the path bears,
-//! learnt from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3; endpoints sheet §2.8).
+//! BBR v3: like v1 a model of bandwidth and round-trip time, with bounds on the packets in flight
+//! that it learns from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3, whose names
+//! the fields have).
 //!
-//! Deviations from that code: real numbers instead of fixed point; no ECN, which is off there too unless the
-//! path is told to be a data centre's; no protective load balancing, no fast path, which are not about
-//! sending; a loss that a tail probe repaired counts as any other; bursts do not grow on paths
-//! below 16 ms; as in v1, packets that wait for the pacer do not count as in flight.
+//! Deviations from that code: real numbers instead of fixed point; no ECN, which is off there too
+//! unless a route enables it; no protective load balancing and no fast path, which do not concern
+//! sending; a loss that a tail loss probe repaired counts like any other; bursts do not grow on
+//! paths below 16 ms; as in v1, packets that wait for pacing do not count as in flight.
 
 mod bounds;
 mod cycle;
@@ -15,12 +16,13 @@ use sojourn_aqm::params;
 use sojourn_aqm::{Rng, Span, Time, Var};
 
 use self::bounds::{Bounds, Latest};
-use self::cycle::{Acks, Phase};
-use self::startup::Growth;
+use self::cycle::{AckPhase, Phase};
+use self::startup::FullBw;
 use super::aggregation::Aggregation;
-use super::pipe::{BURST, MIN_CWND, Pipe};
+use super::path_model::{BURST, MIN_CWND, PathModel};
 use super::{
-    CongestionControl, Control, Needs, Progress, RateSample, Stage, Start, Steers, Window,
+    CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
+    WindowControl,
 };
 
 params! {
@@ -36,7 +38,7 @@ params! {
 /// 4 ln 2 (`bbr_startup_pacing_gain`), and the gain of the window (`bbr_startup_cwnd_gain`).
 const STARTUP_GAIN: f64 = 2.77;
 const CWND_GAIN: f64 = 2.0;
-/// Room for what probing upwards finds (`bbr_bw_probe_cwnd_gain`: 2 and 1/4).
+/// Room for what ProbeBW_UP finds (`bbr_bw_probe_cwnd_gain`: 2 and 1/4).
 const UP_CWND_GAIN: f64 = 2.25;
 const VARS: &[Var] = &[
     Var { name: "mode", unit: "1", doc: "0 startup, 1 drain, 2 probe_bw, 3 probe_rtt" },
@@ -71,42 +73,42 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     drain_gain: f64,
-    pipe: Pipe,
+    path: PathModel,
     rng: Rng,
     mode: Mode,
     phase: Phase,
-    phase_start: Time,
+    cycle_stamp: Time,
     pacing_gain: f64,
     cwnd_gain: f64,
-    /// The largest bandwidth of the former and of the present cycle.
+    /// The maximum bandwidth of the former and of the present cycle.
     bw: [f64; 2],
     bounds: Bounds,
     latest: Latest,
-    growth: Growth,
-    pipe_full: bool,
+    full_bw: FullBw,
+    full_bw_reached: bool,
     round_start: bool,
-    /// The round ends when a packet is delivered that left after so many were.
-    round_end: u64,
+    /// The round ends when a packet is delivered that left after so many were delivered.
+    next_round_delivered: u64,
     loss_round_start: bool,
-    loss_round_end: u64,
+    loss_round_delivered: u64,
     loss_in_round: bool,
-    loss_events: u32,
-    /// What acknowledgements tell of the probe under way.
-    acks: Acks,
-    /// They show packets that were sent while probing.
-    probe_samples: bool,
-    previous_too_high: bool,
-    stopped_risky: bool,
-    rounds_since_probe: u64,
-    probe_wait: Span,
-    min_rtt_at: Time,
-    probed_min: Option<Span>,
-    probed_min_at: Time,
-    probe_rtt_until: Option<Time>,
+    loss_events_in_round: u32,
+    /// Which part of a bandwidth probe acknowledgements belong to.
+    ack_phase: AckPhase,
+    /// Acknowledgements are of packets sent while probing.
+    bw_probe_samples: bool,
+    prev_probe_too_high: bool,
+    stopped_risky_probe: bool,
+    rounds_since_bw_probe: u64,
+    bw_probe_wait: Span,
+    min_rtt_stamp: Time,
+    probe_rtt_min_delay: Option<Span>,
+    probe_rtt_min_stamp: Time,
+    probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
     prior_cwnd: u32,
-    stage: Stage,
-    after_idle: bool,
+    recovery: RecoveryStage,
+    idle_restart: bool,
     aggregation: Aggregation,
     /// The bounds before the present recovery.
     undo: Option<Bounds>,
@@ -121,15 +123,15 @@ impl Bbr3 {
         self.bounds.bw_lo.map_or(self.max_bw(), |lo| lo.min(self.max_bw()))
     }
 
-    /// Room for bursts at both ends.
-    fn provisioned(&self, packets: u32) -> u32 {
-        let room = packets.max(3 * self.pipe.burst()).max(MIN_CWND);
+    /// Adds room for bursts at both ends.
+    fn quantization_budget(&self, packets: u32) -> u32 {
+        let room = packets.max(3 * self.path.burst()).max(MIN_CWND);
         let up = self.mode == Mode::ProbeBw && self.phase == Phase::Up;
         if up { room + 2 } else { room }
     }
 
-    fn target(&self, bw: f64) -> u32 {
-        self.provisioned(self.pipe.products(bw, 1.0))
+    fn inflight(&self, bw: f64) -> u32 {
+        self.quantization_budget(self.path.bdp(bw, 1.0))
     }
 
     fn is_probing(&self) -> bool {
@@ -141,18 +143,18 @@ impl Bbr3 {
     }
 
     fn start_round(&mut self, p: &Progress, sample: &RateSample) {
-        if sample.prior_delivered >= self.round_end {
-            self.round_end = p.delivered_total;
+        if sample.prior_delivered >= self.next_round_delivered {
+            self.next_round_delivered = p.delivered_total;
             self.round_start = true;
-            self.rounds_since_probe += 1;
+            self.rounds_since_bw_probe += 1;
         }
         if p.ack.delivered == 0 {
             return;
         }
         self.latest.bw = self.latest.bw.max(sample.rate());
         self.latest.inflight = self.latest.inflight.max(sample.delivered as u32);
-        if sample.prior_delivered >= self.loss_round_end {
-            self.loss_round_end = p.delivered_total;
+        if sample.prior_delivered >= self.loss_round_delivered {
+            self.loss_round_delivered = p.delivered_total;
             self.loss_round_start = true;
         }
     }
@@ -165,14 +167,14 @@ impl Bbr3 {
         self.loss_in_round |= p.lost > 0;
         if self.loss_round_start {
             if self.loss_in_round && !self.is_probing() {
-                self.bounds.cut(self.latest, self.max_bw(), cwnd);
+                self.bounds.adapt_lower_bounds(self.latest, self.max_bw(), cwnd);
             }
             self.loss_in_round = false;
         }
     }
 
     /// Signals of the round do not count for the next phase.
-    fn forget_round(&mut self) {
+    fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.latest = Latest::default();
     }
@@ -187,20 +189,20 @@ impl Bbr3 {
         };
     }
 
-    fn save_window(&mut self, window: &Window) {
-        let cut = self.stage >= Stage::Recovery || self.mode == Mode::ProbeRtt;
+    fn save_cwnd(&mut self, window: &Window) {
+        let cut = self.recovery >= RecoveryStage::Recovery || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
     }
 
-    fn set_window(&mut self, p: &Progress, window: &mut Window) {
+    fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
         let acked = p.ack.delivered;
         if acked > 0 {
             let bw = self.bandwidth();
-            let lumps = self.aggregation.window(bw);
-            let target = self.provisioned(self.pipe.products(bw, self.cwnd_gain) + lumps);
-            if self.pipe_full {
+            let extra_acked = self.aggregation.window(bw);
+            let target = self.quantization_budget(self.path.bdp(bw, self.cwnd_gain) + extra_acked);
+            if self.full_bw_reached {
                 window.cwnd = (window.cwnd + acked).min(target);
-            } else if window.cwnd < target || window.cwnd < 2 * self.pipe.initial_window {
+            } else if window.cwnd < target || window.cwnd < 2 * self.path.initial_window {
                 window.cwnd += acked;
             }
             window.cwnd = window.cwnd.max(MIN_CWND);
@@ -208,13 +210,15 @@ impl Bbr3 {
         if self.mode == Mode::ProbeRtt {
             window.cwnd = window.cwnd.min(self.probe_rtt_window());
         }
-        window.cwnd = window.cwnd.min(self.most_in_flight());
+        window.cwnd = window.cwnd.min(self.inflight_bound());
     }
 
-    /// What the bounds allow in the present phase.
-    fn most_in_flight(&self) -> u32 {
+    /// The bound on packets in flight in the present phase (`bbr_bound_cwnd_for_inflight_model`).
+    fn inflight_bound(&self) -> u32 {
         let long_term = match (self.mode, self.phase) {
-            (Mode::ProbeRtt, _) | (Mode::ProbeBw, Phase::Cruise) => self.bounds.with_headroom(),
+            (Mode::ProbeRtt, _) | (Mode::ProbeBw, Phase::Cruise) => {
+                self.bounds.inflight_with_headroom()
+            }
             (Mode::ProbeBw, _) => self.bounds.inflight_hi,
             (Mode::Startup | Mode::Drain, _) => u32::MAX,
         };
@@ -224,31 +228,31 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn needs(&self) -> Needs {
-        let steers = Steers::Everything;
-        Needs { steers, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+        let window_control = WindowControl::Full;
+        Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
     }
 
     fn on_start(&mut self, start: &Start) {
-        self.pipe = Pipe::new(start, STARTUP_GAIN);
+        self.path = PathModel::new(start, STARTUP_GAIN);
         self.rng = start.rng.clone();
-        (self.min_rtt_at, self.probed_min_at) = (start.now, start.now);
-        self.probed_min = start.rtt;
+        (self.min_rtt_stamp, self.probe_rtt_min_stamp) = (start.now, start.now);
+        self.probe_rtt_min_delay = start.rtt;
         self.aggregation = Aggregation::new(start.now);
     }
 
     fn on_progress(&mut self, p: &Progress, window: &mut Window) {
         (self.round_start, self.loss_round_start) = (false, false);
-        if self.stage == Stage::Loss && p.stage != Stage::Loss {
+        if self.recovery == RecoveryStage::Loss && p.recovery != RecoveryStage::Loss {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
-        if p.stage == Stage::Open {
+        if p.recovery == RecoveryStage::Open {
             self.undo = None;
         }
         if let Some(sample) = &p.rate {
             self.start_round(p, sample);
             self.update_signals(p, sample, window.cwnd);
             if self.round_start {
-                self.aggregation.start_round(!self.pipe_full);
+                self.aggregation.start_round(!self.full_bw_reached);
             }
             self.aggregation.on_ack(p.ack.now, p.ack.delivered, self.bandwidth(), window.cwnd);
             self.check_startup_losses(p, sample);
@@ -258,30 +262,35 @@ impl CongestionControl for Bbr3 {
         self.update_phase(p, window.cwnd);
         self.update_min_rtt(p, window);
         self.update_gains();
-        self.pipe.take_first_rtt(p.srtt, window.cwnd, STARTUP_GAIN);
-        self.pipe.set_pace(self.bandwidth(), self.pacing_gain, self.pipe_full);
-        self.set_window(p, window);
+        self.path.take_first_rtt(p.srtt, window.cwnd, STARTUP_GAIN);
+        self.path.set_pacing_rate(self.bandwidth(), self.pacing_gain, self.full_bw_reached);
+        self.set_cwnd(p, window);
         if let Some(sample) = p.rate.as_ref().filter(|_| self.loss_round_start) {
             self.latest = Latest { bw: sample.rate(), inflight: sample.delivered as u32 };
         }
-        self.stage = p.stage;
+        self.recovery = p.recovery;
     }
 
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         if self.undo.is_none() {
-            self.save_window(window);
+            self.save_cwnd(window);
             self.undo = Some(self.bounds);
         }
         if !self.loss_in_round {
-            self.loss_round_end = lost.prior_delivered + lost.delivered;
+            self.loss_round_delivered = lost.prior_delivered + lost.delivered;
         }
         self.loss_in_round = true;
-        if self.probe_samples && bounds::is_too_high(lost) {
-            self.on_too_high(now, bounds::inflight_at_loss(lost), lost, window.cwnd);
+        if self.bw_probe_samples && bounds::is_inflight_too_high(lost) {
+            self.handle_inflight_too_high(
+                now,
+                bounds::inflight_hi_from_lost_packet(lost),
+                lost,
+                window.cwnd,
+            );
         }
     }
 
-    /// The window is the model's affair; nothing is reduced here.
+    /// The model sets the window; nothing is reduced here.
     fn reduce(&mut self, window: &Window) -> u32 {
         window.ssthresh
     }
@@ -294,13 +303,13 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_timeout(&mut self) {
-        self.stage = Stage::Loss;
-        self.growth = Growth::default();
+        self.recovery = RecoveryStage::Loss;
+        self.full_bw = FullBw::default();
     }
 
     fn undo(&mut self, window: &mut Window) {
-        self.growth = Growth::default();
-        (self.loss_in_round, self.loss_events) = (false, 0);
+        self.full_bw = FullBw::default();
+        (self.loss_in_round, self.loss_events_in_round) = (false, 0);
         if let Some(before) = self.undo.take() {
             let Bounds { bw_lo, inflight_lo, inflight_hi, .. } = self.bounds;
             self.bounds.bw_lo =
@@ -312,15 +321,15 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
-        self.after_idle = true;
+        self.idle_restart = true;
         self.aggregation.restart(now);
         if self.mode == Mode::ProbeBw {
-            self.pipe.set_pace(self.bandwidth(), 1.0, true);
+            self.path.set_pacing_rate(self.bandwidth(), 1.0, true);
         }
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        Some(self.pipe.pace)
+        Some(self.path.pacing_rate)
     }
 
     fn holds_back(&self) -> bool {
@@ -337,7 +346,7 @@ impl CongestionControl for Bbr3 {
             f64::from(self.mode as u8),
             f64::from(self.phase as u8),
             self.bandwidth(),
-            self.pipe.min_rtt.map_or(f64::NAN, Span::as_secs),
+            self.path.min_rtt.map_or(f64::NAN, Span::as_secs),
             self.pacing_gain,
             bound(self.bounds.inflight_hi),
             bound(self.bounds.inflight_lo),
@@ -348,43 +357,43 @@ impl CongestionControl for Bbr3 {
 impl Control for Bbr3 {
     type Params = Bbr3Params;
     const NAME: &'static str = "bbr3";
-    const DOC: &'static str = "BBR v3: BBR with bounds that losses teach (draft-ietf-ccwg-bbr)";
+    const DOC: &'static str = "BBR v3: BBR with bounds learnt from losses (draft-ietf-ccwg-bbr)";
 
     fn new(params: &Bbr3Params) -> Bbr3 {
         Bbr3 {
             drain_gain: params.drain_gain,
-            pipe: Pipe::default(),
+            path: PathModel::default(),
             rng: Rng::stream(0, "bbr3", 0),
             mode: Mode::Startup,
             phase: Phase::Down,
-            phase_start: Time::ZERO,
+            cycle_stamp: Time::ZERO,
             pacing_gain: STARTUP_GAIN,
             cwnd_gain: CWND_GAIN,
             bw: [0.0; 2],
             bounds: Bounds::new(),
             latest: Latest::default(),
-            growth: Growth::default(),
-            pipe_full: false,
+            full_bw: FullBw::default(),
+            full_bw_reached: false,
             round_start: false,
-            round_end: 0,
+            next_round_delivered: 0,
             loss_round_start: false,
-            loss_round_end: 1,
+            loss_round_delivered: 1,
             loss_in_round: false,
-            loss_events: 0,
-            acks: Acks::Idle,
-            probe_samples: false,
-            previous_too_high: false,
-            stopped_risky: false,
-            rounds_since_probe: 0,
-            probe_wait: Span::ZERO,
-            min_rtt_at: Time::ZERO,
-            probed_min: None,
-            probed_min_at: Time::ZERO,
-            probe_rtt_until: None,
+            loss_events_in_round: 0,
+            ack_phase: AckPhase::Idle,
+            bw_probe_samples: false,
+            prev_probe_too_high: false,
+            stopped_risky_probe: false,
+            rounds_since_bw_probe: 0,
+            bw_probe_wait: Span::ZERO,
+            min_rtt_stamp: Time::ZERO,
+            probe_rtt_min_delay: None,
+            probe_rtt_min_stamp: Time::ZERO,
+            probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             prior_cwnd: 0,
-            stage: Stage::Open,
-            after_idle: false,
+            recovery: RecoveryStage::Open,
+            idle_restart: false,
             aggregation: Aggregation::new(Time::ZERO),
             undo: None,
         }

@@ -48,7 +48,7 @@ impl Rounds {
 }
 
 #[test]
-fn section_2_8_startup_drain_and_the_first_pace() {
+fn startup_and_drain_have_their_gains_and_the_first_pacing_rate_follows_the_initial_window() {
     let mut rounds = Rounds::start();
     let first = 2.77 * 100.0 * 0.99;
     assert!((rounds.bbr.pacing_rate().unwrap() - first).abs() < 1e-9);
@@ -60,33 +60,33 @@ fn section_2_8_startup_drain_and_the_first_pace() {
     assert_eq!((rounds.bbr.mode, rounds.bbr.pacing_gain), (Mode::Drain, 1000.0 / 2885.0));
     rounds.round(500.0, 51);
     assert_eq!(rounds.bbr.mode, Mode::Drain);
-    rounds.round(500.0, 50); // one product
+    rounds.round(500.0, 50); // one BDP
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Down));
 }
 
 #[test]
-fn section_2_8_six_lossy_acknowledgements_and_two_percent_end_startup() {
+fn six_lossy_acknowledgements_and_two_percent_of_loss_end_startup() {
     for (acks, ends) in [(5, false), (6, true)] {
         let mut rounds = Rounds::start();
-        rounds.bbr.loss_round_end = u64::MAX;
+        rounds.bbr.loss_round_delivered = u64::MAX;
         for n in 1..=acks {
             let mut ack = rounds.next(100.0 * 1.3f64.powi(n), 100); // still growing
-            (ack.stage, ack.lost) = (Stage::Recovery, 1);
+            (ack.recovery, ack.lost) = (RecoveryStage::Recovery, 1);
             let sample = ack.rate.as_mut().unwrap();
             (sample.in_flight, sample.lost) = (100, 3);
             if n == acks {
-                rounds.bbr.loss_round_end = 0;
+                rounds.bbr.loss_round_delivered = 0;
             }
             rounds.bbr.on_progress(&ack, &mut rounds.window);
         }
-        assert_eq!(rounds.bbr.pipe_full, ends, "{acks} losses");
+        assert_eq!(rounds.bbr.full_bw_reached, ends, "{acks} losses");
         assert_eq!(rounds.bbr.bounds.inflight_hi < u32::MAX, ends);
     }
 }
 
 #[test]
-fn section_2_8_probes_come_after_two_to_three_seconds_or_a_reno_flows_time() {
-    // One product is 50 packets: a Reno flow would probe every 50 rounds, the clock is faster.
+fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
+    // One BDP is 50 packets: a Reno flow would probe every 50 rounds, the clock is faster.
     let mut rounds = Rounds::cruising();
     let waited = rounds.until_phase(Phase::Refill, 40);
     assert!((16..=31).contains(&waited), "{waited} rounds of 101 ms");
@@ -103,7 +103,7 @@ fn section_2_8_probes_come_after_two_to_three_seconds_or_a_reno_flows_time() {
 }
 
 #[test]
-fn section_2_8_too_many_losses_while_probing_lower_the_bound_once() {
+fn a_high_loss_rate_while_probing_lowers_the_bound_once() {
     let mut rounds = Rounds::cruising();
     rounds.until_phase(Phase::Refill, 40);
     rounds.until_phase(Phase::Up, 45);
@@ -117,11 +117,11 @@ fn section_2_8_too_many_losses_while_probing_lower_the_bound_once() {
     assert_eq!(rounds.bbr.bounds.inflight_hi, 60, "once per probe");
     // While cruising room is left for others.
     rounds.until_phase(Phase::Cruise, 40);
-    assert_eq!(rounds.bbr.most_in_flight(), 51);
+    assert_eq!(rounds.bbr.inflight_bound(), 51);
 }
 
 #[test]
-fn section_2_8_losses_while_cruising_cut_the_short_term_bounds_until_the_next_probe() {
+fn losses_while_cruising_lower_the_short_term_bounds_until_the_next_probe() {
     let mut rounds = Rounds::cruising();
     let mut lossy = rounds.next(200.0, 40);
     lossy.lost = 1;
@@ -134,7 +134,7 @@ fn section_2_8_losses_while_cruising_cut_the_short_term_bounds_until_the_next_pr
 }
 
 #[test]
-fn section_2_8_every_five_seconds_half_a_product_for_200_ms() {
+fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
     let mut rounds = Rounds::cruising();
     let mut waited = 0;
     while rounds.bbr.mode != Mode::ProbeRtt {
@@ -152,11 +152,11 @@ fn section_2_8_every_five_seconds_half_a_product_for_200_ms() {
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
 }
 
-/// A loss while cruising that cuts the short-term bounds, in recovery.
+/// A loss while cruising that lowers the short-term bounds, in recovery.
 fn cut_while_cruising() -> Rounds {
     let mut rounds = Rounds::cruising();
     let mut lossy = rounds.next(200.0, 40);
-    (lossy.lost, lossy.stage) = (1, Stage::Recovery);
+    (lossy.lost, lossy.recovery) = (1, RecoveryStage::Recovery);
     let lost = RateSample { in_flight: 60, lost: 1, ..RateSample::default() };
     rounds.bbr.on_lost(lossy.ack.now, &lost, &mut rounds.window);
     rounds.bbr.latest = Latest::default();
@@ -166,21 +166,21 @@ fn cut_while_cruising() -> Rounds {
 }
 
 #[test]
-fn a_withdrawn_reduction_takes_the_short_term_bounds_back() {
+fn an_undo_restores_the_short_term_bounds() {
     let mut rounds = cut_while_cruising();
     let kept = rounds.bbr.prior_cwnd;
     rounds.window.cwnd = 4;
     rounds.bbr.undo(&mut rounds.window);
     assert_eq!((rounds.bbr.bounds.bw_lo, rounds.bbr.bounds.inflight_lo), (None, u32::MAX));
     assert!(kept > 4 && rounds.window.cwnd == kept, "{kept}");
-    // Nothing is left to withdraw a second time.
+    // Nothing is left to restore a second time.
     rounds.bbr.bounds.bw_lo = Some(100.0);
     rounds.bbr.undo(&mut rounds.window);
     assert_eq!(rounds.bbr.bounds.bw_lo, Some(100.0));
 }
 
 #[test]
-fn a_timeout_bounds_what_is_in_flight_and_its_end_gives_the_window_back() {
+fn a_timeout_bounds_the_packets_in_flight_and_its_end_restores_the_window() {
     let mut rounds = Rounds::cruising();
     let before = rounds.window.cwnd;
     let lost = RateSample { in_flight: 60, lost: 1, ..RateSample::default() };
@@ -189,10 +189,10 @@ fn a_timeout_bounds_what_is_in_flight_and_its_end_gives_the_window_back() {
     assert_eq!(rounds.bbr.reduce_on_timeout(&rounds.window), rounds.window.ssthresh);
     rounds.bbr.on_timeout();
     assert_eq!(rounds.bbr.bounds.inflight_lo, before);
-    // The sender starts again with one packet; when all is repaired the model takes over.
+    // The sender starts again with one packet; when all is repaired the model sets it again.
     rounds.window.cwnd = 1;
     let mut repairing = rounds.next(500.0, 1);
-    repairing.stage = Stage::Loss;
+    repairing.recovery = RecoveryStage::Loss;
     rounds.bbr.on_progress(&repairing, &mut rounds.window);
     let during = rounds.window.cwnd;
     assert!(during < before, "{during} of {before}");

@@ -1,5 +1,4 @@
-//! Which outstanding segments are lost: RACK's judgement by time, distance below a SACK, silence; and
-//! taking a judgement back.
+//! Marking segments lost: by RACK, by distance below a SACK, after a timeout; and unmarking them.
 
 use std::cmp::Reverse;
 
@@ -10,37 +9,39 @@ use super::{Scoreboard, Transmission};
 
 /// Segments newly marked lost.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Marked {
-    /// All of them.
-    pub segments: u32,
+pub(crate) struct Marked {
+    /// Segments newly marked lost.
+    pub(crate) segments: u32,
     /// Of these, retransmissions.
-    pub again: u32,
-    /// Others are judged when the reordering timer rings.
-    pub waits: bool,
+    pub(crate) again: u32,
+    /// Others are judged when the reordering timer expires.
+    pub(crate) waits: bool,
 }
 
 impl Scoreboard {
-    /// RACK: marks lost what was sent before the newest arrival and is overdue by `window`. Returns how
-    /// many were marked, and when the last of those not yet due will be.
-    pub fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
-        let patience = self.last_rtt + window;
+    /// RFC 8985 §6.2 step 5, `RACK_detect_loss()`: marks what was sent before the newest arrival
+    /// more than a round trip and the reordering `window` ago. Also returns when the last of those
+    /// still within the window will be due.
+    pub(crate) fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
+        let timeout = self.last_rtt + window;
         self.note_overtaken();
         let mut marked = 0;
         while let Some(sent) = self.first_waiting()
-            && sent.sent + patience <= now
+            && sent.sent + timeout <= now
             && sent < self.newest
         {
             self.mark_lost(sent.seq);
             marked += 1;
         }
-        let last_due = self.last_waiting().map(|sent| sent.sent + patience);
+        let last_due = self.last_waiting().map(|sent| sent.sent + timeout);
         let (again, due) = self.detect_lost_again(now, window);
         let due = last_due.max(due);
         (Marked { segments: marked + again, again, waits: due.is_some() }, due)
     }
 
-    /// First transmissions that later ones have overtaken wait for their judgement, each once: a segment
-    /// that is not yet due must not be looked at again with everything sent after it.
+    /// Moves first transmissions that were sent before the newest arrival to `waiting`, each once,
+    /// so that a segment within the reordering window is not looked at again for every one sent
+    /// after.
     fn note_overtaken(&mut self) {
         self.judged = self.judged.max(self.una);
         while self.judged < self.nxt {
@@ -57,8 +58,8 @@ impl Scoreboard {
         }
     }
 
-    /// In the order of sending, which is that of the numbers but for retransmissions judged lost whose
-    /// losses were forgotten.
+    /// Inserts in the order of sending. That is the order of numbers, except after
+    /// [`Scoreboard::forget_losses`] for segments that were retransmitted.
     fn wait(&mut self, transmission: Transmission) {
         let place = match self.waiting.back() {
             Some(&last) if last > transmission => {
@@ -69,7 +70,7 @@ impl Scoreboard {
         self.waiting.insert(place, transmission);
     }
 
-    /// The first transmission that still waits for its judgement; forgets those before it.
+    /// The first transmission still undecided; drops those before it.
     fn first_waiting(&mut self) -> Option<Transmission> {
         while let Some(&first) = self.waiting.front() {
             if self.is_undecided(first) {
@@ -80,7 +81,7 @@ impl Scoreboard {
         None
     }
 
-    /// The last that has been overtaken, likewise.
+    /// The last one sent before the newest arrival, likewise.
     fn last_waiting(&mut self) -> Option<Transmission> {
         while let Some(&last) = self.waiting.back() {
             if self.is_undecided(last) {
@@ -92,7 +93,7 @@ impl Scoreboard {
         overtaken.checked_sub(1).map(|place| self.waiting[place])
     }
 
-    /// Whether a transmission has neither arrived nor been judged.
+    /// Whether a transmission has neither arrived nor been marked.
     fn is_undecided(&mut self, transmission: Transmission) -> bool {
         let Transmission { sent, seq } = transmission;
         if seq < self.una {
@@ -102,16 +103,16 @@ impl Scoreboard {
         record.sent == sent && record.flags & (SACKED | LOST | RETRANSMITTED) == 0
     }
 
-    /// The same for retransmissions alone.
+    /// RACK for retransmissions.
     fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        let patience = self.last_rtt + window;
+        let timeout = self.last_rtt + window;
         let mut marked = 0;
         while let Some(Retransmission { transmission, .. }) = self.oldest_retransmission() {
             if transmission >= self.newest {
                 break;
             }
-            if now < transmission.sent + patience {
-                return (marked, Some(transmission.sent + patience));
+            if now < transmission.sent + timeout {
+                return (marked, Some(transmission.sent + timeout));
             }
             self.mark_lost(transmission.seq);
             marked += 1;
@@ -119,9 +120,9 @@ impl Scoreboard {
         (marked, None)
     }
 
-    /// FACK: a SACK of data that was sent after a retransmission says that the retransmission is lost
+    /// FACK: a SACK of data sent after a retransmission means that the retransmission is lost
     /// (Linux `tcp_mark_lost_retrans`). Returns how many were marked.
-    pub fn mark_overtaken(&mut self) -> u32 {
+    pub(crate) fn mark_overtaken(&mut self) -> u32 {
         let mut marked = 0;
         while let Some(Retransmission { transmission, nxt }) = self.oldest_retransmission()
             && self.highest() > nxt
@@ -132,7 +133,7 @@ impl Scoreboard {
         marked
     }
 
-    /// The oldest retransmission that is believed to be in the network; forgets those before it.
+    /// The oldest retransmission in flight; drops those before it.
     fn oldest_retransmission(&mut self) -> Option<Retransmission> {
         while let Some(&retransmission) = self.retransmissions.front() {
             let Transmission { sent, seq } = retransmission.transmission;
@@ -146,9 +147,9 @@ impl Scoreboard {
         None
     }
 
-    /// Marks lost every segment below `limit` that has neither arrived nor been sent again; returns how
-    /// many.
-    pub fn mark_below(&mut self, limit: u32) -> u32 {
+    /// Marks every segment below `limit` that has neither arrived nor been retransmitted. Returns
+    /// how many were marked.
+    pub(crate) fn mark_below(&mut self, limit: u32) -> u32 {
         let mut marked = 0;
         let limit = limit.min(self.nxt);
         for seq in self.judged.max(self.una)..limit {
@@ -161,7 +162,7 @@ impl Scoreboard {
         marked
     }
 
-    /// Marks a segment lost; a retransmission of it is believed lost as well.
+    /// Marks a segment lost; a retransmission of it counts as lost too.
     fn mark_lost(&mut self, seq: u32) {
         let flags = self.record(seq).flags;
         debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
@@ -180,11 +181,11 @@ impl Scoreboard {
         }
     }
 
-    /// Counts a tail loss probe that is a segment sent before. Linux does not take it for a
-    /// retransmission in flight (`tcp_send_loss_probe` leaves `retrans_out` alone).
-    pub fn send_probe(&mut self, now: Time, seq: u32) {
+    /// Records a tail loss probe that repeats a segment. Linux does not count it as a
+    /// retransmission in flight (`tcp_send_loss_probe` leaves `retrans_out` unchanged).
+    pub(crate) fn send_probe(&mut self, now: Time, seq: u32) {
         let record = self.record(seq);
-        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not sent again");
+        debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not retransmitted");
         record.sent = now;
         record.flags |= EVER_RETRANSMITTED;
         if seq < self.judged {
@@ -192,18 +193,18 @@ impl Scoreboard {
         }
     }
 
-    /// Whether something sent again is in flight or the head has been sent again (Linux
+    /// Whether a retransmission is in flight or the head was retransmitted (Linux
     /// `tcp_any_retrans_done`).
-    pub fn has_sent_again(&mut self) -> bool {
+    pub(crate) fn has_sent_again(&mut self) -> bool {
         let head_again =
             self.outstanding() > 0 && self.record(self.una).flags & EVER_RETRANSMITTED != 0;
         self.retransmitted > 0 || head_again
     }
 
-    /// The retransmission timer has expired: marks the head lost, and every other segment; with `rack`
-    /// only those whose last transmission is older than RACK's round-trip time (Linux
+    /// After a timeout: marks the head and every other segment; with `rack` of the others only
+    /// those last sent at least RACK's round-trip time ago (RFC 8985 §6.3, Linux
     /// `tcp_timeout_mark_lost`).
-    pub fn mark_all_lost(&mut self, now: Time, rack: bool) {
+    pub(crate) fn mark_all_lost(&mut self, now: Time, rack: bool) {
         if !self.sack {
             self.sacked = 0;
         }
@@ -219,7 +220,7 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver has reneged: a timeout with the head SACKed clears all SACK marks.
+    /// The receiver has reneged: the head was SACKed at a timeout (RFC 2018 §8).
     fn forget_sack(&mut self) {
         for seq in self.una..self.nxt {
             if self.record(seq).flags & SACKED != 0 {
@@ -231,9 +232,9 @@ impl Scoreboard {
         self.ranges.clear();
     }
 
-    /// The losses were imagined: forgets them. Retransmissions stay in flight, and every segment is
-    /// judged anew.
-    pub fn forget_losses(&mut self) {
+    /// Unmarks all losses, which were spurious. Retransmissions stay in flight, and every segment
+    /// is judged anew (Linux `tcp_undo_cwnd_reduction`).
+    pub(crate) fn forget_losses(&mut self) {
         for seq in self.una..self.nxt {
             let flags = self.record(seq).flags;
             if flags & LOST != 0 {

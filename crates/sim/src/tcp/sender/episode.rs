@@ -1,90 +1,176 @@
-//! Episodes: when a reduction of the window begins and ends, and how the window comes down in between.
+//! States of a connection: when a window reduction begins and ends.
 
-use super::{Reason, Sender, State};
-use crate::cc::Steers;
-use crate::tcp::descent::{Descent, Step};
-use crate::tcp::profile::{Moderation, Style};
-use crate::tcp::scoreboard::Marked;
+use sojourn_aqm::Time;
+
+use super::Sender;
+use super::undo::UndoRecord;
+use crate::cc::WindowControl;
+use crate::tcp::cwnd_reduction::CwndReduction;
+use crate::tcp::profile::Style;
+use crate::tcp::scoreboard::{Delivery, Marked};
+
+/// The state of a connection (Linux `tcp_ca_state`).
+///
+/// ```text
+/// Open --SACK--> Disorder --loss--> Recovery --recovery point acknowledged--> Open
+///   |               |                ^      ^
+///   +----- ECE -----+---> Cwr --loss-+      +--retransmission lost-- Loss --acknowledged--> Open
+///                                                      any state --timeout--> Loss
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum State {
+    /// Nothing unusual.
+    Open,
+    /// Something was SACKed, nothing is marked lost.
+    Disorder,
+    /// The window is being reduced for marks.
+    Cwr,
+    /// The window is being reduced for a loss, and losses are being repaired.
+    Recovery,
+    /// The retransmission timer has expired.
+    Loss,
+}
+
+/// Why the window is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reason {
+    Loss,
+    Mark,
+    Timeout,
+}
+
+/// The present episode, or what is left of the last one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    pub(super) state: State,
+    /// SND.NXT when the reduction or the timeout began: RFC 6675's `RecoveryPoint`, Linux's
+    /// `high_seq`; RFC 6582's `recover` is one less.
+    pub(super) recovery_point: u32,
+    pub(super) reduction: CwndReduction,
+    /// What an undo would restore.
+    pub(super) undo: Option<UndoRecord>,
+    /// When the first retransmission of the episode was sent (Linux `retrans_stamp`).
+    pub(super) first_retransmission: Time,
+}
+
+impl Default for Episode {
+    fn default() -> Episode {
+        Episode {
+            state: State::Open,
+            recovery_point: 0,
+            reduction: CwndReduction::AtOnce { due: false },
+            undo: None,
+            first_retransmission: Time::NEVER,
+        }
+    }
+}
 
 impl Sender {
-    /// Recovery and Loss end when the point is acknowledged, Cwr when something beyond it is. Without
-    /// SACK all wait for something beyond, so that late duplicates are not taken for a new loss (RFC
-    /// 6582 §3.2 step 2).
-    pub(super) fn leave_finished_episode(&mut self) {
-        let una = self.board.una();
-        let repaired = una > self.point || self.profile.sack && una == self.point;
-        match self.state {
+    /// What an acknowledgement shows about the present episode: that it was spurious, or that it is
+    /// over. Returns whether a timeout was confirmed and the window set anew.
+    pub(super) fn judge_episode(
+        &mut self,
+        now: Time,
+        delivery: &Delivery,
+        echo: Time,
+        prior_una: u32,
+    ) -> bool {
+        if self.episode.state == State::Open {
+            self.episode.first_retransmission = Time::NEVER;
+        }
+        // Linux 2.6 ignores timestamps during F-RTO: its state is Disorder (`tcp_enter_frto`).
+        let frto_decides = self.timeouts.frto && self.profile.frto_starts_over;
+        if delivery.advanced && self.episode.state >= State::Recovery && !frto_decides {
+            self.process_timestamp_echo(echo, prior_una);
+        }
+        let restarted = self.episode.state == State::Loss && self.process_frto(now, delivery);
+        self.leave_finished_episode();
+        restarted
+    }
+
+    /// Recovery and Loss end when the recovery point is acknowledged, Cwr when something beyond it
+    /// is. Without SACK all of them wait for something beyond, so that late duplicates do not start
+    /// another recovery (RFC 6582 §3.2 step 1).
+    fn leave_finished_episode(&mut self) {
+        let (una, point) = (self.board.una(), self.episode.recovery_point);
+        let repaired = una > point || self.profile.sack && una == point;
+        match self.episode.state {
             State::Recovery if repaired => {
-                self.leave_reduction();
+                self.end_reduction();
                 self.reordering.end_recovery();
             }
-            State::Cwr if una > self.point => self.leave_reduction(),
+            State::Cwr if una > point => self.end_reduction(),
             State::Loss if repaired => {
-                self.state = State::Open;
-                self.frto = false;
+                self.episode.state = State::Open;
+                self.timeouts.frto = false;
             }
             State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
     }
 
-    fn leave_reduction(&mut self) {
-        self.window.cwnd = self.descent.final_window(&self.window);
-        self.state = State::Open; // the undo stays: duplicates are told a round trip later
+    /// The undo record stays: D-SACKs arrive a round trip later.
+    fn end_reduction(&mut self) {
+        self.window.cwnd = self.episode.reduction.final_cwnd(&self.window);
+        self.episode.state = State::Open;
     }
 
-    /// Starts a reduction when a loss was found or a mark was echoed, once per window. After a timeout
-    /// only the loss of a retransmission starts one.
+    /// Starts a reduction if a loss was found or a mark echoed, once per window of data. After a
+    /// timeout only the loss of a retransmission starts one.
     pub(super) fn enter_episode(&mut self, echoed: bool, marked: Marked) {
         let lost = self.board.lost() > 0;
-        match self.state {
+        match self.episode.state {
             State::Open | State::Disorder if lost => {
                 self.start_reduction(self.profile.recovery, Reason::Loss);
-                self.state = State::Recovery;
+                self.episode.state = State::Recovery;
             }
             State::Loss if marked.again > 0 => {
                 self.start_reduction(self.profile.recovery, Reason::Loss);
-                self.frto = false;
-                self.state = State::Recovery;
+                self.timeouts.frto = false;
+                self.episode.state = State::Recovery;
             }
-            State::Cwr if lost => self.state = State::Recovery,
+            State::Cwr if lost => self.episode.state = State::Recovery,
             State::Open | State::Disorder if echoed => {
                 self.start_reduction(self.profile.on_mark, Reason::Mark);
-                self.undo = None;
-                self.state = State::Cwr;
+                self.episode.undo = None;
+                self.episode.state = State::Cwr;
             }
             State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
     }
 
-    /// After an odd acknowledgement that began nothing: is something still odd? (Linux
-    /// `tcp_try_keep_open`.)
-    pub(super) fn keep_open(&mut self) {
-        if self.state > State::Cwr {
+    /// After a dubious acknowledgement that started nothing: Disorder or Open (Linux
+    /// `tcp_try_keep_open`).
+    pub(super) fn try_keep_open(&mut self) {
+        if self.episode.state > State::Cwr {
             return;
         }
-        self.forget_retransmissions();
-        if self.state < State::Cwr {
-            let odd = self.board.sacked() + self.board.lost() > 0 || self.board.has_sent_again();
-            self.state = if odd { State::Disorder } else { State::Open };
+        self.clear_first_retransmission();
+        if self.episode.state < State::Cwr {
+            let disordered =
+                self.board.sacked() + self.board.lost() > 0 || self.board.has_sent_again();
+            self.episode.state = if disordered { State::Disorder } else { State::Open };
         }
     }
 
     pub(super) fn start_reduction(&mut self, style: Style, reason: Reason) {
-        self.forget_retransmissions();
-        self.undo = Some(self.undo_of_now());
-        self.window.ssthresh = self.reduced(reason);
-        self.descent = match self.needs.steers {
-            Steers::Everything => Descent::Steered,
-            _ => Descent::start(style, &mut self.window, self.board.outstanding()),
+        self.clear_first_retransmission();
+        self.episode.undo = Some(self.undo_record());
+        self.window.ssthresh = self.reduced_ssthresh(reason);
+        self.episode.reduction = match self.needs.window_control {
+            WindowControl::Full => CwndReduction::LeftToControl,
+            WindowControl::Growth | WindowControl::Window => {
+                CwndReduction::start(style, &mut self.window, self.board.outstanding())
+            }
         };
         self.window.credit = 0;
-        self.probe = None;
-        self.point = self.board.nxt();
-        self.tell_reduced = self.segments.ecn && self.accurate.is_none();
+        self.tail_probe = None;
+        self.episode.recovery_point = self.board.nxt();
+        self.queue_cwr();
     }
 
-    /// The threshold after a reduction of what the profile reduces: the window, or what is in flight.
-    pub(super) fn reduced(&mut self, reason: Reason) -> u32 {
+    /// The threshold after a reduction of the window, or of what is in flight (RFC 5681 §3.1,
+    /// equation 4), as the profile says.
+    pub(super) fn reduced_ssthresh(&mut self, reason: Reason) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
             base.cwnd = self.board.outstanding().max(1);
@@ -94,26 +180,5 @@ impl Sender {
             Reason::Loss => self.cc.reduce(&base),
             Reason::Timeout => self.cc.reduce_on_timeout(&base),
         }
-    }
-
-    /// After an odd acknowledgement no burst leaves.
-    pub(super) fn moderate(&mut self) {
-        let due = match (self.profile.moderation, self.state) {
-            (_, State::Cwr | State::Recovery) | (Moderation::Never, _) => false,
-            (Moderation::Disordered, state) => state != State::Open,
-            (Moderation::Always, _) => true,
-        };
-        if due {
-            let most = self.board.in_flight() + self.reordering.metric();
-            self.window.cwnd = self.window.cwnd.min(most);
-        }
-    }
-
-    pub(super) fn descend(&mut self, delivered: u32, advanced: bool, marked: u32) {
-        let in_flight = self.board.in_flight();
-        let safe = advanced && marked == 0;
-        let lowest = self.cc.lowest_while_halving(self.window.ssthresh);
-        let step = Step { delivered, in_flight, advanced, safe, lowest };
-        self.descent.on_ack(&step, &mut self.window);
     }
 }

@@ -1,10 +1,10 @@
-//! Conformance: what packetdrill scripts assert of Linux, restated as facts in `testdata/scripts` and
-//! replayed against the sender.
+//! Conformance: what packetdrill scripts assert of Linux, restated as facts in `testdata/scripts`
+//! and replayed against the sender.
 
 use sojourn_aqm::{Span, Time};
 
 use super::*;
-use crate::cc::choose;
+use crate::cc::configure;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::Idle;
 
@@ -89,10 +89,10 @@ impl<'a> Start<'a> {
             last_payload_bytes: 1000,
             initial_window: 10,
         };
-        let cc = (choose(self.cc).expect("the control is registered").factory)();
+        let cc = (configure(self.cc).expect("the control is registered").factory)();
         let mut sender = Sender::new(segments, self.profile, cc);
         sender.on_established(Span::from_millis(u64::from(self.rtt_ms)));
-        sender.start_with_offer(self.window);
+        sender.set_receive_window(self.window);
         sender.window.ssthresh = self.ssthresh;
         sender
     }
@@ -163,7 +163,7 @@ fn verify(sender: &Sender, now: Time, check: &str) -> Result<(), String> {
         "busy_ms" => (sender.times(now).busy.as_secs() * 1e3).to_string(),
         "rwnd_limited_ms" => (sender.times(now).rwnd_limited.as_secs() * 1e3).to_string(),
         "lost" => sender.board.lost().to_string(),
-        "state" => format!("{:?}", sender.state),
+        "state" => format!("{:?}", sender.state()),
         _ => return Err(format!("there is no check `{key}`")),
     };
     if found == expected { Ok(()) } else { Err(format!("{key} is {found}")) }

@@ -1,6 +1,6 @@
-//! What a connection sends.
+//! The segments that a connection sends.
 
-/// What does not change during a connection.
+/// Sizes and identity of a connection's segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     /// The flow.
@@ -13,9 +13,9 @@ pub struct Segments {
     pub header_bytes: u32,
     /// Whether data is ECN-capable.
     pub ecn: bool,
-    /// Whether the receiver counts marks (RFC 9768) instead of echoing them.
+    /// Whether the receiver counts marks (RFC 9768) instead of echoing them (RFC 3168).
     pub accurate: bool,
-    /// Segments to send; `u32::MAX` for no end.
+    /// Segments to send; `u32::MAX` for unlimited data.
     pub count: u32,
     /// Payload of the last segment.
     pub last_payload_bytes: u32,

@@ -1,8 +1,8 @@
-//! What others may know of a sender.
+//! What a sender reports about itself.
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Sender, State, Times};
+use super::{BusyTimes, Sender, State};
 use crate::cc::{CongestionControl, Window};
 use crate::tcp::negotiation::Mode;
 
@@ -12,9 +12,9 @@ impl Sender {
         &self.window
     }
 
-    /// Where the connection stands.
+    /// State of the connection.
     pub fn state(&self) -> State {
-        self.state
+        self.episode.state
     }
 
     /// Packets believed in the network.
@@ -32,27 +32,27 @@ impl Sender {
         self.rtt.smoothed()
     }
 
-    /// Payload sent, and payload sent again.
+    /// Payload bytes sent in total, and retransmitted.
     pub fn bytes_sent(&self) -> (u64, u64) {
-        (self.sent_bytes, self.retransmitted_bytes)
+        (self.sent.bytes, self.sent.retransmitted_bytes)
     }
 
-    /// How long it was busy so far, and why it waited.
-    pub fn times(&self, now: Time) -> Times {
-        self.chrono.times(now)
+    /// How long it has been busy, and how long of that the receiver's window limited it.
+    pub fn times(&self, now: Time) -> BusyTimes {
+        self.busy.times(now)
     }
 
-    /// How marks are fed back.
+    /// The ECN feedback mode.
     pub fn ecn_mode(&self) -> Mode {
-        match (self.segments.ecn, &self.accurate) {
+        match (self.segments.ecn, &self.ecn.accurate) {
             (_, Some(_)) => Mode::Accurate,
             (true, None) => Mode::Classic,
             (false, None) => Mode::NotEcn,
         }
     }
 
-    /// Whether its data is ECN-capable. In accurate mode it is not where something clears the field on the
-    /// way.
+    /// Whether its data is ECN-capable. In accurate mode it is not if the path clears the field
+    /// (RFC 9768 §3.2.2.3).
     pub fn is_ecn_capable(&self) -> bool {
         self.segments.ecn
     }

@@ -1,135 +1,181 @@
-//! Silence: the retransmission timer, whether its expiry was justified, and idle applications.
+//! The retransmission timeout, F-RTO, and idle applications.
 
 use sojourn_aqm::Time;
 
-use super::super::descent::Descent;
-use super::super::profile::{Detection, Idle};
-use super::super::reordering::DUPLICATES;
-use super::super::scoreboard::Delivery;
-use super::{Alarm, Reason, Sender, State};
-use crate::cc::Steers;
+use super::episode::Reason;
+use super::{Sender, State, Timer};
+use crate::cc::WindowControl;
 use crate::packet::Packet;
+use crate::tcp::cwnd_reduction::CwndReduction;
+use crate::tcp::profile::{Detection, Idle};
+use crate::tcp::reordering::DUPLICATE_THRESHOLD;
+use crate::tcp::scoreboard::Delivery;
 
-/// Packets that may leave where F-RTO found that the timeout was right; one less where it asked with no new
-/// data (Linux `tcp_process_frto`).
+/// Packets that may leave after F-RTO confirmed the timeout; one less if it had no new data to send
+/// (Linux 2.6 `tcp_process_frto`).
 const FRTO_RESTART: u32 = 3;
 
+/// What is known about timeouts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TimeoutState {
+    /// Timeouts since the acknowledgement number last advanced (Linux `icsk_retransmits`).
+    pub(super) count: u32,
+    /// F-RTO is judging the last timeout (Linux `frto`).
+    pub(super) frto: bool,
+    /// SND.NXT when the episode began in which F-RTO judges a timeout, which may have been an
+    /// earlier loss or timeout (Linux 2.6 `frto_highmark`).
+    frto_high_mark: u32,
+    /// F-RTO sends new data on this acknowledgement instead of what was marked lost (RFC 5682 §2.1
+    /// step 2b).
+    frto_sends_new: bool,
+}
+
 impl Sender {
-    /// The retransmission timer has expired (endpoints sheet §1.11).
-    pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
-        debug_assert!(
-            self.board.outstanding() > 0,
-            "the timer runs only while data is outstanding"
-        );
-        self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
-        self.tell_losses(now);
-        let una = self.board.una();
-        let progressed = self.state == State::Loss && self.timeouts == 0;
-        let fresh = self.state < State::Cwr || una >= self.point || progressed;
-        let before_recovery = self.state < State::Recovery;
-        let disordered = self.state <= State::Disorder && self.board.sacked() >= DUPLICATES;
-        if disordered || self.profile.detection != Detection::Rack {
-            self.reordering.time_out();
-        }
-        if fresh {
-            self.undo = Some(self.undo_of_now());
-            self.window.ssthresh = self.reduced(Reason::Timeout);
-        }
-        self.cc.on_timeout();
-        let amid = self.state >= State::Recovery && self.profile.frto_starts_over;
-        self.frto_mark = if amid && self.point > una { self.point } else { self.board.nxt() };
-        let tried = before_recovery || self.timeouts > 0 || self.profile.frto_starts_over;
-        self.frto = self.profile.undo && tried;
-        self.timeouts += 1;
-        self.probe = None;
-        self.window.cwnd = self.board.in_flight() + 1;
-        self.window.credit = 0;
-        self.state = State::Loss;
-        self.point = self.board.nxt();
-        self.tell_reduced = self.segments.ecn && self.accurate.is_none();
-        self.rtt.back_off();
-        self.set_alarm(now, Alarm::Timeout, now + self.rtt.timeout());
-        self.retransmit(now, una, emit);
+    /// What was sent before the timeout that F-RTO judges lies below this.
+    pub(super) fn point_of_last_timeout(&self) -> u32 {
+        if self.timeouts.frto { self.timeouts.frto_high_mark } else { self.episode.recovery_point }
     }
 
-    /// F-RTO (RFC 5682 with SACK): was the timeout spurious? Returns whether it was not and all starts over.
-    pub(super) fn judge_timeout(&mut self, now: Time, delivery: &Delivery) -> bool {
-        if !self.frto {
+    /// Whether new data goes first on this acknowledgement.
+    pub(super) fn take_frto_sends_new(&mut self) -> bool {
+        std::mem::take(&mut self.timeouts.frto_sends_new)
+    }
+
+    /// The retransmission timer has expired (RFC 6298 §5.4 to §5.6, Linux `tcp_retransmit_timer`,
+    /// `tcp_enter_loss`).
+    pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        debug_assert!(self.board.outstanding() > 0, "the timer runs for outstanding data");
+        self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
+        self.report_losses(now);
+        self.distrust_reordering();
+        if self.is_new_loss() {
+            self.episode.undo = Some(self.undo_record());
+            self.window.ssthresh = self.reduced_ssthresh(Reason::Timeout);
+        }
+        self.cc.on_timeout();
+        self.start_frto();
+        self.timeouts.count += 1;
+        self.tail_probe = None;
+        self.window.cwnd = self.board.in_flight() + 1;
+        self.window.credit = 0;
+        self.episode.state = State::Loss;
+        self.episode.recovery_point = self.board.nxt();
+        self.queue_cwr();
+        self.rtt.back_off();
+        self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
+        self.retransmit(now, self.board.una(), emit);
+    }
+
+    /// After a timeout that followed several SACKs, the reordering seen so far is not trusted
+    /// (Linux `tcp_enter_loss`).
+    fn distrust_reordering(&mut self) {
+        let disordered =
+            self.episode.state <= State::Disorder && self.board.sacked() >= DUPLICATE_THRESHOLD;
+        if disordered || self.profile.detection != Detection::Rack {
+            self.reordering.on_timeout();
+        }
+    }
+
+    /// Whether the timeout reduces the threshold: not again for the same segment (RFC 5681 §3.1).
+    fn is_new_loss(&self) -> bool {
+        let progressed = self.episode.state == State::Loss && self.timeouts.count == 0;
+        self.episode.state < State::Cwr
+            || self.board.una() >= self.episode.recovery_point
+            || progressed
+    }
+
+    fn start_frto(&mut self) {
+        let old = self.profile.frto_starts_over;
+        let (una, point) = (self.board.una(), self.episode.recovery_point);
+        let in_episode = self.episode.state >= State::Recovery && old;
+        self.timeouts.frto_high_mark =
+            if in_episode && point > una { point } else { self.board.nxt() };
+        let tries = self.episode.state < State::Recovery || self.timeouts.count > 0 || old;
+        self.timeouts.frto = self.profile.undo && tries;
+    }
+
+    /// F-RTO with SACK (RFC 5682 §3.1, Linux `tcp_process_loss`): was the timeout spurious? Returns
+    /// whether it was not and an old stack set the window anew.
+    pub(super) fn process_frto(&mut self, now: Time, delivery: &Delivery) -> bool {
+        if !self.timeouts.frto {
             return false;
         }
         let old = self.profile.frto_starts_over;
-        let asked = self.board.nxt() > self.point;
-        if old && self.board.una() >= self.frto_mark {
-            self.start_over(now, if asked { FRTO_RESTART } else { FRTO_RESTART - 1 });
-        } else if delivery.original && (asked || !old) {
-            // What was sent before the timeout has arrived: nothing was lost.
+        let sent_new = self.board.nxt() > self.episode.recovery_point;
+        if old && self.board.una() >= self.timeouts.frto_high_mark {
+            self.mark_all_and_restart(now, if sent_new { FRTO_RESTART } else { FRTO_RESTART - 1 });
+        } else if delivery.original && (sent_new || !old) {
+            // Step 3b: data sent before the timeout has arrived, so nothing was lost.
             self.board.forget_losses();
-            // A control that steers everything has no threshold to come down to.
-            let keeps = old && self.needs.steers != Steers::Everything;
-            if keeps { self.keep_reduction() } else { self.withdraw_reduction() }
-        } else if asked {
-            // New data went out and the answer is a duplicate: the loss was real.
-            self.frto &= delivery.advanced && delivery.sacked == 0;
-            if !self.frto && old {
-                self.start_over(now, FRTO_RESTART);
+            // A control that sets the window in every state has no threshold to come down to.
+            let reduces = old && self.needs.window_control != WindowControl::Full;
+            if reduces { self.reduce_after_spurious_timeout() } else { self.undo_reduction() }
+        } else if sent_new {
+            // Step 3a: the answer to new data is a duplicate, so the loss was real.
+            self.timeouts.frto &= delivery.advanced && delivery.sacked == 0;
+            if !self.timeouts.frto && old {
+                self.mark_all_and_restart(now, FRTO_RESTART);
             }
-        } else if delivery.advanced && self.board.una() < self.point {
-            self.point = self.board.nxt();
-            self.frto = self.board.nxt() < self.segments.count.min(self.offered);
-            self.only_new = self.frto;
-            if !self.frto && old {
-                self.start_over(now, FRTO_RESTART - 1);
+        } else if delivery.advanced && self.board.una() < self.episode.recovery_point {
+            // Step 2b: new data, if there is any.
+            self.episode.recovery_point = self.board.nxt();
+            self.timeouts.frto = self.may_send_new_segment();
+            self.timeouts.frto_sends_new = self.timeouts.frto;
+            if !self.timeouts.frto && old {
+                self.mark_all_and_restart(now, FRTO_RESTART - 1);
             }
         }
-        old && self.state == State::Loss && !self.frto
+        old && self.episode.state == State::Loss && !self.timeouts.frto
     }
 
-    /// The timeout was right: all that is not SACKed is lost (Linux 2.6 `tcp_enter_frto_loss`).
-    fn start_over(&mut self, now: Time, packets: u32) {
-        self.frto = false;
+    /// The timeout was justified: everything not SACKed is lost (Linux 2.6 `tcp_enter_frto_loss`).
+    fn mark_all_and_restart(&mut self, now: Time, packets: u32) {
+        self.timeouts.frto = false;
         self.board.mark_all_lost(now, false);
         self.window.cwnd = self.board.in_flight() + packets;
         self.window.credit = 0;
-        self.point = self.board.nxt();
+        self.episode.recovery_point = self.board.nxt();
     }
 
-    /// The timeout was spurious, and the window comes down to half all the same (Linux 2.6
+    /// The timeout was spurious, and the window is halved all the same (Linux 2.6
     /// `tcp_ratehalving_spur_to_response`).
-    fn keep_reduction(&mut self) {
-        self.undo = None;
-        self.frto = false;
-        self.timeouts = 0;
+    fn reduce_after_spurious_timeout(&mut self) {
+        self.episode.undo = None;
+        self.timeouts.frto = false;
+        self.timeouts.count = 0;
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
         let outstanding = self.board.outstanding();
-        self.descent = Descent::start(self.profile.on_mark, &mut self.window, outstanding);
-        self.point = self.board.nxt();
-        self.state = State::Cwr;
+        self.episode.reduction =
+            CwndReduction::start(self.profile.on_mark, &mut self.window, outstanding);
+        self.episode.recovery_point = self.board.nxt();
+        self.episode.state = State::Cwr;
     }
 
-    /// After an idle period the window is halved for every timeout that has passed (RFC 2861, Linux
-    /// `tcp_cwnd_restart`), or restarts (RFC 5681 §4.1).
+    /// After an idle period the window is halved for every timeout that has passed (RFC 2861 §3,
+    /// Linux `tcp_cwnd_restart`), or restarts (RFC 5681 §4.1).
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         if self.board.outstanding() > 0 || self.board.nxt() == 0 {
             return;
         }
-        let (idle, timeout) = (now.since(self.last_sent), self.rtt.timeout());
-        if self.needs.steers == Steers::Everything {
-            return self.cc.on_idle(now, idle); // Linux: no restart where the control has the window
+        let (idle, timeout) = (now.since(self.sent.last_at), self.rtt.timeout());
+        if self.needs.window_control == WindowControl::Full {
+            // Linux `tcp_slow_start_after_idle_check`: no restart with `cong_control`.
+            return self.cc.on_idle(now, idle);
         }
         if idle <= timeout {
             return;
         }
-        let floor = self.segments.initial_window.min(self.window.cwnd);
+        let restart_window = self.segments.initial_window.min(self.window.cwnd);
         match self.profile.idle {
             Idle::Keep => return,
-            Idle::Restart => self.window.cwnd = floor,
+            Idle::Restart => self.window.cwnd = restart_window,
             Idle::Halve => {
                 self.window.ssthresh = self.window.three_quarters();
                 let mut left = idle;
-                while left > timeout && self.window.cwnd > floor {
+                while left > timeout && self.window.cwnd > restart_window {
                     left = left - timeout;
-                    self.window.cwnd = (self.window.cwnd / 2).max(floor);
+                    self.window.cwnd = (self.window.cwnd / 2).max(restart_window);
                 }
             }
         }

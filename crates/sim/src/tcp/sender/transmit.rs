@@ -1,11 +1,19 @@
-//! Sending: what goes out when the window allows, and how much of the window is used.
+//! Sending: retransmissions and new data, as far as the windows and pacing allow.
 
 use sojourn_aqm::Time;
 
-use super::chrono::Phase;
-use super::{Alarm, Segments, Sender, State};
+use super::busy_time::Limit;
+use super::{Segments, Sender, State, Timer};
 use crate::packet::{Kind, Packet};
 use crate::tcp::pacing::Pacer;
+
+/// What was sent, and when last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    pub(super) last_at: Time,
+    pub(super) bytes: u64,
+    pub(super) retransmitted_bytes: u64,
+}
 
 impl Sender {
     /// The application has something to send, perhaps after a pause: sends what the windows allow.
@@ -14,85 +22,91 @@ impl Sender {
         self.send_allowed(now, false, emit);
     }
 
-    /// The application has so many segments in all; [`Sender::send`] sends them.
+    /// The application has so many segments in total; [`Sender::send`] sends them.
     pub fn append(&mut self, count: u32) {
-        debug_assert!(count >= self.segments.count, "what is written cannot be taken back");
+        debug_assert!(count >= self.segments.count, "written data cannot be taken back");
         self.segments.count = count;
     }
 
-    /// Sends what the windows allow: first what was lost, then new data. `restart`: an acknowledgement
-    /// starts the timer anew.
+    /// Sends what the windows allow: first lost segments, then new data. `restart`: an
+    /// acknowledgement restarts the timer.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
-        let only_new = std::mem::take(&mut self.only_new);
-        if self.board.lost() > 0 && self.state >= State::Recovery && !only_new {
-            while self.room() > 0
-                && self.may_leave(now)
-                && let Some(seq) = self.board.next_lost()
-            {
-                self.retransmit(now, seq, emit);
-            }
-        }
+        self.retransmit_lost(now, emit);
         let room = self.room();
         let nxt = self.board.nxt();
         let unsent = self.segments.count - nxt;
-        let left = unsent.min(self.offered.saturating_sub(nxt));
-        if room.min(left) > 0 && self.board.in_flight() == 0 {
-            self.cc.on_idle(now, now.since(self.last_sent));
+        let allowed = unsent.min(self.send_window.end().saturating_sub(nxt));
+        if room.min(allowed) > 0 && self.board.in_flight() == 0 {
+            self.cc.on_idle(now, now.since(self.sent.last_at));
         }
         let mut sent = 0;
-        while sent < room.min(left) && self.may_leave(now) {
+        while sent < room.min(allowed) && self.pacing_allows(now) {
             self.transmit(now, emit);
             sent += 1;
         }
         if sent > 0 {
-            self.last_sent = now;
+            self.sent.last_at = now;
         }
         if self.needs.rate_samples && sent == unsent {
-            self.note_end_of_data();
+            self.mark_app_limited();
         }
-        self.set_release(now);
-        self.end_persisting();
+        self.set_pacing_timer(now);
+        self.stop_zero_window_probes();
         self.set_timer(now, restart, sent > 0);
-        self.start_persisting(now);
-        // Linux `tcp_write_xmit`: a window that is just full counts as the limit.
-        let held_back = left >= room && room - sent <= self.handed_down();
-        self.note_phase(now, (unsent, left, sent), room);
+        self.start_zero_window_probes(now);
+        // Linux `tcp_write_xmit`: a window that is just full counts as limiting.
+        let held_back = allowed >= room && room - sent <= self.queued_below();
+        self.note_limit(now, (unsent, allowed, sent), room);
         if sent > 0 || held_back {
-            self.note_usage(now, held_back);
+            self.validate_cwnd(now, held_back);
         }
     }
 
-    /// Packets of the window that only wait for the pace.
-    #[inline]
-    fn handed_down(&self) -> u32 {
-        self.pacer.as_ref().map_or(0, Pacer::handed_down)
+    /// Retransmits lost segments, lowest first (RFC 6675 §4, `NextSeg()` rule 1).
+    fn retransmit_lost(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        let new_first = self.take_frto_sends_new();
+        if self.board.lost() == 0 || self.episode.state < State::Recovery || new_first {
+            return;
+        }
+        while self.room() > 0
+            && self.pacing_allows(now)
+            && let Some(seq) = self.board.next_lost()
+        {
+            self.retransmit(now, seq, emit);
+        }
     }
 
-    /// Of what was unsent, the receiver's window left so much, of which so much was sent.
+    /// Packets that count as sent in Linux while they wait for pacing below TCP.
     #[inline]
-    fn note_phase(&mut self, now: Time, (unsent, left, sent): (u32, u32, u32), room: u32) {
-        let phase = if left < unsent && left < room && sent == left {
-            Phase::RwndLimited
+    fn queued_below(&self) -> u32 {
+        self.pacer.as_ref().map_or(0, Pacer::queued_below)
+    }
+
+    /// Of what was unsent the receiver's window allowed so much, of which so much was sent.
+    #[inline]
+    fn note_limit(&mut self, now: Time, (unsent, allowed, sent): (u32, u32, u32), room: u32) {
+        let limit = if allowed < unsent && allowed < room && sent == allowed {
+            Limit::ReceiveWindow
         } else if unsent > 0 || self.board.outstanding() > 0 {
-            Phase::Busy
+            Limit::Busy
         } else {
-            Phase::Idle
+            Limit::Idle
         };
-        self.chrono.enter(now, phase);
+        self.busy.set(now, limit);
     }
 
-    /// How many packets may be sent.
+    /// How many packets the congestion window admits.
     #[inline]
     pub(super) fn room(&self) -> u32 {
         let room = self.window.cwnd.saturating_sub(self.board.in_flight());
-        if self.plain { room } else { self.room_of_style(room) }
+        if self.cwnd_only { room } else { self.room_of_style(room) }
     }
 
-    /// The same where more than the window counts.
+    /// The same for profiles in which the window is not the only limit.
     fn room_of_style(&self, room: u32) -> u32 {
-        match self.state {
-            State::Recovery => self.descent.room(room, self.window.cwnd),
-            // No new data on the first two duplicates.
+        match self.episode.state {
+            State::Recovery => self.episode.reduction.room(room, self.window.cwnd),
+            // Without limited transmit (RFC 3042), no new data on the first two duplicates.
             State::Disorder if !self.profile.limited_transmit => {
                 room.saturating_sub(self.board.sacked())
             }
@@ -107,25 +121,25 @@ impl Sender {
         self.note_sent(now, seq);
         let packet = self.new_packet(now, seq);
         emit(packet);
-        self.count_in_episode();
+        self.count_in_reduction();
     }
 
     fn new_packet(&mut self, now: Time, seq: u32) -> Packet {
         let mut packet = self.packet(now, seq);
         if self.segments.ecn {
             packet.ecn = self.needs.ect();
-            packet.signal = std::mem::take(&mut self.tell_reduced);
+            packet.signal = std::mem::take(&mut self.ecn.send_cwr);
         }
         packet
     }
 
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.board.retransmit(now, seq);
-        self.count_in_episode();
+        self.count_in_reduction();
         self.count_retransmission(now);
-        if seq == self.board.una() && self.alarm != Alarm::Reordering {
+        if seq == self.board.una() && self.timers.pending() != Timer::Reordering {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
-            self.set_alarm(now, Alarm::Timeout, now + self.rtt.timeout());
+            self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
         }
         self.send_again(now, seq, emit);
     }
@@ -133,12 +147,12 @@ impl Sender {
     /// Sends a segment that was sent before; the scoreboard has counted it.
     pub(super) fn send_again(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.note_sent(now, seq);
-        self.retransmitted_bytes += u64::from(self.segments.payload(seq));
-        self.last_sent = now;
+        self.sent.retransmitted_bytes += u64::from(self.segments.payload(seq));
+        self.sent.last_at = now;
         let mut packet = self.packet(now, seq);
-        // RFC 3168 §6.1.5: retransmissions are not ECN-capable, unless their marks are counted too or the
-        // congestion control needs ECN (Linux `tcp_ecn_send`).
-        if self.segments.ecn && (self.accurate.is_some() || self.needs.needs_ecn) {
+        // RFC 3168 §6.1.5: retransmissions are not ECN-capable, unless their marks are counted too
+        // (RFC 9768 §3.2) or the congestion control needs ECN (Linux `tcp_ecn_send`).
+        if self.segments.ecn && (self.ecn.accurate.is_some() || self.needs.needs_ecn) {
             packet.ecn = self.needs.ect();
         }
         emit(packet);
@@ -147,13 +161,13 @@ impl Sender {
     fn packet(&mut self, now: Time, seq: u32) -> Packet {
         let Segments { flow, connection, header_bytes, .. } = self.segments;
         let payload = self.segments.payload(seq);
-        self.sent_bytes += u64::from(payload);
+        self.sent.bytes += u64::from(payload);
         Packet::new(Kind::Data, flow, connection, seq, payload + header_bytes, now)
     }
 
-    fn count_in_episode(&mut self) {
-        if matches!(self.state, State::Recovery | State::Cwr) {
-            self.descent.on_sent();
+    fn count_in_reduction(&mut self) {
+        if matches!(self.episode.state, State::Recovery | State::Cwr) {
+            self.episode.reduction.on_sent();
         }
     }
 }

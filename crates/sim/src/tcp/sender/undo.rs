@@ -1,119 +1,122 @@
-//! Withdrawing a reduction that turns out to have been unnecessary (endpoints sheet §1.11): every
-//! retransmission of the episode arrived a second time, as D-SACK tells (RFC 2883), an echoed timestamp
-//! is older than the first of them (RFC 3522), or what was sent before a timeout arrives after all (F-RTO).
+//! Undo of unnecessary reductions. Three things show one: every retransmission of the episode
+//! arrived as a second copy, by D-SACK (RFC 2883, RFC 3708); an echoed timestamp is older than the
+//! first retransmission (Eifel, RFC 3522); data sent before a timeout arrives after all (F-RTO).
 
 use sojourn_aqm::Time;
 
 use super::{Sender, State};
-use crate::cc::Steers;
-use crate::packet::{Block, Packet};
+use crate::cc::WindowControl;
+use crate::packet::Block;
 use crate::tcp::rtt::is_stamped_before;
 
-/// What a reduction changed.
+/// What a reduction changed (Linux `tcp_init_undo`; RFC 4015 §3: `pipe_prev`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    cwnd: u32,
-    ssthresh: u32,
-    /// What had been acknowledged: duplicates below belong to earlier episodes.
+pub(super) struct UndoRecord {
+    prior_cwnd: u32,
+    prior_ssthresh: u32,
+    /// SND.UNA at the time: duplicates below belong to earlier episodes (Linux `undo_marker`).
     una: u32,
-    /// Retransmissions of the episode of which no copy is known to have been needless.
+    /// Retransmissions of the episode that no D-SACK has reported (Linux `undo_retrans`).
     retransmissions: u32,
 }
 
-impl Undo {
-    /// A mark was echoed: the reduction stands whatever the losses turn out to be.
+impl UndoRecord {
+    /// A mark was echoed: the reduction stands, even if the losses turn out to be spurious.
     pub(super) fn forbid(&mut self) {
-        (self.cwnd, self.ssthresh) = (0, 0);
+        (self.prior_cwnd, self.prior_ssthresh) = (0, 0);
     }
 }
 
-/// Whether the first SACK block tells of a segment that arrived twice: it lies below the number
-/// acknowledged or within the second block (RFC 2883 §4).
-pub(super) fn is_duplicate(ack: &Packet) -> bool {
-    let [first, second, _] = ack.sack;
-    let within = !second.is_empty() && second.start <= first.start && first.end <= second.end;
-    first.end <= ack.seq || within
-}
-
 impl Sender {
-    /// Before a reduction. What has been sent again and is still on its way, may be told of twice too
+    /// The record before a reduction. Retransmissions still in flight may be reported by D-SACK too
     /// (Linux `tcp_init_undo`).
-    pub(super) fn undo_of_now(&self) -> Undo {
-        let ssthresh = match self.state {
+    pub(super) fn undo_record(&self) -> UndoRecord {
+        let prior_ssthresh = match self.episode.state {
             State::Cwr | State::Recovery => self.window.ssthresh,
             State::Open | State::Disorder | State::Loss => self.window.three_quarters(),
         };
-        let retransmissions = self.board.retransmitted() + u32::from(self.is_probing_again());
-        Undo { cwnd: self.window.cwnd, ssthresh, una: self.board.una(), retransmissions }
+        let retransmissions =
+            self.board.retransmitted() + u32::from(self.is_probing_with_retransmission());
+        UndoRecord {
+            prior_cwnd: self.window.cwnd,
+            prior_ssthresh,
+            una: self.board.una(),
+            retransmissions,
+        }
     }
 
     /// Counts a retransmission of the present episode.
     pub(super) fn count_retransmission(&mut self, now: Time) {
-        self.first_retransmission = self.first_retransmission.min(now);
-        if let Some(undo) = &mut self.undo {
+        let first = &mut self.episode.first_retransmission;
+        *first = (*first).min(now);
+        if let Some(undo) = &mut self.episode.undo {
             undo.retransmissions += 1;
         }
     }
 
-    /// Nothing that was sent again is in doubt any more (Linux `tcp_retrans_stamp_cleanup`).
-    pub(super) fn forget_retransmissions(&mut self) {
+    /// Forgets when the first retransmission was sent, unless one is outstanding (Linux
+    /// `tcp_retrans_stamp_cleanup`).
+    pub(super) fn clear_first_retransmission(&mut self) {
         if !self.board.has_sent_again() {
-            self.first_retransmission = Time::NEVER;
+            self.episode.first_retransmission = Time::NEVER;
         }
     }
 
-    /// The acknowledgement number advances in answer to a segment sent at `echo`. If that was before
-    /// anything was sent again, the hole was filled by an original that was only late (Linux
-    /// `tcp_packet_delayed`). `before`: the number before it.
-    pub(super) fn judge_echo(&mut self, echo: Time, before: u32) {
-        let first = self.first_retransmission;
-        let late = first != Time::NEVER && is_stamped_before(echo, first);
-        let judges = self.undo.is_some() && self.profile.timestamps && self.profile.undo;
-        if !late || !judges {
+    /// The Eifel detection algorithm (RFC 3522 §3.2 step 5, Linux `tcp_packet_delayed`): the
+    /// acknowledgement number advances in answer to a segment sent at `echo`. If that was before
+    /// the first retransmission, an original filled the hole.
+    pub(super) fn process_timestamp_echo(&mut self, echo: Time, prior_una: u32) {
+        let first = self.episode.first_retransmission;
+        let is_original = first != Time::NEVER && is_stamped_before(echo, first);
+        let judges = self.episode.undo.is_some() && self.profile.timestamps && self.profile.undo;
+        if !is_original || !judges {
             return;
         }
-        let partial = self.state == State::Recovery && self.board.una() < self.point;
+        let partial =
+            self.episode.state == State::Recovery && self.board.una() < self.episode.recovery_point;
         if partial {
-            self.reordering.observe(self.board.highest() - before);
+            self.reordering.observe(self.board.highest() - prior_una);
         }
-        // In a recovery that still waits for a retransmission the rest is judged later.
+        // Linux `tcp_try_undo_partial`: while a retransmission is outstanding, the rest of the
+        // recovery is judged later.
         if !partial || self.board.retransmitted() == 0 {
-            self.forget_retransmissions();
+            self.clear_first_retransmission();
             self.board.forget_losses();
-            self.withdraw_reduction();
+            self.undo_reduction();
         }
     }
 
-    /// A segment arrived twice. When that is so for every retransmission, nothing had been lost.
-    pub(super) fn take_needless(&mut self, block: Block, of_probe: bool) {
+    /// A D-SACK reports a second copy. If every retransmission arrived twice, nothing was lost
+    /// (Linux `tcp_try_undo_dsack`).
+    pub(super) fn process_dsack(&mut self, block: Block, of_probe: bool) {
         if !of_probe {
-            self.reordering.take_needless();
+            self.reordering.on_dsack();
         }
-        let counts = |undo: &&mut Undo| undo.retransmissions > 0 && block.start >= undo.una;
-        let Some(undo) = self.undo.as_mut().filter(counts) else { return };
+        let counts = |undo: &&mut UndoRecord| undo.retransmissions > 0 && block.start >= undo.una;
+        let Some(undo) = self.episode.undo.as_mut().filter(counts) else { return };
         undo.retransmissions -= 1;
         if undo.retransmissions == 0 && self.profile.undo {
-            self.withdraw_reduction();
+            self.undo_reduction();
         }
     }
 
-    /// Window and threshold are again what they were.
-    pub(super) fn withdraw_reduction(&mut self) {
-        if let Some(undo) = self.undo.take() {
-            if self.needs.steers != Steers::Everything {
-                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+    /// Restores window and threshold (Linux `tcp_undo_cwnd_reduction`).
+    pub(super) fn undo_reduction(&mut self) {
+        if let Some(undo) = self.episode.undo.take() {
+            if self.needs.window_control != WindowControl::Full {
+                self.window.cwnd = self.window.cwnd.max(undo.prior_cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.prior_ssthresh);
             }
-            if undo.cwnd > 0 {
+            if undo.prior_cwnd > 0 {
                 self.cc.undo(&mut self.window);
-            } else if self.profile.marked_undo && self.needs.steers != Steers::Everything {
+            } else if self.profile.marked_undo && self.needs.window_control != WindowControl::Full {
                 // After a timeout much more is in flight than the window of 1, from which the next
                 // reduction would start.
                 self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
             }
         }
-        self.state = State::Open;
-        self.timeouts = 0;
-        self.frto = false;
+        self.episode.state = State::Open;
+        self.timeouts.count = 0;
+        self.timeouts.frto = false;
     }
 }

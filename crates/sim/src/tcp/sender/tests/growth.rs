@@ -1,9 +1,11 @@
-//! Growth of the window, and windows that are not used (endpoints sheet §1.5, §1.13).
+//! Growth of the window, and congestion window validation.
 
 use super::*;
 
+/// packetdrill `slow_start/slow-start-ack-per-2pkt-send-6pkt`, `-send-5pkt`,
+/// `slow-start-app-limited-9-packets-out`.
 #[test]
-fn t34_the_window_grows_only_as_far_as_it_is_used() {
+fn the_window_grows_to_twice_what_is_used() {
     for (burst, expected) in [(6, 12), (5, 10), (9, 18)] {
         let mut script = Script::start("cubic", 10, burst, 100);
         for ack in (2..=burst).step_by(2) {
@@ -15,7 +17,7 @@ fn t34_the_window_grows_only_as_far_as_it_is_used() {
 }
 
 #[test]
-fn t35_t36_old_stacks_count_acknowledgements() {
+fn old_stacks_count_acknowledgements_instead_of_packets() {
     for (profile, expected) in [(LINUX, 20), (LINUX_2_6, 15)] {
         let mut script = Script::with(profile, "reno", 10, u32::MAX, 100);
         (2..=10).step_by(2).for_each(|ack| drop(script.ack(ack, &[])));
@@ -24,7 +26,7 @@ fn t35_t36_old_stacks_count_acknowledgements() {
 }
 
 #[test]
-fn an_application_that_leaves_the_window_empty_loses_half_of_what_it_does_not_use() {
+fn an_application_that_does_not_fill_the_window_loses_half_of_the_unused_part() {
     let mut script = Script::start("reno", 10, 10, 100);
     script.ack(10, &[]);
     script.sender.window.cwnd = 40;
@@ -38,4 +40,28 @@ fn an_application_that_leaves_the_window_empty_loses_half_of_what_it_does_not_us
     }
     // Linux `tcp_cwnd_application_limited`: at least the initial window counts as used.
     assert_eq!(script.cwnd(), 25);
+}
+
+#[test]
+fn a_window_that_is_just_full_grows_and_one_packet_less_does_not_in_avoidance() {
+    for (count, expected) in [(10, 11), (9, 10)] {
+        let mut script = Script::start("reno", 10, count, 100);
+        script.sender.window.ssthresh = 5;
+        script.sender.window.credit = 5;
+        script.ack(5, &[]);
+        assert_eq!(script.cwnd(), expected, "{count} packets in a window of 10");
+    }
+}
+
+#[test]
+fn acknowledgements_of_old_data_neither_grow_the_window_nor_send() {
+    let mut script = Script::start("reno", 10, u32::MAX, 100);
+    script.ack(4, &[]);
+    let cwnd = script.cwnd();
+    assert_eq!(script.ack(2, &[]), NOTHING);
+    assert_eq!(script.cwnd(), cwnd);
+    // Data never sent cannot be acknowledged.
+    let nxt = script.sender.board.nxt();
+    assert_eq!(script.ack(nxt + 1, &[]), NOTHING);
+    assert_eq!(script.sender.board.una(), 4);
 }

@@ -1,16 +1,17 @@
-//! Classic ECN (endpoints sheet §1.15).
+//! Classic ECN (RFC 3168 §6.1.2, §6.1.5).
 
 use sojourn_aqm::Ecn;
 
 use super::*;
 
+/// packetdrill `cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700`.
 #[test]
-fn script_26_a_mark_is_answered_once_per_window() {
+fn a_mark_reduces_the_window_once_per_window_of_data() {
     let mut script = Script::start("cubic", 10, 4, 100);
     assert_eq!(script.ack_with_echo(1, &[], true), NOTHING);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Cwr, 7));
     // Three in flight, one delivered, and one more because the acknowledgement advanced (RFC 9937).
-    // The script itself, written for kernels that lacked the last rule, has 4.
+    // The script has 4: the kernels it was written for lacked the last rule (fact tcp-2).
     assert_eq!(script.cwnd(), 5);
     script.ack_with_echo(2, &[], true);
     assert_eq!(script.sender.window.ssthresh, 7);

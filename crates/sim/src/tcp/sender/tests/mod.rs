@@ -1,5 +1,5 @@
-//! Tests of the sender against the worked sequences of the endpoints sheet (§7.3, §7.4). Segments are
-//! numbered from 1 there and here; the sender counts from 0.
+//! Tests of the sender against hand-written acknowledgements. Segments are numbered from 1 as in
+//! packetdrill; the sender counts from 0.
 
 mod growth;
 mod marks;
@@ -12,11 +12,11 @@ mod undo;
 use sojourn_aqm::{Span, Time};
 
 use super::*;
-use crate::cc::choose;
+use crate::cc::configure;
 use crate::packet::{Block, Kind};
 use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, SACK};
 
-/// Timers ring on time, so that times are those of the sources.
+/// Exact timers, so that times are those of the rules.
 const LINUX: Profile = Profile { tick: None, ..profile::LINUX };
 
 /// A sender whose acknowledgements are written by hand.
@@ -29,8 +29,8 @@ struct Script {
 }
 
 impl Script {
-    /// A connection of `count` segments with a window of `window`, which sends at time zero and hears
-    /// nothing before `rtt_ms`.
+    /// A connection of `count` segments with a window of `window`, which sends at time zero and
+    /// receives nothing before `rtt_ms`.
     fn start(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         Script::with(LINUX, cc, window, count, rtt_ms)
     }
@@ -41,13 +41,13 @@ impl Script {
         Script::with(profile, cc, window, count, rtt_ms)
     }
 
-    /// As packetdrill's scripts have it, without timestamps.
+    /// Without timestamps, as in packetdrill's scripts.
     fn with(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         let profile = Profile { timestamps: false, ..profile };
-        Script::stamped(profile, cc, window, count, rtt_ms)
+        Script::with_timestamps(profile, cc, window, count, rtt_ms)
     }
 
-    fn stamped(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
+    fn with_timestamps(profile: Profile, cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         let segments = Segments {
             flow: 0,
             connection: 1,
@@ -59,7 +59,7 @@ impl Script {
             last_payload_bytes: 1000,
             initial_window: window,
         };
-        let mut sender = Sender::new(segments, profile, (choose(cc).unwrap().factory)());
+        let mut sender = Sender::new(segments, profile, (configure(cc).unwrap().factory)());
         sender.on_established(Span::from_millis(rtt_ms));
         let mut script = Script { sender, now: Time::ZERO, stamp: Time::ZERO, sent: Vec::new() };
         script.sender.send(Time::ZERO, &mut |packet: Packet| script.sent.push(packet.seq + 1));
@@ -67,8 +67,8 @@ impl Script {
         script
     }
 
-    /// An acknowledgement of everything up to `ack`, with SACK for the ranges; returns what it makes
-    /// the sender send.
+    /// An acknowledgement of everything up to `ack`, with SACK for the ranges; returns what the
+    /// sender sends in answer.
     fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
         self.ack_with_echo(ack, sack, false)
     }
@@ -85,8 +85,8 @@ impl Script {
         sent
     }
 
-    /// Lets the next timer ring; returns its time in milliseconds and what was sent.
-    fn ring(&mut self) -> (f64, Vec<u32>) {
+    /// Lets the next timer expire; returns its time in milliseconds and what was sent.
+    fn expire(&mut self) -> (f64, Vec<u32>) {
         self.now = self.sender.next_timer();
         let mut sent = Vec::new();
         self.sender.on_timer(self.now, &mut |packet: Packet| sent.push(packet.seq + 1));

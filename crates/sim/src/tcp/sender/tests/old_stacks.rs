@@ -1,27 +1,27 @@
-//! What older stacks do otherwise: no SACK, a pipe count, FACK, rate halving.
+//! How older stacks differ: no SACK, a pipe count, FACK, rate halving.
 
 use super::*;
 
-/// ns-2's limited transmit is off in the sheet's T26 and T27.
+/// Without limited transmit the textbook sequences of duplicates hold.
 fn no_limited_transmit(profile: Profile) -> Profile {
     Profile { limited_transmit: false, ..profile }
 }
 
 #[test]
-fn t26_newreno_inflates_the_window_by_its_duplicates() {
+fn newreno_inflates_the_window_by_its_duplicates() {
     let mut script = Script::with(no_limited_transmit(NEWRENO), "reno", 20, u32::MAX, 100);
     let sent: Vec<Vec<u32>> = (0..19).map(|_| script.ack(0, &[])).collect();
     assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
     assert_eq!(sent[3..].concat(), (21..30).collect::<Vec<u32>>());
     assert!(sent[9].is_empty() && sent[10] == [21]);
-    // RFC 6582's window is ours and the duplicates.
+    // RFC 6582's inflated window is ours plus the duplicates.
     assert_eq!(script.cwnd() + script.sender.board.sacked(), 29);
     script.ack(20, &[]);
     assert_eq!(script.cwnd(), 10);
 }
 
 #[test]
-fn t27_sack1_waits_until_the_pipe_has_room() {
+fn sack1_waits_until_the_pipe_has_room() {
     let mut script = Script::with(no_limited_transmit(SACK), "reno", 20, u32::MAX, 100);
     let sent: Vec<Vec<u32>> = (2..=20).map(|to| script.ack(0, &[(2, to)])).collect();
     assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
@@ -31,7 +31,7 @@ fn t27_sack1_waits_until_the_pipe_has_room() {
 }
 
 #[test]
-fn t30_newreno_repairs_one_loss_per_round_trip() {
+fn newreno_repairs_one_loss_per_round_trip() {
     let mut script = Script::with(NEWRENO, "reno", 20, 20, 100);
     // Segments 1, 5 and 9 are lost.
     for _ in 0..16 {
@@ -55,7 +55,7 @@ fn late_duplicates_start_no_second_recovery_without_sack() {
 }
 
 #[test]
-fn t25_rate_halving_sends_one_packet_for_every_second_acknowledgement() {
+fn rate_halving_sends_one_packet_for_every_second_acknowledgement() {
     let mut script = Script::with(LINUX_2_6, "reno", 20, u32::MAX, 100);
     let sent: Vec<usize> = (2..=20).map(|to| script.ack(0, &[(2, to)]).len()).collect();
     assert_eq!(sent[..3], [1, 1, 1]);
@@ -71,22 +71,23 @@ fn fack_takes_distance_for_loss() {
     assert_eq!((script.sender.state(), script.sender.board.lost()), (State::Recovery, 2));
 }
 
+/// packetdrill `fast_retransmit/fr-4pkt`.
 #[test]
-fn scripts_5_and_6_the_third_duplicate_retransmits() {
+fn the_third_duplicate_retransmits_the_head() {
     let mut script = Script::with(Profile { sack: false, ..LINUX }, "cubic", 10, 4, 100);
     let sent: Vec<Vec<u32>> = (0..3).map(|_| script.ack(0, &[])).collect();
     assert_eq!(sent, [vec![], vec![], vec![1]]);
 }
 
 #[test]
-fn without_fack_distance_no_longer_stands_for_a_loss() {
+fn after_reordering_distance_no_longer_means_loss() {
     for (late, lost) in [(false, 8), (true, 4)] {
         let profile = Profile { marks_new_data: true, ..LINUX_2_6 };
         let mut script = Script::with(profile, "reno", 20, 20, 100);
         script.ack(0, &[(8, 8)]);
         assert_eq!(script.sender.board.lost(), 5);
         if late {
-            // Never sent again, and five segments late: FACK is given up.
+            // Sent only once, and five segments late: FACK is disabled.
             script.ack(0, &[(4, 4), (8, 8)]);
             assert_eq!(script.sender.reordering.metric(), 5);
         }
@@ -96,9 +97,9 @@ fn without_fack_distance_no_longer_stands_for_a_loss() {
 }
 
 #[test]
-fn old_kernels_take_all_for_lost_when_a_timeout_was_right() {
+fn old_kernels_mark_everything_lost_after_a_justified_timeout() {
     let mut script = Script::with(LINUX_2_6, "reno", 4, u32::MAX, 100);
-    assert_eq!(script.ring(), (300.0, vec![1]));
+    assert_eq!(script.expire(), (300.0, vec![1]));
     script.now = Time::ZERO + Span::from_millis(400);
     assert_eq!(script.ack(1, &[]), [5, 6]); // F-RTO tries new data
     // Three packets may leave, and 6 counts as lost although it is on its way.
@@ -108,23 +109,23 @@ fn old_kernels_take_all_for_lost_when_a_timeout_was_right() {
 }
 
 #[test]
-fn old_kernels_ask_with_new_data_only_below_what_was_sent_when_the_trouble_began() {
+fn old_kernels_send_new_data_only_below_what_was_sent_before_the_episode() {
     let mut script = Script::with(LINUX_2_6, "reno", 2, u32::MAX, 100);
-    script.ring();
+    script.expire();
     script.now = Time::ZERO + Span::from_millis(400);
     assert_eq!(script.ack(1, &[]), [3, 4]);
-    // Neither arrives. The second timeout belongs to the same trouble, which began with 1 and 2: as soon
+    // Neither arrives. The second timeout belongs to the episode that began with 1 and 2: as soon
     // as these are acknowledged, 3 and 4 are lost, and two packets may leave (`frto_highmark`).
-    assert_eq!(script.ring().1, [2]);
+    assert_eq!(script.expire().1, [2]);
     assert_eq!(script.ack(2, &[]), [3, 4]);
     assert_eq!((script.sender.state(), script.cwnd()), (State::Loss, 2));
 }
 
 #[test]
 fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
-    // The originals arrive late, and their timestamps would tell so at once.
-    let mut script = Script::stamped(LINUX_2_6, "reno", 10, u32::MAX, 100);
-    script.ring();
+    // The originals arrive late, and their timestamps would show it at once.
+    let mut script = Script::with_timestamps(LINUX_2_6, "reno", 10, u32::MAX, 100);
+    script.expire();
     script.now = Time::ZERO + Span::from_millis(310);
     assert_eq!(script.ack(1, &[]), [11, 12]);
     assert_eq!(script.sender.state(), State::Loss, "F-RTO waits for the answer to new data");
@@ -137,11 +138,11 @@ fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
 }
 
 #[test]
-fn a_control_that_steers_everything_has_its_window_back_after_a_spurious_timeout() {
+fn a_control_of_the_whole_window_gets_it_back_after_a_spurious_timeout() {
     // Found by the fuzz target of senders: it has no threshold, and the window came "down" to that.
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
-    let mut script = Script::stamped(kids, "bbr", 3, u32::MAX, 100);
-    script.ring();
+    let mut script = Script::with_timestamps(kids, "bbr", 3, u32::MAX, 100);
+    script.expire();
     script.now = Time::ZERO + Span::from_millis(310);
     [1, 2, 8].into_iter().for_each(|seq| drop(script.ack(seq, &[])));
     assert_ne!(script.sender.state(), State::Loss);
@@ -154,15 +155,15 @@ fn early_retransmit_waits_a_quarter_of_a_round_trip() {
     let mut script = Script::with(kids, "reno", 10, 3, 100);
     assert_eq!(script.ack(0, &[(3, 3)]), NOTHING);
     assert_eq!(script.ack(0, &[(2, 3)]), NOTHING);
-    assert_eq!(script.ring(), (125.0, vec![1]));
+    assert_eq!(script.expire(), (125.0, vec![1]));
     assert_eq!(script.sender.state(), State::Recovery);
     let mut old = Script::with(LINUX_2_6, "reno", 10, 3, 100);
     old.ack(0, &[(2, 3)]);
-    assert_eq!(old.ring(), (300.0, vec![1]), "without it there is only the timeout");
+    assert_eq!(old.expire(), (300.0, vec![1]), "without it there is only the timeout");
 }
 
 #[test]
-fn linux_2_6_finds_no_losses_of_what_a_recovery_sent() {
+fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery() {
     for (marks_new_data, lost) in [(false, 1), (true, 2)] {
         let profile = Profile { marks_new_data, ..LINUX_2_6 };
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
@@ -178,36 +179,37 @@ fn linux_2_6_finds_no_losses_of_what_a_recovery_sent() {
 }
 
 #[test]
-fn bursts_after_odd_acknowledgements_are_cut_in_linux_2_6() {
+fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
     let mut script = Script::with(LINUX_2_6, "reno", 20, 8, 100);
     script.ack(0, &[(2, 2)]);
     // Seven in flight, and three more.
     assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
 }
 
-/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window comes up to it.
+/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window comes up to
+/// it.
 #[test]
-fn a_needless_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
+fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     for (marked_undo, ssthresh) in [(false, 2), (true, 5)] {
-        // The F-RTO of these kernels undoes nothing, so that of later ones stands in.
+        // The F-RTO of these kernels undoes nothing; that of later ones is used instead.
         let profile = Profile { marked_undo, frto_starts_over: false, ..kids };
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
-        script.ring();
+        script.expire();
         script.now += Span::from_millis(1);
         script.ack_with_echo(1, &[], false);
         script.ack_with_echo(2, &[], true); // an original: nothing was lost
-        // The mark halves what stands then: a window of 1, or the 10 that the timeout left.
+        // The mark halves a window of 1, or the 10 that the timeout left.
         assert_eq!(script.sender.state(), State::Cwr, "{marked_undo}");
         assert_eq!(script.sender.window.ssthresh, ssthresh, "{marked_undo}");
     }
 }
 
 #[test]
-fn a_control_that_steers_everything_keeps_its_window_where_a_mark_forbids_an_undo() {
+fn a_control_of_the_whole_window_keeps_it_if_a_mark_forbids_an_undo() {
     // Found by the fuzz target: BBR has no threshold, and the window rose to it.
-    let mut script = Script::stamped(LINUX_2_6, "bbr", 2, 256, 100);
-    script.ring();
+    let mut script = Script::with_timestamps(LINUX_2_6, "bbr", 2, 256, 100);
+    script.expire();
     script.ack_with_echo(2, &[], true);
     assert!(script.cwnd() < 100, "{}", script.cwnd());
 }

@@ -1,9 +1,9 @@
-//! Loss detection by time and proportional rate reduction (endpoints sheet §7.3).
+//! RACK and proportional rate reduction (RFC 8985, RFC 9937, Linux 6.1).
 
 use super::*;
 
 #[test]
-fn t20_reno_comes_down_by_one_packet_for_every_two_delivered() {
+fn reno_comes_down_by_one_packet_for_every_two_delivered() {
     let mut script = Script::start("reno", 20, u32::MAX, 100);
     assert_eq!(script.ack(0, &[(2, 2)]), [21]);
     assert_eq!(script.ack(0, &[(2, 3)]), [22]);
@@ -28,7 +28,7 @@ fn t20_reno_comes_down_by_one_packet_for_every_two_delivered() {
 }
 
 #[test]
-fn t21_cubic_sends_fourteen_packets_for_twenty_delivered() {
+fn cubic_sends_fourteen_packets_for_twenty_delivered() {
     let mut script = Script::start("cubic", 20, u32::MAX, 100);
     for sacked in 2..=4 {
         script.ack(0, &[(2, sacked)]);
@@ -39,8 +39,9 @@ fn t21_cubic_sends_fourteen_packets_for_twenty_delivered() {
     assert_eq!(script.cwnd(), 14);
 }
 
+/// packetdrill `fast_recovery/prr-ss-10pkt-lost-1`.
 #[test]
-fn t22_script_1_a_loss_without_further_data_at_first() {
+fn after_a_loss_every_sack_releases_one_new_packet() {
     let mut script = Script::start("cubic", 10, 10, 100);
     assert_eq!(script.ack(0, &[(2, 2)]), NOTHING);
     assert_eq!(script.ack(0, &[(2, 3)]), NOTHING);
@@ -54,8 +55,9 @@ fn t22_script_1_a_loss_without_further_data_at_first() {
     assert_eq!((script.cwnd(), script.sender.state()), (7, State::Open));
 }
 
+/// packetdrill `fast_recovery/prr-ss-30pkt-lost1_4`.
 #[test]
-fn t23_script_3_one_retransmission_for_each_delivery() {
+fn every_delivery_releases_one_retransmission() {
     let mut script = Script::start("cubic", 10, 10, 100);
     assert_eq!(script.ack(0, &[(5, 5)]), NOTHING);
     assert_eq!(script.ack(0, &[(5, 6)]), NOTHING);
@@ -70,8 +72,9 @@ fn t23_script_3_one_retransmission_for_each_delivery() {
     assert_eq!(script.ack(10, &[]), [11, 12, 13, 14, 15, 16, 17]);
 }
 
+/// packetdrill `fast_recovery/prr-ss-30pkt-lost-1_4-11_16`.
 #[test]
-fn t24_script_2_losses_in_two_windows() {
+fn losses_in_two_windows_are_repaired_in_one_recovery() {
     let mut script = Script::start("cubic", 10, 20, 10);
     let mut ack = |ms: u64, ack: u32, sack: (u32, u32)| {
         script.now = Time::ZERO + Span::from_millis(ms);
@@ -85,19 +88,20 @@ fn t24_script_2_losses_in_two_windows() {
     assert_eq!([ack(38, 1, (3, 13)), ack(40, 1, (3, 14))].concat(), [18, 19]);
 }
 
+/// packetdrill `sack/sack-shift-sacked-7-3-4-8-9-fack`.
 #[test]
-fn t28_script_18_one_sacked_segment_waits_for_the_reordering_timer() {
+fn one_sacked_segment_waits_for_the_reordering_timer() {
     for (rtt_ms, fires_ms) in [(100, 127.0), (20, 27.0)] {
         let mut script = Script::start("cubic", 10, 10, rtt_ms);
         assert_eq!(script.ack(0, &[(8, 8)]), NOTHING);
         assert_eq!(script.sender.state(), State::Disorder);
-        assert_eq!(script.ring(), (fires_ms, vec![1]));
+        assert_eq!(script.expire(), (fires_ms, vec![1]));
         assert_eq!((script.sender.board.lost(), script.sender.state()), (7, State::Recovery));
     }
 }
 
 #[test]
-fn t29_a_lost_retransmission_is_found_without_a_timeout() {
+fn a_lost_retransmission_is_found_without_a_timeout() {
     let mut script = Script::start("reno", 20, u32::MAX, 100);
     for sacked in 2..=20 {
         script.ack(0, &[(2, sacked)]);
@@ -112,7 +116,8 @@ fn t29_a_lost_retransmission_is_found_without_a_timeout() {
 
 #[test]
 fn the_acknowledgement_that_ends_a_recovery_may_start_the_next() {
-    // Linux `tcp_ack_is_dubious`, `tcp_fastretrans_alert`: losses are looked for after the end of an episode too.
+    // Linux `tcp_ack_is_dubious`, `tcp_fastretrans_alert`: losses are also looked for after the end
+    // of an episode.
     let mut script = Script::start("reno", 20, u32::MAX, 100);
     for sacked in 2..=20 {
         script.ack(0, &[(2, sacked)]);
@@ -126,8 +131,9 @@ fn the_acknowledgement_that_ends_a_recovery_may_start_the_next() {
     assert_eq!(script.sender.state(), State::Recovery);
 }
 
+/// packetdrill `limited_transmit/limited-transmit-sack` and `-no-sack`.
 #[test]
-fn t80_scripts_9_and_10_limited_transmit() {
+fn limited_transmit_sends_one_new_packet_for_each_of_two_duplicates() {
     let mut script = Script::start("reno", 10, 15, 100);
     assert_eq!(script.ack(0, &[(2, 2)]), [11]);
     assert_eq!(script.ack(0, &[(2, 3)]), [12]);
@@ -139,20 +145,21 @@ fn t80_scripts_9_and_10_limited_transmit() {
     assert_eq!(script.ack(3, &[]), [13, 14]);
 }
 
+/// packetdrill `sack/sack-shift-sacked-7-3-4-8-9-fack`.
 #[test]
-fn script_18_sacks_of_earlier_segments_raise_the_reordering_metric() {
+fn sacks_of_earlier_segments_raise_the_reordering_metric() {
     let mut script = Script::start("cubic", 10, 10, 100);
     script.ack(0, &[(8, 8)]);
-    script.ring();
+    script.expire();
     assert_eq!(script.sender.reordering.metric(), 3);
     script.ack(0, &[(4, 4), (8, 8)]);
     assert_eq!((script.sender.reordering.metric(), script.sender.board.lost()), (5, 6));
 }
 
 #[test]
-fn reordering_seen_gives_rack_patience() {
+fn after_reordering_rack_waits_for_the_reordering_window() {
     let mut script = Script::start("reno", 10, 20, 100);
-    // Segment 1 arrives after 2 and 3: no loss, but from now on three duplicates are no proof.
+    // Segment 1 arrives after 2 and 3: no loss, and from now on three SACKs are not enough.
     script.ack(0, &[(2, 3)]);
     script.ack(3, &[]);
     assert!(script.sender.reordering.seen());
@@ -160,6 +167,6 @@ fn reordering_seen_gives_rack_patience() {
         script.ack(3, &[(5, sacked)]);
     }
     assert_eq!(script.sender.state(), State::Disorder);
-    assert_eq!(script.ring(), (127.0, vec![4]));
+    assert_eq!(script.expire(), (127.0, vec![4]));
     assert_eq!(script.sender.state(), State::Recovery);
 }

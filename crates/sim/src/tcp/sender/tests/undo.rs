@@ -1,10 +1,10 @@
-//! Reductions that were not called for (endpoints sheet §1.11).
+//! Undo of unnecessary reductions (RFC 3522, RFC 3708, RFC 5682).
 
 use super::*;
-use crate::tcp::sender::undo::is_duplicate;
+use crate::tcp::sender::sack::is_dsack;
 
 #[test]
-fn a_duplicate_told_by_d_sack_withdraws_the_reduction() {
+fn a_dsack_for_every_retransmission_undoes_the_reduction() {
     let mut script = Script::start("reno", 10, 20, 100);
     for sacked in 2..=4 {
         script.ack(0, &[(2, sacked)]);
@@ -18,7 +18,7 @@ fn a_duplicate_told_by_d_sack_withdraws_the_reduction() {
 }
 
 #[test]
-fn a_duplicate_within_the_second_block_is_one() {
+fn a_first_block_within_the_second_or_below_the_number_is_a_dsack() {
     let mut packet = Packet::new(Kind::Ack, 0, 1, 5, 52, Time::ZERO);
     for (blocks, expected) in
         [([(7, 8), (7, 9)], true), ([(7, 8), (9, 10)], false), ([(3, 4), (9, 10)], true)]
@@ -26,13 +26,13 @@ fn a_duplicate_within_the_second_block_is_one() {
         for (block, (start, end)) in packet.sack.iter_mut().zip(blocks) {
             *block = Block { start, end };
         }
-        assert_eq!(is_duplicate(&packet), expected, "{blocks:?}");
+        assert_eq!(is_dsack(&packet), expected, "{blocks:?}");
     }
 }
 
 #[test]
-fn an_echo_older_than_the_first_retransmission_withdraws_the_reduction() {
-    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+fn an_echo_older_than_the_first_retransmission_undoes_the_reduction() {
+    let mut script = Script::with_timestamps(LINUX, "reno", 10, 20, 100);
     for sacked in 2..=4 {
         script.ack(0, &[(2, sacked)]);
     }
@@ -45,8 +45,8 @@ fn an_echo_older_than_the_first_retransmission_withdraws_the_reduction() {
 }
 
 #[test]
-fn a_mark_forbids_to_withdraw_a_reduction() {
-    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+fn a_mark_forbids_an_undo() {
+    let mut script = Script::with_timestamps(LINUX, "reno", 10, 20, 100);
     for sacked in 2..=4 {
         script.ack(0, &[(2, sacked)]);
     }
@@ -57,9 +57,9 @@ fn a_mark_forbids_to_withdraw_a_reduction() {
 }
 
 #[test]
-fn a_duplicate_told_after_a_timeout_is_over_withdraws_its_reduction() {
+fn a_dsack_after_the_end_of_an_episode_undoes_its_reduction() {
     let mut script = Script::without_probes("reno", 10, 1, 100);
-    assert_eq!(script.ring(), (300.0, vec![1]));
+    assert_eq!(script.expire(), (300.0, vec![1]));
     script.now += Span::from_millis(10);
     script.ack(1, &[]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 5));
@@ -71,15 +71,15 @@ fn a_duplicate_told_after_a_timeout_is_over_withdraws_its_reduction() {
 #[test]
 fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
     let mut script =
-        Script::stamped(Profile { tail_probes: false, ..LINUX }, "reno", 16, u32::MAX, 100);
+        Script::with_timestamps(Profile { tail_probes: false, ..LINUX }, "reno", 16, u32::MAX, 100);
     let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
-    assert_eq!(script.ring(), (300.0, vec![1]));
+    assert_eq!(script.expire(), (300.0, vec![1]));
     (script.now, script.stamp) = (in_ms(400), in_ms(300));
     assert_eq!(script.ack(1, &[]), [17, 18]);
     script.now = in_ms(500);
     assert_eq!(script.ack(1, &[(17, 17)]), [2]);
-    // Silence: another timeout, after progress. Then the answer to what was sent again at 500 ms.
-    let (at_ms, sent) = script.ring();
+    // Another timeout, after progress. Then the answer to the retransmission of 500 ms.
+    let (at_ms, sent) = script.expire();
     assert!(at_ms > 600.0 && sent == [2], "{at_ms} ms, {sent:?}");
     script.stamp = in_ms(500);
     script.now += Span::from_millis(5);
@@ -88,8 +88,8 @@ fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
 }
 
 #[test]
-fn a_withdrawn_reduction_leaves_a_threshold_that_remembers_the_window() {
-    let mut script = Script::stamped(LINUX, "reno", 10, 20, 100);
+fn an_undo_leaves_a_threshold_of_three_quarters_of_the_window() {
+    let mut script = Script::with_timestamps(LINUX, "reno", 10, 20, 100);
     script.sender.window.ssthresh = 4;
     for sacked in 2..=4 {
         script.ack(0, &[(2, sacked)]);

@@ -1,61 +1,58 @@
-//! What a congestion control may take into its own hands: the window, marks, the pace; and what it is told
-//! for that.
+//! The interface to the congestion control: the window, where the control sets it itself, losses,
+//! delivery-rate samples, and pacing.
 
 use sojourn_aqm::Time;
 
 use super::{Sender, State};
-use crate::cc::{Ack, Progress, Stage, Steers};
-use crate::packet::Packet;
+use crate::cc::{Ack, Progress, RecoveryStage, WindowControl};
 use crate::tcp::pacing;
 use crate::tcp::scoreboard::Delivery;
 
-/// What an acknowledgement brought beside deliveries.
+/// Losses and marks that an acknowledgement revealed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tally {
+pub(super) struct LossCounts {
+    /// In flight before the acknowledgement.
     pub(super) prior_in_flight: u32,
+    /// Packets newly marked lost.
     pub(super) lost: u32,
+    /// Packets reported as marked.
     pub(super) marks: u32,
 }
 
 impl Sender {
-    /// Packets that an acknowledgement reports as marked; with classic feedback one or none. So many packets
-    /// it reports as delivered.
+    /// Whether the congestion control sets the window in the present state.
     #[inline]
-    pub(super) fn read_marks(&mut self, ack: &Packet, delivered: u32) -> u32 {
-        match &mut self.accurate {
-            Some(reader) => reader.read(ack.ace, ack.ce_bytes, delivered),
-            None => u32::from(ack.signal),
+    pub(super) fn leaves_cwnd_to_control(&self) -> bool {
+        match self.needs.window_control {
+            WindowControl::Growth => false,
+            WindowControl::Window => self.episode.state != State::Recovery,
+            WindowControl::Full => true,
         }
     }
 
-    /// Whether the present acknowledgement is left to the congestion control.
-    #[inline]
-    pub(super) fn is_steered(&self) -> bool {
-        match self.needs.steers {
-            Steers::Growth => false,
-            Steers::Window => self.state != State::Recovery,
-            Steers::Everything => true,
-        }
-    }
-
-    /// Tells the congestion control of an acknowledgement; it sets the window.
-    pub(super) fn steer(&mut self, delivery: &Delivery, news: &Ack, tally: Tally) {
+    /// Reports an acknowledgement to the congestion control, which sets the window.
+    pub(super) fn let_control_set_cwnd(
+        &mut self,
+        delivery: &Delivery,
+        acked: &Ack,
+        counts: LossCounts,
+    ) {
         let min_rtt = self.rtt.min();
         let rate = self.rate.as_mut().and_then(|rate| {
-            rate.on_delivered(news.now, delivery.packets, delivery.newest, min_rtt)
+            rate.on_delivered(acked.now, delivery.packets, delivery.newest, min_rtt)
         });
         let totals = self.rate.as_ref().map_or((0, 0), |rate| (rate.delivered(), rate.lost()));
         let progress = Progress {
-            ack: *news,
+            ack: *acked,
             in_flight: self.board.in_flight(),
-            prior_in_flight: tally.prior_in_flight,
-            lost: tally.lost,
-            marks: tally.marks,
-            limited: self.is_window_limited(),
-            stage: match self.state {
-                State::Open | State::Disorder | State::Cwr => Stage::Open,
-                State::Recovery => Stage::Recovery,
-                State::Loss => Stage::Loss,
+            prior_in_flight: counts.prior_in_flight,
+            lost: counts.lost,
+            marks: counts.marks,
+            limited: self.is_cwnd_limited(),
+            recovery: match self.episode.state {
+                State::Open | State::Disorder | State::Cwr => RecoveryStage::Open,
+                State::Recovery => RecoveryStage::Recovery,
+                State::Loss => RecoveryStage::Loss,
             },
             srtt: self.rtt.smoothed(),
             delivered_total: totals.0,
@@ -68,16 +65,17 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control of every packet judged lost.
-    pub(super) fn tell_losses(&mut self, now: Time) {
+    /// Reports every packet newly marked lost to the congestion control.
+    pub(super) fn report_losses(&mut self, now: Time) {
         let Some(rate) = &mut self.rate else { return };
         for seq in self.board.take_fresh_losses() {
             self.cc.on_lost(now, &rate.on_lost(seq), &mut self.window);
         }
     }
 
-    /// The application has nothing more to send, and the window would allow it.
-    pub(super) fn note_end_of_data(&mut self) {
+    /// The application has nothing more to send although the window would admit it (Linux
+    /// `tcp_rate_check_app_limited`).
+    pub(super) fn mark_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
         let repaired = self.board.next_lost().is_none();
         if let Some(rate) = self.rate.as_mut().filter(|_| repaired && in_flight < self.window.cwnd)
@@ -86,9 +84,9 @@ impl Sender {
         }
     }
 
-    /// Sets the rate of sending.
+    /// Sets the pacing rate: that of the congestion control, or Linux's.
     #[inline]
-    pub(super) fn set_pace(&mut self) {
+    pub(super) fn set_pacing_rate(&mut self) {
         if let Some(pacer) = &mut self.pacer {
             let outstanding = self.board.outstanding();
             let usual = || pacing::rate_of_window(&self.window, outstanding, self.rtt.smoothed());
@@ -96,13 +94,13 @@ impl Sender {
         }
     }
 
-    /// Whether the pace lets a packet leave now.
+    /// Whether pacing lets a packet leave now.
     #[inline]
-    pub(super) fn may_leave(&self, now: Time) -> bool {
+    pub(super) fn pacing_allows(&self, now: Time) -> bool {
         self.pacer.as_ref().is_none_or(|pacer| pacer.allows(now))
     }
 
-    /// A packet is on its way; the scoreboard has counted it.
+    /// A packet leaves; the scoreboard has counted it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Time, seq: u32) {
         if let Some(pacer) = &mut self.pacer {
@@ -113,18 +111,18 @@ impl Sender {
         }
     }
 
-    /// Sets the alarm for what only the pace holds back.
+    /// Sets the timer for a packet that only pacing holds back.
     #[inline]
-    pub(super) fn set_release(&mut self, now: Time) {
+    pub(super) fn set_pacing_timer(&mut self, now: Time) {
         let Some(pacer) = &self.pacer else { return };
         let next = pacer.next();
-        let waits = !pacer.allows(now) && self.room() > 0 && self.has_something_to_send();
-        self.release = if waits { next } else { Time::NEVER };
+        let waits = !pacer.allows(now) && self.room() > 0 && self.has_data_to_send();
+        self.timers.set_pacing(if waits { next } else { Time::NEVER });
     }
 
-    fn has_something_to_send(&mut self) -> bool {
-        let again = self.state >= State::Recovery && self.board.next_lost().is_some();
-        again || self.board.nxt() < self.segments.count
+    fn has_data_to_send(&mut self) -> bool {
+        let lost = self.episode.state >= State::Recovery && self.board.next_lost().is_some();
+        lost || self.board.nxt() < self.segments.count
     }
 }
 
@@ -133,8 +131,8 @@ mod tests {
     use sojourn_aqm::Span;
 
     use super::*;
-    use crate::cc::choose;
-    use crate::packet::Kind;
+    use crate::cc::configure;
+    use crate::packet::{Kind, Packet};
     use crate::tcp::profile::{LINUX, Profile};
     use crate::tcp::sender::Segments;
 
@@ -142,8 +140,9 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
+    /// packetdrill `slow_start/slow-start-fq-ack-per-2pkt`.
     #[test]
-    fn script_24_a_paced_window_grows_as_an_unpaced_one_and_leaves_in_steps() {
+    fn a_paced_window_grows_like_an_unpaced_one_and_its_packets_leave_evenly() {
         let segments = Segments {
             flow: 0,
             connection: 1,
@@ -155,7 +154,7 @@ mod tests {
             last_payload_bytes: 1000,
             initial_window: 10,
         };
-        let cc = (choose("cubic").unwrap().factory)();
+        let cc = (configure("cubic").unwrap().factory)();
         let mut sender = Sender::new(segments, Profile { pacing: true, ..LINUX }, cc);
         sender.on_established(Span::from_millis(100));
         let mut times = Vec::new();

@@ -1,6 +1,7 @@
-//! What a user who reads web pages wants, and when (endpoints sheet §4.3): the main object, a pause to
-//! parse it, then what it embeds over several connections at once, a pause to read, the next page. It
-//! fetches nothing itself, so that real connections can serve it too.
+//! A user who reads web pages: requests the main object, parses it, requests the embedded objects
+//! over several connections at once, reads, and requests the next page (3GPP2 C.R1002-0 HTTP model,
+//! as in ns-3's `ThreeGppHttpClient`). It does no fetching, so that real connections can serve it
+//! too.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
@@ -8,20 +9,21 @@ use sojourn_scenario::resolved::Web;
 use super::stream::Finished;
 use crate::draw;
 
-/// What the user does.
+/// The state of the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Reads until the next page is wanted.
+    /// Reads before requesting the next page.
     Reading,
     /// Waits for the main object.
     Main,
-    /// The browser finds out what is embedded.
+    /// The browser parses the main object.
     Parsing,
     /// Waits for embedded objects.
     Objects,
 }
 
-/// The number of embedded objects is Pareto distributed: shape, scale, and the most there are.
+/// The number of embedded objects is Pareto distributed and truncated: shape, scale, maximum (ns-3
+/// `ThreeGppHttpVariables`).
 const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
 
 /// An object to fetch over one of the connections.
@@ -35,45 +37,45 @@ pub struct Fetch {
 
 /// The user.
 #[derive(Debug)]
-pub struct Reader {
+pub struct WebUser {
     web: Web,
     rng: Rng,
     phase: Phase,
-    /// When a pause is over.
+    /// When the present pause ends.
     wake: Time,
     began: Time,
     bytes: u64,
-    /// Objects still to ask for, and those asked for and not complete.
-    to_ask: u32,
+    /// Objects still to request, and objects requested and not complete.
+    to_request: u32,
     under_way: u32,
 }
 
-impl Reader {
-    /// A user who wants the first page at `start`.
-    pub fn new(web: Web, start: Time, rng: Rng) -> Reader {
-        Reader {
+impl WebUser {
+    /// A user who requests the first page at `start`.
+    pub fn new(web: Web, start: Time, rng: Rng) -> WebUser {
+        WebUser {
             web,
             rng,
             phase: Phase::Reading,
             wake: start,
             began: start,
             bytes: 0,
-            to_ask: 0,
+            to_request: 0,
             under_way: 0,
         }
     }
 
-    /// When a pause is over.
+    /// When the present pause ends.
     pub fn next_timer(&self) -> Time {
         self.wake
     }
 
-    /// The user wants no more; a page under way is never complete.
+    /// Ends all requests; a page under way never completes.
     pub fn stop(&mut self) {
-        (self.wake, self.to_ask) = (Time::NEVER, 0);
+        (self.wake, self.to_request) = (Time::NEVER, 0);
     }
 
-    /// A pause is over: what is wanted now.
+    /// A pause has ended: what to fetch now.
     pub fn on_timer(&mut self, now: Time) -> Vec<Fetch> {
         self.wake = Time::NEVER;
         match self.phase {
@@ -91,8 +93,8 @@ impl Reader {
         }
     }
 
-    /// An object has come whole over a connection: what is wanted next there, and the page, if that was
-    /// the last of it.
+    /// An object is complete on a connection: what to fetch next on it, and the page, if that was
+    /// its last object.
     pub fn on_object(&mut self, now: Time, lane: usize) -> (Option<Fetch>, Option<Finished>) {
         self.under_way -= 1;
         if self.phase == Phase::Main {
@@ -103,7 +105,7 @@ impl Reader {
     }
 
     fn next_object(&mut self, lane: usize) -> Option<Fetch> {
-        self.to_ask = self.to_ask.checked_sub(1)?;
+        self.to_request = self.to_request.checked_sub(1)?;
         let bytes = draw::size(&mut self.rng, &self.web.object);
         Some(self.fetch(lane, bytes))
     }
@@ -115,14 +117,14 @@ impl Reader {
     }
 
     fn after_main(&mut self, now: Time) -> Option<Finished> {
-        self.to_ask = match self.web.objects {
+        self.to_request = match self.web.objects {
             Some(objects) => objects,
             None => {
                 let (shape, scale, most) = OBJECTS;
                 (draw::pareto(&mut self.rng, shape, scale).min(most) - scale) as u32
             }
         };
-        if self.to_ask == 0 {
+        if self.to_request == 0 {
             return Some(self.complete(now));
         }
         self.phase = Phase::Parsing;

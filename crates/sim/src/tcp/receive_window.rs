@@ -1,67 +1,68 @@
-//! The window that a receiver offers (endpoints sheet §1.16). The application reads at once, so that the
-//! window is what the buffer holds, counted from the next segment expected.
+//! The receive window. The application reads at once, so that the window is the size of the buffer,
+//! counted from the next segment expected.
 
 use sojourn_aqm::{Span, Time};
 
-/// How much a receiver offers, in segments.
+/// How the receive window develops, in segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WindowRule {
     /// Never a limit.
     #[default]
     Unlimited,
-    /// Always the same.
+    /// Constant.
     Fixed(u32),
     /// Grows with what arrives in a round trip (Linux `tcp_rcv_space_adjust`).
     Autotuned {
-        /// At first.
+        /// Initial size.
         initial: u32,
-        /// At most.
+        /// Largest size.
         most: u32,
     },
 }
 
-/// Segments per round trip that Linux reckons with before it has measured.
+/// Segments per round trip that Linux assumes before it has measured (`rcvq_space.space`, at first
+/// the initial window).
 const FIRST_SPACE: u32 = 10;
-/// Segments that Linux adds for variations.
+/// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
-/// What Linux's receivers offer at first: 65160 B.
-const FIRST_OFFER: u32 = 45;
+/// The initial window of a Linux receiver: 65160 B.
+const FIRST_WINDOW: u32 = 45;
 
-/// What one receiver offers.
+/// The window of one receiver.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct ReceiveWindow {
     segments: u32,
-    /// What a receiver of Linux would offer by now, and at most.
+    /// The window of a Linux receiver by now, and its limit.
     grown: u32,
     most: u32,
-    /// What arrived in the round trip before, and where and when the present one began.
+    /// What arrived in the last round trip, and where and when the present one began.
     space: u32,
     start: u32,
     since: Time,
 }
 
-impl Offer {
+impl ReceiveWindow {
     /// At the start of a connection.
-    pub fn new(rule: WindowRule) -> Offer {
+    pub fn new(rule: WindowRule) -> ReceiveWindow {
         let (segments, grown, most) = match rule {
-            WindowRule::Unlimited => (u32::MAX, FIRST_OFFER, u32::MAX),
+            WindowRule::Unlimited => (u32::MAX, FIRST_WINDOW, u32::MAX),
             WindowRule::Fixed(segments) => (segments, segments, segments),
             WindowRule::Autotuned { initial, most } => {
                 let initial = initial.min(most);
                 (initial, initial, most)
             }
         };
-        Offer { segments, grown, most, space: FIRST_SPACE, start: 0, since: Time::ZERO }
+        ReceiveWindow { segments, grown, most, space: FIRST_SPACE, start: 0, since: Time::ZERO }
     }
 
-    /// Segments offered beyond the next expected.
+    /// The window in segments, beyond the next expected.
     #[inline]
     pub fn segments(&self) -> u32 {
         self.segments
     }
 
-    /// Segments that a receiver of Linux with this rule would have offered at most by now; one that is never
-    /// the limit offers what its window would have grown to.
+    /// The largest window of a Linux receiver under this rule so far; for an unlimited window, what
+    /// autotuning would have reached.
     #[inline]
     pub fn grown(&self) -> u32 {
         self.grown
@@ -76,8 +77,9 @@ impl Offer {
         debug_assert!(rtt <= now.since(self.since), "a round trip has passed");
         let copied = next - self.start;
         if copied > self.space {
-            // Twice for losses, and more where the sender grows: it has another round trip's growth by
-            // the time that it hears of this.
+            // Linux `tcp_rcv_space_adjust`: twice, to leave room for losses, and more while the
+            // sender is growing, which it will have done for another round trip when this window
+            // arrives.
             let window = 2 * u64::from(copied) + CUSHION;
             let growth = window * u64::from(copied - self.space) / u64::from(self.space);
             let target = (window + 2 * growth).min(u64::from(self.most)) as u32;
@@ -97,25 +99,34 @@ mod tests {
 
     #[test]
     fn autotuning_keeps_ahead_of_slow_start() {
-        let mut offer = Offer::new(WindowRule::Autotuned { initial: 45, most: 2_000 });
+        let mut receive_window =
+            ReceiveWindow::new(WindowRule::Autotuned { initial: 45, most: 2_000 });
         let rtt = Span::from_millis(100);
         let (mut now, mut next, mut window) = (Time::ZERO, 0, 10);
         while next < 10_000 {
             now += rtt;
             next += window;
-            offer.on_read(now, next, Some(rtt));
+            receive_window.on_read(now, next, Some(rtt));
             window = (2 * window).min(2_000);
-            assert!(offer.segments() >= window, "{} for {window}", offer.segments());
+            assert!(
+                receive_window.segments() >= window,
+                "{} for {window}",
+                receive_window.segments()
+            );
         }
-        assert_eq!(offer.segments(), 2_000);
+        assert_eq!(receive_window.segments(), 2_000);
     }
 
     #[test]
-    fn other_windows_stay() {
+    fn fixed_and_unlimited_windows_do_not_change() {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::Unlimited, u32::MAX)] {
-            let mut offer = Offer::new(rule);
-            offer.on_read(Time::ZERO + Span::from_secs(1), 500, Some(Span::from_millis(1)));
-            assert_eq!(offer.segments(), expected);
+            let mut receive_window = ReceiveWindow::new(rule);
+            receive_window.on_read(
+                Time::ZERO + Span::from_secs(1),
+                500,
+                Some(Span::from_millis(1)),
+            );
+            assert_eq!(receive_window.segments(), expected);
         }
     }
 }

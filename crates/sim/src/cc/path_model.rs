@@ -1,0 +1,131 @@
+//! The path model of BBR v1 and v3: bandwidth-delay product, pacing rate, and bursts of the host
+//! (Linux 6.1 `bbr_bdp`, `bbr_set_pacing_rate`, `bbr_tso_segs_goal`).
+
+use sojourn_aqm::Span;
+
+use super::Start;
+
+/// A burst of the host: 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
+pub(crate) const BURST: Span = Span::from_nanos(1_000_000_000 >> 10);
+/// The pacing rate stays 1 % below the bandwidth (Linux `bbr_pacing_margin_percent`).
+pub(crate) const PACING_MARGIN: f64 = 0.99;
+/// Smallest window (Linux `bbr_cwnd_min_target`).
+pub(crate) const MIN_CWND: u32 = 4;
+/// Round trip assumed before the first sample (Linux `bbr_init_pacing_rate_from_rtt`).
+const NOMINAL_RTT: Span = Span::from_millis(1);
+/// Below this rate the host sends single segments (Linux `bbr_min_tso_rate`), in bit/s.
+const MIN_TSO_RATE: f64 = 1_200_000.0;
+/// Most bytes of one burst (Linux `GSO_LEGACY_MAX_SIZE`).
+const MAX_BURST_BYTES: f64 = 65_536.0;
+
+/// The path of one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathModel {
+    /// The windowed minimum of the round-trip time.
+    pub(crate) min_rtt: Option<Span>,
+    /// In packets per second.
+    pub(crate) pacing_rate: f64,
+    /// Initial window in packets.
+    pub(crate) initial_window: u32,
+    /// Payload of a full segment.
+    pub(crate) payload_bytes: u32,
+    has_rtt: bool,
+}
+
+impl PathModel {
+    /// At the start the pacing rate is `gain` initial windows per round trip.
+    pub(crate) fn new(start: &Start, gain: f64) -> PathModel {
+        let mut path = PathModel {
+            min_rtt: start.rtt,
+            pacing_rate: 0.0,
+            initial_window: start.initial_window,
+            payload_bytes: start.payload_bytes,
+            has_rtt: start.rtt.is_some(),
+        };
+        path.pacing_rate =
+            pace_of_window(start.initial_window, start.rtt.unwrap_or(NOMINAL_RTT), gain);
+        path
+    }
+
+    /// Sets the pacing rate to `gain` times `bw`. Before the pipe is full it only rises.
+    pub(crate) fn set_pacing_rate(&mut self, bw: f64, gain: f64, filled_pipe: bool) {
+        let pacing_rate = gain * bw * PACING_MARGIN;
+        if filled_pipe || pacing_rate > self.pacing_rate {
+            self.pacing_rate = pacing_rate;
+        }
+    }
+
+    /// The first round-trip sample of a connection whose handshake gave none.
+    pub(crate) fn take_first_rtt(&mut self, srtt: Span, cwnd: u32, gain: f64) {
+        if !self.has_rtt && srtt > Span::ZERO {
+            self.has_rtt = true;
+            self.pacing_rate = pace_of_window(cwnd, srtt, gain);
+        }
+    }
+
+    /// Packets that the host sends in one burst.
+    pub(crate) fn burst(&self) -> u32 {
+        let payload = f64::from(self.payload_bytes);
+        let least = if self.pacing_rate * payload * 8.0 < MIN_TSO_RATE { 1 } else { 2 };
+        let packets = (self.pacing_rate * BURST.as_secs()).min(MAX_BURST_BYTES / payload);
+        (packets as u32).max(least)
+    }
+
+    /// `gain` times the bandwidth-delay product, rounded up.
+    pub(crate) fn bdp(&self, bw: f64, gain: f64) -> u32 {
+        match self.min_rtt {
+            Some(min_rtt) => libm::ceil(bw * min_rtt.as_secs() * gain) as u32,
+            None => self.initial_window,
+        }
+    }
+}
+
+fn pace_of_window(cwnd: u32, rtt: Span, gain: f64) -> f64 {
+    gain * f64::from(cwnd) / rtt.as_secs() * PACING_MARGIN
+}
+
+/// Rounds in the window of the maximum bandwidth (Linux `bbr_bw_rtts`).
+const BW_ROUNDS: usize = 10;
+
+/// The maximum of the last ten rounds, the present one included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MaxBw {
+    of_round: [f64; BW_ROUNDS],
+    round: usize,
+}
+
+impl MaxBw {
+    /// A round begins, and the oldest leaves the window.
+    pub(crate) fn start_round(&mut self) {
+        self.round = (self.round + 1) % BW_ROUNDS;
+        self.of_round[self.round] = 0.0;
+    }
+
+    /// Takes in a value.
+    pub(crate) fn take(&mut self, value: f64) {
+        self.of_round[self.round] = self.of_round[self.round].max(value);
+    }
+
+    /// The maximum; zero without values.
+    pub(crate) fn max(&self) -> f64 {
+        self.of_round.iter().fold(0.0, |max, &value| max.max(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_maximum_expires_after_ten_rounds() {
+        let mut bw = MaxBw::default();
+        bw.take(5.0);
+        for _ in 0..9 {
+            bw.start_round();
+            bw.take(3.0);
+            assert_eq!(bw.max(), 5.0);
+        }
+        bw.start_round();
+        assert_eq!(bw.max(), 3.0);
+    }
+}

@@ -1,0 +1,68 @@
+//! How an acknowledgement changes the congestion window: reduction or growth, never both.
+
+use super::{Sender, State};
+use crate::cc::Ack;
+use crate::tcp::cwnd_reduction::AckInReduction;
+use crate::tcp::profile::{Detection, Moderation};
+use crate::tcp::reordering::DUPLICATE_THRESHOLD;
+use crate::tcp::scoreboard::Delivery;
+
+impl Sender {
+    /// Continues a reduction, or grows the window (Linux `tcp_cong_control`). `marked`: segments
+    /// newly marked lost. `was_reducing`: a reduction was under way before the acknowledgement, or
+    /// F-RTO has set the window.
+    pub(super) fn adjust_cwnd(
+        &mut self,
+        delivery: &Delivery,
+        acked: &Ack,
+        marked: u32,
+        was_reducing: bool,
+    ) {
+        if matches!(self.episode.state, State::Recovery | State::Cwr) {
+            return self.reduce_cwnd(delivery.packets, delivery.advanced, marked);
+        }
+        let held = was_reducing && self.profile.growth.not_at_end;
+        if held || !self.may_raise_cwnd(delivery) || !self.is_cwnd_limited() {
+            return;
+        }
+        let per_ack = match self.window.in_slow_start() {
+            true => self.profile.slow_start_per_ack,
+            false => self.profile.avoidance_per_ack,
+        };
+        let counted = Ack { delivered: acked.delivered.min(per_ack), ..*acked };
+        self.cc.grow(&counted, &mut self.window);
+    }
+
+    /// The window grows for what is acknowledged; with much reordering also for what is SACKed
+    /// (Linux `tcp_may_raise_cwnd`).
+    fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
+        let by_sack = self.profile.detection == Detection::Rack
+            && self.reordering.metric() > DUPLICATE_THRESHOLD;
+        delivery.packets > 0 && (delivery.advanced || by_sack)
+    }
+
+    /// One step of the present reduction (RFC 9937 §6 and others).
+    pub(super) fn reduce_cwnd(&mut self, delivered: u32, advanced: bool, marked: u32) {
+        let ack = AckInReduction {
+            delivered,
+            in_flight: self.board.in_flight(),
+            advanced,
+            safe: advanced && marked == 0,
+            min_cwnd: self.cc.min_cwnd_of_rate_halving(self.window.ssthresh),
+        };
+        self.episode.reduction.on_ack(&ack, &mut self.window);
+    }
+
+    /// Prevents a burst after a dubious acknowledgement (Linux `tcp_moderate_cwnd`, before 3.10).
+    pub(super) fn moderate_cwnd(&mut self) {
+        let due = match (self.profile.moderation, self.episode.state) {
+            (_, State::Cwr | State::Recovery) | (Moderation::Never, _) => false,
+            (Moderation::Disordered, state) => state != State::Open,
+            (Moderation::Always, _) => true,
+        };
+        if due {
+            let most = self.board.in_flight() + self.reordering.metric();
+            self.window.cwnd = self.window.cwnd.min(most);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! ECN at the sender: marks reported by acknowledgements, and the CWR flag (RFC 3168 §6.1.2,
+//! RFC 9768).
+
+use super::{Segments, Sender};
+use crate::cc::{Ack, Feedback};
+use crate::packet::Packet;
+use crate::tcp::accecn::AccEcnFeedback;
+
+/// The sender's side of ECN feedback.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EcnState {
+    /// The decoder of accurate feedback, if it was negotiated.
+    pub(super) accurate: Option<AccEcnFeedback>,
+    /// The next new segment carries CWR.
+    pub(super) send_cwr: bool,
+}
+
+impl EcnState {
+    pub(super) fn new(segments: &Segments) -> EcnState {
+        let decoder = || AccEcnFeedback::new(segments.payload_bytes);
+        EcnState { accurate: segments.accurate.then(decoder), send_cwr: false }
+    }
+}
+
+impl Sender {
+    /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
+    /// none. A mark forbids an undo: the window was reduced for congestion.
+    pub(super) fn process_ecn_feedback(
+        &mut self,
+        ack: &Packet,
+        acked: &Ack,
+        delivered: u32,
+    ) -> u32 {
+        if self.segments.ecn && self.needs.feedback == Feedback::Runs {
+            self.cc.on_echo(acked, ack.signal);
+        }
+        let marks = match &mut self.ecn.accurate {
+            Some(feedback) => feedback.read(ack.ace, ack.ce_bytes, delivered),
+            None => u32::from(ack.signal),
+        };
+        if self.segments.ecn
+            && marks > 0
+            && let Some(undo) = &mut self.episode.undo
+        {
+            undo.forbid();
+        }
+        marks
+    }
+
+    /// The window was reduced: with classic feedback the next new segment carries CWR (RFC 3168
+    /// §6.1.2).
+    pub(super) fn queue_cwr(&mut self) {
+        self.ecn.send_cwr = self.segments.ecn && self.ecn.accurate.is_none();
+    }
+}

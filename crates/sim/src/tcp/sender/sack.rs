@@ -1,0 +1,108 @@
+//! What an acknowledgement reports: delivered segments, duplicates, and a round-trip sample.
+
+use sojourn_aqm::Time;
+
+use super::{Before, Sender, State};
+use crate::cc::Ack;
+use crate::packet::{Block, Packet};
+use crate::tcp::rtt::stamped_rtt;
+use crate::tcp::scoreboard::{Arrival, Delivery};
+
+/// Whether the first SACK block reports a segment that arrived twice: it lies below the
+/// acknowledgement number or within the second block (RFC 2883 §4).
+pub(super) fn is_dsack(ack: &Packet) -> bool {
+    let [first, second, _] = ack.sack;
+    let within = !second.is_empty() && second.start <= first.start && first.end <= second.end;
+    first.end <= ack.seq || within
+}
+
+impl Sender {
+    /// Updates the scoreboard (RFC 6675 §4, `Update()`). Returns what was delivered, and the D-SACK
+    /// block if there is one. `echo`: the timestamp echoed.
+    pub(super) fn process_sack(
+        &mut self,
+        now: Time,
+        ack: &Packet,
+        echo: Option<Time>,
+    ) -> (Delivery, Option<Block>) {
+        let sack = self.sack_blocks(ack);
+        let point = self.point_of_last_timeout();
+        let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo };
+        let mut delivery = self.board.acknowledge(ack.seq, sack, &arrival);
+        if let Some(distance) = delivery.reordered {
+            self.reordering.observe(distance);
+        }
+        let dsack = sack.first().copied().filter(|_| is_dsack(ack));
+        delivery.packets += u32::from(dsack.is_some()); // Linux `tcp_dsack_seen`: a copy arrived
+        if delivery.advanced {
+            self.timeouts.count = 0;
+        }
+        (delivery, dsack)
+    }
+
+    /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
+    fn sack_blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
+        let count = ack.sack.iter().position(|block| block.is_empty()).unwrap_or(ack.sack.len());
+        if self.profile.sack { &ack.sack[..count] } else { &[] }
+    }
+
+    /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment that was sent more than
+    /// once gives none, unless the echoed timestamp says which transmission was acknowledged.
+    pub(super) fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<Time>) -> Ack {
+        let since = |sent: Time| now.since(sent);
+        let echoed = echo
+            .filter(|_| delivery.advanced && delivery.oldest_sent.is_none())
+            .map(|echo| stamped_rtt(now, echo));
+        let acked = Ack {
+            now,
+            delivered: delivery.packets,
+            rtt: delivery.newest_sent.map(since).or(echoed),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            paced: self.pacer.is_some(),
+        };
+        if let Some(newest) = acked.rtt {
+            self.rtt.observe_min(newest);
+        }
+        if let Some(rtt) = delivery.oldest_sent.map(since).or(echoed) {
+            self.rtt.sample(rtt, acked.una, acked.nxt);
+            self.cc.on_rtt(&acked, &mut self.window);
+        }
+        acked
+    }
+
+    /// Without SACK, a duplicate acknowledgement means that some segment has arrived (Linux
+    /// `tcp_add_reno_sack`). More duplicates than segments can have arrived mean reordering.
+    pub(super) fn count_duplicate_ack(&mut self, delivery: &mut Delivery) {
+        let in_repair =
+            self.episode.state == State::Loss && self.board.nxt() <= self.episode.recovery_point;
+        if in_repair || self.board.outstanding() == 0 {
+            return;
+        }
+        if self.board.count_duplicate() {
+            delivery.packets += 1;
+            delivery.sacked += 1;
+        } else {
+            self.reordering.observe(self.board.outstanding());
+        }
+    }
+
+    /// Whether losses must be looked for (Linux `tcp_ack_is_dubious`). The state counts as it was
+    /// before the acknowledgement, which may both end an episode and show the loss that starts the
+    /// next one.
+    pub(super) fn is_dubious(&self, before: &Before, delivery: &Delivery, dsack: bool) -> bool {
+        before.state != State::Open
+            || self.episode.state != State::Open
+            || delivery.sacked > 0
+            || self.board.sacked() > 0
+            || dsack
+    }
+
+    /// Whether SACKs report data sent before the head was last sent: then the head may still be on
+    /// its way, and the timer restarts. If later data restarted it too, it would never expire in a
+    /// long recovery (Linux `tcp_clean_rtx_queue`).
+    pub(super) fn confirms_head(&mut self, delivery: &Delivery) -> bool {
+        delivery.sacked > 0
+            && delivery.oldest_sent.is_some_and(|sent| sent < self.board.head_sent())
+    }
+}

@@ -1,0 +1,99 @@
+//! The send window: what the receiver's window allows, and probes while it is closed (RFC 9293
+//! §3.8.6.1). A closed window does not change the congestion window.
+
+use sojourn_aqm::{Span, Time};
+
+use super::{Segments, Sender, Timer};
+use crate::packet::{Kind, Packet};
+
+/// Linux `tcp_probe0_base`: at least the floor of the timeout.
+const MIN_PROBE_INTERVAL: Span = Span::from_millis(200);
+
+/// The receiver's window as the sender knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendWindow {
+    /// One past the highest segment that may be sent: SND.UNA + SND.WND.
+    end: u32,
+    /// While the window is closed: the interval to the next probe.
+    probe_interval: Option<Span>,
+}
+
+impl Default for SendWindow {
+    /// No limit.
+    fn default() -> SendWindow {
+        SendWindow { end: u32::MAX, probe_interval: None }
+    }
+}
+
+impl SendWindow {
+    /// One past the highest segment that may be sent.
+    #[inline]
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    pub(super) fn is_probing(&self) -> bool {
+        self.probe_interval.is_some()
+    }
+}
+
+impl Sender {
+    /// The window in the SYN-ACK, in segments.
+    pub fn set_receive_window(&mut self, segments: u32) {
+        self.send_window.end = segments;
+    }
+
+    /// An acknowledgement carries a window of so many segments beyond `ack`. One that acknowledges
+    /// nothing new can only widen the window, an old one changes nothing (Linux
+    /// `tcp_may_update_window`).
+    pub(super) fn update_send_window(&mut self, ack: u32, segments: u32) {
+        let end = ack.saturating_add(segments);
+        let una = self.board.una();
+        if ack > una || ack == una && end > self.send_window.end {
+            self.send_window.end = end;
+        }
+    }
+
+    /// Whether there is a next segment and the receiver's window admits it.
+    pub(super) fn may_send_new_segment(&self) -> bool {
+        self.board.nxt() < self.segments.count.min(self.send_window.end)
+    }
+
+    /// Whether only the receiver's window stops the flow, and nothing outstanding will open it.
+    fn is_window_closed(&self) -> bool {
+        let nxt = self.board.nxt();
+        self.board.outstanding() == 0 && self.send_window.end <= nxt && nxt < self.segments.count
+    }
+
+    /// Stops probing if the window has opened.
+    pub(super) fn stop_zero_window_probes(&mut self) {
+        if self.send_window.is_probing() && !self.is_window_closed() {
+            self.send_window.probe_interval = None;
+            self.timers.stop();
+        }
+    }
+
+    /// Sets the timer for a probe if the window has closed.
+    pub(super) fn start_zero_window_probes(&mut self, now: Time) {
+        if !self.send_window.is_probing() && self.is_window_closed() {
+            let interval = self.rtt.timeout().max(MIN_PROBE_INTERVAL);
+            self.send_window.probe_interval = Some(interval);
+            self.timers.set(now, Timer::Retransmission, now + interval);
+        }
+    }
+
+    /// Sends a probe; the interval to the next doubles.
+    pub(super) fn probe_zero_window(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        debug_assert!(self.is_window_closed(), "only a closed window is probed");
+        let max = self.profile.rto.max;
+        let interval = self
+            .send_window
+            .probe_interval
+            .map_or(MIN_PROBE_INTERVAL, |interval| (interval + interval).min(max));
+        self.send_window.probe_interval = Some(interval);
+        self.timers.set(now, Timer::Retransmission, now + interval);
+        let Segments { flow, connection, header_bytes, .. } = self.segments;
+        let old = self.board.una().wrapping_sub(1); // Linux: one byte below SND.UNA
+        emit(Packet::new(Kind::WindowProbe, flow, connection, old, header_bytes, now));
+    }
+}
