@@ -1,10 +1,9 @@
 //! What became of the packets of a router: counted, told packet by packet, or told to the simulator's
 //! probe, which counts and samples as it does for a simulated link.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Cause, Evidence, Sink, Span, Stage, Time};
+use sojourn_measure::{Interval, Kind as MeasuredKind, PacketView, Probe};
 use sojourn_record::rows::{Fate, StateRow};
-use sojourn_sim::packet::{Kind as SimKind, Packet as Told};
-use sojourn_sim::probe::{Interval, Probe};
 
 use crate::plan::Direction;
 use crate::seen::{Kind, Story};
@@ -61,7 +60,7 @@ impl Chronicle {
                 Some(stories.len() - 1)
             }
             Memory::Probe(probe, link) => {
-                probe.ear::<true>(now, usize::from(*link)).arrived(&told(parcel));
+                probe.at_link::<true>(now, usize::from(*link)).arrived();
                 None
             }
         }
@@ -74,8 +73,8 @@ impl Chronicle {
             Memory::Nothing => {}
             Memory::Stories(stories) => end(stories, now, parcel, Fate::Sent),
             Memory::Probe(probe, link) => {
-                let mut ear = probe.ear::<true>(now, usize::from(*link));
-                ear.departed(&Departure { packet: told(parcel), enqueued });
+                let mut ear = probe.at_link::<true>(now, usize::from(*link));
+                ear.departed(&told(parcel), enqueued);
             }
         }
     }
@@ -88,7 +87,7 @@ impl Chronicle {
     /// The link is busy for so long from now on.
     pub fn busy(&mut self, now: Time, span: Span) {
         if let Memory::Probe(probe, link) = &mut self.memory {
-            probe.ear::<true>(now, usize::from(*link)).busy(span);
+            probe.at_link::<true>(now, usize::from(*link)).busy(span);
         }
     }
 
@@ -135,8 +134,8 @@ impl Sink<Parcel> for Ear<'_> {
                 end(stories, self.now, &parcel, Fate::Dropped(stage, cause));
             }
             Memory::Probe(probe, link) => {
-                let mut ear = probe.ear::<true>(self.now, usize::from(*link));
-                ear.dropped(told(&parcel), enqueued, stage, cause);
+                let mut ear = probe.at_link::<true>(self.now, usize::from(*link));
+                ear.dropped(&told(&parcel), enqueued, stage, cause);
             }
         }
     }
@@ -151,7 +150,7 @@ impl Sink<Parcel> for Ear<'_> {
                 stories[place].marked = parcel.marked;
             }
             Memory::Probe(probe, link) => {
-                let mut ear = probe.ear::<true>(self.now, usize::from(*link));
+                let mut ear = probe.at_link::<true>(self.now, usize::from(*link));
                 ear.marked(&mut told(parcel), enqueued, stage, cause);
             }
         }
@@ -159,7 +158,7 @@ impl Sink<Parcel> for Ear<'_> {
 
     fn evidence(&mut self, evidence: Evidence<'_>) {
         if let Memory::Probe(probe, link) = &mut self.chronicle.memory {
-            probe.ear::<true>(self.now, usize::from(*link)).evidence(evidence);
+            probe.at_link::<true>(self.now, usize::from(*link)).evidence(evidence);
         }
     }
 }
@@ -187,16 +186,19 @@ fn end(stories: &mut [Story], now: Time, parcel: &Parcel, fate: Fate) {
 }
 
 /// A packet as the probe knows it.
-fn told(parcel: &Parcel) -> Told {
+fn told(parcel: &Parcel) -> PacketView {
     let header = &parcel.header;
     let kind = match Kind::of(header) {
-        Kind::Syn => SimKind::Syn,
-        Kind::Data => SimKind::Data,
-        Kind::Datagram => SimKind::Datagram,
+        Kind::Syn => MeasuredKind::Syn,
+        Kind::Data => MeasuredKind::Data,
+        Kind::Datagram => MeasuredKind::Datagram,
     };
-    let ip_bytes = u32::from(header.bytes);
-    let mut packet = Told::new(kind, parcel.flow, 0, header.seq, ip_bytes, Time::ZERO);
-    packet.link_bytes = parcel.link_bytes;
-    (packet.ecn, packet.ecn_in, packet.marked) = (header.ecn, header.ecn, parcel.marked);
-    packet
+    PacketView {
+        flow: parcel.flow,
+        seq: header.seq,
+        kind,
+        bytes: parcel.link_bytes,
+        ecn_in: header.ecn,
+        marked: parcel.marked,
+    }
 }

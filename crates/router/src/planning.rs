@@ -11,9 +11,8 @@ mod bottleneck;
 mod topology;
 
 use sojourn_aqm::{Rng, Span};
-use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
-use sojourn_sim::build::draw_start;
+use sojourn_scenario::{ScenarioError, draw};
 use sojourn_sim::tcp::profile::profile;
 
 use crate::plan::{Bottleneck, FIRST_PORT, Flow, Plan, Setting, Space};
@@ -166,7 +165,7 @@ fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
 fn start_ns(scenario: &Resolved, group: &FlowGroup, place: u32) -> u64 {
     let purpose = format!("{}/start", group.name);
     let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(place));
-    draw_start(group.start, &mut rng).as_nanos()
+    draw::start(group.start, &mut rng).as_nanos()
 }
 
 fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {

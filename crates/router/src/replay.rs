@@ -16,15 +16,16 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sojourn_aqm::{Span, Time};
+use sojourn_measure::bins::Standing;
+use sojourn_measure::summary;
+use sojourn_measure::{
+    BUILTIN_VARS, Bins, Kind as MeasuredKind, Outcome, PacketView, Probe, Utilisation,
+};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::App;
 use sojourn_sim::build::classes;
-use sojourn_sim::packet::{Kind as SimKind, Packet};
-use sojourn_sim::probe::Probe;
-use sojourn_sim::summary::{self, BUILTIN_VARS, Outcome};
-use sojourn_sim::world::bins::{Bins, Standing};
 
 use self::link::PassedLink;
 use crate::plan::{Direction, Plan};
@@ -107,6 +108,8 @@ struct Replay {
     warmup: Time,
     /// The links in the order of the scenario.
     links: Vec<PassedLink>,
+    /// What the use of each is measured against.
+    utilisations: Vec<Utilisation>,
     /// The place of the link of each way.
     place_of: [usize; 2],
     /// How many variables the law of the forward one has.
@@ -155,6 +158,7 @@ impl Replay {
             forward_vars: rows::law_vars(plan, Direction::Forward as usize).len(),
             bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
             links,
+            utilisations: scenario.links.iter().map(Utilisation::of).collect(),
             law: VecDeque::new(),
             delivered: VecDeque::new(),
             class_of: class_of(scenario, plan),
@@ -174,13 +178,13 @@ impl Replay {
             let at_once = stories[place].left == Some(stories[place].arrived);
             (at, if at_once { Step::Arrives } else { step }, place, step == Step::Leaves)
         });
-        let mut packets: Vec<Packet> = stories.iter().map(|story| self.packet(story)).collect();
+        let mut packets: Vec<PacketView> = stories.iter().map(|story| self.packet(story)).collect();
         for (at, step, place) in steps {
             self.advance(at);
             self.events += 1;
             let (story, packet) = (&stories[place], &mut packets[place]);
             let link = self.place_of[story.way as usize];
-            let mut ear = self.probe.ear::<true>(at, link);
+            let mut ear = self.probe.at_link::<true>(at, link);
             match step {
                 Step::Arrives => self.links[link].arrives(at, story, packet, &mut ear),
                 Step::Leaves => self.links[link].leaves(story, *packet, &mut ear),
@@ -189,7 +193,7 @@ impl Replay {
         for (story, packet) in stories.iter().zip(&packets) {
             if story.fate == Fate::Waiting {
                 let link = self.place_of[story.way as usize];
-                self.probe.ear::<true>(self.next_sample, link).waiting(packet, story.arrived);
+                self.probe.at_link::<true>(self.next_sample, link).waiting(packet, story.arrived);
             }
         }
     }
@@ -220,7 +224,7 @@ impl Replay {
             class_of: &self.class_of,
             classes: self.probe.classes.len(),
             links: &self.probe.links,
-            used: &|link, counts, busy, window| self.links[link].server.used(counts, busy, window),
+            utilisations: &self.utilisations,
         };
         bins.end(bins.over_at(), &standing);
     }
@@ -245,25 +249,29 @@ impl Replay {
     }
 
     /// A story's packet as the simulator has it.
-    fn packet(&mut self, story: &Story) -> Packet {
+    fn packet(&mut self, story: &Story) -> PacketView {
         let (payload, first) = &mut self.numbering[story.flow as usize];
         let number = |first: u32, payload: u32| story.seq.wrapping_sub(first) / payload;
         let (kind, seq) = match (story.kind, story.way) {
             (Kind::Syn, Direction::Forward) => {
                 *first = story.seq.wrapping_add(1);
-                (SimKind::Syn, 0)
+                (MeasuredKind::Syn, 0)
             }
-            (Kind::Data, Direction::Forward) => (SimKind::Data, number(*first, *payload)),
-            (Kind::Datagram, Direction::Forward) => (SimKind::Datagram, story.seq),
-            (Kind::Syn, Direction::Back) => (SimKind::SynAck, 0),
-            (Kind::Data, Direction::Back) => (SimKind::Ack, number(*first, *payload)),
-            (Kind::Datagram, Direction::Back) => (SimKind::Request, story.seq),
+            (Kind::Data, Direction::Forward) => (MeasuredKind::Data, number(*first, *payload)),
+            (Kind::Datagram, Direction::Forward) => (MeasuredKind::Datagram, story.seq),
+            (Kind::Syn, Direction::Back) => (MeasuredKind::SynAck, 0),
+            (Kind::Data, Direction::Back) => (MeasuredKind::Ack, number(*first, *payload)),
+            (Kind::Datagram, Direction::Back) => (MeasuredKind::Request, story.seq),
         };
-        let ip_bytes = u32::from(story.bytes);
-        let mut packet = Packet::new(kind, story.flow, 0, seq, ip_bytes, story.arrived);
-        packet.link_bytes = ip_bytes + self.links[self.place_of[story.way as usize]].framing_bytes;
-        (packet.ecn, packet.ecn_in) = (story.ecn_in, story.ecn_in);
-        packet
+        let framing_bytes = self.links[self.place_of[story.way as usize]].framing_bytes;
+        PacketView {
+            flow: story.flow,
+            seq,
+            kind,
+            bytes: u32::from(story.bytes) + framing_bytes,
+            ecn_in: story.ecn_in,
+            marked: None,
+        }
     }
 
     fn outcome(
@@ -285,22 +293,22 @@ impl Replay {
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.note_programs(plan, result);
         let window = (self.warmup, end);
-        let used = self.links.iter().zip(&self.probe.links).map(|(link, stats)| {
-            link.server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
-        });
+        let used = self.utilisations.iter().zip(&self.probe.links);
+        let used = used.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
         // In the order of the links what is known in the order of the ways.
         let way = |place: usize| usize::from(place != self.place_of[Direction::Forward as usize]);
         let places = 0..self.links.len();
         let wires = places.clone().map(|place| result.wires[way(place)]);
         let vars = places.map(|place| [&BUILTIN_VARS, rows::law_vars(plan, way(place))].concat());
         Ok(Outcome {
+            class_names: classes(scenario),
             utilisations: used.collect(),
             vars: vars.collect(),
             counts: rows::flow_counts(result),
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: rows::flow_rows(result),
             flow_states: rows::flow_state_rows(plan, result),
-            bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),
+            bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         })

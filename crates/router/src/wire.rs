@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Time;
-use sojourn_sim::impairment::Impairment;
+use sojourn_link::Impairment;
 
 use crate::line::Passenger;
 use crate::plan;

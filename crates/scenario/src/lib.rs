@@ -28,6 +28,7 @@ pub mod apps;
 mod carried;
 pub mod choice;
 pub mod document;
+pub mod draw;
 pub mod engines;
 mod error;
 mod explain;

@@ -5,10 +5,10 @@ mod common;
 
 use common::*;
 use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_link::Transmitter;
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, Extra, FlowGroup, Jitter, Loss};
-use sojourn_sim::transmitter::Transmitter;
 
 fn micros(us: u64) -> Span {
     Span::from_micros(us)

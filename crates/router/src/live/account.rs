@@ -8,10 +8,10 @@ use std::sync::Arc;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde_json::{Value, json};
 use sojourn_aqm::Time;
+use sojourn_measure::summary;
+use sojourn_measure::{BUILTIN_VARS, Interval, Notes, Probe, QueueSeen};
 use sojourn_record::Run;
 use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
-use sojourn_sim::probe::{Interval, Notes, Probe};
-use sojourn_sim::summary::{self, BUILTIN_VARS, QueueSeen};
 
 use super::turn::{BEAT, Turn};
 use super::{ADDRESSES, Finished, INTERFACES, devices};

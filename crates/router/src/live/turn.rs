@@ -12,6 +12,7 @@ use nix::sched::CloneFlags;
 use nix::sys::time::TimeSpec;
 use nix::unistd::Uid;
 use sojourn_aqm::{Span, Time};
+use sojourn_measure::Probe;
 use sojourn_record::Histogram;
 
 use super::account::{self, Flows, Told};
@@ -20,7 +21,6 @@ use super::way::Way;
 use super::{ADDRESSES, Finished, Live, Place, devices};
 use crate::chronicle::Memory;
 use crate::tun;
-use sojourn_sim::probe::Probe;
 
 /// Why it did not work: a sentence.
 pub type Failure = String;

@@ -1,7 +1,7 @@
 //! One way through the router: a queue with its rate, and a line behind it. Like both it reads no clock.
 
 use sojourn_aqm::{Span, Time};
-use sojourn_sim::probe::Interval;
+use sojourn_measure::Interval;
 
 use super::WayPlan;
 use crate::chronicle::Memory;

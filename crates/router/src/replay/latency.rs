@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use sojourn_aqm::Time;
-use sojourn_sim::app::observer::Observer;
-use sojourn_sim::probe::ClassStats;
+use sojourn_measure::{ClassStats, RoundTrips};
 
 use super::counts;
 use super::stories::rows;
@@ -75,14 +74,14 @@ fn add_all(sightings: &[Sighting], plan: &Plan, class_of: &[usize], classes: &mu
 
 /// A connection with its observer. TCP's numbers of 32 bits become positions that only grow.
 struct Watched {
-    observer: Observer,
+    observer: RoundTrips,
     first: u32,
     latest: u64,
 }
 
 impl Watched {
     fn new(seen: &Sighting) -> Watched {
-        Watched { observer: Observer::default(), first: seen.number, latest: ORIGIN }
+        Watched { observer: RoundTrips::default(), first: seen.number, latest: ORIGIN }
     }
 
     fn sent(&mut self, now: Time, seen: &Sighting) {

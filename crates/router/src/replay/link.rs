@@ -1,13 +1,10 @@
 //! A link whose packets were seen, as the probe hears of it.
 
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Stage, Time};
+use sojourn_aqm::{Backlog, Rate, Stage, Time};
+use sojourn_link::Transmitter;
+use sojourn_measure::{LinkProbe, PacketView};
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{Capacity, Link};
-use sojourn_sim::link::Server;
-use sojourn_sim::packet::Packet;
-use sojourn_sim::probe::Ear;
-use sojourn_sim::serve::server;
-use sojourn_sim::transmitter::Transmitter;
 
 use crate::seen::Story;
 
@@ -17,8 +14,8 @@ pub struct PassedLink {
     pub framing_bytes: u32,
     /// What waits.
     pub backlog: Backlog,
-    /// How it sends; it only says what was used.
-    pub server: Server,
+    /// Whether it sends at recorded opportunities.
+    is_recorded: bool,
     transmitter: Transmitter,
     /// Rates from given times on, the next one last.
     rates: Vec<(Time, Rate)>,
@@ -36,7 +33,7 @@ impl PassedLink {
         PassedLink {
             framing_bytes: link.framing_bytes,
             backlog: Backlog::EMPTY,
-            server: server(link, 0),
+            is_recorded: matches!(link.capacity, Capacity::Trace(_)),
             transmitter: Transmitter::new(first),
             rates,
         }
@@ -54,32 +51,32 @@ impl PassedLink {
         &mut self,
         at: Time,
         story: &Story,
-        packet: &mut Packet,
-        ear: &mut Ear<'_, true>,
+        packet: &mut PacketView,
+        ear: &mut LinkProbe<'_, true>,
     ) {
-        ear.arrived(packet);
+        ear.arrived();
         if let Some((Stage::Enqueue, cause)) = story.marked {
             ear.marked(packet, at, Stage::Enqueue, cause);
         }
         self.backlog.packets += 1;
-        self.backlog.bytes += u64::from(packet.link_bytes);
+        self.backlog.bytes += u64::from(packet.bytes);
     }
 
     /// A packet begins to leave, or is dropped.
-    pub fn leaves(&mut self, story: &Story, mut packet: Packet, ear: &mut Ear<'_, true>) {
+    pub fn leaves(&mut self, story: &Story, mut packet: PacketView, ear: &mut LinkProbe<'_, true>) {
         self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.link_bytes);
+        self.backlog.bytes -= u64::from(packet.bytes);
         if let Some((stage, cause)) = story.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
             ear.marked(&mut packet, story.arrived, stage, cause);
         }
         match story.fate {
-            Fate::Dropped(stage, cause) => ear.dropped(packet, story.arrived, stage, cause),
+            Fate::Dropped(stage, cause) => ear.dropped(&packet, story.arrived, stage, cause),
             Fate::Sent => {
-                ear.departed(&Departure { packet, enqueued: story.arrived });
-                match self.server {
+                ear.departed(&packet, story.arrived);
+                match self.is_recorded {
                     // All of it now, though its last bytes may be for a later opportunity.
-                    Server::Recorded { .. } => ear.carried(packet.link_bytes),
-                    _ => ear.busy(self.transmitter.next(packet.link_bytes)),
+                    true => ear.carried(packet.bytes),
+                    false => ear.busy(self.transmitter.next(packet.bytes)),
                 }
             }
             Fate::Waiting => {}

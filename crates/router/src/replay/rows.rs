@@ -1,9 +1,9 @@
 //! Rows of tables from what the programs, the kernel and our router's law said.
 
 use sojourn_aqm::{Span, Time, Var};
+use sojourn_measure::FlowCount;
 use sojourn_record::rows::{FlowRow, FlowStateRow};
 use sojourn_scenario::resolved::App;
-use sojourn_sim::world::FlowCount;
 
 use crate::chronicle::Memory;
 use crate::plan::Plan;

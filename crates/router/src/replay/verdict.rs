@@ -1,8 +1,8 @@
 //! Whether a run was a valid experiment.
 
 use serde_json::Value;
+use sojourn_measure::Probe;
 use sojourn_record::rows::Fate;
-use sojourn_sim::probe::Probe;
 
 use super::is_greedy;
 use crate::plan::{Direction, Plan};

@@ -3,10 +3,10 @@
 //! fetches nothing itself, so that real connections can serve it too.
 
 use sojourn_aqm::{Rng, Span, Time};
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::Web;
 
 use super::stream::Finished;
-use crate::draw;
 
 /// What the user does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
