@@ -7,7 +7,8 @@ use sojourn_aqm::{Rate, Span, Time};
 use crate::SerialLink;
 
 /// Packets in flight, in the order in which they come out. The path may contain serial links that
-/// several flows share; as the delay is the same for all packets, it does not matter where they are.
+/// several flows share; as the delay is the same for all packets, it does not matter where they
+/// are.
 #[derive(Debug)]
 pub struct DelayLine<P> {
     delay: Span,
@@ -33,8 +34,8 @@ impl<P> DelayLine<P> {
         self.push_at(through + self.delay, packet)
     }
 
-    /// A packet enters that comes out at `arrival`, not before any other. Returns whether it is the next
-    /// to come out.
+    /// A packet enters that comes out at `arrival`, not before any other. Returns whether it is the
+    /// next to come out.
     #[inline]
     pub fn push_at(&mut self, arrival: Time, packet: P) -> bool {
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
@@ -43,8 +44,9 @@ impl<P> DelayLine<P> {
         is_next
     }
 
-    /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets that come
-    /// out at the same time do so in the order of these calls. Returns whether it is the next to come out.
+    /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets
+    /// that come out at the same time do so in the order of these calls. Returns whether it is the
+    /// next to come out.
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
         debug_assert!(self.links.is_empty(), "a serial link serves in the order of arrival");
         let arrival = start + self.delay;
@@ -60,12 +62,10 @@ impl<P> DelayLine<P> {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the next packet if it comes out by `now`, with the time at which it does.
+    /// Takes the next packet, with the time at which it comes out. Whether that time has come is for the
+    /// host to know; see [`DelayLine::next_arrival`].
     #[inline]
-    pub fn pop(&mut self, now: Time) -> Option<(Time, P)> {
-        if self.next_arrival() > now {
-            return None;
-        }
+    pub fn pop(&mut self) -> Option<(Time, P)> {
         self.in_flight.pop_front()
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     /// (milliseconds, packet) of everything that comes out.
     fn out(mut line: DelayLine<u32>) -> Vec<(u64, u32)> {
-        let all = std::iter::from_fn(|| line.pop(Time::NEVER));
+        let all = std::iter::from_fn(|| line.pop());
         all.map(|(at, packet)| (at.as_nanos() / 1_000_000, packet)).collect()
     }
 
@@ -105,8 +105,7 @@ mod tests {
         assert!(line.push(ms(1), 1, 1500));
         assert!(!line.push(ms(1), 2, 1500));
         assert_eq!(line.next_arrival(), ms(21));
-        assert_eq!(line.pop(Time::from_nanos(20_999_999)), None);
-        assert_eq!(line.pop(ms(21)), Some((ms(21), 1)));
+        assert_eq!(line.pop(), Some((ms(21), 1)));
         assert_eq!(out(line), [(21, 2)]);
     }
 

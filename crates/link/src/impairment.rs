@@ -1,12 +1,12 @@
-//! What the path behind a link does to packets besides delaying them evenly: random loss, jitter, and
-//! ECN bleaching.
+//! What the path behind a link does to packets besides delaying them evenly: random loss, jitter,
+//! and ECN bleaching.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 
-/// Loss, jitter and bleaching on one path. Loss and jitter each have a random stream of their own, so
-/// that one never changes what the other draws.
+/// Loss, jitter and bleaching on one path. Loss and jitter each have a random stream of their own,
+/// so that one never changes what the other draws.
 #[derive(Debug)]
 pub struct Impairment {
     loss: Option<(Loss, Rng)>,
@@ -22,8 +22,8 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// The impairment behind a link, whose random streams are named after the link; none where there is
-    /// neither loss nor jitter and the ECN field is left alone.
+    /// The impairment behind a link, whose random streams are named after the link; none where
+    /// there is neither loss nor jitter and the ECN field is left alone.
     pub fn behind(
         link: &str,
         seed: u64,
@@ -69,7 +69,8 @@ impl Impairment {
         self.at_warmup = (self.offered, self.lost);
     }
 
-    /// A packet leaves the link now. Returns when its propagation delay starts, or nothing if it is lost.
+    /// A packet leaves the link now. Returns when its propagation delay starts, or nothing if it is
+    /// lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
         if self.is_lost() {
@@ -90,9 +91,9 @@ impl Impairment {
         (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
     }
 
-    /// In the model of Gilbert (1960) and Elliott (1963) the state changes first, then it decides: our
-    /// choice, which makes the mean length of a burst that of the bad state. Linux decides by the state
-    /// before the change (sch_netem.c, loss_gilb_ell).
+    /// In the model of Gilbert (1960) and Elliott (1963) the state changes first, then it decides:
+    /// our choice, which makes the mean length of a burst that of the bad state. Linux decides by
+    /// the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
@@ -148,7 +149,8 @@ mod tests {
         let loss = Loss::GilbertElliott { enter: 0.01, leave: 0.25, bad: 1.0, good: 0.0 };
         let lost = losses(loss, 400_000);
         let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
-        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5 packets.
+        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5
+        // packets.
         assert!((share / (0.01 / 0.26) - 1.0).abs() < 0.08, "{share}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean = share * lost.len() as f64 / bursts;

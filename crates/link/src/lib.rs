@@ -2,11 +2,12 @@
 //! router real ones.
 //!
 //! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it lie an
-//! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a clock
-//! or keeps an event queue: each part says when it wants to be called next, and the host calls it then.
+//! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a
+//! clock or keeps an event queue: each part says when it wants to be called next, and the host
+//! calls it then.
 //!
-//! What happens at a link is reported to a [`LinkObserver`]. The host reports arrivals itself, because
-//! it may drop or mark a packet before it offers it to the link.
+//! What happens at a link is reported to a [`LinkObserver`]. The host reports arrivals itself,
+//! because it may drop or mark a packet before it offers it to the link.
 
 #![warn(unreachable_pub)]
 

@@ -11,8 +11,8 @@ pub(crate) struct Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// Takes the next packet.
-    #[inline]
+    /// Takes the next packet. Inlined, as a packet is else copied once more, which costs 1 % of a run.
+    #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
         let departure = self.discipline.dequeue(now, &mut self.rng, observer)?;
         observer.departed(&departure);
@@ -35,9 +35,9 @@ impl<P: Packet> Queue<P> {
 
 /// Queue and server.
 ///
-/// A host offers packets with [`Link::enqueue`] and calls [`Link::on_service`] and [`Link::on_timer`] when
-/// they are due; if both are due at one time, the service comes first. The two times change only in
-/// these calls, and in `enqueue` only when it says so.
+/// A host offers packets with [`Link::enqueue`] and calls [`Link::on_service`] and
+/// [`Link::on_timer`] when they are due; if both are due at one time, the service comes first. The
+/// two times change only in these calls, and in `enqueue` only when it says so.
 pub struct Link<P> {
     queue: Queue<P>,
     server: Server<P>,
@@ -50,8 +50,8 @@ impl<P: Packet> Link<P> {
         Link { queue: Queue { discipline, rng }, server, next_service: Time::NEVER }
     }
 
-    /// Offers a packet to the queue. Returns whether the queue was empty and no longer is: then the server
-    /// has been woken, and [`Link::next_service`] and [`Link::next_timer`] may have changed.
+    /// Offers a packet to the queue. Returns whether the queue was empty and no longer is: then the
+    /// server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may have changed.
     #[inline]
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let was_empty = self.queue.is_empty();
@@ -152,7 +152,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The shared medium is done with the packet at the head of the ring: returns it, and fills the ring.
+    /// The shared medium is done with the packet at the head of the ring: returns it, and fills the
+    /// ring.
     ///
     /// # Panics
     /// Without such a packet.
@@ -165,8 +166,8 @@ impl<P: Packet> Link<P> {
         packet
     }
 
-    /// Empties the queue at the end of a run: departures go to `take`, with the time at which they were
-    /// accepted, and what the discipline drops goes to `sink`. The server is not asked.
+    /// Empties the queue at the end of a run: departures go to `take`, with the time at which they
+    /// were accepted, and what the discipline drops goes to `sink`. The server is not asked.
     pub fn drain(&mut self, now: Time, sink: &mut dyn Sink<P>, mut take: impl FnMut(P, Time)) {
         let Queue { discipline, rng } = &mut self.queue;
         let mut when = now;

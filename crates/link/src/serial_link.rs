@@ -1,5 +1,5 @@
-//! A link with an unlimited first-in, first-out queue. When a packet leaves follows from arithmetic, so
-//! nothing is stored and no event is needed.
+//! A link with an unlimited first-in, first-out queue. When a packet leaves follows from
+//! arithmetic, so nothing is stored and no event is needed.
 
 use sojourn_aqm::{Rate, Time};
 

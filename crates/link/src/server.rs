@@ -17,15 +17,16 @@ pub enum Server<P> {
     Recorded(Recorded<P>),
     /// Through a token bucket, a device, or both.
     Shaped(Box<Shaper<P>>),
-    /// Over a medium that several transmitters share. The host decides when the packet at the head of the
-    /// ring is sent, and takes it then with [`Link::take_head`](crate::Link::take_head).
+    /// Over a medium that several transmitters share. The host decides when the packet at the head
+    /// of the ring is sent, and takes it then with [`Link::take_head`](crate::Link::take_head).
     SharedMedium(Box<TxRing<P>>),
 }
 
 impl<P: Packet> Server<P> {
-    /// A server at `rate`, which changes at given times; `changes` has the next one last. The packet in
-    /// service finishes at its old rate, as in ns-2 and ns-3, which compute when a packet has left as its
-    /// transmission starts. The discipline learns of a change when the next packet starts.
+    /// A server at `rate`, which changes at given times; `changes` has the next one last. The
+    /// packet in service finishes at its old rate, as in ns-2 and ns-3, which compute when a packet
+    /// has left as its transmission starts. The discipline learns of a change when the next packet
+    /// starts.
     pub fn steady(rate: Rate, changes: Vec<(Time, Rate)>) -> Server<P> {
         debug_assert!(changes.is_sorted_by(|a, b| a.0 > b.0), "the next change is the last");
         Server::Steady(Steady { transmitter: Transmitter::new(rate), changes, in_service: None })

@@ -1,9 +1,9 @@
-//! A shaper: a token bucket lets packets out of the queue, a device holds a few of them below it, and a
-//! line sends them one after the other.
+//! A shaper: a token bucket lets packets out of the queue, a device holds a few of them below it,
+//! and a line sends them one after the other.
 //!
-//! As in Linux, a packet that lacks tokens has left the queue already (sch_tbf.c, tbf_dequeue: to peek at
-//! a child is to take its packet), and the device takes packets until it holds more than its limit
-//! (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
+//! As in Linux, a packet that lacks tokens has left the queue already (sch_tbf.c, tbf_dequeue: to
+//! peek at a child is to take its packet), and the device takes packets until it holds more than
+//! its limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
 
 use sojourn_aqm::{Packet, Rate, Time};
 use sojourn_scenario::resolved::Device;
@@ -29,8 +29,8 @@ pub struct Shaper<P> {
 }
 
 impl<P: Packet> Shaper<P> {
-    /// An idle shaper in front of a line, whose rate changes at given times; `changes` has the next one
-    /// last.
+    /// An idle shaper in front of a line, whose rate changes at given times; `changes` has the next
+    /// one last.
     pub fn new(
         bucket: Option<TokenBucket>,
         device: Option<Device>,

@@ -1,5 +1,5 @@
-//! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers: tokens are bits,
-//! counted in billionths, so that a nanosecond at any whole rate is a whole number of them.
+//! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers: tokens are
+//! bits, counted in billionths, so that a nanosecond at any whole rate is a whole number of them.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::Bucket;

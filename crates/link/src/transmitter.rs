@@ -1,5 +1,5 @@
-//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to the
-//! next, so that the long-run rate is exact.
+//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to
+//! the next, so that the long-run rate is exact.
 
 use sojourn_aqm::{Rate, Span};
 

@@ -20,8 +20,9 @@ impl<P: Packet> TxRing<P> {
         TxRing { limit, packets: VecDeque::new(), bytes: 0 }
     }
 
-    /// Whether it takes another packet. A limit in bytes may be exceeded by one packet: Linux stops a
-    /// queue when what the device holds exceeds the limit (include/linux/dynamic_queue_limits.h, dql_avail).
+    /// Whether it takes another packet. A limit in bytes may be exceeded by one packet: Linux stops
+    /// a queue when what the device holds exceeds the limit (include/linux/dynamic_queue_limits.h,
+    /// dql_avail).
     pub(crate) fn has_room(&self) -> bool {
         self.packets.is_empty()
             || match self.limit {

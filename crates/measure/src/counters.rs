@@ -62,7 +62,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given what waits now and how long it was.
+    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given what waits now and how long it
+    /// was.
     pub fn values(&self, backlog: Backlog, every: Span) -> [f64; 7] {
         let mean_ns = self.delay_sum_ns as f64 / self.departed as f64;
         [

@@ -6,7 +6,8 @@ use sojourn_aqm::{Cause, Stage};
 use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 
-/// A drop or a mark of a packet, which its `seq` names: in both runs every packet has a `seq` of its own.
+/// A drop or a mark of a packet, which its `seq` names: in both runs every packet has a `seq` of
+/// its own.
 type Decision = (u32, bool, Stage, Cause);
 
 fn decision(row: &SignalRow) -> Decision {
@@ -16,8 +17,8 @@ fn decision(row: &SignalRow) -> Decision {
 /// How the decisions of two runs differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Differences {
-    /// Packets that were treated differently: dropped or marked in one run only, or at another stage, or
-    /// for another cause.
+    /// Packets that were treated differently: dropped or marked in one run only, or at another
+    /// stage, or for another cause.
     pub packets: usize,
     /// The earliest signal that only one of the runs has: the run, and the place of its row.
     pub first: Option<(usize, usize)>,

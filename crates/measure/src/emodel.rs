@@ -1,5 +1,5 @@
-//! How a voice call sounds: the E-model (ITU-T G.107) as reduced by Cole and Rosenbluth 2001, for G.711
-//! with packet-loss concealment.
+//! How a voice call sounds: the E-model (ITU-T G.107) as reduced by Cole and Rosenbluth 2001, for
+//! G.711 with packet-loss concealment.
 
 /// R of a perfect call (G.107, default settings).
 const BEST: f64 = 93.2;

@@ -1,9 +1,9 @@
-//! What every engine counts with: the simulator, the user-space router, the replay of what was recorded
-//! of a kernel.
+//! What every engine counts with: the simulator, the user-space router, the replay of what was
+//! recorded of a kernel.
 //!
 //! An engine shows its packets through [`Measured`] and reports what happens at each link to the
-//! [`LinkProbe`] that [`Probe::at_link`] gives. At the end it fills an [`Outcome`], from which [`summary`]
-//! makes the tables. Histograms live in `sojourn-record`, because they are a table too.
+//! [`LinkProbe`] that [`Probe::at_link`] gives. At the end it fills an [`Outcome`], from which
+//! [`summary`] makes the tables. Histograms live in `sojourn-record`, because they are a table too.
 
 #![warn(unreachable_pub)]
 

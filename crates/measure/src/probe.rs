@@ -55,8 +55,8 @@ impl Probe {
         }
     }
 
-    /// Takes reports of what happens at one link now. Without `NOTES` nothing is written down packet by
-    /// packet, and nothing checks whether it should be.
+    /// Takes reports of what happens at one link now. Without `NOTES` nothing is written down
+    /// packet by packet, and nothing checks whether it should be.
     #[inline]
     pub fn at_link<const NOTES: bool>(&mut self, now: Time, link: usize) -> LinkProbe<'_, NOTES> {
         LinkProbe {

@@ -1,14 +1,14 @@
-//! Round trips as a passive observer beside a sender finds them: for every data packet, the time until an
-//! acknowledgement that covers it passes. A packet that was sent again gives no sample, as one cannot know
-//! which copy was acknowledged (Karn and Partridge 1987).
+//! Round trips as a passive observer beside a sender finds them: for every data packet, the time
+//! until an acknowledgement that covers it passes. A packet that was sent again gives no sample, as
+//! one cannot know which copy was acknowledged (Karn and Partridge 1987).
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use sojourn_aqm::{Span, Time};
 
-/// What has passed and is not yet covered. What a connection carries has positions that only grow: packets
-/// are numbered in the simulator, bytes are on real hosts.
+/// What has passed and is not yet covered. What a connection carries has positions that only grow:
+/// packets are numbered in the simulator, bytes are on real hosts.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     connection: u16,

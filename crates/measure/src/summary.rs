@@ -39,8 +39,8 @@ pub struct Outcome {
     pub vars: Vec<Vec<Var>>,
     /// What each flow delivered after the warm-up.
     pub counts: Vec<FlowCount>,
-    /// Packets offered to the path behind each link, and those of them that were lost at random; none
-    /// where no packet can be.
+    /// Packets offered to the path behind each link, and those of them that were lost at random;
+    /// none where no packet can be.
     pub wire_losses: Vec<Option<(u64, u64)>>,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
@@ -118,8 +118,8 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// Part of its link's capacity that was used; none where packets passed without a queue, which has no
-    /// rows then.
+    /// Part of its link's capacity that was used; none where packets passed without a queue, which
+    /// has no rows then.
     pub utilisation: Option<f64>,
     /// The state variables of its discipline, behind those of every queue.
     pub vars: Vec<Var>,
@@ -176,7 +176,8 @@ fn push_histogram(
     }
 }
 
-/// A voice call plays out once this part of its packets has arrived; those later are not counted lost.
+/// A voice call plays out once this part of its packets has arrived; those later are not counted
+/// lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
 /// Constant traffic of at most this rate is taken for a call.
 const VOICE_BPS: u64 = 100_000;
@@ -298,7 +299,8 @@ fn is_voice(app: &App) -> bool {
     matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
-/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe 1984).
+/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe
+/// 1984).
 fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

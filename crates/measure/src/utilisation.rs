@@ -11,8 +11,8 @@ use crate::Counters;
 /// What the use of a link is measured against.
 #[derive(Clone, Debug)]
 pub enum Utilisation {
-    /// The time for which its server was busy, against the time that has passed; of a wireless link the
-    /// time on the air.
+    /// The time for which its server was busy, against the time that has passed; of a wireless link
+    /// the time on the air.
     Busy,
     /// Bytes sent, against the tokens of its bucket; the burst comes on top.
     Tokens(Rate),
@@ -34,8 +34,8 @@ impl Utilisation {
         }
     }
 
-    /// The part that was used between two times, of which the link reported these counts and this time
-    /// of being busy.
+    /// The part that was used between two times, of which the link reported these counts and this
+    /// time of being busy.
     pub fn used(&self, counts: &Counters, busy: Span, (from, to): (Time, Time)) -> f64 {
         let seconds = to.since(from).as_secs();
         match self {

@@ -4,8 +4,8 @@ use sojourn_aqm::{Rng, Span, Time};
 
 use crate::resolved::{Shape, Sizes};
 
-/// How often a size is drawn again that is outside of its limits, before the nearest limit is taken. A
-/// distribution whose mean is inside hardly ever gets there.
+/// How often a size is drawn again that is outside of its limits, before the nearest limit is
+/// taken. A distribution whose mean is inside hardly ever gets there.
 const DRAWS_AGAIN: u32 = 1_000;
 
 /// A size in bytes.
@@ -41,8 +41,8 @@ pub fn pareto(rng: &mut Rng, shape: f64, scale: f64) -> f64 {
     scale / libm::pow(1.0 - rng.uniform(), 1.0 / shape)
 }
 
-/// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes two
-/// uniform numbers.
+/// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes
+/// two uniform numbers.
 pub fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(rng.exponential(2.0));
     radius * libm::sin(core::f64::consts::TAU * rng.uniform())

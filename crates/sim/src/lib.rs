@@ -1,7 +1,7 @@
 //! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
 //!
-//! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links come from
-//! `sojourn-link`, and what happens in a world is counted by `sojourn-measure`.
+//! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links
+//! come from `sojourn-link`, and what happens in a world is counted by `sojourn-measure`.
 
 mod agenda;
 pub mod app;
@@ -63,12 +63,12 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
     build::world(plan, &Brought::new()).map(drop)
 }
 
-/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says no
-/// the run stops.
+/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says
+/// no the run stops.
 ///
 /// # Errors
-/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
-/// said no.
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
+/// `keep_going` said no.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     run_with(plan, &Brought::new(), keep_going)
 }

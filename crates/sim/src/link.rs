@@ -14,7 +14,7 @@ pub(crate) struct LinkSlots {
     pub(crate) service: Slot,
     /// Its discipline.
     pub(crate) timer: Slot,
-    /// The medium that it contends for, if it is wireless.
+    /// The medium for which it contends, if it is wireless.
     pub(crate) medium: Option<Slot>,
 }
 
@@ -23,6 +23,8 @@ pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
     slots: LinkSlots,
+    /// Whether it contends for its medium already.
+    contends: bool,
 }
 
 impl ScheduledLink {
@@ -34,7 +36,7 @@ impl ScheduledLink {
         agenda: &mut Agenda,
     ) -> ScheduledLink {
         agenda.set(slots.timer, link.next_timer());
-        ScheduledLink { link, framing_bytes, slots }
+        ScheduledLink { link, framing_bytes, slots, contends: false }
     }
 
     /// A packet arrives at the queue.
@@ -50,10 +52,9 @@ impl ScheduledLink {
         packet.ecn_in = packet.ecn;
         packet.marked = None;
         probe.arrived();
-        let joins = self.may_join();
         if self.link.enqueue(now, packet, probe) {
             agenda.set(self.slots.timer, self.link.next_timer());
-            self.schedule(now, agenda, joins);
+            self.schedule(now, agenda);
         }
     }
 
@@ -66,9 +67,8 @@ impl ScheduledLink {
         probe: &mut LinkProbe<'_, NOTES>,
         mut forward: impl FnMut(Packet, &mut Agenda),
     ) {
-        let joins = self.may_join();
         self.link.on_service(now, probe, |packet| forward(packet, agenda));
-        self.schedule(now, agenda, joins);
+        self.schedule(now, agenda);
     }
 
     /// The timer of the discipline is due.
@@ -77,18 +77,15 @@ impl ScheduledLink {
         agenda.set(self.slots.timer, self.link.next_timer());
     }
 
-    /// Whether it is wireless and has nothing to send: its next packet makes it join the contention.
+    /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
     #[inline]
-    fn may_join(&self) -> bool {
-        self.slots.medium.is_some() && self.link.head_bytes().is_none()
-    }
-
-    #[inline]
-    fn schedule(&self, now: Time, agenda: &mut Agenda, joins: bool) {
+    fn schedule(&mut self, now: Time, agenda: &mut Agenda) {
         agenda.set(self.slots.service, self.link.next_service());
-        if let Some(medium) = self.slots.medium.filter(|_| joins)
+        if let Some(medium) = self.slots.medium
+            && !self.contends
             && self.link.head_bytes().is_some()
         {
+            self.contends = true;
             agenda.advance(medium, now);
         }
     }
@@ -107,6 +104,7 @@ impl ScheduledLink {
     ) -> Packet {
         let packet = self.link.take_head(now, probe);
         agenda.set(self.slots.service, self.link.next_service());
+        self.contends = self.link.head_bytes().is_some();
         packet
     }
 

@@ -1,4 +1,5 @@
-//! The packet of the simulator: small, copied through rings, the same for data and acknowledgements.
+//! The packet of the simulator: small, copied through rings, the same for data and
+//! acknowledgements.
 
 use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
 use sojourn_measure::{Measured, PacketView};
@@ -57,8 +58,9 @@ pub struct Packet {
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
-    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked for
-    /// and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768 §3.1, §3.2.2).
+    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked
+    /// for and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768
+    /// §3.1, §3.2.2).
     pub ace: u8,
     /// Bytes received with CE, modulo 2^24; none without the option (RFC 9768 §3.2.3).
     pub ce_bytes: Option<u32>,
@@ -107,8 +109,8 @@ impl AqmPacket for Packet {
         self.ecn = Ecn::Ce;
     }
 
-    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so are
-    /// connections that are open at once.
+    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so
+    /// are connections that are open at once.
     fn flow(&self) -> u64 {
         u64::from(self.lane) << 40 | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
     }

@@ -1,5 +1,5 @@
-//! A path of the simulator: a [`DelayLine`] with its alarm. It is first in, first out, so that only its
-//! next packet needs the alarm.
+//! A path of the simulator: a [`DelayLine`] with its alarm. It is first in, first out, so that only
+//! its next packet needs the alarm.
 
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_link::DelayLine;
@@ -55,7 +55,7 @@ impl Wire {
     /// Takes the packet that arrives now and sets the alarm for the next.
     #[inline]
     pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
-        let (arrival, packet) = self.line.pop(now).expect("the alarm is set for a packet");
+        let (arrival, packet) = self.line.pop().expect("the alarm is set for a packet");
         debug_assert_eq!(arrival, now, "a wire delivers at the time it announced");
         agenda.set(self.slot, self.line.next_arrival());
         packet

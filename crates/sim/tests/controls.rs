@@ -49,8 +49,8 @@ fn one_bbr_flow_fills_the_link_with_one_to_two_products_in_flight() {
         let plan = bottleneck("taildrop", 500_000, &[(cc, false)], 60);
         let run = run(&plan);
         let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
-        // 1 % of the pace is kept back, and 2 % of the time there is room: v1 has four packets in flight for
-        // 200 ms in ten seconds, v3 half a product for 200 ms in five.
+        // 1 % of the pace is kept back, and 2 % of the time there is room: v1 has four packets in
+        // flight for 200 ms in ten seconds, v3 half a product for 200 ms in five.
         assert!(utilisation > 0.96, "{cc}: {utilisation}");
         let in_flight = in_flight(&run, &plan);
         let at = |part: f64| in_flight[(part * (in_flight.len() - 1) as f64) as usize];
@@ -63,7 +63,8 @@ fn one_bbr_flow_fills_the_link_with_one_to_two_products_in_flight() {
 #[test]
 fn bbr_v1_takes_a_shallow_buffer_from_cubic_and_leaves_it_a_deep_one() {
     // Hock, Bless and Zitterbart 2017: v1 ignores losses, so that loss-based flows starve where the
-    // buffer is below a bandwidth-delay product; in a deep one its window of two products gives way.
+    // buffer is below a bandwidth-delay product; in a deep one its window of two products gives
+    // way.
     let share = |buffer_bytes| {
         let plan = bottleneck("taildrop", buffer_bytes, &[("bbr", false), ("cubic", false)], 120);
         let run = run(&plan);
@@ -103,7 +104,8 @@ fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
     let shared = run(&plan);
     let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
     assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
-    // Alone it finds what the path holds: a product of 33 packets, 17 in the buffer, one or two on the way.
+    // Alone it finds what the path holds: a product of 33 packets, 17 in the buffer, one or two on
+    // the way.
     let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
     let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
     let bound = bounds.next_back().unwrap().value;
@@ -121,7 +123,8 @@ fn sojourn_ms(run: &Run, flow: u32) -> Vec<f64> {
     all
 }
 
-/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1 ms.
+/// The same bottleneck at 100 Mbit/s, where a packet takes 0.12 ms, under DualPI2 with a step at 1
+/// ms.
 fn low_latency(controls: &[(&str, bool)]) -> Resolved {
     let mut plan = bottleneck("dualpi2@linux", 5_000_000, controls, 30);
     plan.links[0].capacity = Capacity::Constant(mbit(100));
@@ -166,8 +169,8 @@ fn prague_without_ecn_is_reno() {
     assert_eq!(prague.digest, reno.digest);
 }
 
-/// So many Prague flows over 20 Mbit/s and a round trip of 2 ms, which 3.3 packets fill: the part of
-/// packets marked, and utilisation, means over five seeds.
+/// So many Prague flows over 20 Mbit/s and a round trip of 2 ms, which 3.3 packets fill: the part
+/// of packets marked, and utilisation, means over five seeds.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));
@@ -186,8 +189,8 @@ fn crowd(cc: &str, flows: u32) -> [f64; 2] {
 
 #[test]
 fn prague_gets_its_rate_from_the_marks_whatever_a_short_round_trip() {
-    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two packets
-    // per round trip, which are 12 Mbit/s here.
+    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two
+    // packets per round trip, which are 12 Mbit/s here.
     for flows in [5, 10, 20, 40] {
         let [marked, utilisation] = crowd("prague", flows);
         assert!(utilisation > 0.9, "{flows} flows: {utilisation}");

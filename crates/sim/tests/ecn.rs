@@ -1,5 +1,5 @@
-//! What two ends agree on about marks, over whole worlds: fallbacks, paths that clear the ECN field, and
-//! accurate feedback without its option.
+//! What two ends agree on about marks, over whole worlds: fallbacks, paths that clear the ECN
+//! field, and accurate feedback without its option.
 
 mod common;
 
@@ -99,8 +99,8 @@ fn a_path_that_clears_marks_goes_unnoticed_where_the_syn_is_not_ect() {
 
 #[test]
 fn ecn_is_given_up_after_lost_syns() {
-    // A third of SYNs is lost. Linux asks once for classic ECN, RFC 9768 §3.1.4.1 twice for accurate
-    // feedback, ns-2 always.
+    // A third of SYNs is lost. Linux asks once for classic ECN, RFC 9768 §3.1.4.1 twice for
+    // accurate feedback, ns-2 always.
     let without = |profile: &str, accecn: bool| {
         let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
         if let App::Bulk { tcp, .. } = &mut group.app {
@@ -122,8 +122,9 @@ fn ecn_is_given_up_after_lost_syns() {
     assert_eq!(without("sack", false), 0);
 }
 
-/// Prague at 40 Mbit/s under a step of a millisecond, its acknowledgements over a link of so many kbit/s
-/// that holds two of them: the mean of what it takes for marked, and the part that is marked.
+/// Prague at 40 Mbit/s under a step of a millisecond, its acknowledgements over a link of so many
+/// kbit/s that holds two of them: the mean of what it takes for marked, and the part that is
+/// marked.
 fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
     let mut group = flows(1, "prague", Ecn { option, ..Ecn::default() });
     group.reverse = vec![1];
@@ -145,8 +146,7 @@ fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
 }
 
 #[test]
-fn script_38_thinned_acknowledgements_are_read_right_with_the_option_and_on_the_safe_side_without()
-{
+fn thinned_acknowledgements_count_marks_right_with_the_option_and_too_many_without() {
     // Nine of ten acknowledgements are lost, so that the field wraps between those that arrive.
     let (taken, marked) = thinned(AccEcnOption::Always, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");

@@ -1,5 +1,4 @@
-//! What flows carry, against hand-made arithmetic and queueing theory. Facts are those of the endpoints
-//! sheet.
+//! What flows carry, against hand-made arithmetic and queueing theory.
 
 mod common;
 
@@ -32,8 +31,9 @@ fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
     run(&plan)
 }
 
+/// The bursts of Pan et al. 2013 §V: 25 Mbit/s for 100 and 200 ms.
 #[test]
-fn t47_pies_bursts_leave_the_backlog_of_the_fact() {
+fn a_burst_leaves_the_backlog_that_the_link_could_not_send() {
     for (length, bytes, delay) in [(100, 187_500, 0.150), (200, 375_000, 0.300)] {
         let datagrams = datagrams(1_000, mbit(25));
         let at = vec![Span::from_secs(1)];
@@ -55,7 +55,7 @@ fn bursts_come_at_their_times_from_the_start_of_the_flow() {
     let app = App::Bursts {
         datagrams: datagrams(1_000, mbit(8)),
         at: vec![ms(10), ms(20)],
-        length: Span::from_micros(1_500), // two packets of 1 ms begin within
+        length: Span::from_micros(1_500), // two packets of 1 ms start within
     };
     let mut flow = group("burst", 1, app);
     flow.start = (ms(100), ms(100));
@@ -63,7 +63,7 @@ fn bursts_come_at_their_times_from_the_start_of_the_flow() {
 }
 
 #[test]
-fn t58_overload_without_tcp_loses_what_does_not_fit() {
+fn overload_without_tcp_loses_what_exceeds_the_rate() {
     for (rate, loss) in [(mbit(6), 1.0 / 6.0), (mbit(10), 0.5)] {
         let mut plan =
             scenario(60, vec![link("b", "taildrop", 100_000)], vec![cbr("udp", 2, rate, 1_000)]);
@@ -73,7 +73,8 @@ fn t58_overload_without_tcp_loses_what_does_not_fit() {
     }
 }
 
-/// M/D/1: the mean wait is rho s / (2 (1 - rho)) with service time s (Pollaczek 1930, Khinchine 1932).
+/// M/D/1: the mean wait is rho s / (2 (1 - rho)) with service time s (Pollaczek 1930, Khinchine
+/// 1932).
 #[test]
 fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     for load in [0.5, 0.8] {
@@ -91,7 +92,7 @@ fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
         let (mean, half) = confidence(&waits);
         let theory = load * 0.8e-3 / (2.0 * (1.0 - load));
         assert!((mean - theory).abs() < half, "{mean} +- {half} against {theory}");
-        assert!(half < 0.05 * theory, "the interval says something: {half} of {theory}");
+        assert!(half < 0.05 * theory, "the interval is narrow enough: {half} of {theory}");
     }
 }
 
@@ -115,7 +116,7 @@ fn gaps_of_ns2s_random_are_between_half_and_one_and_a_half() {
 }
 
 #[test]
-fn t45_a_call_of_87_kbit_sends_every_20_046_us() {
+fn a_call_of_87_kbit_sends_every_20_046_us() {
     let run = at_queue(10, vec![cbr("voip", 1, Rate::from_bps(87_000), 218)]);
     let came = arrivals(&run);
     assert_eq!(came.last().unwrap() / (came.len() as u64 - 1), 20_045); // 20.0459 ms, rounded down
@@ -187,8 +188,8 @@ fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     assert!(run.transfers.len() > 10, "{}", run.transfers.len());
     for page in &run.transfers {
         assert_eq!(page.bytes, 5_000);
-        // Main, then two objects one after the other on each connection: three times two round trips
-        // of 100 ms, and some transmissions of about 1 ms.
+        // Main, then two objects one after the other on each connection: three times two round
+        // trips of 100 ms, and some transmissions of about 1 ms.
         let seconds = page.completion.as_secs();
         assert!((0.600..0.612).contains(&seconds), "{seconds}");
     }
@@ -235,11 +236,11 @@ fn flows_join_and_leave_on_schedule() {
     assert_eq!([5, 12, 19, 20, 25].map(per_second), [1, 3, 3, 1, 1]);
 }
 
-/// Endpoints fact T38, the first column: 75 % of the capacity without a buffer.
 #[test]
 fn one_reno_flow_without_a_buffer_uses_three_quarters() {
-    // The window swings between W/2 and W where W fills the pipe: 3/4 on average. Two packets must be
-    // able to wait, as one acknowledgement releases two when the window grows; the pipe is 166 packets.
+    // The window swings between W/2 and W where W fills the pipe: 3/4 on average. Two packets must
+    // be able to wait, as one acknowledgement releases two when the window grows; the pipe is 166
+    // packets.
     let used: Vec<f64> = (0..10)
         .map(|seed| {
             let mut flow = group("bulk", 1, App::Bulk { tcp: every_packet("reno"), bytes: None });

@@ -65,11 +65,14 @@ pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment>
     Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
 }
 
-/// The wireless LANs, with the links that are their transmitters. Random streams are named after the
-/// link.
+/// The wireless LANs, with the links that are their transmitters. Random streams are named after
+/// the link.
 pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     let lan = |(place, cell)| {
-        let is_on_it = |link: &LinkPlan| matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == place);
+        let is_on_it = |link: &LinkPlan| match link.capacity {
+            Capacity::Wireless { wlan, .. } => wlan == place,
+            _ => false,
+        };
         let links = (0..plan.links.len()).filter(|&i| is_on_it(&plan.links[i]));
         let links: Vec<usize> = links.collect();
         let stream = |station: usize, purpose: &str| {

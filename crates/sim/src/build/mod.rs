@@ -27,14 +27,15 @@ use crate::tcp::profile::{self, AckRule, Profile};
 use crate::wire::Wire;
 use crate::world::{End, Flow, Group, Route, Sampling, Slots, World};
 
-/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse link.
+/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
+/// link.
 const WIRES_PER_GROUP: usize = 3;
 
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
-/// flows that there are not.
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is
+/// brought for flows that there are not.
 pub(crate) fn world(plan: &Resolved, brought: &Brought) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
@@ -129,8 +130,8 @@ fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]
     }
 }
 
-/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that a
-/// group shares are serial links on its wires.
+/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
+/// a group shares are serial links on its wires.
 fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
         plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();

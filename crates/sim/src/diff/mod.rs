@@ -1,8 +1,10 @@
-//! Two AQMs on the same arrivals: at which packet do their decisions first differ, and in what state?
+//! Two AQMs on the same arrivals: at which packet do their decisions first differ, and in what
+//! state?
 //!
-//! The scenario is run with the first AQM, and every arrival at one link is recorded. Then the recorded
-//! arrivals are replayed to the link alone, once for each AQM, under the same random stream: an open loop,
-//! in which no sender reacts to a signal. The first replay repeats what happened in the run.
+//! The scenario is run with the first AQM, and every arrival at one link is recorded. Then the
+//! recorded arrivals are replayed to the link alone, once for each AQM, under the same random
+//! stream: an open loop, in which no sender reacts to a signal. The first replay repeats what
+//! happened in the run.
 
 mod single_link;
 
@@ -22,8 +24,8 @@ use crate::{SimError, build};
 pub struct Diff {
     /// How many packets arrived.
     pub arrivals: usize,
-    /// How many of them were treated differently: dropped or marked by one AQM only, or at another stage,
-    /// or for another cause.
+    /// How many of them were treated differently: dropped or marked by one AQM only, or at another
+    /// stage, or for another cause.
     pub different: usize,
     /// The first of the signals that only one of them made.
     pub first: Option<First>,
@@ -58,8 +60,8 @@ pub fn diff(
 ) -> Result<Diff, SimError> {
     let replayed = &plans[0].links[link];
     if let Capacity::Wireless { .. } = replayed.capacity {
-        let message = "when a wireless link sends depends on the others of its LAN, so it cannot be \
-                       replayed alone; compare the AQMs by `sojourn compare`";
+        let message = "when a wireless link sends depends on the others of its LAN, \
+                       so it cannot be replayed alone; compare the AQMs by `sojourn compare`";
         return Err(SimError::invalid(&format!("links.{}", replayed.name), message.to_owned()));
     }
     let arrivals = record_arrivals(plans[0], link, keep_going)?;

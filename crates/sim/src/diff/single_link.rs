@@ -13,13 +13,14 @@ use crate::packet::Packet;
 use crate::world::empty_queue;
 use crate::{SimError, build};
 
-/// Events of one instant happen in the order of a world: the server, the discipline's timer, arrivals.
+/// Events of one instant happen in the order of a world: the server, the discipline's timer,
+/// arrivals.
 const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
 
-/// Arrivals at a link in their order. A packet's sequence number is its place among them, so that rows
-/// about different packets can be told apart; laws never look at it.
+/// Arrivals at a link in their order. A packet's sequence number is its place among them, so that
+/// rows about different packets can be told apart; laws never look at it.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     packets: Vec<(Time, Packet)>,
@@ -131,8 +132,8 @@ impl<'a> SingleLink<'a> {
         waiting.chain(self.link.vars().iter().copied().zip(values)).collect()
     }
 
-    /// Steps until the signal of that number has been given: the event it was given in, and the state
-    /// before.
+    /// Steps until the signal of that number has been given: the event it was given in, and the
+    /// state before.
     pub(super) fn before_signal(&mut self, number: usize) -> (Position, Vec<(Var, f64)>) {
         loop {
             let position = self.next().expect("the signal was given before");

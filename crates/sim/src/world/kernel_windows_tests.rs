@@ -154,8 +154,8 @@ fn pairs(name: &str) -> Vec<(u64, u64)> {
     times.map(|t_us| (at(&recorded.windows, t_us), at(&simulated, t_us))).collect()
 }
 
-/// Nearly all samples are within a segment; what is left are the few milliseconds of a reduction, which
-/// the kernel spreads over acknowledgements (PRR) in a phase of its own.
+/// Nearly all samples are within a segment; what is left are the few milliseconds of a reduction,
+/// which the kernel spreads over acknowledgements (PRR) in a phase of its own.
 fn agrees(name: &str) {
     let pairs = pairs(name);
     let near = pairs.iter().filter(|(kernel, sim)| kernel.abs_diff(*sim) <= 1).count();

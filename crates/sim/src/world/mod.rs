@@ -1,11 +1,11 @@
 //! The world: everything that happens between time zero and the end, one alarm after the other.
 //!
-//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives at
-//! a link's queue, waits, is served, and travels over wires and further links to the receiver, which
-//! answers over its own wires and links; the answer lets the flow send again.
+//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives
+//! at a link's queue, waits, is served, and travels over wires and further links to the receiver,
+//! which answers over its own wires and links; the answer lets the flow send again.
 //!
-//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access links, flows, the
-//! sampler; departures come before arrivals.
+//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access
+//! links, flows, the sampler; departures come before arrivals.
 
 mod bins;
 mod onward;
@@ -188,7 +188,8 @@ impl Flow {
 const EVENTS_PER_QUESTION: u64 = 1 << 14;
 
 impl World {
-    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then false.
+    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then
+    /// false.
     pub fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         loop {
             let (now, slot) = self.agenda.next();

@@ -130,7 +130,8 @@ fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
     }
 }
 
-/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one added.
+/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one
+/// added.
 fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
     let payload = u64::from(stream.payload_bytes());
     let (sent, again) = stream.bytes_sent();
