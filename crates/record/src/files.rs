@@ -1,7 +1,7 @@
 //! A run on disk: Parquet tables, then `manifest.json`. A folder with a manifest is complete.
 //!
-//! Every file is first written whole under a temporary name. Only when all are, the old manifest (if
-//! any) is removed, the tables are renamed into place, and the new manifest comes last.
+//! Every file is first written whole under a temporary name. Only when all are, the old manifest
+//! (if any) is removed, the tables are renamed into place, and the new manifest comes last.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -19,12 +19,12 @@ use crate::tables::Table;
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
 
-/// Writes all tables that have rows, then the manifest; removes tables of an earlier run that this one
-/// has not. Returns the names of the files.
+/// Writes all tables that have rows, then the manifest; removes tables of an earlier run that this
+/// one has not. Returns the names of the files.
 ///
 /// # Errors
-/// [`io::Error`] whose text names the file: the folder cannot be made or written, or the disk is full.
-/// Nothing of this run is left behind then, and an earlier run in the folder is as it was.
+/// [`io::Error`] whose text names the file: the folder cannot be made or written, or the disk is
+/// full. Nothing of this run is left behind then, and an earlier run in the folder is as it was.
 pub fn write(
     run: &Arc<Run>,
     manifest: &serde_json::Value,

@@ -60,8 +60,8 @@ impl Histogram {
         (self.count > 0).then_some(self.max_ns)
     }
 
-    /// The smallest value that at least the fraction `q` of all values do not exceed, as the middle of
-    /// its bin; none without values. `q` is in 0..=1.
+    /// The smallest value that at least the fraction `q` of all values do not exceed, as the middle
+    /// of its bin; none without values. `q` is in 0..=1.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         assert!((0.0..=1.0).contains(&q), "a quantile is a fraction");
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));

@@ -94,8 +94,8 @@ pub struct PacketRow {
     pub ecn_in: Ecn,
 }
 
-/// Table `signals`: one drop or mark at one queue, in the order in which they were made, with the state of
-/// the AQM just before it.
+/// Table `signals`: one drop or mark at one queue, in the order in which they were made, with the
+/// state of the AQM just before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalRow {
     /// The queue.
@@ -156,10 +156,10 @@ pub struct StateRow {
     pub value: f64,
 }
 
-/// Table `flow_states`: one variable of one flow at one sample, in long form: where its sender stands
-/// (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder, 2 Cwr, 3
-/// Recovery, 4 Loss; `ecn_mode`, 0 none, 1 classic, 2 accurate; `ecn_capable`, 0 or 1; `busy_time` and
-/// `rwnd_limited` in seconds), and the variables of its congestion control.
+/// Table `flow_states`: one variable of one flow at one sample, in long form: where its sender
+/// stands (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder,
+/// 2 Cwr, 3 Recovery, 4 Loss; `ecn_mode`, 0 none, 1 classic, 2 accurate; `ecn_capable`, 0 or 1;
+/// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStateRow {
     /// The flow.

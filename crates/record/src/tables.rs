@@ -209,7 +209,8 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
     ]
 }
 
-/// The state before each signal, as a map from variable to value: the columns are the same for every AQM.
+/// The state before each signal, as a map from variable to value: the columns are the same for
+/// every AQM.
 fn evidence(run: &Run, rows: &[SignalRow]) -> ArrayRef {
     let mut maps = MapBuilder::new(None, StringBuilder::new(), Float64Builder::new());
     for row in rows {

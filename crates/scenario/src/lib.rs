@@ -26,6 +26,7 @@
 
 pub mod aqms;
 pub mod document;
+pub mod draw;
 mod error;
 mod parse;
 mod recorded;

@@ -1,9 +1,9 @@
 //! The agenda: one alarm per component, and which of them rings next.
 //!
-//! A winner tree in one flat array: leaves are the alarms, every inner node repeats the earlier of its
-//! two children. Setting an alarm replays its path to the root and stops where nothing changes;
-//! cancelling is setting it to [`Time::NEVER`]. There are no stale entries. Alarms of the same instant
-//! ring in the order of their slots.
+//! A winner tree in one flat array: leaves are the alarms, every inner node repeats the earlier of
+//! its two children. Setting an alarm replays its path to the root and stops where nothing changes;
+//! cancelling is setting it to [`Time::NEVER`]. There are no stale entries. Alarms of the same
+//! instant ring in the order of their slots.
 
 use sojourn_aqm::Time;
 
@@ -54,8 +54,8 @@ impl Agenda {
         }
     }
 
-    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has moved
-    /// away look again when it rings.
+    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
+    /// moved away look again when it rings.
     #[inline]
     pub fn advance(&mut self, slot: Slot, time: Time) {
         if time < self.nodes[self.leaves + slot].time {

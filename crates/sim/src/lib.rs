@@ -1,36 +1,25 @@
 //! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
 //!
-//! Read [`world`] first: it tells the life of a packet. Then [`link`], [`wire`], [`app`], [`tcp`] and
-//! [`cc`]. [`probe`] is the only way out.
+//! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links
+//! come from `sojourn-link`, and what happens in a world is counted by `sojourn-measure`.
 
-pub mod agenda;
+mod agenda;
 pub mod app;
-pub mod bucket;
 pub mod build;
 pub mod cc;
 pub mod diff;
-pub mod draw;
-pub mod emodel;
-mod ends;
-pub mod impairment;
-pub mod link;
-pub mod opportunities;
+mod link;
 pub mod packet;
-pub mod probe;
-mod replay;
-pub mod serve;
-pub mod staged;
-pub mod summary;
 pub mod tcp;
-pub mod transmitter;
-pub mod transport;
-pub mod wire;
-pub mod wlan;
-pub mod world;
+
+mod wire;
+mod wlan;
+mod world;
 
 use std::fmt;
 
 use sojourn_aqm::Time;
+use sojourn_measure::summary;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -75,12 +64,12 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
     build::world(plan, &CustomControls::new()).map(drop)
 }
 
-/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says no
-/// the run stops.
+/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says
+/// no the run stops.
 ///
 /// # Errors
-/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
-/// said no.
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
+/// `keep_going` said no.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     run_with(plan, &CustomControls::new(), keep_going)
 }
@@ -100,5 +89,9 @@ pub fn run_with(
     } else {
         world.run::<false>(keep_going)
     };
-    if finished { Ok(summary::collect(world.into(), plan)) } else { Err(SimError::Cancelled) }
+    if finished {
+        Ok(summary::collect(world.into_outcome(plan), plan))
+    } else {
+        Err(SimError::Cancelled)
+    }
 }

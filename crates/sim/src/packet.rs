@@ -1,26 +1,10 @@
-//! The packet of the simulator: small, copied through rings, the same for data and acknowledgements.
+//! The packet of the simulator: small, copied through rings, the same for data and
+//! acknowledgements.
 
 use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
+use sojourn_measure::{Measured, PacketView};
 
-/// What a packet is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Kind {
-    /// A segment of data; `seq` is its number.
-    Data,
-    /// A pure acknowledgement; `seq` is the next number expected.
-    Ack,
-    /// The first packet of a connection.
-    Syn,
-    /// The answer to it.
-    SynAck,
-    /// Asks for an acknowledgement where the receiver's window is closed.
-    WindowProbe,
-    /// A datagram; `seq` counts them.
-    Datagram,
-    /// A request for an object, from receiver to sender; `seq` counts them.
-    Request,
-}
+pub use sojourn_measure::Kind;
 
 /// A range of segment numbers, from the first to one past the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,8 +58,9 @@ pub struct Packet {
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
-    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked for and
-    /// granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768 §3.1, §3.2.2).
+    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked
+    /// for and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768
+    /// §3.1, §3.2.2).
     pub ace: u8,
     /// Bytes received with CE, modulo 2^24; none without the option (RFC 9768 §3.2.3).
     pub ce_bytes: Option<u32>,
@@ -124,10 +109,28 @@ impl AqmPacket for Packet {
         self.ecn = Ecn::Ce;
     }
 
-    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so are
-    /// connections that are open at once.
+    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so
+    /// are connections that are open at once.
     fn flow(&self) -> u64 {
         u64::from(self.lane) << 40 | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
+    }
+}
+
+impl Measured for Packet {
+    #[inline]
+    fn view(&self) -> PacketView {
+        PacketView {
+            flow: self.flow,
+            seq: self.seq,
+            kind: self.kind,
+            bytes: self.link_bytes,
+            ecn_in: self.ecn_in,
+            marked: self.marked,
+        }
+    }
+
+    fn note_mark(&mut self, stage: Stage, cause: Cause) {
+        self.marked = Some((stage, cause));
     }
 }
 

@@ -17,7 +17,7 @@ fn diff_of(plan: &Resolved, a: &str, b: &str) -> Diff {
     diff([&under(plan, a), &under(plan, b)], 0, &|_| true).unwrap()
 }
 
-/// TCP with and without ECN, and datagrams that do not listen.
+/// TCP with and without ECN, and datagrams that do not react.
 fn mix(seconds: u64) -> Resolved {
     let mut marked = tcp("cubic");
     marked.ecn = Some(Ecn::default());
@@ -27,7 +27,7 @@ fn mix(seconds: u64) -> Resolved {
 
 /// Packets of 1 ms at the link every 0.5 ms: the sixth finds two waiting.
 #[test]
-fn two_limits_part_at_the_first_packet_that_only_one_has_room_for() {
+fn two_limits_differ_at_the_first_packet_that_only_one_has_room_for() {
     let plan = scenario(1, vec![], vec![cbr("flood", 1, mbit(20), 1250)]);
     let found = diff_of(&plan, "taildrop:limit=2p", "taildrop:limit=3p");
     let first = found.first.expect("limits differ");
@@ -71,7 +71,7 @@ fn an_aqm_does_not_differ_from_itself() {
 }
 
 #[test]
-fn every_dialect_of_pie_is_told_from_the_default() {
+fn every_dialect_of_pie_differs_from_the_default() {
     let plan = mix(20);
     for dialect in registry::law("pie").unwrap().dialects.iter().skip(1) {
         let found = diff_of(&plan, "pie", &format!("pie@{}", dialect.name));

@@ -1,5 +1,6 @@
-//! The digest of every shipped scenario stands in `testdata/fingerprints.txt`. A change of behaviour
-//! must change that file on purpose: `SOJOURN_UPDATE=1 cargo test -p sojourn-sim --test fingerprints`.
+//! The digest of every shipped scenario stands in `testdata/fingerprints.txt`. A change of
+//! behaviour must change that file on purpose: `SOJOURN_UPDATE=1 cargo test -p sojourn-sim --test
+//! fingerprints`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

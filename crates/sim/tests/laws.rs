@@ -1,7 +1,8 @@
-//! One flow over an ideal path against the laws of its congestion control (endpoints sheet §2.9, §7.4).
+//! One flow over an ideal path against the laws of its congestion control .
 //!
-//! The path has a round trip and nothing else: no queue, no rate. Packets are lost or marked at random, or
-//! one in so many.
+//! The path has a round trip and nothing else: no queue, no rate. Packets are lost or marked at
+//! random, or one in so many. The laws are those of Mathis et al. 1997, Padhye et al. 1998, RFC
+//! 9438 §5, and of Alizadeh et al. 2010 for DCTCP.
 
 mod common;
 
@@ -19,23 +20,23 @@ use sojourn_sim::tcp::receiver::EcnAbility;
 use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Answer, Receiver, Segments, Sender};
 
-/// Which packets meet their fate.
-enum Chosen {
+/// Which packets are lost or marked.
+enum ConfiguredControl {
     /// Each with this probability.
     AtRandom(f64, Rng),
     /// Every so many.
     Every(u64),
 }
 
-impl Chosen {
-    fn at_random(share: f64) -> Chosen {
-        Chosen::AtRandom(share, Rng::stream(1, "laws", 0))
+impl ConfiguredControl {
+    fn at_random(share: f64) -> ConfiguredControl {
+        ConfiguredControl::AtRandom(share, Rng::stream(1, "laws", 0))
     }
 
     fn hits(&mut self, count: u64) -> bool {
         match self {
-            Chosen::AtRandom(share, rng) => rng.uniform() < *share,
-            Chosen::Every(n) => count % *n == *n - 1,
+            ConfiguredControl::AtRandom(share, rng) => rng.uniform() < *share,
+            ConfiguredControl::Every(n) => count % *n == *n - 1,
         }
     }
 }
@@ -45,7 +46,7 @@ struct Path {
     sender: Sender,
     receiver: Receiver,
     rtt: Span,
-    chosen: Chosen,
+    chosen: ConfiguredControl,
     /// What is chosen is marked, not lost.
     marks: bool,
     now: Time,
@@ -56,11 +57,23 @@ struct Path {
 }
 
 impl Path {
-    fn new(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, marks: bool) -> Path {
+    fn new(
+        profile: Profile,
+        cc: &str,
+        rtt_ms: u64,
+        chosen: ConfiguredControl,
+        marks: bool,
+    ) -> Path {
         Path::starting(profile, cc, rtt_ms, chosen, marks, 10)
     }
 
-    fn with_window(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, window: u32) -> Path {
+    fn with_window(
+        profile: Profile,
+        cc: &str,
+        rtt_ms: u64,
+        chosen: ConfiguredControl,
+        window: u32,
+    ) -> Path {
         Path::starting(profile, cc, rtt_ms, chosen, false, window)
     }
 
@@ -68,7 +81,7 @@ impl Path {
         profile: Profile,
         cc: &str,
         rtt_ms: u64,
-        chosen: Chosen,
+        chosen: ConfiguredControl,
         marks: bool,
         initial_window: u32,
     ) -> Path {
@@ -186,8 +199,9 @@ fn interval(values: [f64; BATCHES]) -> (f64, f64) {
     (mean, 2.75 * (variance / n).sqrt()) // Student's t with 30 degrees of freedom
 }
 
-/// A control in real numbers, round trip by round trip: the laws of §2.9 without their approximations. A loss
-/// is answered after a round trip; in the next one the reduced window leaves and nothing grows.
+/// A control in real numbers, round trip by round trip: the laws without their approximations. The
+/// reaction to a loss comes a round trip later; in the next one the reduced window leaves and
+/// nothing grows.
 trait Ideal {
     fn window(&self) -> f64;
     /// A round trip in which nothing was hit.
@@ -263,12 +277,12 @@ fn ideal(law: &mut impl Ideal, p: f64) -> (f64, f64) {
     interval([(); BATCHES].map(|()| batch(20_000)))
 }
 
-/// Two means of which each has an interval: they differ by no more than chance and what whole packets make,
-/// half a packet where windows are rounded down and nothing else is known.
+/// Two means of which each has an interval: they differ by no more than chance and what whole
+/// packets make, half a packet where windows are rounded down and nothing else is known.
 fn agree(what: &str, found: (f64, f64), law: (f64, f64), packets: f64) {
     let chance = found.1.hypot(law.1);
     println!("{what}: {found:.2?} for {law:.2?}");
-    assert!(chance < 0.05 * law.0, "{what}: {chance} is too wide to tell anything");
+    assert!(chance < 0.05 * law.0, "{what}: {chance} is too wide to be a test");
     assert!((found.0 - law.0).abs() < chance + packets, "{what}: {found:?} for {law:?}");
 }
 
@@ -276,9 +290,9 @@ fn every_packet(profile: Profile) -> Profile {
     Profile { ack: AckRule { every: 1, ..profile.ack }, ..profile }
 }
 
-/// A TCP that counts acknowledgements, every second packet being acknowledged. Here whole windows arrive
-/// at one instant; the odd packet at their end waits for the next window, not for a timer that would
-/// lengthen every round trip.
+/// A TCP that counts acknowledgements, every second packet being acknowledged. Here whole windows
+/// arrive at one instant; the odd packet at their end waits for the next window, not for a timer
+/// that would lengthen every round trip.
 fn delayed(profile: Profile) -> Profile {
     let delay = Span::from_millis(500);
     let ack =
@@ -291,14 +305,15 @@ fn aimd(a: f64, b: f64, p: f64) -> f64 {
     (a * (1.0 + b) / (2.0 * (1.0 - b) * p)).sqrt()
 }
 
-/// CUBIC's response function with C = 0.4 and beta = 0.7, or Reno's where that is larger (RFC 9438 §5).
+/// CUBIC's response function with C = 0.4 and beta = 0.7, or Reno's where that is larger (RFC 9438
+/// §5).
 fn cubic(p: f64, rtt_s: f64) -> f64 {
     let constant: f64 = 0.4 * 3.7 / (4.0 * 0.3);
     (constant.powf(0.25) * (rtt_s / p).powf(0.75)).max(aimd(1.0, 0.5, p))
 }
 
 #[test]
-fn t39_t40_the_square_root_law() {
+fn windows_follow_the_square_root_law_of_mathis() {
     let windows = |a| [1e-2, 1e-3, 1e-4].map(|p| (aimd(a, 0.5, p) * 100.0).round() / 100.0);
     assert_eq!(windows(1.0), [12.25, 38.73, 122.47]);
     assert_eq!(windows(0.5), [8.66, 27.39, 86.6]);
@@ -307,7 +322,8 @@ fn t39_t40_the_square_root_law() {
     );
 }
 
-/// The same with the round trip of each recovery, in which half the window leaves and nothing grows.
+/// The same with the round trip of each recovery, in which half the window leaves and nothing
+/// grows.
 fn aimd_with_recovery(a: f64, p: f64) -> f64 {
     let (packets, per_peak) = (1.0 / p, 3.0 / (8.0 * a));
     let peak = ((0.25 + 4.0 * per_peak * packets).sqrt() - 0.5) / (2.0 * per_peak);
@@ -315,11 +331,13 @@ fn aimd_with_recovery(a: f64, p: f64) -> f64 {
 }
 
 #[test]
-fn t39_t40_reno_follows_it_under_periodic_losses() {
-    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet less.
+fn reno_follows_the_square_root_law_under_periodic_losses() {
+    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet
+    // less.
     for p in [1e-3, 1e-4] {
         for (profile, a, idle) in [(every_packet(LINUX), 1.0, 0.0), (delayed(LINUX), 0.5, 0.5)] {
-            let mut path = Path::new(profile, "reno", 100, Chosen::Every((1.0 / p) as u64), false);
+            let mut path =
+                Path::new(profile, "reno", 100, ConfiguredControl::Every((1.0 / p) as u64), false);
             let (mean, law) = (path.mean_window(1_000), aimd_with_recovery(a, p) - idle);
             assert!((mean / law - 1.0).abs() < 0.02, "{p}, {a}: {mean} for {law}");
         }
@@ -327,18 +345,19 @@ fn t39_t40_reno_follows_it_under_periodic_losses() {
 }
 
 #[test]
-fn t40_reno_under_random_losses_with_and_without_delayed_acknowledgements() {
-    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet less.
+fn reno_follows_its_law_under_random_losses_with_and_without_delayed_acknowledgements() {
+    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet
+    // less.
     let p = 4e-3;
     for (profile, growth, constant, idle) in
         [(every_packet(LINUX), 1.0, 1.31, 0.0), (delayed(LINUX), 0.5, 0.93, 0.5)]
     {
-        let mut path = Path::new(profile, "reno", 100, Chosen::at_random(p), false);
+        let mut path = Path::new(profile, "reno", 100, ConfiguredControl::at_random(p), false);
         let (mean, half) = path.mean_with_interval(200);
         let found = (mean + idle, half);
         let law = ideal(&mut IdealReno { window: 10.0, growth }, p);
         agree(&format!("growth of {growth}"), found, law, 0.5);
-        // The constants leave out the round trip of each recovery, one of half a window among W a^-1 / 2.
+        // The constants (Mathis et al. 1997, Table 1) leave out the round trip of each recovery.
         let without_recovery = constant / p.sqrt();
         let recovery = aimd_with_recovery(growth, p) / aimd(growth, 0.5, p);
         agree(&format!("constant {constant}"), found, (without_recovery * recovery, law.1), 0.5);
@@ -346,7 +365,7 @@ fn t40_reno_under_random_losses_with_and_without_delayed_acknowledgements() {
 }
 
 #[test]
-fn t41_packets_of_a_cycle() {
+fn a_reno_cycle_from_50_to_100_packets_delivers_3825() {
     let mut window = sojourn_sim::cc::Window::above(50, 50);
     let mut packets = 0;
     while window.cwnd <= 100 {
@@ -363,7 +382,7 @@ fn share(flows: f64, rtt_s: f64, packet_bytes: f64) -> f64 {
 }
 
 #[test]
-fn t64_t65_windows_that_flows_have_to_share() {
+fn many_flows_share_a_window_of_a_few_packets() {
     let near = |found: f64, expected: f64| {
         assert!((found / expected - 1.0).abs() < 0.03, "{found} for {expected}");
     };
@@ -379,9 +398,9 @@ fn t64_t65_windows_that_flows_have_to_share() {
 }
 
 #[test]
-fn t64_timeouts_rule_where_the_share_is_below_a_packet() {
-    // 10 ms and a queue of at most 5 ms. With 64 flows, on average less than a packet each, most are at a
-    // window of one at any time; with 4 and three packets each they seldom are.
+fn timeouts_dominate_where_the_share_is_below_a_packet() {
+    // 10 ms and a queue of at most 5 ms. With 64 flows, on average less than a packet each, most
+    // are at a window of one at any time; with 4 and three packets each they seldom are.
     let waiting = |flows: u32| {
         let mut group = bulk(flows, "reno");
         let App::Bulk { tcp, .. } = &mut group.app else { unreachable!("it is bulk") };
@@ -401,7 +420,7 @@ fn t64_timeouts_rule_where_the_share_is_below_a_packet() {
     assert!(few < 0.2 && many > 0.5, "{few} of the time for 4 flows, {many} for 64");
 }
 
-/// Packets per second after Padhye et al., with `b` packets per acknowledgement.
+/// Packets per second (Padhye et al. 1998, equation 30), with `b` packets per acknowledgement.
 fn padhye(p: f64, rtt_s: f64, rto_s: f64, b: f64) -> f64 {
     let timeouts = (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0);
     let waiting = rto_s * timeouts * p * (1.0 + 32.0 * p * p);
@@ -409,31 +428,32 @@ fn padhye(p: f64, rtt_s: f64, rto_s: f64, b: f64) -> f64 {
 }
 
 #[test]
-fn t42_reno_with_timeouts() {
+fn reno_with_timeouts_follows_the_model_of_padhye() {
     let rate = |p, b| (padhye(p, 0.1, 0.4, b) * 10.0).round() / 10.0;
     assert_eq!([rate(0.01, 1.0), rate(0.01, 2.0), rate(0.05, 1.0)], [112.3, 79.4, 36.9]);
-    // The model has no SACK and no fast recovery worth the name; a sender with both is faster, without
-    // them close. Its timeout at 100 ms is 0.3 s.
-    let mut path = Path::new(NEWRENO, "reno", 100, Chosen::at_random(0.02), false);
+    // The model has neither SACK nor fast recovery; a sender without SACK comes close to it. Its
+    // timeout at 100 ms is 0.3 s.
+    let mut path = Path::new(NEWRENO, "reno", 100, ConfiguredControl::at_random(0.02), false);
     let (found, law) = (path.mean_window(1_000) * 10.0, padhye(0.02, 0.1, 0.3, 1.0));
     assert!((0.8..1.25).contains(&(found / law)), "{found} for {law}");
 }
 
 #[test]
-fn t15_cubic_follows_its_response_function() {
+fn the_response_function_of_cubic_is_that_of_rfc_9438() {
     let rounded = |p, rtt| cubic(p, rtt).round();
     assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.1)), [12.0, 39.0, 187.0, 1054.0]);
     assert_eq!([1e-2, 1e-3, 1e-4, 1e-5].map(|p| rounded(p, 0.01)), [12.0, 39.0, 122.0, 387.0]);
 }
 
 #[test]
-fn t15_cubic_under_random_losses_in_renos_region_and_on_its_curve() {
-    // In whole packets Linux's estimate of Reno's window is half a packet low, the window follows it when it
-    // is one packet ahead and takes a round trip for each, and the estimate is asked for every 1/32 s: three
-    // packets at 8/15 per round trip of 10 ms, half a packet and one more at 200 ms.
+fn cubic_follows_its_law_in_the_reno_friendly_region_and_in_its_own() {
+    // In whole packets Linux's estimate of Reno's window is half a packet low, the window follows
+    // it when it is one packet ahead and takes a round trip for each, and the estimate is made
+    // every 1/32 s: three packets at 8/15 per round trip of 10 ms, half a packet and one more at
+    // 200 ms.
     for (p, rtt_ms, seconds, packets) in [(1e-3, 10, 30, 3.5), (1e-3, 200, 500, 1.5)] {
         let cc = "cubic:fast_convergence=false";
-        let chosen = Chosen::at_random(p);
+        let chosen = ConfiguredControl::at_random(p);
         let mut path = Path::new(every_packet(LINUX), cc, rtt_ms, chosen, false);
         let found = path.mean_with_interval(seconds);
         let rtt_s = path.rtt.as_secs();
@@ -444,21 +464,21 @@ fn t15_cubic_under_random_losses_in_renos_region_and_on_its_curve() {
     }
 }
 
-/// One loss in so many packets. The law knows no fast convergence.
+/// One loss in so many packets. The law is without fast convergence.
 fn periodic_cubic(packets: u64, rtt_ms: u64) -> Path {
     let cc = "cubic:fast_convergence=false";
-    Path::new(every_packet(LINUX), cc, rtt_ms, Chosen::Every(packets), false)
+    Path::new(every_packet(LINUX), cc, rtt_ms, ConfiguredControl::Every(packets), false)
 }
 
 #[test]
-fn t11_t13_the_window_is_back_near_its_maximum_when_the_curve_says() {
+fn the_window_is_back_near_its_maximum_after_k_seconds() {
     let mut path = periodic_cubic(50_000, 100);
     path.run(200);
     let cwnd = |path: &Path| path.sender.window().cwnd;
     while path.sender.state() != State::Recovery {
         path.step();
     }
-    // RFC 9438 §4.2: K is the cube root of what was given up over C.
+    // RFC 9438 §4.2: K is the cube root of the reduction over C.
     let reduced = path.sender.window().ssthresh;
     let max = f64::from(reduced) / 0.7;
     let k = (0.3 * max / 0.4).cbrt();
@@ -471,29 +491,32 @@ fn t11_t13_the_window_is_back_near_its_maximum_when_the_curve_says() {
             path.step();
         }
         let (found, curve) = (path.now.since(start).as_secs(), k - (below / 0.4f64).cbrt());
-        // Growth aims a round trip ahead and needs one: two round trips, and one packet of rounding.
+        // Growth aims a round trip ahead and needs one: two round trips, and one packet of
+        // rounding.
         assert!((found - curve).abs() < 0.3, "{below} below {max}: {found} s for {curve} s");
     }
 }
 
 #[test]
-fn t32_dctcp_under_a_fixed_share_of_marks() {
-    // §2.3: about 2/p, where alpha is p and one cut of half of alpha answers one packet of growth in each
-    // round trip.
+fn dctcp_follows_its_law_under_a_fixed_share_of_marks() {
+    // About 2/p: alpha is p, and in each round trip a cut by alpha/2 undoes one packet of growth
+    // (Alizadeh et al. 2010 §3.3).
     for p in [0.05, 0.1] {
-        let mut path = Path::new(every_packet(LINUX), "dctcp", 10, Chosen::at_random(p), true);
+        let mut path =
+            Path::new(every_packet(LINUX), "dctcp", 10, ConfiguredControl::at_random(p), true);
         let found = path.mean_with_interval(10);
         agree(&format!("{p}"), found, ideal_dctcp(p), 0.5);
     }
 }
 
-/// RFC 8257 with a gain of 1/16, packet by packet: a mark is answered once per window, which comes down in a
-/// straight line and does not grow meanwhile. As in Linux alpha is in 1/1024 and the cut in whole packets, all
-/// rounded down, and what was acknowledged towards the next packet is lost: in real numbers the window would
-/// stay at two thirds of 2/p, for there is growth only until the next mark.
+/// RFC 8257 with a gain of 1/16, packet by packet: one mark per window causes a reduction, which is
+/// made in a straight line and does not grow meanwhile. As in Linux alpha is in 1/1024 and the cut
+/// in whole packets, all rounded down, and what was acknowledged towards the next packet is lost:
+/// in real numbers the window would stay at two thirds of 2/p, for there is growth only until the
+/// next mark.
 fn ideal_dctcp(share: f64) -> (f64, f64) {
     let mut rng = Rng::stream(3, "ideal", 0);
-    let (mut window, mut credit, mut descent) = (10.0f64, 0.0, None::<(f64, f64, f64)>);
+    let (mut window, mut credit, mut reduction) = (10.0f64, 0.0, None::<(f64, f64, f64)>);
     let (mut alpha, mut observed, mut marks) = (1024u32, 0u32, 0u32);
     let mut batch = || {
         let (packets, mut round_trips) = (100_000, 0.0);
@@ -504,17 +527,17 @@ fn ideal_dctcp(share: f64) -> (f64, f64) {
                 alpha = alpha - (alpha >> 4) + (marks << 6) / observed;
                 (observed, marks) = (0, 0);
             }
-            match &mut descent {
+            match &mut reduction {
                 Some((from, to, passed)) => {
                     *passed += 1.0;
                     window = *from - (*from - *to) * *passed / *from;
                     if *passed >= *from {
-                        descent = None;
+                        reduction = None;
                     }
                 }
                 None if marked => {
                     let cut = (window as u32 * alpha) >> 11;
-                    descent = Some((window, (window - f64::from(cut)).max(2.0), 0.0));
+                    reduction = Some((window, (window - f64::from(cut)).max(2.0), 0.0));
                     credit = 0.0;
                 }
                 None => {
@@ -533,12 +556,12 @@ fn ideal_dctcp(share: f64) -> (f64, f64) {
 }
 
 #[test]
-fn t48_round_trips_of_slow_start() {
+fn slow_start_takes_the_round_trips_of_its_growth() {
     // 15, 44, 73 and 102 kB.
     let rounds = |profile: Profile, window: u32, payload: u32| {
         [15_000u32, 44_000, 73_000, 102_000].map(|bytes| {
             let segments = bytes.div_ceil(payload);
-            let none = Chosen::at_random(0.0);
+            let none = ConfiguredControl::at_random(0.0);
             let mut path = Path::with_window(profile, "reno", 100, none, window);
             while path.receiver.next() < segments {
                 path.step();
@@ -553,7 +576,9 @@ fn t48_round_trips_of_slow_start() {
     assert_eq!(rounds(old, 3, 1448), [3, 5, 6, 7]);
 }
 
-/// Utilisation of one flow that falls to half over a buffer of so many bandwidth-delay products.
+/// Utilisation of one flow whose window is halved, over a buffer of so many bandwidth-delay
+/// products: the packets of a cycle over its duration, which counts a window below the product as a
+/// round trip and one above it by its packets.
 fn utilisation(buffer: f64) -> f64 {
     let peak = 1.0 + buffer;
     let packets = 3.0 / 8.0 * peak * peak;
@@ -563,14 +588,14 @@ fn utilisation(buffer: f64) -> f64 {
 }
 
 #[test]
-fn t38_a_lone_reno_flow_uses_what_its_buffer_allows() {
+fn a_lone_reno_flow_uses_what_its_buffer_allows() {
     let table =
         [(0.0, 0.75), (0.1, 0.8175), (0.25, 0.893), (0.5, 0.964), (0.75, 0.993), (1.0, 1.0)];
     for (buffer, expected) in table {
         assert!((utilisation(buffer) - expected).abs() < 6e-4, "{}", utilisation(buffer));
     }
-    // In whole packets of 1500 bytes; the round trip includes their serialisation. Windows and buffers are
-    // whole packets, so that one of them is the most that the law can be wrong.
+    // In whole packets of 1500 bytes; the round trip includes their serialisation. Windows and
+    // buffers are whole packets, so that one of them is the most that the law can be wrong.
     let bdp = (0.1 + 0.0012 + 0.000_12) * 1e7 / 12_000.0;
     let tolerance = 1.0 / bdp;
     // Pairs of packets, as delayed acknowledgements call for them, need room for two.

@@ -1,4 +1,5 @@
-//! What is measured, against hand-made arithmetic: bins, path RTT, one-way delay, states of senders.
+//! What is measured, against hand-made arithmetic: bins, path RTT, one-way delay, states of
+//! senders.
 
 mod common;
 
@@ -32,13 +33,13 @@ fn bins_are_consecutive_and_add_up_to_the_run() {
     assert!(used.iter().all(|&used| (0.0..=1.0).contains(&used)), "{used:?}");
     let starts: Vec<Time> = binned.bins.iter().map(|row| row.t).collect();
     assert!(starts.is_sorted() && starts[0] == Time::ZERO);
-    // Looking does not change what is seen.
+    // Measuring does not change what happens.
     plan.record.bins = None;
     assert_eq!(run(&plan).digest, binned.digest);
 }
 
 #[test]
-fn bins_tell_the_schedule_of_a_link_and_what_is_dropped() {
+fn bins_show_the_schedule_of_a_link_and_what_is_dropped() {
     let mut slow = link("b", "taildrop", 10_000);
     let steps = [(0, 10), (4, 2)].map(|(at, rate)| (Time::ZERO + Span::from_secs(at), mbit(rate)));
     slow.capacity = Capacity::Schedule(steps.to_vec());
@@ -50,13 +51,13 @@ fn bins_tell_the_schedule_of_a_link_and_what_is_dropped() {
         values.iter().map(|value| (value * 100.0).round() / 100.0).collect::<Vec<_>>()
     };
     assert_eq!(rounded("utilisation"), [0.5, 0.5, 1.0, 1.0, 1.0]);
-    // 3 of 5 Mbit/s are too much; the first bin at 2 Mbit/s fills the buffer of 10 packets.
+    // 3 of 5 Mbit/s exceed the rate; the first bin at 2 Mbit/s fills the buffer of 10 packets.
     assert_eq!(rounded("drop_rate"), [0.0, 0.0, 0.59, 0.6, 0.6]);
     assert_eq!(rounded("mark_rate"), [0.0; 5]);
 }
 
 #[test]
-fn the_path_rtt_of_a_lone_packet_is_that_of_t62() {
+fn the_path_rtt_of_a_lone_packet_is_propagation_and_serialisation() {
     let tcp = Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
     let mut flow = group("lone", 1, App::Bulk { tcp, bytes: Some(1_000) });
     flow.access_rate = mbit(100);
@@ -95,7 +96,7 @@ fn the_path_rtt_is_base_rtt_and_queue_and_costs_nothing_when_off() {
 }
 
 #[test]
-fn samples_of_flows_tell_threshold_and_state() {
+fn samples_of_flows_show_threshold_and_state() {
     let mut plan = scenario(30, vec![link("b", "taildrop", 60_000)], vec![bulk(1, "reno")]);
     plan.record.flows = true;
     let run = run(&plan);
@@ -110,7 +111,7 @@ fn samples_of_flows_tell_threshold_and_state() {
 }
 
 #[test]
-fn the_one_way_delay_of_a_call_is_told_by_class() {
+fn the_one_way_delay_of_a_call_is_reported_by_class() {
     let mut call = cbr("call", 1, Rate::from_bps(87_000), 218);
     call.access_delay = ms(5);
     let plan = scenario(10, vec![link("b", "taildrop", 125_000)], vec![call]);

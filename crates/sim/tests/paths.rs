@@ -1,5 +1,5 @@
-//! Paths against hand-made arithmetic: access links, token buckets, devices, jitter, loss, reverse paths
-//! and several links in a row. Facts are those of the endpoints sheet.
+//! Paths against hand-made arithmetic: access links, token buckets, devices, jitter, loss, reverse
+//! paths and several links in a row.
 
 mod common;
 
@@ -8,7 +8,6 @@ use sojourn_aqm::{Limit, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, Extra, FlowGroup, Jitter, Loss};
-use sojourn_sim::transmitter::Transmitter;
 
 fn micros(us: u64) -> Span {
     Span::from_micros(us)
@@ -42,23 +41,7 @@ fn dumbbell(mut flow: FlowGroup, delay: Span) -> Run {
 }
 
 #[test]
-fn t43_serialisation_at_10_mbit() {
-    for (bytes, us) in [
-        (40, 32.0),
-        (218, 174.4),
-        (1_000, 800.0),
-        (1_040, 832.0),
-        (1_507, 1_205.6),
-        (1_514, 1_211.2),
-        (1_538, 1_230.4),
-    ] {
-        let time = Transmitter::new(mbit(10)).next(bytes);
-        assert_eq!(time.as_nanos() as f64 / 1e3, us, "{bytes} bytes");
-    }
-}
-
-#[test]
-fn t44_ceilings_of_goodput_follow_from_payload_and_framing() {
+fn ceilings_of_goodput_follow_from_payload_and_framing() {
     // Payload, IP packet, framing; payload over wire at 10 Mbit/s.
     for (payload, packet, framing, ceiling) in [
         (1448, 1500, 38, 9.415),
@@ -82,14 +65,14 @@ fn t44_ceilings_of_goodput_follow_from_payload_and_framing() {
         let goodput = metric(&run(&plan), Scope::Class, "bulk", "goodput") / 1e6;
         let exact = 10.0 * f64::from(payload) / f64::from(packet + framing);
         assert!((exact - ceiling).abs() < 6e-4, "{exact} for {ceiling}");
-        // A full queue never runs empty; goodput counts what is in order, which may lag at either end of
-        // the 50 s by the 250 kB of the buffer for each round trip that a hole lasts.
+        // A full queue never runs empty; goodput counts what is in order, which may lag at either
+        // end of the 50 s by the 250 kB of the buffer for each round trip that a hole lasts.
         assert!((goodput - ceiling).abs() < 0.1, "{goodput} for {ceiling}");
     }
 }
 
 #[test]
-fn t62_a_lone_packet_on_madpies_dumbbell() {
+fn a_lone_packet_on_the_dumbbell_of_madpie_takes_101_037_ms() {
     let mut flow = lone_packet(1_000, 40);
     flow.access_rate = mbit(100);
     (flow.sender_downlink, flow.receiver_rate) = (Some(mbit(100)), Some(mbit(100)));
@@ -97,20 +80,21 @@ fn t62_a_lone_packet_on_madpies_dumbbell() {
     // One way: 50 ms and three transmissions, of 1040 B 0.9984 ms, of 40 B 38.4 us.
     let data = ms(50) + nanos(998_400);
     let header = ms(50) + nanos(38_400);
-    assert_eq!(data + header, nanos(101_036_800)); // the fact: 101.037 ms
+    assert_eq!(data + header, nanos(101_036_800));
     assert_eq!(completion(&dumbbell(flow, ms(48))), header + header + data);
 }
 
 #[test]
-fn t63_a_lone_packet_on_a_one_sided_dumbbell() {
+fn a_lone_packet_on_a_one_sided_dumbbell_takes_11_456_ms() {
     let mut flow = lone_packet(1_460, 47);
     flow.access_rate = mbit(1_000);
     flow.sender_downlink = Some(mbit(1_000));
     (flow.access_delay, flow.egress_delay) = (micros(100), Span::ZERO);
     (flow.return_delay, flow.return_egress_delay) = (Span::ZERO, micros(100));
-    // One way: 5.1 ms, 1 Gbit/s and 10 Mbit/s: 1507 B 12.056 us and 1205.6 us, 47 B 0.376 and 37.6 us.
+    // One way: 5.1 ms, 1 Gbit/s and 10 Mbit/s: 1507 B 12.056 us and 1205.6 us, 47 B 0.376 and 37.6
+    // us.
     let (data, header) = (nanos(6_317_656), nanos(5_137_976));
-    assert_eq!(data + header, nanos(11_455_632)); // the fact: 11.456 ms
+    assert_eq!(data + header, nanos(11_455_632));
     assert_eq!(completion(&dumbbell(flow, ms(5))), header + header + data);
 }
 
@@ -129,8 +113,8 @@ fn two_groups_of_one_bottleneck_have_their_own_round_trips() {
     assert_eq!(times, [ms(150) + transmissions, ms(750) + transmissions]);
 }
 
-/// Times in microseconds at which `count` datagrams of `bytes` reach their receiver over link 0, all
-/// sent at once, seen at a link without delay behind it.
+/// Times in microseconds at which `count` datagrams of `bytes` reach their receiver over link 0,
+/// all sent at once, seen at a link without delay behind it.
 fn arrivals(mut first: sojourn_scenario::resolved::Link, count: u32, bytes: u32) -> Vec<u64> {
     let mut seen = link("seen", "taildrop", 125_000);
     first.delay = Span::ZERO;
@@ -146,7 +130,7 @@ fn arrivals(mut first: sojourn_scenario::resolved::Link, count: u32, bytes: u32)
 }
 
 #[test]
-fn t60_a_full_bucket_lets_five_packets_leave_at_line_rate() {
+fn a_full_bucket_lets_five_packets_leave_at_line_rate() {
     let mut shaped = link("b", "taildrop", 125_000);
     shaped.capacity = Capacity::Bucket(Bucket {
         rate: mbit(10),
@@ -159,7 +143,7 @@ fn t60_a_full_bucket_lets_five_packets_leave_at_line_rate() {
 }
 
 #[test]
-fn t59_a_device_of_1514_bytes_holds_two_frames() {
+fn a_device_of_1514_bytes_holds_two_frames() {
     let mut below = link("b", "taildrop", 125_000);
     below.framing_bytes = 14;
     below.device = Some(Device { limit: Limit::Bytes(1_514), overhead_bytes: 24 });
@@ -182,8 +166,8 @@ fn t59_a_device_of_1514_bytes_holds_two_frames() {
 
 #[test]
 fn a_shaper_at_the_rate_of_the_line_leaves_the_device_as_the_bottleneck() {
-    // HTB counts 1514 B and the line 1538 B (endpoints sheet §5.3): the line is slower, and what the AQM
-    // cannot see fills the device.
+    // HTB counts 1514 B and the line 1538 B (fact link-1): the line is slower, and packets that the
+    // AQM cannot see fill the device.
     let mut below = link("b", "taildrop:limit=1000p", 0);
     below.framing_bytes = 14;
     below.mtu_bytes = 1_514;
@@ -198,7 +182,7 @@ fn a_shaper_at_the_rate_of_the_line_leaves_the_device_as_the_bottleneck() {
     plan.warmup = Span::from_secs(2);
     let run = run(&plan);
     let goodput = metric(&run, Scope::Class, "d", "goodput");
-    assert!((goodput / 1e6 - 10.0 * 1_500.0 / 1_538.0).abs() < 0.02, "{goodput}"); // T44: 9.753
+    assert!((goodput / 1e6 - 10.0 * 1_500.0 / 1_538.0).abs() < 0.02, "{goodput}");
 }
 
 #[test]
@@ -227,24 +211,24 @@ fn jitter_keeps_order_unless_it_may_reorder() {
 }
 
 #[test]
-fn a_lossy_wire_loses_its_share_and_tells_it() {
+fn random_loss_loses_its_share_and_is_reported() {
     let mut lossy = link("b", "taildrop", 125_000);
     lossy.loss = Some(Loss::Bernoulli(0.1));
     let mut plan = scenario(100, vec![lossy], vec![cbr("d", 1, mbit(2), 1_000)]);
     plan.warmup = Span::from_secs(10);
     let run = run(&plan);
     // 22 500 packets: four standard errors are 0.008.
-    let told = metric(&run, Scope::Queue, "b", "wire_loss_rate");
-    assert!((told - 0.1).abs() < 0.008, "{told}");
+    let reported = metric(&run, Scope::Queue, "b", "wire_loss_rate");
+    assert!((reported - 0.1).abs() < 0.008, "{reported}");
     assert_eq!(metric(&run, Scope::Queue, "b", "drop_rate"), 0.0);
-    let felt = metric(&run, Scope::Class, "d", "loss_rate");
-    assert!((felt - told).abs() < 0.002, "{felt} {told}");
+    let seen = metric(&run, Scope::Class, "d", "loss_rate");
+    assert!((seen - reported).abs() < 0.002, "{seen} {reported}");
 }
 
 #[test]
 fn acknowledgements_queue_and_drop_under_the_aqm_of_the_reverse_path() {
-    // 1 Mbit/s up cannot carry one ACK of 52 B per two packets at 100 Mbit/s (1.73 Mbit/s): the ACKs
-    // queue, and their own AQM drops some of them.
+    // 1 Mbit/s up cannot carry one ACK of 52 B per two packets at 100 Mbit/s (1.73 Mbit/s): the
+    // ACKs queue, and their own AQM drops some of them.
     let mut down = link("down", "taildrop", 1_250_000);
     down.capacity = Capacity::Constant(mbit(100));
     let mut up = link("up", "codel", 125_000);
@@ -283,7 +267,8 @@ fn a_parking_lot_delays_the_long_flow_at_every_link() {
     }
     let used = |queue| metric(&run, Scope::Queue, queue, "utilisation");
     assert!((used("first") - 0.7).abs() < 0.01 && (used("second") - 0.9).abs() < 0.01);
-    // One way: 1 + 10 + 10 + 1 ms, 1000 B at 100, 10 and 10 Mbit/s, at most one packet ahead at each.
+    // One way: 1 + 10 + 10 + 1 ms, 1000 B at 100, 10 and 10 Mbit/s, at most one packet ahead at
+    // each.
     let least = 0.022 + 0.000_08 + 2.0 * 0.000_8;
     let p50 = metric(&run, Scope::Class, "long", "owd_p50");
     assert!((least..least + 2.0 * 0.000_8).contains(&p50), "{p50}");

@@ -98,8 +98,8 @@ prop_compose! {
     }
 }
 
-/// The same worlds on every run, so that a failure is a change of the program. `PROPTEST_RNG_SEED` and
-/// `PROPTEST_CASES` look further; what they find becomes a test of its own.
+/// The same worlds on every run, so that a failure is a change of the program. `PROPTEST_RNG_SEED`
+/// and `PROPTEST_CASES` look further; what they find becomes a test of its own.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {

@@ -1,5 +1,5 @@
-//! The scenarios after RFC 7928 that ship with Sojourn are read without a doubt, cite their section, have a
-//! line in docs/rfc7928.md, and run.
+//! The scenarios after RFC 7928 that ship with Sojourn are read without a warning, cite their
+//! section, have a line in docs/rfc7928.md, and run.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,10 @@ use std::path::Path;
 use sojourn_aqm::Span;
 use sojourn_scenario::{Scenario, Source};
 
-/// N = 1.147 S sqrt(r) flows for a loss ratio r, with S packets of bandwidth-delay product.
+/// RFC 7928 §8.2.1: N = 1.147 S sqrt(r) flows for a loss ratio r, with S packets of bandwidth-delay
+/// product.
 #[test]
-fn t49_the_levels_of_congestion_have_the_flows_of_the_formula() {
+fn the_levels_of_congestion_have_the_flows_of_the_formula() {
     let packets = 1e7 * 0.1 / 8.0 / 1500.0;
     for (level, ratio, exact) in
         [("mild", 0.001, 3.0), ("medium", 0.005, 6.8), ("heavy", 0.01, 9.6)]

@@ -55,7 +55,7 @@ fn bursts_come_at_their_times_from_the_start_of_the_flow() {
     let app = App::Bursts {
         datagrams: datagrams(1_000, mbit(8)),
         at: vec![ms(10), ms(20)],
-        length: Span::from_micros(1_500), // two packets of 1 ms begin within
+        length: Span::from_micros(1_500), // two packets of 1 ms start within
     };
     let mut flow = group("burst", 1, app);
     flow.start = (ms(100), ms(100));

@@ -1,4 +1,4 @@
-//! Whole worlds on a wireless LAN of 802.11g (endpoints sheet §6), against arithmetic.
+//! Whole worlds on a wireless LAN of 802.11g, against arithmetic.
 
 mod common;
 
@@ -50,8 +50,9 @@ fn goodput_mbit(run: &Run, class: &str) -> f64 {
 }
 
 #[test]
-fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries_fact_t69() {
-    // 1472 B of payload in packets of 1500 B at 393.5 us: 29.93 Mbit/s; goodput counts all 1500 B.
+fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries() {
+    // Fact wlan-2: 1472 B of payload in packets of 1500 B at 393.5 us, 29.93 Mbit/s; goodput counts
+    // all 1500 B.
     let plan = lan(60, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(40), 1_500)]);
     let found = run(&plan);
     let payload = goodput_mbit(&found, "udp") * 1_472.0 / 1_500.0;
@@ -61,9 +62,10 @@ fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries_fact_t69() {
 }
 
 #[test]
-fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements_fact_t69() {
-    // Without collisions and with a whole backoff each: 23.92 Mbit/s with delayed ACKs, 20.15 without.
-    // The two contend, so that backoffs are shorter and some frames collide: within 5 %.
+fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements() {
+    // Fact wlan-3: without collisions and with a whole backoff each, 23.92 Mbit/s with delayed
+    // ACKs, 20.15 without. The two contend, so that backoffs are shorter and some frames collide:
+    // within 5 %.
     for (every, expected) in [(2, 23.92), (1, 20.15)] {
         let ack_every = tcp("reno");
         let transport = sojourn_scenario::resolved::Tcp { ack_every: Some(every), ..ack_every };
@@ -76,7 +78,7 @@ fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements_fact_t69() {
 }
 
 #[test]
-fn saturated_stations_and_the_access_point_get_equal_shares_rule_6_3_5() {
+fn saturated_stations_and_the_access_point_get_equal_shares() {
     let names = ["ap", "one", "two", "three"];
     let links = names.map(|name| transmitter(name, "taildrop")).to_vec();
     let on =

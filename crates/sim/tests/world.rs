@@ -33,9 +33,9 @@ fn what_is_recorded_does_not_change_what_happens() {
 }
 
 #[test]
-fn t62_a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
-    // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last hop
-    // and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
+fn a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
+    // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last
+    // hop and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
     let mut tcp = tcp("reno");
     (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, Some(1));
     let flow = group("one", 1, App::Bulk { tcp, bytes: Some(1000) });
@@ -52,7 +52,7 @@ fn t62_a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() 
 }
 
 #[test]
-fn t44_goodput_of_saturated_flows_is_payload_over_packet() {
+fn goodput_of_saturated_flows_is_payload_over_packet() {
     let plan = scenario(60, vec![link("b", "taildrop", 250_000)], vec![bulk(5, "cubic")]);
     let mut plan = plan;
     plan.warmup = Span::from_secs(5);
@@ -65,7 +65,7 @@ fn t44_goodput_of_saturated_flows_is_payload_over_packet() {
 }
 
 #[test]
-fn t58_overload_of_datagrams_loses_what_does_not_fit() {
+fn overload_of_datagrams_loses_what_exceeds_the_rate() {
     let flows = vec![cbr("udp", 2, mbit(6), 1000)];
     let run = run(&scenario(60, vec![link("b", "taildrop", 200_000)], flows));
     let loss = metric(&run, Scope::Queue, "b", "drop_rate_overflow");
@@ -73,7 +73,7 @@ fn t58_overload_of_datagrams_loses_what_does_not_fit() {
 }
 
 #[test]
-fn t45_voip_packets_are_20_046_ms_apart() {
+fn voip_packets_are_20_046_ms_apart() {
     let mut plan = scenario(
         10,
         vec![link("b", "taildrop", 200_000)],
@@ -97,7 +97,7 @@ fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
 }
 
 #[test]
-fn t61_one_opportunity_a_millisecond_is_12_mbit() {
+fn one_opportunity_a_millisecond_is_12_mbit() {
     let trace = Trace {
         file: "one".into(),
         sha256: String::new(),
@@ -175,7 +175,7 @@ fn short_files_complete_and_think() {
     plan.warmup = Span::from_secs(1);
     let run = run(&plan);
     assert!(run.transfers.len() > 100);
-    // 15 kB: SYN and two rounds of ten packets; 102 kB: four rounds (endpoints fact T48).
+    // 15 kB: SYN and two rounds of ten packets; 102 kB: four rounds.
     let fastest = |bytes| {
         let of_size = run.transfers.iter().filter(|t| t.bytes == bytes);
         of_size.map(|t| t.completion.as_secs()).fold(f64::INFINITY, f64::min)
@@ -196,7 +196,7 @@ fn on_off_sources_send_their_share() {
 }
 
 #[test]
-fn another_group_does_not_shift_the_luck_of_the_first() {
+fn another_group_does_not_change_what_the_first_draws() {
     let start_of_bulk = |with_other: bool| {
         let mut flows = vec![bulk(3, "cubic")];
         flows[0].start = (Span::ZERO, ms(1000));
@@ -271,7 +271,7 @@ fn no_aqm_starves_a_link_with_ten_flows() {
 
 /// A discipline that shapes holds packets back although the link is idle.
 #[test]
-fn a_shaper_below_the_rate_of_the_link_sets_the_pace() {
+fn a_shaping_discipline_below_the_rate_of_the_link_sets_the_rate() {
     let bottleneck = link("b", "cake:bandwidth=5mbit", 125_000);
     let flood = cbr("flood", 3, sojourn_aqm::Rate::from_bps(3_000_000), 1000);
     let plan = scenario(60, vec![bottleneck], vec![flood]);
@@ -281,9 +281,10 @@ fn a_shaper_below_the_rate_of_the_link_sets_the_pace() {
 
 #[test]
 fn outages_do_not_stop_a_flow_for_good() {
-    // Rates that swing and outages of up to two seconds, as on recorded cellular links: timeouts, late
-    // originals, lost retransmissions. Data must go on to flow after each of them. Round trips of up to
-    // 2.3 s make timeouts of 7 s; when the retransmission is lost too, a flow waits for 21 s, as it should.
+    // Rates that swing and outages of up to two seconds, as on recorded cellular links: timeouts,
+    // late originals, lost retransmissions. Data must go on to flow after each of them. Round trips
+    // of up to 2.3 s make timeouts of 7 s; when the retransmission is lost too, a flow waits for 21
+    // s, as it should.
     for seed in 0..60 {
         let mut rng = sojourn_aqm::Rng::stream(seed, "outages", 0);
         let (mut opportunities_ms, mut at) = (Vec::new(), 1);
@@ -311,7 +312,7 @@ fn outages_do_not_stop_a_flow_for_good() {
             let delivered = sample.delivered_bytes - before[flow];
             assert!(
                 delivered > 0,
-                "seed {seed}, {aqm}: flow {flow} stands still at {:?}",
+                "seed {seed}, {aqm}: flow {flow} makes no progress at {:?}",
                 sample.t
             );
             before[flow] = sample.delivered_bytes;

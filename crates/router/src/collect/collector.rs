@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use sojourn_aqm::{Span, Time};
+use sojourn_measure::bins::Standing;
+use sojourn_measure::{
+    BUILTIN_VARS, Bins, Kind as MeasuredKind, Outcome, PacketView, Probe, Utilisation,
+};
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
-use sojourn_sim::packet::{Kind as SimKind, Packet};
-use sojourn_sim::probe::Probe;
-use sojourn_sim::summary::{BUILTIN_VARS, Outcome};
-use sojourn_sim::world::bins::{Bins, Standing};
 
 use super::observed_link::ObservedLink;
 use super::{latency, tables};
@@ -28,6 +28,8 @@ pub(super) struct Collector {
     end: Time,
     /// The links in the order of the scenario.
     links: Vec<ObservedLink>,
+    /// The capacity that the use of each link is compared with.
+    utilisations: Vec<Utilisation>,
     /// The index of the link of each direction.
     link_of: [usize; 2],
     /// The number of state variables of the forward link's law.
@@ -78,6 +80,7 @@ impl Collector {
             forward_vars: tables::law_vars(plan, Direction::Forward).len(),
             bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
             links,
+            utilisations: scenario.links.iter().map(Utilisation::of).collect(),
             law_samples: result.law_samples.iter().map(values).collect(),
             delivered: result.bins.iter().cloned().collect(),
             class_of: class_of(scenario, plan),
@@ -92,13 +95,14 @@ impl Collector {
 
     /// Reports the records, which are in the order of arrival.
     pub(super) fn feed(&mut self, records: &[PacketRecord]) {
-        let mut packets: Vec<Packet> = records.iter().map(|record| self.packet(record)).collect();
+        let mut packets: Vec<PacketView> =
+            records.iter().map(|record| self.packet(record)).collect();
         for (at, event, index) in events(records) {
             self.advance(at);
             self.events += 1;
             let (record, packet) = (&records[index], &mut packets[index]);
             let link = self.link_of[record.direction as usize];
-            let mut observer = self.probe.ear::<true>(at, link);
+            let mut observer = self.probe.at_link::<true>(at, link);
             match event {
                 RecordEvent::Arrives => {
                     self.links[link].arrives(at, record, packet, &mut observer);
@@ -109,7 +113,7 @@ impl Collector {
         for (record, packet) in records.iter().zip(&packets) {
             if record.fate == Fate::Waiting {
                 let link = self.link_of[record.direction as usize];
-                self.probe.ear::<true>(self.next_sample, link).waiting(packet, record.arrived);
+                self.probe.at_link::<true>(self.next_sample, link).waiting(packet, record.arrived);
             }
         }
     }
@@ -135,13 +139,12 @@ impl Collector {
     fn end_bin(&mut self) {
         let Some(bins) = &mut self.bins else { return };
         let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
-        let links = &self.links;
         let standing = Standing {
             delivered: &delivered,
             class_of: &self.class_of,
             classes: self.probe.classes.len(),
             links: &self.probe.links,
-            used: &|link, counts, busy, window| links[link].server().used(counts, busy, window),
+            utilisations: &self.utilisations,
         };
         bins.end(bins.over_at(), &standing);
     }
@@ -165,33 +168,41 @@ impl Collector {
         }
     }
 
-    /// A recorded packet as the simulator has it.
-    fn packet(&mut self, record: &PacketRecord) -> Packet {
+    /// A recorded packet as the probe has it.
+    fn packet(&mut self, record: &PacketRecord) -> PacketView {
         let (payload, first) = &mut self.numbering[record.flow as usize];
         let segment = |first: u32, payload: u32| record.seq.wrapping_sub(first) / payload;
         let (kind, seq) = match (record.kind, record.direction) {
             (PacketKind::Syn, Direction::Forward) => {
                 *first = record.seq.wrapping_add(1);
-                (SimKind::Syn, 0)
+                (MeasuredKind::Syn, 0)
             }
-            (PacketKind::Data, Direction::Forward) => (SimKind::Data, segment(*first, *payload)),
-            (PacketKind::Datagram, Direction::Forward) => (SimKind::Datagram, record.seq),
-            (PacketKind::Syn, Direction::Reverse) => (SimKind::SynAck, 0),
-            (PacketKind::Data, Direction::Reverse) => (SimKind::Ack, segment(*first, *payload)),
-            (PacketKind::Datagram, Direction::Reverse) => (SimKind::Request, record.seq),
+            (PacketKind::Data, Direction::Forward) => {
+                (MeasuredKind::Data, segment(*first, *payload))
+            }
+            (PacketKind::Datagram, Direction::Forward) => (MeasuredKind::Datagram, record.seq),
+            (PacketKind::Syn, Direction::Reverse) => (MeasuredKind::SynAck, 0),
+            (PacketKind::Data, Direction::Reverse) => {
+                (MeasuredKind::Ack, segment(*first, *payload))
+            }
+            (PacketKind::Datagram, Direction::Reverse) => (MeasuredKind::Request, record.seq),
         };
-        let ip_bytes = u32::from(record.bytes);
-        let mut packet = Packet::new(kind, record.flow, 0, seq, ip_bytes, record.arrived);
         let link = &self.links[self.link_of[record.direction as usize]];
-        packet.link_bytes = ip_bytes + link.framing_bytes();
-        (packet.ecn, packet.ecn_in) = (record.ecn_in, record.ecn_in);
-        packet
+        PacketView {
+            flow: record.flow,
+            seq,
+            kind,
+            bytes: u32::from(record.bytes) + link.framing_bytes(),
+            ecn_in: record.ecn_in,
+            marked: None,
+        }
     }
 
-    /// What the simulator's summary needs.
+    /// What the summary needs.
     pub(super) fn outcome(
         mut self,
         folder: &Path,
+        class_names: Vec<String>,
         plan: &Plan,
         result: &RunResult,
     ) -> Result<Outcome, String> {
@@ -207,9 +218,8 @@ impl Collector {
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.add_program_log(plan, result);
         let window = (self.warmup, end);
-        let used = self.links.iter().zip(&self.probe.links).map(|(link, stats)| {
-            link.server().used(&stats.total.since(&stats.at_warmup), stats.busy, window)
-        });
+        let used = self.utilisations.iter().zip(&self.probe.links);
+        let used = used.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
         let directions = (0..self.links.len()).map(|index| self.direction_of(index));
         let wires = directions.clone().map(|direction| result.wire_counts[direction as usize]);
         let vars =
@@ -221,7 +231,8 @@ impl Collector {
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: tables::flow_rows(result),
             flow_states: tables::flow_state_rows(plan, result),
-            bins: self.bins.map(|bins| bins.rows).unwrap_or_default(),
+            class_names,
+            bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         })

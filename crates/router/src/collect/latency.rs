@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use sojourn_aqm::Time;
-use sojourn_sim::app::observer::Observer;
-use sojourn_sim::probe::ClassStats;
+use sojourn_measure::{ClassStats, RoundTrips};
 
 use super::packet_records::rows;
 use super::tables::is_counted;
@@ -87,7 +86,7 @@ fn add_all(
 /// A connection with its observer. Sequence numbers of 32 bits become stream positions, which never
 /// wrap.
 struct ObservedConnection {
-    observer: Observer,
+    observer: RoundTrips,
     first: u32,
     latest: u64,
 }
@@ -95,7 +94,7 @@ struct ObservedConnection {
 impl ObservedConnection {
     fn new(capture: &EndpointCapture) -> ObservedConnection {
         let first = capture.number;
-        ObservedConnection { observer: Observer::default(), first, latest: ORIGIN }
+        ObservedConnection { observer: RoundTrips::default(), first, latest: ORIGIN }
     }
 
     fn sent(&mut self, now: Time, capture: &EndpointCapture) {

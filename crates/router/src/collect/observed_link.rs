@@ -1,13 +1,10 @@
 //! A link whose packets were captured, as it is reported to the probe.
 
-use sojourn_aqm::{Backlog, Departure, Rate, Sink, Stage, Time};
+use sojourn_aqm::{Backlog, Rate, Stage, Time};
+use sojourn_link::Transmitter;
+use sojourn_measure::{LinkProbe, PacketView};
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{Capacity, Link};
-use sojourn_sim::link::Server;
-use sojourn_sim::packet::Packet;
-use sojourn_sim::probe::Ear as LinkObserver;
-use sojourn_sim::serve::server;
-use sojourn_sim::transmitter::Transmitter;
 
 use crate::captures::PacketRecord;
 
@@ -16,8 +13,8 @@ pub(super) struct ObservedLink {
     /// Bytes that it adds to every packet.
     framing_bytes: u32,
     backlog: Backlog,
-    /// How it sends; used only to compute the utilisation.
-    server: Server,
+    /// Whether it sends at recorded opportunities.
+    is_recorded: bool,
     transmitter: Transmitter,
     /// Rates from given times on, the next one last.
     rates: Vec<(Time, Rate)>,
@@ -35,7 +32,7 @@ impl ObservedLink {
         ObservedLink {
             framing_bytes: link.framing_bytes,
             backlog: Backlog::EMPTY,
-            server: server(link, 0),
+            is_recorded: matches!(link.capacity, Capacity::Trace(_)),
             transmitter: Transmitter::new(first),
             rates,
         }
@@ -51,11 +48,6 @@ impl ObservedLink {
         self.backlog
     }
 
-    /// How it sends.
-    pub(super) fn server(&self) -> &Server {
-        &self.server
-    }
-
     /// Changes of its rate until `at`.
     pub(super) fn advance(&mut self, at: Time) {
         while let Some((_, rate)) = self.rates.pop_if(|(from, _)| *from <= at) {
@@ -68,37 +60,38 @@ impl ObservedLink {
         &mut self,
         at: Time,
         record: &PacketRecord,
-        packet: &mut Packet,
-        observer: &mut LinkObserver<'_, true>,
+        packet: &mut PacketView,
+        observer: &mut LinkProbe<'_, true>,
     ) {
-        observer.arrived(packet);
+        observer.arrived();
         if let Some((Stage::Enqueue, cause)) = record.marked {
             observer.marked(packet, at, Stage::Enqueue, cause);
         }
         self.backlog.packets += 1;
-        self.backlog.bytes += u64::from(packet.link_bytes);
+        self.backlog.bytes += u64::from(packet.bytes);
     }
 
     /// The transmission of a packet begins, or it is dropped.
     pub(super) fn leaves(
         &mut self,
         record: &PacketRecord,
-        mut packet: Packet,
-        observer: &mut LinkObserver<'_, true>,
+        mut packet: PacketView,
+        observer: &mut LinkProbe<'_, true>,
     ) {
         self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.link_bytes);
+        self.backlog.bytes -= u64::from(packet.bytes);
         if let Some((stage, cause)) = record.marked.filter(|&(stage, _)| stage != Stage::Enqueue) {
             observer.marked(&mut packet, record.arrived, stage, cause);
         }
         match record.fate {
-            Fate::Dropped(stage, cause) => observer.dropped(packet, record.arrived, stage, cause),
+            Fate::Dropped(stage, cause) => observer.dropped(&packet, record.arrived, stage, cause),
             Fate::Sent => {
-                observer.departed(&Departure { packet, enqueued: record.arrived });
-                match self.server {
+                observer.departed(&packet, record.arrived);
+                if self.is_recorded {
                     // All its bytes count now, though the last may need a later opportunity.
-                    Server::Recorded { .. } => observer.carried(packet.link_bytes),
-                    _ => observer.busy(self.transmitter.next(packet.link_bytes)),
+                    observer.carried(packet.bytes);
+                } else {
+                    observer.busy(self.transmitter.next(packet.bytes));
                 }
             }
             Fate::Waiting => {}

@@ -1,9 +1,9 @@
 //! Rows of tables from the samples and counts of traffic programs, kernel and our router's laws.
 
 use sojourn_aqm::{Span, Time, Var};
+use sojourn_measure::FlowCount;
 use sojourn_record::rows::{FlowRow, FlowStateRow};
 use sojourn_scenario::resolved::App;
-use sojourn_sim::world::FlowCount;
 
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;

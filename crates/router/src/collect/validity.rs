@@ -1,9 +1,9 @@
 //! Whether a run was a valid experiment.
 
 use serde_json::Value;
+use sojourn_measure::Probe;
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::App;
-use sojourn_sim::probe::Probe;
 
 use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use sojourn_aqm::{Rate, Span, Time};
-use sojourn_sim::transmitter::Transmitter;
+use sojourn_link::Transmitter;
 
 /// A packet in flight and its flow.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,10 +1,9 @@
-//! What happens to the packets of a router link: counted, kept packet by packet, or passed to the
-//! simulator's probe, which counts and samples as it does for a simulated link.
+//! What happens to the packets of a router link: counted, kept packet by packet, or passed to a
+//! probe, which counts and samples as it does for a simulated link.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Cause, Evidence, Sink, Span, Stage, Time};
+use sojourn_measure::{Interval, Kind as MeasuredKind, PacketView, Probe};
 use sojourn_record::rows::{Fate, StateRow};
-use sojourn_sim::packet::{Kind as SimKind, Packet as SimPacket};
-use sojourn_sim::probe::{Interval, Probe};
 
 use super::raw_packet::RawPacket;
 use crate::captures::{PacketKind, PacketRecord};
@@ -69,7 +68,7 @@ impl Recorder {
                 Some(records.len() - 1)
             }
             Recording::Probe(probe, link) => {
-                probe.ear::<true>(now, usize::from(*link)).arrived(&sim_packet(packet));
+                probe.at_link::<true>(now, usize::from(*link)).arrived();
                 None
             }
         }
@@ -82,8 +81,8 @@ impl Recorder {
             Recording::Off => {}
             Recording::Records(records) => complete(records, now, packet, Fate::Sent),
             Recording::Probe(probe, link) => {
-                let mut observer = probe.ear::<true>(now, usize::from(*link));
-                observer.departed(&Departure { packet: sim_packet(packet), enqueued });
+                let mut observer = probe.at_link::<true>(now, usize::from(*link));
+                observer.departed(&packet_view(packet), enqueued);
             }
         }
     }
@@ -96,7 +95,7 @@ impl Recorder {
     /// The link is busy for `span` from now on.
     pub(super) fn busy(&mut self, now: Time, span: Span) {
         if let Recording::Probe(probe, link) = &mut self.recording {
-            probe.ear::<true>(now, usize::from(*link)).busy(span);
+            probe.at_link::<true>(now, usize::from(*link)).busy(span);
         }
     }
 
@@ -143,8 +142,8 @@ impl Sink<RawPacket> for RecorderSink<'_> {
                 complete(records, self.now, &packet, Fate::Dropped(stage, cause));
             }
             Recording::Probe(probe, link) => {
-                let mut observer = probe.ear::<true>(self.now, usize::from(*link));
-                observer.dropped(sim_packet(&packet), enqueued, stage, cause);
+                let mut observer = probe.at_link::<true>(self.now, usize::from(*link));
+                observer.dropped(&packet_view(&packet), enqueued, stage, cause);
             }
         }
     }
@@ -158,15 +157,15 @@ impl Sink<RawPacket> for RecorderSink<'_> {
                 records[index_of(packet)].marked = packet.marked;
             }
             Recording::Probe(probe, link) => {
-                let mut observer = probe.ear::<true>(self.now, usize::from(*link));
-                observer.marked(&mut sim_packet(packet), enqueued, stage, cause);
+                let mut observer = probe.at_link::<true>(self.now, usize::from(*link));
+                observer.marked(&mut packet_view(packet), enqueued, stage, cause);
             }
         }
     }
 
     fn evidence(&mut self, evidence: Evidence<'_>) {
         if let Recording::Probe(probe, link) = &mut self.recorder.recording {
-            probe.ear::<true>(self.now, usize::from(*link)).evidence(evidence);
+            probe.at_link::<true>(self.now, usize::from(*link)).evidence(evidence);
         }
     }
 }
@@ -198,16 +197,19 @@ fn index_of(packet: &RawPacket) -> usize {
 }
 
 /// The packet as the probe knows it.
-fn sim_packet(packet: &RawPacket) -> SimPacket {
+fn packet_view(packet: &RawPacket) -> PacketView {
     let header = &packet.header;
     let kind = match PacketKind::of(header) {
-        PacketKind::Syn => SimKind::Syn,
-        PacketKind::Data => SimKind::Data,
-        PacketKind::Datagram => SimKind::Datagram,
+        PacketKind::Syn => MeasuredKind::Syn,
+        PacketKind::Data => MeasuredKind::Data,
+        PacketKind::Datagram => MeasuredKind::Datagram,
     };
-    let ip_bytes = u32::from(header.bytes);
-    let mut sim = SimPacket::new(kind, packet.flow, 0, header.seq, ip_bytes, Time::ZERO);
-    sim.link_bytes = packet.link_bytes;
-    (sim.ecn, sim.ecn_in, sim.marked) = (header.ecn, header.ecn, packet.marked);
-    sim
+    PacketView {
+        flow: packet.flow,
+        seq: header.seq,
+        kind,
+        bytes: packet.link_bytes,
+        ecn_in: header.ecn,
+        marked: packet.marked,
+    }
 }

@@ -7,10 +7,9 @@ use sojourn_aqm::{
     Backlog, Cause, Departure, Env, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Span, Stage, Time,
     Var, registry, units,
 };
+use sojourn_link::{Opportunities, Transmitter};
+use sojourn_measure::Interval;
 use sojourn_scenario::resolved::Trace;
-use sojourn_sim::opportunities::Opportunities;
-use sojourn_sim::probe::Interval;
-use sojourn_sim::transmitter::Transmitter;
 
 use super::delay_line::InFlightPacket;
 use super::raw_packet::RawPacket;

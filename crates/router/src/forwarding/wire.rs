@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Time;
-use sojourn_sim::impairment::Impairment;
+use sojourn_link::Impairment;
 
 use super::delay_line::InFlightPacket;
 use crate::plan::WirePlan;

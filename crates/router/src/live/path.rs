@@ -2,7 +2,7 @@
 //! clock.
 
 use sojourn_aqm::{Span, Time};
-use sojourn_sim::probe::Interval;
+use sojourn_measure::Interval;
 
 use super::plan::PathPlan;
 use crate::forwarding::delay_line::{DelayLine, InFlightPacket};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sojourn_aqm::Time;
+use sojourn_measure::summary;
+use sojourn_measure::{BUILTIN_VARS, Notes, Probe, QueueSeen};
 use sojourn_record::Run;
 use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
-use sojourn_sim::probe::{Notes, Probe};
-use sojourn_sim::summary::{self, BUILTIN_VARS, QueueSeen};
 
 use super::devices;
 use super::state::{RouterState, SAMPLE_INTERVAL};

@@ -1,8 +1,8 @@
 //! What the router holds and measures while it runs.
 
 use sojourn_aqm::{Span, Time};
+use sojourn_measure::{Interval, Probe};
 use sojourn_record::Histogram;
-use sojourn_sim::probe::{Interval, Probe};
 
 use super::flows::FlowNumbers;
 use super::path::RouterPath;

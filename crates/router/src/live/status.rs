@@ -6,7 +6,7 @@ use std::io::Write;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde_json::{Value, json};
 use sojourn_aqm::Time;
-use sojourn_sim::probe::Interval;
+use sojourn_measure::Interval;
 
 use super::plan::{ADDRESSES, INTERFACES};
 use super::state::{Intervals, RouterState};

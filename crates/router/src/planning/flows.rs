@@ -2,9 +2,8 @@
 //! need.
 
 use sojourn_aqm::Rng;
-use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
-use sojourn_sim::build::draw_start;
+use sojourn_scenario::{ScenarioError, draw};
 use sojourn_sim::tcp::profile::profile;
 
 use super::refusal::{Planned, refuse};
@@ -80,7 +79,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
 fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
     let purpose = format!("{}/start", group.name);
     let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(member));
-    draw_start(group.start, &mut rng).as_nanos()
+    draw::start(group.start, &mut rng).as_nanos()
 }
 
 fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {

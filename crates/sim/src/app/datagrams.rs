@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_link::Transmitter;
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Arrivals, Datagrams, Recording, Sizes};
 
 use super::Outbox;
-use crate::draw;
 use crate::packet::{Kind, Packet};
-use crate::transmitter::Transmitter;
 
 /// When datagrams leave.
 #[derive(Clone, Debug)]

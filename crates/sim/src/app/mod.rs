@@ -8,31 +8,32 @@ pub mod stream;
 pub mod web_user;
 
 use sojourn_aqm::{Span, Time};
+use sojourn_link::SerialLink;
 
 use crate::agenda::Agenda;
 use crate::packet::Packet;
-use crate::wire::{Line, Wire};
+use crate::wire::Wire;
 
 /// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
 /// a packet starts when the one before it has left.
 #[derive(Debug)]
 pub struct Access {
-    line: Line,
+    link: SerialLink,
     wire: Wire,
     delay: Span,
 }
 
 impl Access {
     /// An idle access link; `wire` has no delay of its own.
-    pub fn new(line: Line, delay: Span, wire: Wire) -> Access {
+    pub fn new(link: SerialLink, delay: Span, wire: Wire) -> Access {
         debug_assert_eq!(wire.delay(), Span::ZERO);
-        Access { line, wire, delay }
+        Access { link, wire, delay }
     }
 
     /// Sends a packet towards the first queue.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
-        let left = self.line.pass(now, packet.ip_bytes);
+        let left = self.link.pass(now, packet.ip_bytes);
         self.wire.push_at(left + self.delay, packet, agenda);
     }
 

@@ -4,12 +4,12 @@
 //! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
 use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Sizes};
 
 use super::Outbox;
 use super::observer::Observer;
 use super::setup::Setup;
-use crate::draw;
 use crate::packet::{Kind, Packet};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Receiver, Segments, Sender};

@@ -4,10 +4,10 @@
 //! too.
 
 use sojourn_aqm::{Rng, Span, Time};
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::Web;
 
 use super::stream::Finished;
-use crate::draw;
 
 /// The state of the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

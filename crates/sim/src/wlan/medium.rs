@@ -1,11 +1,13 @@
-//! Who sends next: the distributed coordination function of 802.11 (802.11-2012 §9.3, endpoints sheet §6.3).
+//! Who sends next: the distributed coordination function of 802.11 (802.11-2012 §9.3, endpoints
+//! sheet §6.3).
 //!
-//! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before it.
+//! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before
+//! it.
 //!
-//! Leaves out: hidden stations (everybody hears everybody), RTS and CTS, the retransmission of a frame whose
-//! acknowledgement was lost (acknowledgements are never lost), and rate control (one rate, as the scenario
-//! says). A frame that was not received is followed by an EIFS for all; the standard has its senders wait for
-//! an acknowledgement and a DIFS, which is about as long.
+//! Leaves out: hidden stations (everybody hears everybody), RTS and CTS, the retransmission of a
+//! frame whose acknowledgement was lost (acknowledgements are never lost), and rate control (one
+//! rate, as the scenario says). A frame that was not received is followed by an EIFS for all; the
+//! standard has its senders wait for an acknowledgement and a DIFS, which is about as long.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Wlan;
@@ -190,7 +192,8 @@ impl Medium {
         self.on_air = Some((start + busy, is_received));
     }
 
-    /// How long the medium is busy if these send, and whether one of them is received: only who is alone.
+    /// How long the medium is busy if these send, and whether one of them is received: only who is
+    /// alone.
     fn exchange<'a>(&self, senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
         let (mut longest, mut count, mut is_spoiled) = (Span::ZERO, 0, false);
         for station in senders {

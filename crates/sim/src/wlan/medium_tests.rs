@@ -51,7 +51,8 @@ fn throughput(cell: &Wlan, stations: usize, seed: u64) -> f64 {
     (received * u64::from(PACKET) * 8) as f64 / seconds as f64 / 1e6
 }
 
-/// Bianchi's probability that a station sends in a slot, by bisection (sheet §6.4).
+/// Bianchi's probability that a station sends in a slot, by bisection (Bianchi 2000, equations 7
+/// and 9).
 fn send_probability(stations: usize) -> f64 {
     let (w, stages) = (16.0, 6);
     let tau = |p: f64| {
@@ -69,8 +70,9 @@ fn send_probability(stations: usize) -> f64 {
     tau(low)
 }
 
-/// Bianchi's throughput in Mbit/s. `again` is the probability to draw zero and send at once after a
-/// success, which ns-3's reference includes (Tinnirello, Bianchi and Xiao 2010) and the sheet's formula does not.
+/// Bianchi's throughput in Mbit/s (Bianchi 2000, equation 13). `again` is the probability to draw
+/// zero and send at once after a success, as a station does whose backoff is frozen while others
+/// send (Tinnirello, Bianchi and Xiao 2010); ns-3's reference values include it.
 fn bianchi(cell: &Wlan, stations: usize, again: f64) -> f64 {
     let tau = send_probability(stations);
     let some = 1.0 - (1.0 - tau).powi(stations as i32);
@@ -85,19 +87,19 @@ fn bianchi(cell: &Wlan, stations: usize, again: f64) -> f64 {
 }
 
 #[test]
-fn bianchis_model_as_ns3_has_it_fact_t68() {
+fn the_model_gives_the_throughput_that_ns3_expects() {
     let cell = cell(54, micros(28));
     assert!((send_probability(2) - 0.1046).abs() < 5e-5);
     for (stations, published) in [(1, 30.17), (2, 31.09), (4, 30.30), (5, 29.83), (50, 23.56)] {
         let model = bianchi(&cell, stations, 1.0 / 16.0);
         assert!((model - published).abs() < 0.012, "{stations}: {model}");
     }
-    // The formula of the sheet is Bianchi's of 2000; it gives other numbers than those beside it.
+    // Bianchi's model of 2000, without freezing, is higher.
     assert!((bianchi(&cell, 2, 0.0) - 31.50).abs() < 0.01);
 }
 
 #[test]
-fn saturated_stations_share_what_ns3_expects_fact_t68() {
+fn saturated_stations_have_the_throughput_that_ns3_expects() {
     // After a collision ns-3 has two rules: a DIFS, or an EIFS as long as an answer and a DIFS.
     let after_difs = [(2, 31.09), (4, 30.30), (5, 29.83), (10, 28.15), (20, 26.29), (50, 23.56)];
     let after_eifs = [(5, 29.29), (10, 27.38), (20, 25.33), (50, 22.42)];
@@ -113,16 +115,17 @@ fn saturated_stations_share_what_ns3_expects_fact_t68() {
 }
 
 #[test]
-fn a_lone_station_counts_its_mean_backoff_every_time_fact_t69() {
-    // 393.5 us per packet: 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. Bianchi's 30.17 for n = 1 counts a
-    // slot twice. Four standard errors: 4 x 41.5 us / sqrt(254 000) are 0.08 % of a cycle.
+fn a_lone_station_waits_its_mean_backoff_before_every_frame() {
+    // Fact wlan-2: 393.5 us per packet, 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. The model's 30.17
+    // for n = 1 counts a slot twice (fact wlan-4). Four standard errors: 4 x 41.5 us / sqrt(254
+    // 000) are 0.08 % of a cycle.
     let found = throughput(&cell(54, micros(28)), 1, 3);
     assert!((found / (12_000.0 / 393.5) - 1.0).abs() < 0.000_9, "{found}");
     assert!((found * 1_472.0 / 1_500.0 - 29.93).abs() < 0.03, "{found}");
 }
 
 #[test]
-fn two_fresh_draws_meet_once_in_sixteen_fact_t70() {
+fn two_backoffs_are_equal_once_in_sixteen() {
     let cell = cell(54, micros(28));
     let (mut slots, mut ties, draws) = (0, 0, 40_000);
     for seed in 0..draws {
@@ -159,7 +162,7 @@ fn an_idle_medium_is_taken_at_once_and_a_busy_one_after_a_backoff() {
     let end = start + micros(254 + 10 + 34);
     assert_eq!(medium.next(), end);
     medium.offer(start + micros(100), 1, PACKET);
-    assert_eq!(medium.next(), end, "who is on the air is not disturbed");
+    assert_eq!(medium.next(), end, "an exchange on the air is not disturbed");
     medium.end(end, &mut sent);
     let received = Sent { station: 0, attempt: Attempt::Received, airtime: micros(298) };
     assert_eq!(sent, [received]);
@@ -168,7 +171,7 @@ fn an_idle_medium_is_taken_at_once_and_a_busy_one_after_a_backoff() {
 }
 
 #[test]
-fn who_was_received_counts_slots_before_its_next_frame() {
+fn a_station_whose_frame_was_received_backs_off_before_the_next() {
     let mut medium = medium(&cell(54, micros(88)), 1, 1);
     medium.offer(Time::ZERO, 0, PACKET);
     let end = medium.next();
@@ -199,7 +202,7 @@ fn a_frame_that_fails_is_sent_again_with_a_doubled_window_and_given_up_in_the_en
 }
 
 #[test]
-fn errors_come_at_their_rate() {
+fn frames_fail_at_the_error_rate() {
     let noisy = Wlan { error_rate: 0.05, ..cell(54, micros(88)) };
     let (mut failed, mut all) = (0u32, 0u32);
     saturate(&mut medium(&noisy, 1, 4), Time::ZERO + Span::from_secs(20), |_, sent| {
@@ -211,7 +214,7 @@ fn errors_come_at_their_rate() {
 }
 
 #[test]
-fn another_station_does_not_shift_the_luck_of_the_first() {
+fn another_station_does_not_change_what_the_first_draws() {
     let draws = |stations: usize| {
         let mut medium = medium(&cell(54, micros(88)), stations, 6);
         (0..20).map(|_| medium.stations[0].backoffs.below(16)).collect::<Vec<_>>()

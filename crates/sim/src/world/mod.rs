@@ -1,32 +1,33 @@
 //! The world: everything that happens between time zero and the end, one alarm after the other.
 //!
-//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives at
-//! a link's queue, waits, is served, and travels over wires and further links to the receiver, which
-//! answers over its own wires and links; the answer lets the flow send again.
+//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives
+//! at a link's queue, waits, is served, and travels over wires and further links to the receiver,
+//! which answers over its own wires and links; the answer lets the flow send again.
 //!
-//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access links, flows, the
-//! sampler; departures come before arrivals.
+//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access
+//! links, flows, the sampler; departures come before arrivals.
 
-pub mod air;
-pub mod bins;
+mod bins;
 mod onward;
-pub(crate) mod sampling;
+mod outcome;
+mod sampling;
+mod wireless;
 
 use sojourn_aqm::{Span, Time};
+use sojourn_link::Impairment;
+use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 
-pub use self::air::Cell;
-use self::bins::Bins;
 use self::onward::Onward;
+pub(crate) use self::sampling::empty_queue;
+pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::{Finished, Stream};
 use crate::app::{Access, Outbox};
-use crate::impairment::Impairment;
-use crate::link::Link;
+use crate::link::ScheduledLink;
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
 use crate::wire::Wire;
 
 /// Where a wire ends.
@@ -109,9 +110,13 @@ pub struct World {
     /// Their order.
     pub slots: Slots,
     /// The links.
-    pub links: Vec<Link>,
+    pub links: Vec<ScheduledLink>,
+    /// What their use is measured against.
+    pub utilisations: Vec<Utilisation>,
+    /// The link whose arrivals are recorded, and the arrivals so far.
+    pub recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
     /// The wireless LANs.
-    pub cells: Vec<Cell>,
+    pub wireless_lans: Vec<WirelessLan>,
     /// The wire from each link to the next link of a route.
     pub link_wires: Vec<usize>,
     /// What the wire behind each link does to packets.
@@ -149,28 +154,6 @@ pub struct World {
     pub events: u64,
 }
 
-/// What a flow has achieved so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct FlowCount {
-    /// Bytes delivered: payload in order for streams, whole datagrams otherwise.
-    pub delivered_bytes: u64,
-    /// Datagrams sent.
-    pub sent: u64,
-    /// Datagrams received.
-    pub received: u64,
-}
-
-impl FlowCount {
-    /// What was counted since an earlier count.
-    pub fn since(self, then: FlowCount) -> FlowCount {
-        FlowCount {
-            delivered_bytes: self.delivered_bytes - then.delivered_bytes,
-            sent: self.sent - then.sent,
-            received: self.received - then.received,
-        }
-    }
-}
-
 impl Flow {
     /// What it has achieved so far.
     pub fn count(&self) -> FlowCount {
@@ -205,7 +188,8 @@ impl Flow {
 const EVENTS_PER_QUESTION: u64 = 1 << 14;
 
 impl World {
-    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then false.
+    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then
+    /// false.
     pub fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         loop {
             let (now, slot) = self.agenda.next();
@@ -272,23 +256,32 @@ impl World {
         let group = &self.groups[self.group_of[packet.flow as usize] as usize];
         let route = if packet.is_reverse() { &group.backward } else { &group.forward };
         let link = route.links[usize::from(packet.hop)];
-        let mut ear = self.probe.ear::<NOTES>(now, link);
-        self.links[link].arrive(now, packet, &mut self.agenda, &mut ear);
+        if NOTES
+            && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
+            && *recorded == link
+        {
+            arrivals.push((now, packet));
+        }
+        let mut probe = self.probe.at_link::<NOTES>(now, link);
+        self.links[link].arrive(now, packet, &mut self.agenda, &mut probe);
     }
 
     /// A server has finished: the packet goes on the wire.
     #[inline]
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let (links, agenda, probe, mut onward) = self.behind(link);
-        let mut ear = probe.ear::<NOTES>(now, link);
-        links[link].on_done(now, agenda, &mut ear, |packet, agenda| {
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        links[link].on_service(now, agenda, &mut probe, |packet, agenda| {
             onward.forward(now, packet, agenda);
         });
     }
 
     /// The links, and what lies behind one of them.
     #[inline]
-    fn behind(&mut self, link: usize) -> (&mut [Link], &mut Agenda, &mut Probe, Onward<'_>) {
+    fn behind(
+        &mut self,
+        link: usize,
+    ) -> (&mut [ScheduledLink], &mut Agenda, &mut Probe, Onward<'_>) {
         let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
         let (wire, impairment) = (link_wires[link], &mut self.impairments[link]);
         (links, agenda, probe, Onward { wire, wires, groups, group_of, impairment })
@@ -396,3 +389,6 @@ fn note_transfer(
         probe.classes[class].completion.add(completion.as_nanos());
     }
 }
+
+#[cfg(test)]
+mod kernel_windows_tests;

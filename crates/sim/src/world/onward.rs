@@ -1,10 +1,10 @@
 //! What packets find behind a link.
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Ecn, Time};
+use sojourn_link::Impairment;
 
 use super::{End, Group};
 use crate::agenda::Agenda;
-use crate::impairment::Impairment;
 use crate::packet::Packet;
 use crate::wire::Wire;
 
@@ -33,7 +33,25 @@ impl Onward<'_> {
         let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
         match self.impairment {
             None => wire.push(now, packet, agenda),
-            Some(impairment) => impairment.forward(now, packet, wire, agenda),
+            Some(impairment) => impair(impairment, now, packet, wire, agenda),
         }
+    }
+}
+
+/// Puts a packet on an impaired wire, if it is not lost.
+fn impair(
+    impairment: &mut Impairment,
+    now: Time,
+    mut packet: Packet,
+    wire: &mut Wire,
+    agenda: &mut Agenda,
+) {
+    if impairment.bleaches() {
+        packet.ecn = Ecn::NotEct;
+    }
+    match impairment.pass(now) {
+        None => {}
+        Some(start) if impairment.reorders() => wire.insert(start, packet, agenda),
+        Some(start) => wire.push(start, packet, agenda),
     }
 }

@@ -1,12 +1,13 @@
 //! Samples of queues and flows, and what is left in the queues at the end.
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Cause, Sink, Span, Stage, Time};
+use sojourn_measure::Probe;
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{Flow, World};
 use crate::app::stream::Stream;
-use crate::link::Link;
-use crate::probe::{Probe, Remains};
+use crate::link::ScheduledLink;
+use crate::packet::Packet;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
@@ -78,7 +79,7 @@ impl World {
 
 /// Notes what still waits at the end in one queue.
 pub(crate) fn empty_queue<const NOTES: bool>(
-    link: &mut Link,
+    link: &mut ScheduledLink,
     queue: usize,
     end: Time,
     probe: &mut Probe,
@@ -88,13 +89,24 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     let dropped: u64 = counters.dropped.iter().sum();
     // Eviction and drops at the head included, every packet left exactly once.
     assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
-    let mut remains = Remains(Vec::new());
+    let mut drops = Drops(Vec::new());
     let mut departures = Vec::new();
-    link.drain(end, &mut remains, |packet, enqueued| departures.push((packet, enqueued)));
-    let mut ear = probe.ear::<NOTES>(end, queue);
-    for (packet, enqueued) in remains.0.iter().chain(&departures) {
-        ear.waiting(packet, *enqueued);
+    link.drain(end, &mut drops, |packet, enqueued| departures.push((packet, enqueued)));
+    let mut probe = probe.at_link::<NOTES>(end, queue);
+    for (packet, enqueued) in drops.0.iter().chain(&departures) {
+        probe.waiting(packet, *enqueued);
     }
+}
+
+/// What a law drops while its queue is emptied at the end of the run, which counts as waiting too.
+struct Drops(Vec<(Packet, Time)>);
+
+impl Sink<Packet> for Drops {
+    fn dropped(&mut self, packet: Packet, enqueued: Time, _stage: Stage, _cause: Cause) {
+        self.0.push((packet, enqueued));
+    }
+
+    fn marked(&mut self, _packet: &mut Packet, _enqueued: Time, _stage: Stage, _cause: Cause) {}
 }
 
 fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
@@ -118,7 +130,8 @@ fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
     }
 }
 
-/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one added.
+/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one
+/// added.
 fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
     let payload = u64::from(stream.payload_bytes());
     let (sent, again) = stream.bytes_sent();

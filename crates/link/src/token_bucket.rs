@@ -1,12 +1,12 @@
-//! A token bucket (endpoints sheet §5.3), in integers: tokens are bits, counted in billionths, so that
-//! a nanosecond at any whole rate is a whole number of them.
+//! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers: tokens are
+//! bits, counted in billionths, so that a nanosecond at any whole rate is a whole number of them.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::Bucket;
 
 const PER_BYTE: i64 = 8 * 1_000_000_000;
 
-/// Tokens of a link.
+/// A token bucket of a given rate and depth.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     bps: u64,
@@ -38,13 +38,13 @@ impl TokenBucket {
     pub fn take(&mut self, now: Time, bytes: u32) {
         self.refill(now);
         self.tokens -= i64::from(bytes) * PER_BYTE;
-        debug_assert!(self.overdraft || self.tokens >= 0, "tbf never leaves a debt");
+        debug_assert!(self.overdraft || self.tokens >= 0, "only an overdraft owes tokens");
     }
 
     fn refill(&mut self, now: Time) {
-        let came = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
-        let room = (self.depth - self.tokens).unsigned_abs();
-        self.tokens += came.min(u128::from(room)) as i64;
+        let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
+        let missing = (self.depth - self.tokens).unsigned_abs();
+        self.tokens += accrued.min(u128::from(missing)) as i64;
         self.counted = now;
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn htb_lends_one_packet_and_waits_until_the_debt_is_paid() {
+    fn htb_lends_one_packet_and_waits_until_no_tokens_are_owed() {
         let mut bucket = bucket(10_000, 1_000, true);
         let mut now = Time::ZERO;
         let mut departures = Vec::new();

@@ -1,5 +1,5 @@
-//! How a voice call sounds: the reduced E-model (ITU-T G.107; Cole and Rosenbluth 2001; endpoints sheet
-//! §4.5) for G.711 with packet-loss concealment.
+//! How a voice call sounds: the E-model (ITU-T G.107) as reduced by Cole and Rosenbluth 2001, for
+//! G.711 with packet-loss concealment.
 
 /// R of a perfect call (G.107, default settings).
 const BEST: f64 = 93.2;
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t50_to_t57_ratings_and_opinions() {
+    fn ratings_and_opinions_follow_the_reduced_e_model() {
         let concealed = LOSS_ROBUSTNESS;
         for (delay_ms, percent, robustness, rated, scored) in [
             (0.0, 0.0, concealed, 93.2, 4.409),

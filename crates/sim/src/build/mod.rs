@@ -1,37 +1,45 @@
 //! Builds a world from a resolved scenario: components and their alarms in a documented order.
 
+mod ends;
+mod links;
+mod transport;
+
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, Rate, Rng, Span, Time, registry};
+use sojourn_aqm::{Rate, Rng, Span, Time};
+use sojourn_link::SerialLink;
+use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 
+use self::ends::{ecn, initial_window, window_rule};
+pub(crate) use self::links::link;
+use self::links::{impairment, wireless_lans};
+use self::transport::{Transport, transport};
+pub use self::transport::{TransportSummary, transports};
 use crate::SimError;
-use crate::agenda::{Agenda, Slot};
+use crate::agenda::Agenda;
 use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::{Plan, Stream};
 use crate::cc::CustomControls;
-use crate::ends::{ecn, initial_window, window_rule};
-use crate::link::Link;
-use crate::probe::Probe;
-use crate::serve::{cells, impairment, server};
 use crate::tcp::Segments;
-use crate::transport::{Transport, transport};
-use crate::wire::{Line, Wire};
-use crate::world::bins::Bins;
-use crate::world::{End, Flow, FlowCount, Group, Route, Sampling, Slots, World};
 
-/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse link.
+use crate::wire::Wire;
+use crate::world::{End, Flow, Group, Route, Sampling, Slots, World};
+
+/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
+/// link.
 const WIRES_PER_GROUP: usize = 3;
 
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is brought for
-/// flows that there are not.
-pub fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimError> {
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is
+/// brought for flows that there are not.
+pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
@@ -53,7 +61,7 @@ pub fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimErro
         agenda,
         slots,
         links,
-        cells: cells(plan),
+        wireless_lans: wireless_lans(plan),
         link_wires: (0..plan.links.len()).collect(),
         impairments: plan.links.iter().map(|link| impairment(plan, link)).collect(),
         wires,
@@ -65,6 +73,8 @@ pub fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimErro
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         at_warmup: vec![FlowCount::default(); flows],
+        utilisations: plan.links.iter().map(Utilisation::of).collect(),
+        recorded_arrivals: None,
         bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
         latency: plan.record.latency,
         sampling: Sampling {
@@ -112,54 +122,28 @@ fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]
     }
 }
 
-/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that a
-/// group shares are lines on its wires.
+/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
+/// a group shares are serial links on its wires.
 fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
         plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();
     for (group, built) in plan.flows.iter().zip(groups) {
         let delay_of = |links: &[usize]| links.last().map_or(Span::ZERO, |&l| plan.links[l].delay);
-        let lines = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();
+        let rates = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();
         let (near, far) = (group.sender_downlink, group.receiver_rate);
-        let (back, back_lines) = match built.backward.links.is_empty() {
-            true => (End::Sender, lines([far, near])),
-            false => (End::Link, lines([far, None])),
+        let (back, back_rates) = match built.backward.links.is_empty() {
+            true => (End::Sender, rates([far, near])),
+            false => (End::Link, rates([far, None])),
         };
         let to_receiver = delay_of(&group.path) + group.egress_delay;
         let to_sender = delay_of(&group.reverse) + group.return_egress_delay;
-        wires.push((to_receiver, End::Receiver, lines([far, None])));
-        wires.push((group.return_delay, back, back_lines));
-        wires.push((to_sender, End::Sender, lines([near, None])));
+        wires.push((to_receiver, End::Receiver, rates([far, None])));
+        wires.push((group.return_delay, back, back_rates));
+        wires.push((to_sender, End::Sender, rates([near, None])));
     }
     let wire =
-        |(i, (delay, end, lines))| (Wire::new(delay, slots.wires + i).with_lines(lines), end);
+        |(i, (delay, end, rates))| (Wire::new(delay, slots.wires + i).with_links(rates), end);
     wires.into_iter().enumerate().map(wire).collect()
-}
-
-/// Builds one link. `slots` ring for its server, the first wireless LAN and its queue.
-///
-/// # Errors
-/// [`SimError::Invalid`] for an AQM that cannot be made.
-pub(crate) fn link(
-    plan: &Resolved,
-    place: usize,
-    (server_slot, media, timer_slot): (Slot, Slot, Slot),
-    agenda: &mut Agenda,
-) -> Result<Link, SimError> {
-    let link = &plan.links[place];
-    let env = Env {
-        limit: link.limit,
-        mtu_bytes: link.mtu_bytes,
-        rate: Some(link.capacity.initial_rate()),
-        salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
-    };
-    let make = if plan.record.signals { registry::build_watched } else { registry::build };
-    let queue = make(&link.queue, &env).map_err(|error| {
-        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
-    })?;
-    let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let slots = (server_slot, timer_slot);
-    Ok(Link::new(queue, rng, server(link, media), link.framing_bytes, slots, agenda))
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so
@@ -179,7 +163,7 @@ fn add_flows(
         let stream = |purpose: &str| {
             Rng::stream(plan.seed, &format!("{}/{purpose}", group.name), u64::from(i))
         };
-        let start = draw_start(group.start, &mut stream("start"));
+        let start = draw::start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let flow = build_flow(
             (index as u32, plan.record.latency),
@@ -190,8 +174,8 @@ fn add_flows(
         );
         world.agenda.set(world.slots.flows + index, flow.next_timer());
         let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
-        let line = Line::new(group.access_rate);
-        world.accesses.push(Access::new(line, group.access_delay, wire));
+        let link = SerialLink::new(group.access_rate);
+        world.accesses.push(Access::new(link, group.access_delay, wire));
         world.flows.push(flow);
         world.group_of.push(place as u32);
     }
@@ -210,13 +194,6 @@ fn check_brought(plan: &Resolved, brought: &CustomControls) -> Result<(), SimErr
             Err(SimError::invalid(&format!("cc[{name}]"), message))
         }
     }
-}
-
-/// When a flow starts: drawn evenly between the two times.
-pub fn draw_start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
-    let range = (latest - earliest).as_nanos();
-    let drawn = if range > 0 { rng.below(range) } else { 0 };
-    Time::ZERO + earliest + Span::from_nanos(drawn)
 }
 
 fn build_flow(

@@ -1,25 +1,20 @@
-//! What a wire does to packets beside delaying them evenly: random loss, jitter (endpoints sheet §5.7), and
-//! the ECN field cleared.
+//! What the path behind a link does to packets besides delaying them evenly: random loss, jitter,
+//! and ECN bleaching.
 
-use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 
-use crate::agenda::Agenda;
-use crate::draw;
-use crate::packet::Packet;
-use crate::wire::Wire;
-
-/// What one wire does. Loss and jitter each have a random stream of their own, so that one never shifts the
-/// other's luck.
+/// Loss, jitter and bleaching on one path. Loss and jitter each have a random stream of their own,
+/// so that one never changes what the other draws.
 #[derive(Debug)]
 pub struct Impairment {
     loss: Option<(Loss, Rng)>,
     jitter: Option<(Jitter, Rng)>,
-    /// The ECN field is cleared.
     bleaches: bool,
-    /// Gilbert and Elliott's state.
+    /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
-    /// When the last packet that kept its place was put on the wire.
+    /// When the last packet started that jitter kept in order.
     last: Time,
     offered: u64,
     lost: u64,
@@ -27,8 +22,8 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// The impairment of the wire behind a link, whose random streams are named after it; none where it has
-    /// neither loss nor jitter and leaves the ECN field alone.
+    /// The impairment behind a link, whose random streams are named after the link; none where
+    /// there is neither loss nor jitter and the ECN field is left alone.
     pub fn behind(
         link: &str,
         seed: u64,
@@ -59,17 +54,14 @@ impl Impairment {
         })
     }
 
-    /// Puts a packet on the wire, if it is not lost.
-    pub fn forward(&mut self, now: Time, mut packet: Packet, wire: &mut Wire, agenda: &mut Agenda) {
-        if self.bleaches {
-            packet.ecn = Ecn::NotEct;
-        }
-        let reorders = self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder);
-        match self.pass(now) {
-            None => {}
-            Some(start) if reorders => wire.insert(start, packet, agenda),
-            Some(start) => wire.push(start, packet, agenda),
-        }
+    /// Whether the ECN field of every packet is cleared.
+    pub fn bleaches(&self) -> bool {
+        self.bleaches
+    }
+
+    /// Whether packets may overtake each other.
+    pub fn reorders(&self) -> bool {
+        self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder)
     }
 
     /// The warm-up is over: summaries count from here on.
@@ -77,7 +69,7 @@ impl Impairment {
         self.at_warmup = (self.offered, self.lost);
     }
 
-    /// A packet is put on the wire now. Returns from when on its even delay counts, or nothing if it is
+    /// A packet leaves the link now. Returns when its propagation delay starts, or nothing if it is
     /// lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
@@ -94,12 +86,14 @@ impl Impairment {
         Some(self.last)
     }
 
-    /// Packets put on the wire since the warm-up, and how many of them were lost.
+    /// Packets since the warm-up, and how many of them were lost.
     pub fn counted(&self) -> (u64, u64) {
         (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
     }
 
-    /// Gilbert and Elliott: the state changes first, then it decides.
+    /// In the model of Gilbert (1960) and Elliott (1963) the state changes first, then it decides:
+    /// our choice, which makes the mean length of a burst that of the bad state. Linux decides by
+    /// the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
@@ -115,6 +109,7 @@ impl Impairment {
     }
 }
 
+/// Draws an extra delay.
 fn extra(extra: Extra, rng: &mut Rng) -> Span {
     match extra {
         Extra::Uniform(max) => Span::from_nanos(rng.below(max.as_nanos())),
@@ -136,8 +131,8 @@ mod tests {
 
     /// Which of a number of packets are lost.
     fn losses(loss: Loss, packets: usize) -> Vec<bool> {
-        let mut wire = with(Some(loss), None);
-        (0..packets).map(|_| wire.pass(Time::ZERO).is_none()).collect()
+        let mut path = with(Some(loss), None);
+        (0..packets).map(|_| path.pass(Time::ZERO).is_none()).collect()
     }
 
     #[test]
@@ -154,7 +149,8 @@ mod tests {
         let loss = Loss::GilbertElliott { enter: 0.01, leave: 0.25, bad: 1.0, good: 0.0 };
         let lost = losses(loss, 400_000);
         let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
-        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5 packets.
+        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5
+        // packets.
         assert!((share / (0.01 / 0.26) - 1.0).abs() < 0.08, "{share}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean = share * lost.len() as f64 / bursts;
@@ -162,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn jitter_delays_by_its_mean_and_keeps_order_if_told_so() {
+    fn jitter_delays_by_its_mean_and_keeps_order_unless_it_may_reorder() {
         let mean = Span::from_millis(5);
         for reorder in [false, true] {
             let extra = Extra::Exponential(mean);
-            let mut wire = with(None, Some(Jitter { extra, reorder }));
+            let mut path = with(None, Some(Jitter { extra, reorder }));
             let times: Vec<Time> = (0..10_000)
-                .map(|i| wire.pass(Time::ZERO + Span::from_millis(i)).expect("none is lost"))
+                .map(|i| path.pass(Time::ZERO + Span::from_millis(i)).expect("none is lost"))
                 .collect();
             let overtaken = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
             assert_eq!(overtaken > 0, reorder, "{overtaken}");
@@ -185,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn loss_does_not_shift_the_luck_of_jitter() {
+    fn loss_does_not_change_what_jitter_draws() {
         let jitter = Jitter { extra: Extra::Uniform(Span::from_millis(9)), reorder: true };
         let times = |loss| {
-            let mut wire = with(loss, Some(jitter));
-            (0..5).map(|_| wire.pass(Time::ZERO)).collect::<Vec<_>>()
+            let mut path = with(loss, Some(jitter));
+            (0..5).map(|_| path.pass(Time::ZERO)).collect::<Vec<_>>()
         };
         assert_eq!(times(None), times(Some(Loss::Bernoulli(0.0))));
     }

@@ -1,4 +1,5 @@
-//! Delivery opportunities of a recorded link, repeated for ever (Mahimahi; endpoints sheet §5.6).
+//! Delivery opportunities of a recorded link, repeated for ever (Netravali et al. 2015; Mahimahi's
+//! src/frontend/link_queue.cc).
 
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn t61_repeats_with_the_period_of_its_last_line() {
+    fn repeats_with_the_period_of_its_last_line() {
         let mut opportunities = recording(&[1, 1, 5]);
         let mut times = Vec::new();
         for _ in 0..6 {

@@ -1,21 +1,19 @@
 //! Congestion windows of a real kernel under given losses and marks (testdata/kernel), against
 //! those of the profile `linux` under the same losses and marks (fact tcp-4).
 
-mod common;
-
 use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{group, link, mbit, ms, tcp};
 use sojourn_aqm::{
-    Backlog, Cause, Departure, Packet as _, Qdisc, Rng, Sink, Span, Stage, Time, Var,
+    Backlog, Cause, Departure, Packet as _, Qdisc, Rate, Rng, Sink, Span, Stage, Time, Var,
 };
-use sojourn_scenario::resolved::{App, Capacity, Ecn, Resolved};
-use sojourn_sim::build;
-use sojourn_sim::link::{Link, Server};
-use sojourn_sim::packet::{Kind, Packet};
-use sojourn_sim::transmitter::Transmitter;
+use sojourn_link::{Link, Server};
+use sojourn_scenario::{Resolved, Scenario, Source};
+
+use crate::build;
+use crate::link::{LinkSlots, ScheduledLink};
+use crate::packet::{Kind, Packet};
 
 /// A queue that drops and marks exactly the data packets with the given numbers, counted from 1.
 struct Listed {
@@ -98,23 +96,32 @@ fn recording(name: &str) -> Recording {
 
 /// The scenario of the recordings.
 fn scenario(recorded: &Recording) -> Resolved {
-    let mut tcp = tcp(&recorded.cc);
-    tcp.ecn = (!recorded.marks.is_empty()).then(Ecn::default);
-    let mut flow = group("bulk", 1, App::Bulk { tcp, bytes: None });
-    flow.access_rate = mbit(1000);
-    flow.rtt = ms(50);
-    // 50 ms less twice the link's 10 ms, in quarters; the return path mirrors the forward delays.
-    let quarter = Span::from_micros(7_500);
-    (flow.access_delay, flow.egress_delay) = (quarter, quarter);
-    flow.return_delay = ms(10) + quarter.times(2);
-    let mut link = link("bottleneck", "taildrop", 15_000_000);
-    link.capacity = Capacity::Constant(mbit(100));
-    link.delay = ms(10);
-    let mut scenario = common::scenario(1, vec![link], vec![flow]);
-    scenario.duration = recorded.duration;
-    scenario.record.flows = true;
-    scenario.record.sample = Span::from_micros(500);
-    scenario
+    let ecn = if recorded.marks.is_empty() { "false" } else { "true" };
+    let text = format!(
+        r#"
+        name = "kernel-windows"
+        duration = "{}ms"
+        record = {{ flows = true, sample = "500us" }}
+        [links.bottleneck]
+        rate = "100mbit"
+        delay = "10ms"
+        buffer = "15MB"
+        queue = "taildrop"
+        [[flows]]
+        name = "bulk"
+        path = ["bottleneck"]
+        rtt = "50ms"
+        access_rate = "1gbit"
+        cc = "{}"
+        ecn = {ecn}
+        app = {{ kind = "bulk" }}
+        "#,
+        recorded.duration.as_nanos() / 1_000_000,
+        recorded.cc
+    );
+    let no_traces = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let loaded = Scenario::load(&text, &Source::default(), &no_traces);
+    loaded.expect("a valid scenario").resolved().clone()
 }
 
 /// The simulator's window in segments, every half millisecond.
@@ -123,11 +130,10 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let mut world = build::world(&scenario, &std::collections::BTreeMap::new()).unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
-    let transmitter = Transmitter::new(mbit(100));
-    let server = Server::Steady { transmitter, changes: Vec::new(), in_service: None };
-    let slots = (0, world.slots.timers);
-    let rng = Rng::stream(1, "queue", 0);
-    world.links[0] = Link::new(queue, rng, server, 0, slots, &mut world.agenda);
+    let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());
+    let slots = LinkSlots { service: 0, timer: world.slots.timers, medium: None };
+    let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
+    world.links[0] = ScheduledLink::new(link, 0, slots, &mut world.agenda);
     assert!(world.run::<false>(&|_| true));
     let row =
         |row: &sojourn_record::rows::FlowRow| (row.t.as_nanos() / 1000, row.cwnd_bytes / 1448);

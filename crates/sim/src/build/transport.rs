@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sojourn_scenario::resolved::{Resolved, Tcp};
 
+use super::ends::initial_window;
 use crate::SimError;
 use crate::cc::{self, ConfiguredControl, CustomControls, Feedback};
-use crate::ends::initial_window;
 use crate::tcp::profile::{self, AckRule, Profile};
 
 /// The rules of a group's TCP, and its congestion control.

@@ -1,15 +1,12 @@
-//! The numbers of a run, and everything else it has to say.
+//! The tables of a run, made of what was measured.
 
-use sojourn_aqm::{Cause, Time, Var};
+use sojourn_aqm::{Cause, Var};
 use sojourn_record::Histogram;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Resolved};
 
 use crate::emodel;
-use crate::impairment::Impairment;
-use crate::link::{Link, Server};
-use crate::probe::{ClassStats, LinkStats, Probe};
-use crate::world::{FlowCount, World};
+use crate::{ClassStats, FlowCount, LinkStats, Probe};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
 pub const BUILTIN_VARS: [Var; 7] = [
@@ -30,8 +27,10 @@ const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
 
-/// What an engine knows at the end of a run: a simulated world, or the record of real packets.
+/// What an engine knows at the end of a run.
 pub struct Outcome {
+    /// The names of the classes, in the order of first use.
+    pub class_names: Vec<String>,
     /// What happened at the queues and to the classes.
     pub probe: Probe,
     /// Part of each link's capacity that was used after the warm-up.
@@ -40,7 +39,8 @@ pub struct Outcome {
     pub vars: Vec<Vec<Var>>,
     /// What each flow delivered after the warm-up.
     pub counts: Vec<FlowCount>,
-    /// Packets offered to each link's wire, and those that it lost at random; none: it loses none.
+    /// Packets offered to the path behind each link, and those of them that were lost at random;
+    /// none where no packet can be.
     pub wire_losses: Vec<Option<(u64, u64)>>,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
@@ -52,37 +52,13 @@ pub struct Outcome {
     pub events: u64,
 }
 
-impl From<World> for Outcome {
-    /// Takes everything out of a world that has run.
-    fn from(world: World) -> Outcome {
-        let window = (world.warmup, world.end);
-        let links = world.links.iter().zip(&world.probe.links);
-        let losses = world.impairments.iter();
-        let counted =
-            world.flows.iter().zip(&world.at_warmup).map(|(flow, then)| flow.count().since(*then));
-        Outcome {
-            utilisations: links
-                .map(|(link, stats)| utilisation(link.server(), stats, window))
-                .collect(),
-            wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
-            vars: world.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),
-            counts: counted.collect(),
-            flow_samples: world.flow_samples,
-            flow_states: world.flow_states,
-            bins: world.bins.map(|bins| bins.rows).unwrap_or_default(),
-            events: world.events,
-            probe: world.probe,
-        }
-    }
-}
-
 /// Makes the tables of a run.
 pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
     let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
     let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
-    let bins = outcome.bins;
+    let (bins, class_names) = (outcome.bins, outcome.class_names);
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &probe.links[link];
@@ -93,7 +69,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
     let (flows, flow_classes) = flow_names(plan);
-    for (class, name) in plan.classes().iter().enumerate() {
+    for (class, name) in class_names.iter().enumerate() {
         let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
         let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
         let stats = &probe.classes[class];
@@ -126,7 +102,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         flow_samples,
         flow_states,
         bins,
-        class_names: plan.classes(),
+        class_names,
         states: probe.states,
         transfers: probe.transfers,
         summary,
@@ -138,12 +114,12 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     }
 }
 
-/// A queue that was watched without a world around it.
+/// A queue that was measured alone.
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// Part of its link's capacity that was used; none: packets passed without a queue, and there is
-    /// nothing to say of it.
+    /// Part of its link's capacity that was used; none where packets passed without a queue, which
+    /// has no rows then.
     pub utilisation: Option<f64>,
     /// The state variables of its discipline, behind those of every queue.
     pub vars: Vec<Var>,
@@ -175,20 +151,8 @@ pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run
     }
 }
 
-/// The same of a link that was played a tape, from start to end.
-pub(crate) fn collect_link(link: &Link, probe: Probe, name: &str, plan: &Resolved) -> Run {
-    let window = (Time::ZERO, Time::ZERO + plan.duration);
-    let utilisation = utilisation(link.server(), &probe.links[0], window);
-    let queue = QueueSeen {
-        name: name.to_owned(),
-        utilisation: Some(utilisation),
-        vars: link.vars().to_vec(),
-    };
-    let (flows, classes) = flow_names(plan);
-    Run { flows, classes, ..collect_queues(probe, vec![queue], plan.duration.as_secs()) }
-}
-
-fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
+/// The name of each flow of a scenario, and its class.
+pub fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
     let names = plan.flows.iter().flat_map(|group| {
         (0..group.count).map(move |i| match group.count {
             1 => group.name.clone(),
@@ -212,16 +176,13 @@ fn push_histogram(
     }
 }
 
-/// A voice call plays out once this part of its packets has arrived; those later are not counted lost.
+/// A voice call plays out once this part of its packets has arrived; those later are not counted
+/// lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
 /// Constant traffic of at most this rate is taken for a call.
 const VOICE_BPS: u64 = 100_000;
 /// Time to fill a packet with voice: 20 ms frames of G.711.
 const PACKETISATION_S: f64 = 0.020;
-
-fn utilisation(server: &Server, stats: &LinkStats, window: (Time, Time)) -> f64 {
-    server.used(&stats.total.since(&stats.at_warmup), stats.busy, window)
-}
 
 fn summarise_queue(
     rows: &mut Vec<SummaryRow>,
@@ -238,7 +199,7 @@ fn summarise_queue(
         &stats.delays,
         ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
     );
-    let counts = stats.total.since(&stats.at_warmup);
+    let counts = stats.counted();
     row("utilisation", utilisation, "1");
     row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
     row("arrived", counts.arrived as f64, "packets");
@@ -265,7 +226,7 @@ fn summarise_queue(
     }
 }
 
-/// What the wire behind a queue lost at random; these packets count as sent.
+/// What was lost at random behind a link; these packets count as sent.
 fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
     let mut row = |metric, value, unit| {
         rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
@@ -338,7 +299,8 @@ fn is_voice(app: &App) -> bool {
     matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
 }
 
-/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe 1984).
+/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe
+/// 1984).
 fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

@@ -1,10 +1,11 @@
-//! Draws from distributions, each from a stream of its own.
+//! Draws from the distributions that a scenario may name.
 
-use sojourn_aqm::Rng;
-use sojourn_scenario::resolved::{Shape, Sizes};
+use sojourn_aqm::{Rng, Span, Time};
 
-/// How often a size is drawn again that is outside of its limits, before the nearest limit is taken. A
-/// distribution whose mean is inside hardly ever gets there.
+use crate::resolved::{Shape, Sizes};
+
+/// How often a size is drawn again that is outside of its limits, before the nearest limit is
+/// taken. A distribution whose mean is inside hardly ever gets there.
 const DRAWS_AGAIN: u32 = 1_000;
 
 /// A size in bytes.
@@ -28,13 +29,20 @@ pub fn size(rng: &mut Rng, sizes: &Sizes) -> u64 {
     if drawn < min as f64 { min } else { max }
 }
 
+/// A start time, uniform from the first until before the second; if they are equal, at that time.
+pub fn start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
+    let range = (latest - earliest).as_nanos();
+    let drawn = if range > 0 { rng.below(range) } else { 0 };
+    Time::ZERO + earliest + Span::from_nanos(drawn)
+}
+
 /// A Pareto number of this shape, at least `scale`.
 pub fn pareto(rng: &mut Rng, shape: f64, scale: f64) -> f64 {
     scale / libm::pow(1.0 - rng.uniform(), 1.0 / shape)
 }
 
-/// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes two
-/// uniform numbers.
+/// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes
+/// two uniform numbers.
 pub fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(rng.exponential(2.0));
     radius * libm::sin(core::f64::consts::TAU * rng.uniform())
@@ -86,7 +94,7 @@ mod tests {
         // Pareto of shape 2 between L and H, drawn again outside: mean 2 L H / (L + H).
         let pareto = drawn(Shape::Pareto(2.0), 1_000, 100_000);
         assert!((pareto / (2.0 * 100_000.0 / 101.0) - 1.0).abs() < 0.02, "{pareto}");
-        // The web model's main object (endpoints sheet §4.3): limits cost a tenth of the mean at most.
+        // The web model's main object: its limits cost a tenth of the mean at most.
         let main = drawn(Shape::LogNormal(10_710.0, 25_032.0), 100, 2_000_000);
         assert!((0.9..1.02).contains(&(main / 10_710.0)), "{main}");
     }

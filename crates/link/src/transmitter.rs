@@ -1,5 +1,5 @@
-//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to the
-//! next, so that the long-run rate is exact.
+//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to
+//! the next, so that the long-run rate is exact.
 
 use sojourn_aqm::{Rate, Span};
 
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn serialises_the_sizes_of_endpoints_fact_t43() {
+    fn at_10_mbit_a_byte_takes_800_ns() {
         let mut transmitter = Transmitter::new(Rate::from_bps(10_000_000));
         let sizes = [40, 218, 1000, 1040, 1507, 1514, 1538];
         let micros = [32_000, 174_400, 800_000, 832_000, 1_205_600, 1_211_200, 1_230_400];

@@ -1,0 +1,131 @@
+//! A path with a fixed propagation delay and no loss.
+
+use std::collections::VecDeque;
+
+use sojourn_aqm::{Rate, Span, Time};
+
+use crate::SerialLink;
+
+/// Packets in flight, in the order in which they come out. The path may contain serial links that
+/// several flows share; as the delay is the same for all packets, it does not matter where they
+/// are.
+#[derive(Debug)]
+pub struct DelayLine<P> {
+    delay: Span,
+    links: Vec<SerialLink>,
+    in_flight: VecDeque<(Time, P)>,
+}
+
+impl<P> DelayLine<P> {
+    /// An empty line.
+    pub fn new(delay: Span) -> DelayLine<P> {
+        DelayLine { delay, links: Vec::new(), in_flight: VecDeque::new() }
+    }
+
+    /// The same with serial links of these rates, one after the other.
+    pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> DelayLine<P> {
+        DelayLine { links: rates.into_iter().map(SerialLink::new).collect(), ..self }
+    }
+
+    /// A packet of `bytes` enters now. Returns whether it is the next to come out.
+    #[inline]
+    pub fn push(&mut self, now: Time, packet: P, bytes: u32) -> bool {
+        let through = self.links.iter_mut().fold(now, |at, link| link.pass(at, bytes));
+        self.push_at(through + self.delay, packet)
+    }
+
+    /// A packet enters that comes out at `arrival`, not before any other. Returns whether it is the
+    /// next to come out.
+    #[inline]
+    pub fn push_at(&mut self, arrival: Time, packet: P) -> bool {
+        debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
+        let is_next = self.in_flight.is_empty();
+        self.in_flight.push_back((arrival, packet));
+        is_next
+    }
+
+    /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets
+    /// that come out at the same time do so in the order of these calls. Returns whether it is the
+    /// next to come out.
+    pub fn insert(&mut self, start: Time, packet: P) -> bool {
+        debug_assert!(self.links.is_empty(), "a serial link serves in the order of arrival");
+        let arrival = start + self.delay;
+        let behind = self.in_flight.iter().rev().take_while(|&&(at, _)| at > arrival).count();
+        let place = self.in_flight.len() - behind;
+        self.in_flight.insert(place, (arrival, packet));
+        place == 0
+    }
+
+    /// When the next packet comes out; never, if there is none.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// Takes the next packet, with the time at which it comes out. Whether that time has come is for the
+    /// host to know; see [`DelayLine::next_arrival`].
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, P)> {
+        self.in_flight.pop_front()
+    }
+
+    /// The propagation delay.
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// How many packets are in flight.
+    pub fn len(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Whether no packet is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// (milliseconds, packet) of everything that comes out.
+    fn out(mut line: DelayLine<u32>) -> Vec<(u64, u32)> {
+        let all = std::iter::from_fn(|| line.pop());
+        all.map(|(at, packet)| (at.as_nanos() / 1_000_000, packet)).collect()
+    }
+
+    #[test]
+    fn without_links_a_packet_is_only_delayed() {
+        let mut line = DelayLine::new(Span::from_millis(20));
+        assert!(line.push(ms(1), 1, 1500));
+        assert!(!line.push(ms(1), 2, 1500));
+        assert_eq!(line.next_arrival(), ms(21));
+        assert_eq!(line.pop(), Some((ms(21), 1)));
+        assert_eq!(out(line), [(21, 2)]);
+    }
+
+    #[test]
+    fn shared_links_serialise_packets_before_the_delay() {
+        let rate = Rate::from_bps(8_000_000); // 1000 bytes take a millisecond
+        let mut line = DelayLine::new(Span::from_millis(5)).with_links([rate, rate]);
+        line.push(ms(0), 1, 1000);
+        line.push(ms(0), 2, 1000);
+        assert_eq!(out(line), [(7, 1), (8, 2)]);
+    }
+
+    #[test]
+    fn an_inserted_packet_overtakes_later_ones_only() {
+        let mut line = DelayLine::new(Span::from_millis(5));
+        assert!(line.insert(ms(3), 1));
+        assert!(!line.insert(ms(9), 2));
+        assert!(!line.insert(ms(3), 3));
+        assert!(line.insert(ms(1), 4));
+        assert_eq!(line.len(), 4);
+        assert_eq!(out(line), [(6, 4), (8, 1), (8, 3), (14, 2)]);
+    }
+}

@@ -1,0 +1,36 @@
+//! Links, generic over the packet: the simulator sends its own packets through them, the user-space
+//! router real ones.
+//!
+//! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it lie an
+//! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a
+//! clock or keeps an event queue: each part says when it wants to be called next, and the host
+//! calls it then.
+//!
+//! What happens at a link is reported to a [`LinkObserver`]. The host reports arrivals itself,
+//! because it may drop or mark a packet before it offers it to the link.
+
+#![warn(unreachable_pub)]
+
+mod delay_line;
+mod impairment;
+mod link;
+mod observer;
+mod opportunities;
+mod serial_link;
+mod server;
+mod shaper;
+mod token_bucket;
+mod transmitter;
+mod tx_ring;
+
+pub use delay_line::DelayLine;
+pub use impairment::Impairment;
+pub use link::Link;
+pub use observer::LinkObserver;
+pub use opportunities::Opportunities;
+pub use serial_link::SerialLink;
+pub use server::Server;
+pub use shaper::Shaper;
+pub use token_bucket::TokenBucket;
+pub use transmitter::Transmitter;
+pub use tx_ring::TxRing;

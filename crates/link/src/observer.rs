@@ -1,0 +1,15 @@
+//! What a link reports.
+
+use sojourn_aqm::{Departure, Sink, Span};
+
+/// Hears of everything that happens at a link once a packet has been offered to it: drops and marks
+/// through [`Sink`], departures and the work of the server here. An observer is made for one
+/// instant.
+pub trait LinkObserver<P>: Sink<P> {
+    /// A packet leaves the queue; its sojourn time ends.
+    fn departed(&mut self, departure: &Departure<P>);
+    /// The server is busy for `span` from now on.
+    fn busy(&mut self, span: Span);
+    /// A delivery opportunity of a recorded link has carried `bytes`.
+    fn carried(&mut self, bytes: u32);
+}

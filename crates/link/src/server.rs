@@ -1,0 +1,140 @@
+//! How a link sends.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Packet, Rate, Time};
+use sojourn_scenario::resolved::{Device, Trace};
+
+use crate::link::Queue;
+use crate::{LinkObserver, Opportunities, Shaper, Transmitter, TxRing};
+
+/// The server of a link.
+#[derive(Debug)]
+pub enum Server<P> {
+    /// One packet after the other at the rate of a line.
+    Steady(Steady<P>),
+    /// At recorded delivery opportunities.
+    Recorded(Recorded<P>),
+    /// Through a token bucket, a device, or both.
+    Shaped(Box<Shaper<P>>),
+    /// Over a medium that several transmitters share. The host decides when the packet at the head
+    /// of the ring is sent, and takes it then with [`Link::take_head`](crate::Link::take_head).
+    SharedMedium(Box<TxRing<P>>),
+}
+
+impl<P: Packet> Server<P> {
+    /// A server at `rate`, which changes at given times; `changes` has the next one last. The
+    /// packet in service finishes at its old rate, as in ns-2 and ns-3, which compute when a packet
+    /// has left as its transmission starts. The discipline learns of a change when the next packet
+    /// starts.
+    pub fn steady(rate: Rate, changes: Vec<(Time, Rate)>) -> Server<P> {
+        debug_assert!(changes.is_sorted_by(|a, b| a.0 > b.0), "the next change is the last");
+        Server::Steady(Steady { transmitter: Transmitter::new(rate), changes, in_service: None })
+    }
+
+    /// A server at the delivery opportunities of a recording.
+    pub fn recorded(trace: Arc<Trace>) -> Server<P> {
+        Server::Recorded(Recorded { opportunities: Opportunities::new(trace), in_service: None })
+    }
+
+    /// A server through a token bucket, a device, or both.
+    pub fn shaped(shaper: Shaper<P>) -> Server<P> {
+        Server::Shaped(Box::new(shaper))
+    }
+
+    /// A server on a shared medium.
+    pub fn shared_medium(device: Option<Device>) -> Server<P> {
+        Server::SharedMedium(Box::new(TxRing::new(device)))
+    }
+}
+
+/// Serialises one packet after the other.
+#[derive(Debug)]
+pub struct Steady<P> {
+    transmitter: Transmitter,
+    /// Rates to come, the next one last.
+    changes: Vec<(Time, Rate)>,
+    in_service: Option<P>,
+}
+
+impl<P: Packet> Steady<P> {
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_service.is_none()
+    }
+
+    /// The packet that has been sent, if one was in service.
+    #[inline]
+    pub(crate) fn sent(&mut self) -> Option<P> {
+        self.in_service.take()
+    }
+
+    /// Takes the next packet into service; returns when to call again.
+    #[inline]
+    pub(crate) fn start<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+    ) -> Time {
+        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
+            self.transmitter = Transmitter::new(rate);
+            queue.on_rate(now, rate);
+        }
+        self.in_service = queue.take(now, observer);
+        match &self.in_service {
+            Some(packet) => {
+                let span = self.transmitter.next(packet.bytes());
+                observer.busy(span);
+                now + span
+            }
+            // A shaping discipline may hold packets back; then the server asks again.
+            None => queue.held_until(),
+        }
+    }
+}
+
+/// Sends what each opportunity carries.
+#[derive(Debug)]
+pub struct Recorded<P> {
+    opportunities: Opportunities,
+    /// The packet being sent, and how many of its bytes are still to go.
+    in_service: Option<(P, u32)>,
+}
+
+impl<P: Packet> Recorded<P> {
+    /// When to call a server to which the first packet has come.
+    pub(crate) fn wake(&mut self, now: Time) -> Option<Time> {
+        self.in_service.is_none().then(|| self.opportunities.after(now))
+    }
+
+    /// An opportunity carries bytes of the packet in service and of those behind it; what it cannot
+    /// carry is lost (Mahimahi, src/frontend/link_queue.cc). Returns when to call again.
+    pub(crate) fn on_opportunity<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+        mut forward: impl FnMut(P),
+    ) -> Time {
+        let mut room = self.opportunities.bytes();
+        self.opportunities.advance();
+        while room > 0 {
+            let served = self.in_service.take().or_else(|| {
+                let packet = queue.take(now, observer)?;
+                let bytes = packet.bytes();
+                Some((packet, bytes))
+            });
+            let Some((packet, left)) = served else { break };
+            let carried = left.min(room);
+            room -= carried;
+            observer.carried(carried);
+            match left - carried {
+                0 => forward(packet),
+                rest => self.in_service = Some((packet, rest)),
+            }
+        }
+        let is_idle = self.in_service.is_none() && queue.is_empty();
+        if is_idle { Time::NEVER } else { self.opportunities.next() }
+    }
+}

@@ -1,0 +1,105 @@
+//! A shaper: a token bucket lets packets out of the queue, a device holds a few of them below it,
+//! and a line sends them one after the other.
+//!
+//! As in Linux, a packet that lacks tokens has left the queue already (sch_tbf.c, tbf_dequeue: to
+//! peek at a child is to take its packet), and the device takes packets until it holds more than
+//! its limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
+
+use sojourn_aqm::{Packet, Rate, Time};
+use sojourn_scenario::resolved::Device;
+
+use crate::link::Queue;
+use crate::{LinkObserver, TokenBucket, Transmitter, TxRing};
+
+/// Bucket, device and line; a bucket or a device may be missing.
+#[derive(Debug)]
+pub struct Shaper<P> {
+    bucket: Option<TokenBucket>,
+    /// The packet that waits for tokens.
+    waiting: Option<P>,
+    /// What the device holds; the first packet is being sent.
+    ring: TxRing<P>,
+    /// Bytes that the line adds to what the queue counts.
+    overhead_bytes: u32,
+    line: Transmitter,
+    /// Rates of the line to come, the next one last.
+    changes: Vec<(Time, Rate)>,
+    /// When the packet being sent has left.
+    done: Option<Time>,
+}
+
+impl<P: Packet> Shaper<P> {
+    /// An idle shaper in front of a line, whose rate changes at given times; `changes` has the next
+    /// one last.
+    pub fn new(
+        bucket: Option<TokenBucket>,
+        device: Option<Device>,
+        line: Rate,
+        changes: Vec<(Time, Rate)>,
+    ) -> Shaper<P> {
+        Shaper {
+            bucket,
+            waiting: None,
+            ring: TxRing::new(device),
+            overhead_bytes: device.map_or(0, |device| device.overhead_bytes),
+            line: Transmitter::new(line),
+            changes,
+            done: None,
+        }
+    }
+
+    /// The packet that has left by now, if one has.
+    pub(crate) fn sent(&mut self, now: Time) -> Option<P> {
+        self.done.take_if(|done| *done <= now)?;
+        Some(self.ring.pop())
+    }
+
+    /// Moves on what can move; returns when to call again.
+    pub(crate) fn advance<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+    ) -> Time {
+        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
+            self.line = Transmitter::new(rate);
+            queue.on_rate(now, rate);
+        }
+        let look_again = self.fill(now, queue, observer);
+        if let (None, Some(bytes)) = (self.done, self.ring.head_bytes()) {
+            let span = self.line.next(bytes + self.overhead_bytes);
+            observer.busy(span);
+            self.done = Some(now + span);
+        }
+        look_again.min(self.done.unwrap_or(Time::NEVER))
+    }
+
+    /// Hands packets down while device and tokens allow; returns when tokens will allow more.
+    fn fill<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+    ) -> Time {
+        while self.ring.has_room() {
+            // Without a packet that waits only a debt keeps the next one in the queue.
+            let needed = self.waiting.as_ref().map_or(0, Packet::bytes);
+            let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, needed));
+            if ready > now {
+                return ready;
+            }
+            let Some(packet) = self.waiting.take().or_else(|| queue.take(now, observer)) else {
+                return queue.held_until();
+            };
+            if let Some(bucket) = &mut self.bucket {
+                if bucket.ready(now, packet.bytes()) > now {
+                    self.waiting = Some(packet);
+                    continue;
+                }
+                bucket.take(now, packet.bytes());
+            }
+            self.ring.push(packet);
+        }
+        Time::NEVER // the next departure makes room
+    }
+}

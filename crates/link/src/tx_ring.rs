@@ -1,0 +1,49 @@
+//! The transmit ring of a device: packets below the queue, where no AQM sees them.
+
+use std::collections::VecDeque;
+
+use sojourn_aqm::{Limit, Packet};
+use sojourn_scenario::resolved::Device;
+
+/// Packets that a device has taken out of the queue; it sends the first of them.
+#[derive(Debug)]
+pub struct TxRing<P> {
+    limit: Limit,
+    packets: VecDeque<P>,
+    bytes: u64,
+}
+
+impl<P: Packet> TxRing<P> {
+    /// An empty ring. Without a device it holds only the packet being sent.
+    pub fn new(device: Option<Device>) -> TxRing<P> {
+        let limit = device.map_or(Limit::Packets(1), |device| device.limit);
+        TxRing { limit, packets: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Whether it takes another packet. A limit in bytes may be exceeded by one packet: Linux stops
+    /// a queue when what the device holds exceeds the limit (include/linux/dynamic_queue_limits.h,
+    /// dql_avail).
+    pub(crate) fn has_room(&self) -> bool {
+        self.packets.is_empty()
+            || match self.limit {
+                Limit::Bytes(bytes) => self.bytes <= bytes,
+                Limit::Packets(packets) => (self.packets.len() as u64) < packets,
+            }
+    }
+
+    pub(crate) fn push(&mut self, packet: P) {
+        self.bytes += u64::from(packet.bytes());
+        self.packets.push_back(packet);
+    }
+
+    pub(crate) fn pop(&mut self) -> P {
+        let packet = self.packets.pop_front().expect("what was sent was in the ring");
+        self.bytes -= u64::from(packet.bytes());
+        packet
+    }
+
+    /// The size of the first packet, as the link accounts it.
+    pub(crate) fn head_bytes(&self) -> Option<u32> {
+        self.packets.front().map(Packet::bytes)
+    }
+}

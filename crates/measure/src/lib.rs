@@ -1,0 +1,30 @@
+//! What every engine counts with: the simulator, the user-space router, the replay of what was
+//! recorded of a kernel.
+//!
+//! An engine shows its packets through [`Measured`] and reports what happens at each link to the
+//! [`LinkProbe`] that [`Probe::at_link`] gives. At the end it fills an [`Outcome`], from which
+//! [`summary`] makes the tables. Histograms live in `sojourn-record`, because they are a table too.
+
+#![warn(unreachable_pub)]
+
+pub mod bins;
+mod counters;
+pub mod decisions;
+mod digest;
+pub mod emodel;
+mod link_probe;
+mod packet;
+mod probe;
+mod round_trips;
+pub mod summary;
+mod utilisation;
+
+pub use bins::Bins;
+pub use counters::{ClassStats, Counters, FlowCount, Interval, LinkStats};
+pub use digest::Digest;
+pub use link_probe::LinkProbe;
+pub use packet::{Kind, Measured, PacketView};
+pub use probe::{Notes, Probe};
+pub use round_trips::RoundTrips;
+pub use summary::{BUILTIN_VARS, Outcome, QueueSeen};
+pub use utilisation::Utilisation;

@@ -1,0 +1,59 @@
+//! A packet as measures see it, whatever an engine's packets are.
+
+use sojourn_aqm::{Cause, Ecn, Stage};
+
+/// What a packet is for. The numbers enter the digest of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A segment of data; `seq` is its number.
+    Data,
+    /// A pure acknowledgement; `seq` is the next number expected.
+    Ack,
+    /// The first packet of a connection.
+    Syn,
+    /// The answer to it.
+    SynAck,
+    /// Asks for an acknowledgement where the receiver's window is closed.
+    WindowProbe,
+    /// A datagram; `seq` counts them.
+    Datagram,
+    /// A request for an object, from receiver to sender; `seq` counts them.
+    Request,
+}
+
+/// What is written down of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketView {
+    /// The flow it belongs to.
+    pub flow: u32,
+    /// Segment number, acknowledgement number or count, by kind.
+    pub seq: u32,
+    /// What it is for.
+    pub kind: Kind,
+    /// Its size as the link accounts it.
+    pub bytes: u32,
+    /// The ECN field on arrival at the queue.
+    pub ecn_in: Ecn,
+    /// Where and why the queue marked it.
+    pub marked: Option<(Stage, Cause)>,
+}
+
+/// A packet that can be measured.
+pub trait Measured {
+    /// As it is now.
+    fn view(&self) -> PacketView;
+    /// The queue has marked it: [`PacketView::marked`] says so from now on.
+    fn note_mark(&mut self, stage: Stage, cause: Cause);
+}
+
+/// For engines that measure what was recorded.
+impl Measured for PacketView {
+    fn view(&self) -> PacketView {
+        *self
+    }
+
+    fn note_mark(&mut self, stage: Stage, cause: Cause) {
+        self.marked = Some((stage, cause));
+    }
+}

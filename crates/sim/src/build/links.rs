@@ -1,0 +1,86 @@
+//! Links, and what lies behind them, from what the scenario says.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Env, Rate, Rng, Time, registry};
+use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
+use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Resolved};
+
+use crate::SimError;
+use crate::agenda::{Agenda, Slot};
+use crate::link::{LinkSlots, ScheduledLink};
+use crate::packet::Packet;
+use crate::wlan::medium::Medium;
+use crate::world::WirelessLan;
+
+/// Builds one link. The alarms are those of its server, the first wireless LAN and its discipline.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(crate) fn link(
+    plan: &Resolved,
+    place: usize,
+    (service, media, timer): (Slot, Slot, Slot),
+    agenda: &mut Agenda,
+) -> Result<ScheduledLink, SimError> {
+    let link = &plan.links[place];
+    let env = Env {
+        limit: link.limit,
+        mtu_bytes: link.mtu_bytes,
+        rate: Some(link.capacity.initial_rate()),
+        salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
+    };
+    let make = if plan.record.signals { registry::build_watched } else { registry::build };
+    let queue = make(&link.queue, &env).map_err(|error| {
+        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
+    })?;
+    let rng = Rng::stream(plan.seed, "queue", place as u64);
+    let medium = match link.capacity {
+        Capacity::Wireless { wlan, .. } => Some(media + wlan),
+        _ => None,
+    };
+    let built = Link::new(queue, rng, server(link));
+    let slots = LinkSlots { service, timer, medium };
+    Ok(ScheduledLink::new(built, link.framing_bytes, slots, agenda))
+}
+
+/// How a link sends.
+fn server(link: &LinkPlan) -> Server<Packet> {
+    let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
+    let (rate, changes, bucket) = match &link.capacity {
+        Capacity::Trace(trace) => return Server::recorded(Arc::clone(trace)),
+        Capacity::Wireless { .. } => return Server::shared_medium(link.device),
+        Capacity::Constant(rate) => (*rate, Vec::new(), None),
+        Capacity::Schedule(steps) => (steps[0].1, later(steps), None),
+        Capacity::Bucket(bucket) => (bucket.line, Vec::new(), Some(TokenBucket::new(bucket))),
+    };
+    match (bucket, link.device) {
+        (None, None) => Server::steady(rate, changes),
+        (bucket, device) => Server::shaped(Shaper::new(bucket, device, rate, changes)),
+    }
+}
+
+/// What the path behind a link does to packets.
+pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
+    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
+}
+
+/// The wireless LANs, with the links that are their transmitters. Random streams are named after
+/// the link.
+pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
+    let lan = |(place, cell)| {
+        let is_on_it = |link: &LinkPlan| match link.capacity {
+            Capacity::Wireless { wlan, .. } => wlan == place,
+            _ => false,
+        };
+        let links = (0..plan.links.len()).filter(|&i| is_on_it(&plan.links[i]));
+        let links: Vec<usize> = links.collect();
+        let stream = |station: usize, purpose: &str| {
+            let name = &plan.links[links[station]].name;
+            Rng::stream(plan.seed, &format!("{name}/{purpose}"), 0)
+        };
+        let medium = Medium::new(cell, links.len(), stream);
+        WirelessLan { medium, links, sent: Vec::new() }
+    };
+    plan.wlans.iter().enumerate().map(lan).collect()
+}

@@ -1,0 +1,124 @@
+//! Two AQMs on the same arrivals: at which packet do their decisions first differ, and in what
+//! state?
+//!
+//! The scenario is run with the first AQM, and every arrival at one link is recorded. Then the
+//! recorded arrivals are replayed to the link alone, once for each AQM, under the same random
+//! stream: an open loop, in which no sender reacts to a signal. The first replay repeats what
+//! happened in the run.
+
+mod single_link;
+
+use sojourn_aqm::{Time, Var};
+use sojourn_measure::decisions;
+use sojourn_record::Run;
+use sojourn_record::rows::SignalRow;
+use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::Capacity;
+
+use self::single_link::{Arrivals, Position, SingleLink, replay};
+use crate::cc::CustomControls;
+use crate::{SimError, build};
+
+/// Both replays, and the first decision in which they differ.
+#[derive(Debug)]
+pub struct Diff {
+    /// How many packets arrived.
+    pub arrivals: usize,
+    /// How many of them were treated differently: dropped or marked by one AQM only, or at another
+    /// stage, or for another cause.
+    pub different: usize,
+    /// The first of the signals that only one of them made.
+    pub first: Option<First>,
+    /// The results of both replays; packets are in the order of their arrival.
+    pub sides: [Run; 2],
+}
+
+/// A signal that one AQM gave and the other did not.
+#[derive(Clone, Debug)]
+pub struct First {
+    /// The packet: its place in the order of arrival.
+    pub packet: usize,
+    /// The AQM that gave it: 0 or 1.
+    pub side: usize,
+    /// The signal.
+    pub signal: SignalRow,
+    /// The state of the queue's law, or of the scheme, just before it: variable and value.
+    pub evidence: Vec<(Var, f64)>,
+    /// How the disciplines of both stood before the event in which it was given.
+    pub states: [Vec<(Var, f64)>; 2],
+}
+
+/// Runs the first plan, and replays the arrivals at one of its links under the AQMs that both have
+/// there.
+///
+/// # Errors
+/// As [`crate::run`].
+pub fn diff(
+    plans: [&Resolved; 2],
+    link: usize,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<Diff, SimError> {
+    let replayed = &plans[0].links[link];
+    if let Capacity::Wireless { .. } = replayed.capacity {
+        let message = "when a wireless link sends depends on the others of its LAN, \
+                       so it cannot be replayed alone; compare the AQMs by `sojourn compare`";
+        return Err(SimError::invalid(&format!("links.{}", replayed.name), message.to_owned()));
+    }
+    let arrivals = record_arrivals(plans[0], link, keep_going)?;
+    let [a, b] = plans.map(|plan| replay(plan, link, &arrivals));
+    let mut sides = [a?, b?];
+    let found = decisions::compare(&sides);
+    let first = match found.first {
+        None => None,
+        Some((side, row)) => Some(explain(plans, link, &arrivals, side, &sides[side], row)?),
+    };
+    sides.iter_mut().for_each(|run| arrivals.restore_seqs(run));
+    let first = first.map(|first| First { signal: arrivals.with_seq(first.signal), ..first });
+    Ok(Diff { arrivals: arrivals.count(), different: found.packets, first, sides })
+}
+
+/// What arrives at a link when the scenario runs.
+fn record_arrivals(
+    plan: &Resolved,
+    link: usize,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<Arrivals, SimError> {
+    let mut plan = plan.clone();
+    (plan.record.packets, plan.record.signals) = (false, false);
+    let mut world = build::world(&plan, &CustomControls::new())?;
+    world.recorded_arrivals = Some((link, Vec::new()));
+    if !world.run::<true>(keep_going) {
+        return Err(SimError::Cancelled);
+    }
+    let (_, packets) = world.recorded_arrivals.expect("arrivals are recorded");
+    Ok(Arrivals::new(packets))
+}
+
+/// Replays once more, up to the event in which the signal is given.
+fn explain(
+    plans: [&Resolved; 2],
+    link: usize,
+    arrivals: &Arrivals,
+    side: usize,
+    run: &Run,
+    row: usize,
+) -> Result<First, SimError> {
+    let signal = run.signals[row];
+    let mut own = SingleLink::new(plans[side], link, arrivals)?;
+    let (position, before) = own.before_signal(row);
+    let mut other = SingleLink::new(plans[1 - side], link, arrivals)?;
+    let mut states = [before, state_at(&mut other, position)];
+    if side == 1 {
+        states.swap(0, 1);
+    }
+    let values = run.evidence[signal.evidence..].iter().copied();
+    let evidence = run.evidence_vars[0].iter().copied().zip(values).collect();
+    Ok(First { packet: signal.seq as usize, side, signal, evidence, states })
+}
+
+fn state_at(link: &mut SingleLink<'_>, position: Position) -> Vec<(Var, f64)> {
+    while link.next().is_some_and(|next| next < position) {
+        link.step();
+    }
+    link.state()
+}

@@ -1,0 +1,171 @@
+//! One link alone, to which packets arrive as they were recorded in a run.
+
+use sojourn_aqm::{Time, Var};
+use sojourn_measure::summary::{self, QueueSeen};
+use sojourn_measure::{BUILTIN_VARS, Probe, Utilisation};
+use sojourn_record::Run;
+use sojourn_record::rows::{PacketRow, SignalRow};
+use sojourn_scenario::Resolved;
+
+use crate::agenda::{Agenda, Slot};
+use crate::link::ScheduledLink;
+use crate::packet::Packet;
+use crate::world::empty_queue;
+use crate::{SimError, build};
+
+/// Events of one instant happen in the order of a world: the server, the discipline's timer,
+/// arrivals.
+const SERVER: Slot = 0;
+const TIMER: Slot = 1;
+const ARRIVAL: Slot = 2;
+
+/// Arrivals at a link in their order. A packet's sequence number is its place among them, so that
+/// rows about different packets can be told apart; laws never look at it.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    packets: Vec<(Time, Packet)>,
+    /// The sequence numbers that the packets had in the run.
+    seqs: Vec<u32>,
+}
+
+impl Arrivals {
+    /// The arrivals that a run has recorded.
+    pub(super) fn new(mut packets: Vec<(Time, Packet)>) -> Arrivals {
+        let seqs = packets.iter().map(|(_, packet)| packet.seq).collect();
+        for (place, (_, packet)) in packets.iter_mut().enumerate() {
+            packet.seq = u32::try_from(place).expect("fewer than 2^32 arrivals fit into memory");
+        }
+        Arrivals { packets, seqs }
+    }
+
+    /// How many packets arrive.
+    pub(super) fn count(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// When the packet at a place arrives; never behind the last one.
+    fn time(&self, place: usize) -> Time {
+        self.packets.get(place).map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// The row with the sequence number that the packet had in the run.
+    pub(super) fn with_seq(&self, row: SignalRow) -> SignalRow {
+        SignalRow { seq: self.seqs[row.seq as usize], ..row }
+    }
+
+    /// Gives all rows the sequence numbers that the packets had in the run.
+    pub(super) fn restore_seqs(&self, run: &mut Run) {
+        for row in &mut run.signals {
+            *row = self.with_seq(*row);
+        }
+        for row in &mut run.packets {
+            *row = PacketRow { seq: self.seqs[row.seq as usize], ..*row };
+        }
+    }
+}
+
+/// A position in the order of events: the time, the alarm, and how many packets arrived before.
+pub(super) type Position = (Time, Slot, usize);
+
+/// The link, its alarms, and the arrivals still to come.
+pub(super) struct SingleLink<'a> {
+    arrivals: &'a Arrivals,
+    arrived: usize,
+    agenda: Agenda,
+    link: ScheduledLink,
+    probe: Probe,
+    end: Time,
+}
+
+impl<'a> SingleLink<'a> {
+    /// The link as it is in the plan, idle.
+    ///
+    /// # Errors
+    /// [`SimError::Invalid`] for an AQM that cannot be made.
+    pub(super) fn new(
+        plan: &Resolved,
+        link: usize,
+        arrivals: &'a Arrivals,
+    ) -> Result<SingleLink<'a>, SimError> {
+        let mut plan = plan.clone();
+        plan.record.signals = true; // so that the AQM is watched
+        let mut agenda = Agenda::new(ARRIVAL + 1);
+        let built = build::link(&plan, link, (SERVER, ARRIVAL, TIMER), &mut agenda)?;
+        let end = Time::ZERO + plan.duration;
+        let mut probe = Probe::new(1, 0, (Time::ZERO, end));
+        (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);
+        probe.end_warmup();
+        agenda.set(ARRIVAL, arrivals.time(0));
+        Ok(SingleLink { arrivals, arrived: 0, agenda, link: built, probe, end })
+    }
+
+    /// The next event, if there is one before the end.
+    pub(super) fn next(&self) -> Option<Position> {
+        let (now, slot) = self.agenda.next();
+        (now < self.end).then_some((now, slot, self.arrived))
+    }
+
+    /// Lets it happen.
+    pub(super) fn step(&mut self) {
+        let (now, slot) = self.agenda.next();
+        let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
+        let mut probe = probe.at_link::<true>(now, 0);
+        match slot {
+            SERVER => link.on_service(now, agenda, &mut probe, |_, _| {}),
+            TIMER => link.on_timer(now, agenda),
+            _ => {
+                let (_, packet) = arrivals.packets[*arrived];
+                *arrived += 1;
+                agenda.set(ARRIVAL, arrivals.time(*arrived));
+                link.arrive(now, packet, agenda, &mut probe);
+            }
+        }
+    }
+
+    /// How many packets and bytes wait, and the variables of the discipline.
+    pub(super) fn state(&self) -> Vec<(Var, f64)> {
+        let backlog = self.link.backlog();
+        let mut values = vec![f64::NAN; self.link.vars().len()];
+        self.link.observe(&mut values);
+        let waiting = [f64::from(backlog.packets), backlog.bytes as f64];
+        let waiting = BUILTIN_VARS.into_iter().zip(waiting);
+        waiting.chain(self.link.vars().iter().copied().zip(values)).collect()
+    }
+
+    /// Steps until the signal of that number has been given: the event it was given in, and the
+    /// state before.
+    pub(super) fn before_signal(&mut self, number: usize) -> (Position, Vec<(Var, f64)>) {
+        loop {
+            let position = self.next().expect("the signal was given before");
+            let before = self.state();
+            self.step();
+            if self.probe.notes.signals.len() > number {
+                return (position, before);
+            }
+        }
+    }
+}
+
+/// Replays all arrivals. Rows name packets by their place among them.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(super) fn replay(plan: &Resolved, link: usize, arrivals: &Arrivals) -> Result<Run, SimError> {
+    let mut single = SingleLink::new(plan, link, arrivals)?;
+    while single.next().is_some() {
+        single.step();
+    }
+    let SingleLink { link: mut built, mut probe, end, .. } = single;
+    empty_queue::<true>(&mut built, 0, end, &mut probe);
+    probe.notes.packets.sort_by_key(|row| row.seq);
+    let stats = &probe.links[0];
+    let utilisation = Utilisation::of(&plan.links[link]);
+    let queue = QueueSeen {
+        name: plan.links[link].name.clone(),
+        utilisation: Some(utilisation.used(&stats.counted(), stats.busy, (Time::ZERO, end))),
+        vars: built.vars().to_vec(),
+    };
+    let (flows, classes) = summary::flow_names(plan);
+    let tables = summary::collect_queues(probe, vec![queue], plan.duration.as_secs());
+    Ok(Run { flows, classes, ..tables })
+}

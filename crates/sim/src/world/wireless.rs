@@ -1,0 +1,47 @@
+//! Wireless LANs: links whose servers contend for one medium.
+
+use sojourn_aqm::Time;
+
+use super::World;
+use crate::wlan::medium::{Attempt, Medium, Sent};
+
+/// A wireless LAN.
+pub(crate) struct WirelessLan {
+    /// What its transmitters contend for.
+    pub(crate) medium: Medium,
+    /// They are the servers of these links; to the medium they are stations, in this order.
+    pub(crate) links: Vec<usize>,
+    /// What was sent in the exchange that has just ended; kept for its memory.
+    pub(crate) sent: Vec<Sent>,
+}
+
+impl World {
+    /// An exchange on a wireless LAN has ended, or a station wants to join the contention.
+    pub(super) fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
+        let mut sent = std::mem::take(&mut self.wireless_lans[place].sent);
+        self.wireless_lans[place].medium.end(now, &mut sent);
+        for Sent { station, attempt, airtime } in sent.drain(..) {
+            let link = self.wireless_lans[place].links[station];
+            let (links, agenda, probe, mut onward) = self.behind(link);
+            let mut probe = probe.at_link::<NOTES>(now, link);
+            probe.sent_frame(airtime, attempt == Attempt::Received);
+            if attempt == Attempt::Failed {
+                continue;
+            }
+            let packet = links[link].take_head(now, agenda, &mut probe);
+            match attempt {
+                Attempt::Received => onward.forward(now, packet, agenda),
+                Attempt::GivenUp => probe.gave_up(),
+                Attempt::Failed => unreachable!("a failed frame is sent again"),
+            }
+        }
+        let WirelessLan { medium, links, sent: empty } = &mut self.wireless_lans[place];
+        *empty = sent;
+        for (station, &link) in links.iter().enumerate() {
+            if let Some(bytes) = self.links[link].head_bytes() {
+                medium.offer(now, station, bytes);
+            }
+        }
+        self.agenda.set(self.slots.media + place, medium.next());
+    }
+}
