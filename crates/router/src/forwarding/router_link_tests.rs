@@ -76,7 +76,7 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
     assert_eq!(leaving, [1, 5, 6]);
     let taken = link.records().iter().map(|s| s.left.unwrap().as_nanos() / 1_000_000);
     assert_eq!(taken.collect::<Vec<_>>(), [1, 1, 6]);
-    // While nothing waited the opportunity at 10 ms passed.
+    // The opportunity at 10 ms was lost, because no packet waited then.
     link.arrive(Time::from_nanos(10_000_000), packet(), 0);
     assert_eq!(link.next_timer(), Time::from_nanos(11_000_000));
 }

@@ -117,3 +117,16 @@ fn named(folder: &Path, needed: &[Netns]) -> io::Result<(HomeNetns, Vec<File>)> 
     let namespaces = needed.iter().map(create).collect::<io::Result<_>>()?;
     Ok((home, namespaces))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_of_a_socket_gives_its_key_back() {
+        for role in SocketRole::ALL {
+            let key = SocketKey { flow: 20_000, lane: 254, role };
+            assert_eq!(SocketKey::of(key.token()), key);
+        }
+    }
+}

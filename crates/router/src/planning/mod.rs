@@ -27,7 +27,7 @@ use topology::{Commands, in_few_batches};
 pub struct Kernel {
     /// Its timer interrupts per second.
     pub hz: u32,
-    /// Whether a router of ours applies delays itself, so that the kernel needs no netem.
+    /// Whether our router applies the delays itself, so that the kernel needs no netem.
     pub delays_in_router: bool,
 }
 
