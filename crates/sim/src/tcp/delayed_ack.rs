@@ -375,4 +375,18 @@ mod tests {
         let mut acks = DelayedAck::new(LINUX.ack, None);
         assert_eq!([4, 5, 9, 10].map(|next| acks.is_pushed(next, 8)), [false, true, false, true]);
     }
+
+    #[test]
+    fn only_a_gap_longer_than_the_timeout_restarts_quick_acknowledgements() {
+        // The timeout after a handshake of 100 ms is 300 ms.
+        let quick_after = |gap_ms: u64| {
+            let mut acks = DelayedAck::new(LINUX.ack, None);
+            acks.on_established(Span::from_millis(100));
+            acks.on_data(at(0), MANY);
+            acks.quick = 1;
+            acks.on_data(at(gap_ms), MANY);
+            acks.quick
+        };
+        assert_eq!([300, 301].map(quick_after), [1, 16]);
+    }
 }

@@ -85,7 +85,7 @@ impl Ranges {
     }
 
     /// The `n`-th highest number in the set, counting from one.
-    pub(crate) fn from_top(&self, n: u32) -> Option<u32> {
+    pub(crate) fn nth_highest(&self, n: u32) -> Option<u32> {
         let mut left = n;
         for (&start, &end) in self.ends.iter().rev() {
             let numbers = end - start;
@@ -124,7 +124,7 @@ mod tests {
             set.retain(|&seq| seq >= floor);
             prop_assert!((0..80).all(|seq| ranges.contains(seq) == set.contains(&seq)));
             let third = set.iter().rev().nth(2).copied();
-            prop_assert_eq!(ranges.from_top(3), third);
+            prop_assert_eq!(ranges.nth_highest(3), third);
         }
     }
 }

@@ -545,4 +545,38 @@ mod tests {
         let ack = receive(&mut receiver, &data(20)).unwrap();
         assert_eq!((ack.seq, ack.sack[0].is_empty()), (22, true));
     }
+
+    #[test]
+    fn acknowledgements_are_ect_if_marks_are_counted_or_the_control_needs_ecn() {
+        let field = |mode, needs_ecn| {
+            let ecn = EcnAbility { ect: Ecn::Ect1, needs_ecn, ..EcnAbility::NONE };
+            let mut receiver = linux(2).with_ecn(ecn);
+            receiver.agree(mode);
+            receiver.acknowledge(Time::ZERO, 0, 0, 52).ecn
+        };
+        let modes = [Mode::NotEcn, Mode::Classic, Mode::Accurate];
+        let (no, yes) = (Ecn::NotEct, Ecn::Ect1);
+        assert_eq!(modes.map(|mode| field(mode, false)), [no, no, yes]);
+        assert_eq!(modes.map(|mode| field(mode, true)), [no, yes, yes]);
+    }
+
+    #[test]
+    fn options_count_in_the_size_of_an_acknowledgement() {
+        // RFC 2018 §3: 2 bytes and 8 per block, padded to 4; the AccECN option takes 8.
+        let size = |ooo: &[u32], mode, counts_options| {
+            let rule = AckRule { quick: 0, counts_options, ..LINUX.ack };
+            let mut receiver = Receiver::new(rule, true);
+            receiver.agree(mode);
+            ooo.iter().for_each(|&seq| {
+                receiver.on_data(Time::ZERO, &data(seq));
+            });
+            let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
+            assert_eq!(ack.ip_bytes, ack.link_bytes);
+            ack.ip_bytes
+        };
+        assert_eq!(size(&[], Mode::Classic, true), 52);
+        assert_eq!([size(&[2], Mode::Classic, true), size(&[2, 4], Mode::Classic, true)], [64, 72]);
+        assert_eq!([size(&[], Mode::Accurate, true), size(&[2], Mode::Accurate, true)], [60, 72]);
+        assert_eq!(size(&[2, 4], Mode::Accurate, false), 52);
+    }
 }

@@ -264,7 +264,6 @@ impl Scoreboard {
             self.forget_duplicates(&mut delivery);
         }
         self.una = self.una.max(ack);
-        self.judged = self.judged.max(self.una);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
             self.take_sack(sack, highest, arrival, &mut delivery);
@@ -380,7 +379,7 @@ impl Scoreboard {
 
     /// The `n`-th highest SACKed segment, counting from one.
     pub(crate) fn sacked_from_top(&self, n: u32) -> Option<u32> {
-        self.ranges.from_top(n)
+        self.ranges.nth_highest(n)
     }
 
     /// Whether a segment is SACKed.

@@ -295,3 +295,24 @@ fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
         }
     }
 }
+
+#[test]
+fn an_old_record_at_the_place_of_the_next_segment_is_no_retransmission() {
+    let mut board = sent(true, 16);
+    board.send_probe(ms(200), 0);
+    board.acknowledge(16, &[], &at(300));
+    assert!(!board.has_sent_again(), "16 has the place of 0 in the ring");
+}
+
+#[test]
+fn rack_skips_retransmitted_segments_among_first_transmissions() {
+    let mut board = sent(true, 10);
+    board.send_probe(ms(200), 9);
+    board.acknowledge(0, &[block(5, 6)], &at(201));
+    let (marked, _) = board.detect_lost(ms(201), Span::ZERO);
+    assert_eq!(marked.segments, 5, "0 to 4, sent before 5");
+    // The probe arrives: everything sent before it is overdue now.
+    board.acknowledge(0, &[block(5, 6), block(9, 10)], &at(300));
+    let (marked, _) = board.detect_lost(ms(300), Span::ZERO);
+    assert_eq!(marked.segments, 3, "6 to 8");
+}

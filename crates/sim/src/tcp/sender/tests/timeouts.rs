@@ -14,6 +14,7 @@ fn idle_time_halves_the_window_once_per_timeout() {
     for (window, idle_ms, expected) in [
         (36, 200, 36),
         (36, 350, 18),
+        (36, 600, 18),
         (36, 650, 10),
         (36, 2000, 10),
         (400, 500, 200),
@@ -157,4 +158,18 @@ fn a_timeout_without_new_data_to_send_retransmits_what_was_lost() {
     script.now += Span::from_millis(100);
     assert_eq!(script.ack(1, &[]), [2, 3]);
     assert!(!script.sender.timeouts.frto);
+}
+
+#[test]
+fn f_rto_runs_only_if_the_profile_has_it_and_not_after_a_recovery() {
+    let mut script = Script::with(NEWRENO, "reno", 10, u32::MAX, 100);
+    script.expire();
+    assert!(!script.sender.timeouts.frto);
+    let mut script = Script::without_probes("reno", 20, u32::MAX, 100);
+    (2..=4).for_each(|to| drop(script.ack(0, &[(2, to)])));
+    assert_eq!(script.sender.state(), State::Recovery);
+    while script.sender.state() != State::Loss {
+        script.expire();
+    }
+    assert!(!script.sender.timeouts.frto, "Linux `tcp_enter_loss`");
 }

@@ -99,3 +99,13 @@ fn an_undo_leaves_a_threshold_of_three_quarters_of_the_window() {
     // Linux `tcp_current_ssthresh`: three quarters of the window, in two integer steps.
     assert_eq!(script.sender.window.ssthresh, 7);
 }
+
+#[test]
+fn old_stacks_undo_a_recovery_by_timestamps_too() {
+    let mut script = Script::with_timestamps(LINUX_2_6, "reno", 10, 20, 100);
+    script.ack(0, &[(2, 6)]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    script.now += Span::from_millis(5);
+    script.ack(10, &[]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
+}
