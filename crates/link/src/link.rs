@@ -11,7 +11,8 @@ pub(crate) struct Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// Takes the next packet. Inlined, as a packet is else copied once more, which costs 1 % of a run.
+    /// Takes the next packet. Inlined, as a packet is else copied once more, which costs 1 % of a
+    /// run.
     #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
         let departure = self.discipline.dequeue(now, &mut self.rng, observer)?;
@@ -194,3 +195,7 @@ impl<P: Packet> Link<P> {
         self.queue.discipline.observe(out);
     }
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;
