@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Span, Stage, registry};
+use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Rate, Span, Stage, registry};
 use sojourn_scenario::resolved::{Bucket, Device, Trace};
 
 use super::*;

@@ -27,7 +27,7 @@ const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
 
-/// What an engine knows at the end of a run.
+/// What an engine has measured at the end of a run.
 pub struct Outcome {
     /// The names of the classes, in the order of first use.
     pub class_names: Vec<String>,

@@ -113,7 +113,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.files {
-            // It may not have been created; and there is no one left to tell.
+            // It may not have been created, and an error while dropping cannot be returned.
             let _ = fs::remove_file(temporary);
         }
     }

@@ -30,7 +30,7 @@ use crate::cc::Brought;
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SimError {
-    /// The scenario asks for something that cannot be made.
+    /// The scenario contains something that cannot be built.
     Invalid {
         /// Where in the scenario.
         place: String,
@@ -58,7 +58,7 @@ impl fmt::Display for SimError {
 
 impl std::error::Error for SimError {}
 
-/// Checks what only the simulator knows: that every AQM and congestion control can be made.
+/// Checks what only the simulator can: that every AQM and congestion control can be built.
 ///
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
@@ -92,7 +92,7 @@ pub fn run_with(
         world.run::<false>(keep_going)
     };
     if finished {
-        Ok(summary::collect(world.into_outcome(plan), plan))
+        Ok(summary::collect(world.into_outcome(build::classes(plan)), plan))
     } else {
         Err(SimError::Cancelled)
     }

@@ -73,7 +73,7 @@ fn cubic_reacts_to_counted_marks_as_to_echoed_ones() {
 
 #[test]
 fn a_syn_that_arrives_cleared_stops_ecn_in_accurate_mode() {
-    // RFC 9768 §3.2.2.3: Prague's SYN is ECT(1), and the answer says that it arrived Not-ECT.
+    // RFC 9768 §3.2.2.3: Prague's SYN is ECT(1), and the answer reports that it arrived Not-ECT.
     let mut plan = under_codel(flows(1, "prague", Ecn::default()));
     plan.links[0].ecn_bleaching = true;
     let run = run(&plan);
@@ -94,12 +94,12 @@ fn a_path_that_clears_marks_goes_unnoticed_where_the_syn_is_not_ect() {
     };
     let (intact, cleared) = (of(false), of(true));
     assert_eq!((intact.1, cleared.1), (1.0, 1.0));
-    assert!(cleared.0 > 2.0 * intact.0, "nobody reduces: {} s for {} s", cleared.0, intact.0);
+    assert!(cleared.0 > 2.0 * intact.0, "no sender reduces: {} s for {} s", cleared.0, intact.0);
 }
 
 #[test]
 fn ecn_is_given_up_after_lost_syns() {
-    // A third of SYNs is lost. Linux asks once for classic ECN, RFC 9768 §3.1.4.1 twice for
+    // A third of SYNs is lost. Linux requests classic ECN once, RFC 9768 §3.1.4.1 twice for
     // accurate feedback, ns-2 always.
     let without = |profile: &str, accecn: bool| {
         let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
@@ -152,7 +152,7 @@ fn thinned_acknowledgements_count_marks_right_with_the_option_and_too_many_witho
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);
     assert!(taken > 10.0 * marked, "every wrap that can have been counts: {taken} for {marked}");
-    // Sent sparingly it is lost with the acknowledgements, but says so when there are no marks.
+    // Sent sparingly it is lost with the acknowledgements, but it shows when there are no marks.
     let (taken_with_some, marked_with_some) = thinned(AccEcnOption::Sparingly, 60);
     assert!(taken_with_some > marked_with_some && marked_with_some > 10.0 * marked);
     // Where all arrive, the field is enough.

@@ -1,4 +1,4 @@
-//! Links, and what lies behind them, from what the scenario says.
+//! Links, and what lies behind them, from the scenario.
 
 use std::sync::Arc;
 

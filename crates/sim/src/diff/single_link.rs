@@ -19,8 +19,8 @@ const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
 
-/// RecordedArrivals at a link in their order. A packet's sequence number is its place among them, so that
-/// rows about different packets can be told apart; laws never look at it.
+/// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
+/// so that rows about different packets can be distinguished; laws never read it.
 #[derive(Debug)]
 pub(super) struct RecordedArrivals {
     packets: Vec<(Time, Packet)>,

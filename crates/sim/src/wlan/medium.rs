@@ -6,7 +6,7 @@
 //!
 //! Leaves out: hidden stations (every station receives every other), RTS and CTS, the
 //! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost), and
-//! rate control (one rate, as the scenario says). After a frame that was not received all stations
+//! rate control (one fixed rate). After a frame that was not received all stations
 //! wait an EIFS (fact wlan-5).
 
 use sojourn_aqm::{Rng, Span, Time};
@@ -126,7 +126,7 @@ impl Medium {
     pub(crate) fn end(&mut self, now: Time, sent: &mut Vec<Sent>) {
         self.catch_up(now);
         let Some((end, is_received)) = self.on_air.filter(|&(end, _)| end <= now) else { return };
-        debug_assert_eq!(end, now, "an exchange ends when it was said to");
+        debug_assert_eq!(end, now, "an exchange ends when announced");
         self.on_air = None;
         self.slots_from = now + if is_received { self.cell.difs } else { self.cell.eifs };
         for (place, station) in self.stations.iter_mut().enumerate() {
