@@ -62,8 +62,8 @@ impl<P> DelayLine<P> {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the next packet, with the time at which it comes out. Whether that time has come is for the
-    /// host to know; see [`DelayLine::next_arrival`].
+    /// Takes the next packet, with the time at which it comes out. Whether that time has come is
+    /// for the host to know; see [`DelayLine::next_arrival`].
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
         self.in_flight.pop_front()

@@ -16,6 +16,7 @@ mod impairment;
 mod link;
 mod observer;
 mod opportunities;
+mod queue;
 mod serial_link;
 mod server;
 mod shaper;

@@ -1,43 +1,15 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Packet, Qdisc, Rate, Rng, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Packet, Qdisc, Rng, Sink, Time, Var};
 
+use crate::queue::Queue;
 use crate::{LinkObserver, Server};
-
-/// A discipline with its random stream, as servers use it.
-pub(crate) struct Queue<P> {
-    discipline: Box<dyn Qdisc<P>>,
-    rng: Rng,
-}
-
-impl<P: Packet> Queue<P> {
-    /// Takes the next packet. Inlined, as a packet is else copied once more, which costs 1 % of a run.
-    #[inline(always)]
-    pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
-        let departure = self.discipline.dequeue(now, &mut self.rng, observer)?;
-        observer.departed(&departure);
-        Some(departure.packet)
-    }
-
-    /// When to ask again after [`Queue::take`] gave nothing.
-    pub(crate) fn held_until(&self) -> Time {
-        self.discipline.held_until().unwrap_or(Time::NEVER)
-    }
-
-    pub(crate) fn on_rate(&mut self, now: Time, rate: Rate) {
-        self.discipline.on_rate(now, rate);
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.discipline.backlog().packets == 0
-    }
-}
 
 /// Queue and server.
 ///
 /// A host offers packets with [`Link::enqueue`] and calls [`Link::on_service`] and
 /// [`Link::on_timer`] when they are due; if both are due at one time, the service comes first. The
-/// two times change only in these calls, and in `enqueue` only when it says so.
+/// two times change only in these calls, and in `enqueue` only when it returns true.
 pub struct Link<P> {
     queue: Queue<P>,
     server: Server<P>,
@@ -167,7 +139,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// Empties the queue at the end of a run: departures go to `take`, with the time at which they
-    /// were accepted, and what the discipline drops goes to `sink`. The server is not asked.
+    /// were accepted, and what the discipline drops goes to `sink`. The server is left out.
     pub fn drain(&mut self, now: Time, sink: &mut dyn Sink<P>, mut take: impl FnMut(P, Time)) {
         let Queue { discipline, rng } = &mut self.queue;
         let mut when = now;
@@ -194,3 +166,7 @@ impl<P: Packet> Link<P> {
         self.queue.discipline.observe(out);
     }
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

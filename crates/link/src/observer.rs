@@ -2,8 +2,8 @@
 
 use sojourn_aqm::{Departure, Sink, Span};
 
-/// Hears of everything that happens at a link once a packet has been offered to it: drops and marks
-/// through [`Sink`], departures and the work of the server here. An observer is made for one
+/// Receives everything that a link reports about packets offered to it: drops and marks through
+/// [`Sink`], departures and the work of the server here. An observer is made for one
 /// instant.
 pub trait LinkObserver<P>: Sink<P> {
     /// A packet leaves the queue; its sojourn time ends.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sojourn_aqm::{Packet, Rate, Time};
 use sojourn_scenario::resolved::{Device, Trace};
 
-use crate::link::Queue;
+use crate::queue::Queue;
 use crate::{LinkObserver, Opportunities, Shaper, Transmitter, TxRing};
 
 /// The server of a link.
@@ -88,7 +88,7 @@ impl<P: Packet> Steady<P> {
                 observer.busy(span);
                 now + span
             }
-            // A shaping discipline may hold packets back; then the server asks again.
+            // A shaping discipline may hold packets back; then the server tries again later.
             None => queue.held_until(),
         }
     }

@@ -8,7 +8,7 @@
 use sojourn_aqm::{Packet, Rate, Time};
 use sojourn_scenario::resolved::Device;
 
-use crate::link::Queue;
+use crate::queue::Queue;
 use crate::{LinkObserver, TokenBucket, Transmitter, TxRing};
 
 /// Bucket, device and line; a bucket or a device may be missing.

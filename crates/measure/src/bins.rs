@@ -101,3 +101,48 @@ impl Bins {
         self.rows.push(BinRow { scope, index, t, metric, value, unit });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (scope, place, metric, value) of the rows of one bin of two seconds, all from given counts.
+    #[test]
+    fn a_bin_has_what_was_added_within_it() {
+        let at = |s: u64| Time::ZERO + Span::from_secs(s);
+        let mut bins = Bins::new(Span::from_secs(2), 2, 1);
+        let mut link = LinkStats::new((Time::ZERO, at(4)));
+        let utilisations = [Utilisation::Busy];
+        let mut end = |now, delivered: [u64; 2], link: &LinkStats| {
+            let links = std::slice::from_ref(link);
+            let class_of = &[0, 0];
+            let (delivered, utilisations) = (&delivered, &utilisations);
+            bins.end(now, &Standing { delivered, class_of, classes: 1, links, utilisations });
+        };
+        end(at(2), [1_000, 500], &link);
+        link.total.arrived = 10;
+        link.total.sent_bytes = 4_000;
+        link.total.dropped = [1, 1, 0];
+        link.total.marked = [0, 0, 5];
+        // Busy for a second and for another one that ends half a second after the bin.
+        link.busy_total = Span::from_secs(2);
+        link.busy_end = at(4) + Span::from_millis(500);
+        end(at(4), [1_250, 1_000], &link);
+        let rows = bins.into_rows();
+        let second = rows.iter().filter(|row| row.t == at(2));
+        let second: Vec<_> =
+            second.map(|row| (row.scope, row.index, row.metric, row.value)).collect();
+        let expected = [
+            (Scope::Flow, 0, "goodput", 1_000.0),
+            (Scope::Flow, 1, "goodput", 2_000.0),
+            (Scope::Class, 0, "goodput", 3_000.0),
+            (Scope::Queue, 0, "throughput", 16_000.0),
+            (Scope::Queue, 0, "utilisation", 0.75),
+            (Scope::Queue, 0, "drop_rate", 0.2),
+            (Scope::Queue, 0, "mark_rate", 0.5),
+        ];
+        assert_eq!(second, expected);
+        // Rates of packets need packets.
+        assert!(rows.iter().all(|row| row.t == at(2) || !row.metric.ends_with("_rate")));
+    }
+}

@@ -196,3 +196,110 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
         LinkProbe::carried(self, bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Ecn;
+
+    use super::*;
+    use crate::{Kind, Probe};
+
+    const MS: u64 = 1_000_000;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * MS)
+    }
+
+    fn packet(seq: u32) -> PacketView {
+        let (flow, kind, bytes) = (3, Kind::Data, 1_000);
+        PacketView { flow, seq, kind, bytes, ecn_in: Ecn::Ect0, marked: None }
+    }
+
+    /// A probe of one link that counts from 10 to 20 ms.
+    fn probe() -> Probe {
+        let mut probe = Probe::new(1, 0, (at(10), at(20)));
+        (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);
+        probe
+    }
+
+    #[test]
+    fn an_interval_has_the_sum_and_the_largest_of_its_delays() {
+        let mut probe = probe();
+        for (now, enqueued) in [(5, 3), (9, 2), (10, 9)] {
+            probe.at_link::<false>(at(now), 0).departed(&packet(0), at(enqueued));
+        }
+        let interval = probe.links[0].interval;
+        assert_eq!((interval.departed, interval.bytes), (3, 3_000));
+        assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (10 * MS, 7 * MS));
+    }
+
+    #[test]
+    fn delays_count_after_the_warm_up_only() {
+        let mut probe = probe();
+        probe.at_link::<false>(at(9), 0).departed(&packet(0), at(1));
+        probe.end_warmup();
+        probe.at_link::<false>(at(11), 0).departed(&packet(1), at(9));
+        let link = &probe.links[0];
+        assert_eq!((link.delays.count(), link.delays.max_ns()), (1, Some(2 * MS)));
+        assert_eq!((link.counted().sent, link.total.sent), (1, 2));
+    }
+
+    #[test]
+    fn the_time_that_a_server_is_busy_is_clipped_to_the_counted_window() {
+        let mut probe = probe();
+        for now in [8, 12, 18] {
+            probe.at_link::<false>(at(now), 0).busy(Span::from_millis(4));
+        }
+        let link = &probe.links[0];
+        assert_eq!((link.busy, link.busy_total), (Span::from_millis(8), Span::from_millis(12)));
+        assert_eq!((link.busy_until(at(19)), link.busy_end), (Span::from_millis(9), at(22)));
+    }
+
+    #[test]
+    fn a_frame_on_the_air_is_busy_time_before_its_end() {
+        let mut probe = probe();
+        probe.at_link::<false>(at(12), 0).sent_frame(Span::from_millis(4), true);
+        probe.at_link::<false>(at(15), 0).sent_frame(Span::from_millis(1), false);
+        probe.at_link::<false>(at(15), 0).gave_up();
+        let link = &probe.links[0];
+        assert_eq!((link.busy, link.busy_total), (Span::from_millis(3), Span::from_millis(5)));
+        let total = link.total;
+        assert_eq!((total.frames, total.failed, total.given_up), (2, 1, 1));
+    }
+
+    #[test]
+    fn a_drop_and_a_mark_have_a_row_with_cause_and_sojourn_time() {
+        let mut probe = probe();
+        let mut marked = packet(1);
+        let (head, random) = (Stage::Dequeue, Cause::Random);
+        probe.at_link::<true>(at(7), 0).marked(&mut marked, at(4), head, random);
+        assert_eq!(marked.marked, Some((head, random)));
+        let overflow = Cause::Overflow;
+        probe.at_link::<true>(at(8), 0).dropped(&packet(2), at(8), Stage::Enqueue, overflow);
+        let rows: Vec<_> =
+            probe.notes.signals.iter().map(|s| (s.seq, s.is_mark, s.cause)).collect();
+        assert_eq!(rows, [(1, true, random), (2, false, overflow)]);
+        assert_eq!(probe.notes.signals[0].sojourn, Span::from_millis(3));
+        let total = probe.links[0].total;
+        assert_eq!(total.marked[random as usize], 1);
+        assert_eq!(total.dropped[overflow as usize], 1);
+        let interval = probe.links[0].interval;
+        assert_eq!((interval.marks, interval.drops), (1, 1));
+        // A mark alone decides nothing; a drop is the fate of a packet.
+        let fates: Vec<_> = probe.notes.packets.iter().map(|row| (row.seq, row.fate)).collect();
+        assert_eq!(fates, [(2, Fate::Dropped(Stage::Enqueue, overflow))]);
+    }
+
+    #[test]
+    fn without_notes_the_digest_is_the_same_and_no_row_is_written() {
+        let run = |notes: bool| {
+            let mut probe = probe();
+            match notes {
+                true => probe.at_link::<true>(at(5), 0).departed(&packet(0), at(3)),
+                false => probe.at_link::<false>(at(5), 0).departed(&packet(0), at(3)),
+            }
+            (probe.digest.value(), probe.notes.packets.len())
+        };
+        assert_eq!((run(true).0, run(true).1, run(false).1), (run(false).0, 1, 0));
+    }
+}

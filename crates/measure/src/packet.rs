@@ -43,7 +43,7 @@ pub struct PacketView {
 pub trait Measured {
     /// As it is now.
     fn view(&self) -> PacketView;
-    /// The queue has marked it: [`PacketView::marked`] says so from now on.
+    /// Records on the packet that the queue has marked it; see [`PacketView::marked`].
     fn note_mark(&mut self, stage: Stage, cause: Cause);
 }
 

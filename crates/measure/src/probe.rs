@@ -1,26 +1,9 @@
 //! The probe: every fate and sample of a run goes through it.
 
-use sojourn_aqm::{Time, Var};
-use sojourn_record::rows::{PacketRow, SignalRow, StateRow, TransferRow};
+use sojourn_aqm::Time;
+use sojourn_record::rows::{StateRow, TransferRow};
 
-use crate::{ClassStats, Digest, LinkProbe, LinkStats};
-
-/// What is written down packet by packet, where that is wanted.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    /// Whether every packet is wanted.
-    pub wants_packets: bool,
-    /// Whether every drop and mark is wanted.
-    pub wants_signals: bool,
-    /// Rows of the table `packets`.
-    pub packets: Vec<PacketRow>,
-    /// Rows of the table `signals`.
-    pub signals: Vec<SignalRow>,
-    /// The state before each signal.
-    pub evidence: Vec<f64>,
-    /// The variables of the evidence, by link.
-    pub evidence_vars: Vec<&'static [Var]>,
-}
+use crate::{ClassStats, Digest, LinkProbe, LinkStats, Notes};
 
 /// Everything an engine writes down while it runs.
 #[derive(Debug)]

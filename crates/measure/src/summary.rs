@@ -27,10 +27,8 @@ const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
 
-/// What an engine knows at the end of a run.
+/// What an engine has measured at the end of a run.
 pub struct Outcome {
-    /// The names of the classes, in the order of first use.
-    pub class_names: Vec<String>,
     /// What happened at the queues and to the classes.
     pub probe: Probe,
     /// Part of each link's capacity that was used after the warm-up.
@@ -58,7 +56,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut histograms = Vec::new();
     let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
     let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
-    let (bins, class_names) = (outcome.bins, outcome.class_names);
+    let (bins, class_names) = (outcome.bins, plan.classes());
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &probe.links[link];

@@ -31,14 +31,14 @@ pub fn write(
     folder: &Path,
 ) -> io::Result<Vec<String>> {
     fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
-    let mut staged = Staged::default();
+    let mut pending = Pending::default();
     let (present, absent): (Vec<Table>, Vec<Table>) =
         Table::ALL.into_iter().partition(|table| table.rows(run) > 0);
     for table in &present {
-        let path = staged.temporary_for(folder.join(file_of(*table)));
+        let path = pending.temporary_for(folder.join(file_of(*table)));
         write_table(run, *table, &path).map_err(|error| at(&path, error))?;
     }
-    let path = staged.temporary_for(folder.join(MANIFEST));
+    let path = pending.temporary_for(folder.join(MANIFEST));
     let text = serde_json::to_string_pretty(manifest).map_err(io::Error::other)?;
     fs::write(&path, text + "\n").map_err(|error| at(&path, error))?;
 
@@ -46,7 +46,7 @@ pub fn write(
     for path in stale.map(|name| folder.join(name)) {
         remove_if_there(&path).map_err(|error| at(&path, error))?;
     }
-    staged.commit()?;
+    pending.commit()?;
     Ok(present.into_iter().map(file_of).chain([MANIFEST.to_owned()]).collect())
 }
 
@@ -89,11 +89,11 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 
 /// Files under temporary names. What is not committed is removed.
 #[derive(Default)]
-struct Staged {
+struct Pending {
     files: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Staged {
+impl Pending {
     fn temporary_for(&mut self, path: PathBuf) -> PathBuf {
         let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
         let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
@@ -110,10 +110,10 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.files {
-            // It may not have been created; and there is no one left to tell.
+            // It may not have been created, and an error while dropping cannot be returned.
             let _ = fs::remove_file(temporary);
         }
     }

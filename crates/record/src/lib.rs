@@ -1,7 +1,9 @@
-//! The notebook of Sojourn: tables of results. A new AQM never changes a table.
+//! Results of Sojourn as tables. A new AQM never changes a table.
 //!
 //! [`rows`] are what an engine hands over. With feature `arrow`, [`tables`] turns them into Arrow
 //! record batches and [`files`] writes them as Parquet with a [`manifest`].
+
+#![warn(unreachable_pub)]
 
 pub mod histogram;
 pub mod rows;

@@ -25,7 +25,7 @@ pub struct Manifest {
     pub version: &'static str,
     /// Real time the run took, in seconds.
     pub wall_s: f64,
-    /// What only this engine has to say; null where it is nothing.
+    /// Facts that only this engine has; null where there are none.
     pub facts: Value,
     /// Why the run is no valid experiment, one sentence each; none: it is one.
     pub invalid: Vec<String>,

@@ -4,7 +4,7 @@ use sojourn_aqm::{Cause, Ecn, Span, Stage, Time, Var};
 
 use crate::histogram::Histogram;
 
-/// Everything one run has to say.
+/// Everything that is known of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Queue names; rows name a queue by its place in this list.

@@ -136,7 +136,7 @@ impl Table {
     }
 }
 
-/// The rows of one table, batch by batch; made when asked for.
+/// The rows of one table, batch by batch; made on demand.
 pub struct Reader {
     table: Table,
     schema: SchemaRef,

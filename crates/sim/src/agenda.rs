@@ -1,14 +1,14 @@
-//! The agenda: one alarm per component, and which of them rings next.
+//! The agenda, the event queue of a world: one alarm per component, and which of them is due next.
 //!
 //! A winner tree in one flat array: leaves are the alarms, every inner node repeats the earlier of
 //! its two children. Setting an alarm replays its path to the root and stops where nothing changes;
 //! cancelling is setting it to [`Time::NEVER`]. There are no stale entries. Alarms of the same
-//! instant ring in the order of their slots.
+//! instant are due in the order of their slots.
 
 use sojourn_aqm::Time;
 
 /// The place of an alarm.
-pub type Slot = usize;
+pub(crate) type Slot = usize;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Alarm {
@@ -24,7 +24,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// An agenda of `slots` alarms, none of which ever rings.
+    /// An agenda of `slots` alarms, none of which is set.
     pub fn new(slots: usize) -> Agenda {
         let leaves = slots.next_power_of_two().max(2);
         let mut nodes = vec![Alarm { time: Time::NEVER, slot: 0 }; 2 * leaves];
@@ -55,7 +55,7 @@ impl Agenda {
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
-    /// moved away look again when it rings.
+    /// moved away look again when it is due.
     #[inline]
     pub fn advance(&mut self, slot: Slot, time: Time) {
         if time < self.nodes[self.leaves + slot].time {
@@ -63,7 +63,7 @@ impl Agenda {
         }
     }
 
-    /// The next alarm to ring.
+    /// The next alarm that is due.
     #[inline]
     pub fn next(&self) -> (Time, Slot) {
         (self.nodes[1].time, self.nodes[1].slot as usize)
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rings_like_a_linear_search(
+        fn finds_the_alarm_that_a_linear_search_finds(
             slots in 1usize..40,
             steps in prop::collection::vec((0usize..40, prop::option::of(0u64..20)), 1..200),
         ) {

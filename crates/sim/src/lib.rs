@@ -3,9 +3,12 @@
 //! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links
 //! come from `sojourn-link`, and what happens in a world is counted by `sojourn-measure`.
 
+#![warn(unreachable_pub)]
+
 mod agenda;
 pub mod app;
 pub mod build;
+#[allow(unreachable_pub, reason = "its files are being renamed; theirs is the next step")]
 pub mod cc;
 pub mod diff;
 mod link;
@@ -28,7 +31,7 @@ use crate::cc::CustomControls;
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SimError {
-    /// The scenario asks for something that cannot be made.
+    /// The scenario contains something that cannot be built.
     Invalid {
         /// Where in the scenario.
         place: String,
@@ -56,7 +59,7 @@ impl fmt::Display for SimError {
 
 impl std::error::Error for SimError {}
 
-/// Checks what only the simulator knows: that every AQM and congestion control can be made.
+/// Checks what only the simulator can: that every AQM and congestion control can be built.
 ///
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
@@ -64,17 +67,17 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
     build::world(plan, &CustomControls::new()).map(drop)
 }
 
-/// Simulates a scenario. `keep_going` is asked now and then with the simulated time; when it says
-/// no the run stops.
+/// Simulates a scenario. `keep_going` is called now and then with the simulated time; when it
+/// returns false the run stops.
 ///
 /// # Errors
-/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
-/// `keep_going` said no.
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
+/// returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     run_with(plan, &CustomControls::new(), keep_going)
 }
 
-/// The same with congestion controls that the caller brings.
+/// The same with congestion controls of the caller.
 ///
 /// # Errors
 /// As [`run`]; [`SimError::Invalid`] too when a control is brought for flows that there are not.
@@ -90,7 +93,7 @@ pub fn run_with(
         world.run::<false>(keep_going)
     };
     if finished {
-        Ok(summary::collect(world.into_outcome(plan), plan))
+        Ok(summary::collect(world.into_outcome(), plan))
     } else {
         Err(SimError::Cancelled)
     }

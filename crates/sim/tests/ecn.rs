@@ -94,7 +94,7 @@ fn a_path_that_clears_marks_goes_unnoticed_if_the_syn_is_not_ect() {
     };
     let (intact, cleared) = (of(false), of(true));
     assert_eq!((intact.1, cleared.1), (1.0, 1.0));
-    assert!(cleared.0 > 2.0 * intact.0, "nobody reduces: {} s for {} s", cleared.0, intact.0);
+    assert!(cleared.0 > 2.0 * intact.0, "no sender reduces: {} s for {} s", cleared.0, intact.0);
 }
 
 #[test]

@@ -202,7 +202,6 @@ impl Collector {
     pub(super) fn outcome(
         mut self,
         folder: &Path,
-        class_names: Vec<String>,
         plan: &Plan,
         result: &RunResult,
     ) -> Result<Outcome, String> {
@@ -231,7 +230,6 @@ impl Collector {
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: tables::flow_rows(result),
             flow_states: tables::flow_state_rows(plan, result),
-            class_names,
             bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
             events: self.events,
             probe: self.probe,

@@ -51,7 +51,7 @@ pub fn collect(
     let mut collector = Collector::new(scenario, plan, &result);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
-    let outcome = collector.outcome(folder, scenario.classes(), plan, &result)?;
+    let outcome = collector.outcome(folder, plan, &result)?;
     let mut run = summary::collect(outcome, scenario);
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })

@@ -1,4 +1,4 @@
-//! What a scenario says of the ends of its TCP flows, as the ends take it.
+//! The TCP settings of a scenario as senders and receivers take them.
 
 use sojourn_scenario::resolved::{AccEcnOption, ReceiverEcn, Tcp};
 
@@ -14,7 +14,7 @@ pub(crate) fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
-/// The feedback of marks that the senders ask for, and what the receivers can do.
+/// The ECN feedback that the senders request, and what the receivers support.
 pub(crate) fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbility) {
     let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
     let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
@@ -38,13 +38,13 @@ pub(crate) fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbil
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
-/// What the receivers offer, in segments.
+/// The receive window, in segments.
 pub(crate) fn window_rule(tcp: &Tcp) -> WindowRule {
-    /// Linux offers 64 kB at first.
+    /// Half of the default receive buffer of 131,072 bytes (Linux 6.1 tcp.h, tcp_win_from_space).
     const INITIAL_BYTES: u64 = 65_536;
     let segments = |bytes: u64| {
         let segments = bytes / u64::from(tcp.payload_bytes);
-        segments.clamp(1, u64::from(u32::MAX)) as u32 // at least one packet, as the scenario says
+        segments.clamp(1, u64::from(u32::MAX)) as u32 // the scenario has at least one packet
     };
     match tcp.receive_window {
         None => WindowRule::Unlimited,

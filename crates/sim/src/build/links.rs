@@ -1,4 +1,4 @@
-//! Links, and what lies behind them, from what the scenario says.
+//! Links, and what lies behind them, from the scenario.
 
 use std::sync::Arc;
 
@@ -69,11 +69,7 @@ pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment>
 /// the link.
 pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     let lan = |(place, cell)| {
-        let is_on_it = |link: &LinkPlan| match link.capacity {
-            Capacity::Wireless { wlan, .. } => wlan == place,
-            _ => false,
-        };
-        let links = (0..plan.links.len()).filter(|&i| is_on_it(&plan.links[i]));
+        let links = (0..plan.links.len()).filter(|&i| is_on(&plan.links[i], place));
         let links: Vec<usize> = links.collect();
         let stream = |station: usize, purpose: &str| {
             let name = &plan.links[links[station]].name;
@@ -83,4 +79,9 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
         WirelessLan { medium, links, sent: Vec::new() }
     };
     plan.wlans.iter().enumerate().map(lan).collect()
+}
+
+/// Whether a link is a transmitter of the wireless LAN at a place.
+fn is_on(link: &LinkPlan, place: usize) -> bool {
+    matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == place)
 }

@@ -147,7 +147,7 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so
-/// that another group never shifts their luck.
+/// that another group never changes what they draw.
 fn add_flows(
     world: &mut World,
     plan: &Resolved,

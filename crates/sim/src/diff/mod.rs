@@ -15,7 +15,7 @@ use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Capacity;
 
-use self::single_link::{Arrivals, Position, SingleLink, replay};
+use self::single_link::{Position, RecordedArrivals, SingleLink, replay};
 use crate::cc::CustomControls;
 use crate::{SimError, build};
 
@@ -82,7 +82,7 @@ fn record_arrivals(
     plan: &Resolved,
     link: usize,
     keep_going: &dyn Fn(Time) -> bool,
-) -> Result<Arrivals, SimError> {
+) -> Result<RecordedArrivals, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
     let mut world = build::world(&plan, &CustomControls::new())?;
@@ -91,14 +91,14 @@ fn record_arrivals(
         return Err(SimError::Cancelled);
     }
     let (_, packets) = world.recorded_arrivals.expect("arrivals are recorded");
-    Ok(Arrivals::new(packets))
+    Ok(RecordedArrivals::new(packets))
 }
 
 /// Replays once more, up to the event in which the signal is given.
 fn explain(
     plans: [&Resolved; 2],
     link: usize,
-    arrivals: &Arrivals,
+    arrivals: &RecordedArrivals,
     side: usize,
     run: &Run,
     row: usize,

@@ -19,23 +19,23 @@ const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
 
-/// Arrivals at a link in their order. A packet's sequence number is its place among them, so that
-/// rows about different packets can be told apart; laws never look at it.
+/// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
+/// so that rows about different packets can be distinguished; laws never read it.
 #[derive(Debug)]
-pub(super) struct Arrivals {
+pub(super) struct RecordedArrivals {
     packets: Vec<(Time, Packet)>,
     /// The sequence numbers that the packets had in the run.
     seqs: Vec<u32>,
 }
 
-impl Arrivals {
+impl RecordedArrivals {
     /// The arrivals that a run has recorded.
-    pub(super) fn new(mut packets: Vec<(Time, Packet)>) -> Arrivals {
+    pub(super) fn new(mut packets: Vec<(Time, Packet)>) -> RecordedArrivals {
         let seqs = packets.iter().map(|(_, packet)| packet.seq).collect();
         for (place, (_, packet)) in packets.iter_mut().enumerate() {
             packet.seq = u32::try_from(place).expect("fewer than 2^32 arrivals fit into memory");
         }
-        Arrivals { packets, seqs }
+        RecordedArrivals { packets, seqs }
     }
 
     /// How many packets arrive.
@@ -69,7 +69,7 @@ pub(super) type Position = (Time, Slot, usize);
 
 /// The link, its alarms, and the arrivals still to come.
 pub(super) struct SingleLink<'a> {
-    arrivals: &'a Arrivals,
+    arrivals: &'a RecordedArrivals,
     arrived: usize,
     agenda: Agenda,
     link: ScheduledLink,
@@ -85,7 +85,7 @@ impl<'a> SingleLink<'a> {
     pub(super) fn new(
         plan: &Resolved,
         link: usize,
-        arrivals: &'a Arrivals,
+        arrivals: &'a RecordedArrivals,
     ) -> Result<SingleLink<'a>, SimError> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
@@ -150,7 +150,11 @@ impl<'a> SingleLink<'a> {
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
-pub(super) fn replay(plan: &Resolved, link: usize, arrivals: &Arrivals) -> Result<Run, SimError> {
+pub(super) fn replay(
+    plan: &Resolved,
+    link: usize,
+    arrivals: &RecordedArrivals,
+) -> Result<Run, SimError> {
     let mut single = SingleLink::new(plan, link, arrivals)?;
     while single.next().is_some() {
         single.step();

@@ -1,13 +1,13 @@
-//! Who sends next: the distributed coordination function of 802.11 (802.11-2012 §9.3, endpoints
-//! sheet §6.3).
+//! Which station sends next: the distributed coordination function of 802.11 (IEEE 802.11-2012
+//! §9.3).
 //!
 //! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before
 //! it.
 //!
-//! Leaves out: hidden stations (everybody hears everybody), RTS and CTS, the retransmission of a
-//! frame whose acknowledgement was lost (acknowledgements are never lost), and rate control (one
-//! rate, as the scenario says). A frame that was not received is followed by an EIFS for all; the
-//! standard has its senders wait for an acknowledgement and a DIFS, which is about as long.
+//! Leaves out: hidden stations (every station receives every other), RTS and CTS, the
+//! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost), and
+//! rate control (one fixed rate). After a frame that was not received all stations
+//! wait an EIFS (fact wlan-5).
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Wlan;
@@ -15,7 +15,7 @@ use sojourn_scenario::wlan_timing::{WINDOW_MAX, WINDOW_MIN};
 
 /// What became of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// The frame was acknowledged.
     Received,
     /// It was not, and will be sent again.
@@ -26,13 +26,13 @@ pub enum Attempt {
 
 /// A transmission that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sent {
-    /// Who sent, by place.
-    pub station: usize,
+pub(crate) struct Sent {
+    /// The station that sent, by place.
+    pub(crate) station: usize,
     /// With what result.
-    pub attempt: Attempt,
+    pub(crate) attempt: Attempt,
     /// How long its frame and the answer kept the medium busy.
-    pub airtime: Span,
+    pub(crate) airtime: Span,
 }
 
 /// Whether a station may send.
@@ -63,7 +63,7 @@ struct Station {
 
 /// The medium of one cell.
 #[derive(Debug)]
-pub struct Medium {
+pub(crate) struct Medium {
     cell: Wlan,
     stations: Vec<Station>,
     /// From when idle slots count.
@@ -74,7 +74,7 @@ pub struct Medium {
 
 impl Medium {
     /// An idle medium. `stream` names the random streams of each station.
-    pub fn new(cell: &Wlan, stations: usize, stream: impl Fn(usize, &str) -> Rng) -> Medium {
+    pub(crate) fn new(cell: &Wlan, stations: usize, stream: impl Fn(usize, &str) -> Rng) -> Medium {
         let station = |place| Station {
             frame: None,
             backoff: Backoff::Done,
@@ -94,7 +94,7 @@ impl Medium {
     }
 
     /// A station has a packet to send; nothing changes where it had one already.
-    pub fn offer(&mut self, now: Time, place: usize, packet_bytes: u32) {
+    pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32) {
         if self.stations[place].frame.is_some() {
             return;
         }
@@ -113,8 +113,8 @@ impl Medium {
         }
     }
 
-    /// When the next exchange ends, if nobody joins before it starts.
-    pub fn next(&self) -> Time {
+    /// When the next exchange ends, if no station joins before it starts.
+    pub(crate) fn next(&self) -> Time {
         if let Some((end, _)) = self.on_air {
             return end;
         }
@@ -123,16 +123,16 @@ impl Medium {
         start + self.exchange(self.contenders().filter(first)).0
     }
 
-    /// The exchange that ends now, if one does: everybody who sent in it.
-    pub fn end(&mut self, now: Time, sent: &mut Vec<Sent>) {
+    /// The exchange that ends now, if one does: all transmissions in it.
+    pub(crate) fn end(&mut self, now: Time, sent: &mut Vec<Sent>) {
         self.catch_up(now);
         let Some((end, is_received)) = self.on_air.filter(|&(end, _)| end <= now) else { return };
-        debug_assert_eq!(end, now, "an exchange ends when it was said to");
+        debug_assert_eq!(end, now, "an exchange ends when announced");
         self.on_air = None;
         self.slots_from = now + if is_received { self.cell.difs } else { self.cell.eifs };
         for (place, station) in self.stations.iter_mut().enumerate() {
             if std::mem::take(&mut station.is_sending) {
-                let frame = station.frame.expect("who sends has a frame");
+                let frame = station.frame.expect("a station that sends has a frame");
                 let attempt = station.settle(is_received, &self.cell);
                 let answer = if is_received { self.cell.sifs_and_ack() } else { Span::ZERO };
                 sent.push(Sent { station: place, attempt, airtime: frame + answer });
@@ -186,7 +186,7 @@ impl Medium {
         }
     }
 
-    /// Those who are marked as sending start.
+    /// The stations that are marked as sending start.
     fn take_the_air(&mut self, start: Time) {
         let (busy, is_received) = self.exchange(self.stations.iter().filter(|s| s.is_sending));
         self.on_air = Some((start + busy, is_received));
@@ -197,11 +197,11 @@ impl Medium {
     fn exchange<'a>(&self, senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
         let (mut longest, mut count, mut is_spoiled) = (Span::ZERO, 0, false);
         for station in senders {
-            longest = longest.max(station.frame.expect("who sends has a frame"));
+            longest = longest.max(station.frame.expect("a station that sends has a frame"));
             count += 1;
             is_spoiled |= station.is_spoiled;
         }
-        debug_assert!(count > 0, "somebody sends");
+        debug_assert!(count > 0, "some station sends");
         match count == 1 && !is_spoiled {
             true => (longest + self.cell.sifs_and_ack(), true),
             false => (longest, false),

@@ -2,10 +2,10 @@
 //! which is a link whose server is `SharedMedium`.
 //!
 //! The medium stays in the simulator: it serves several links at once and needs an alarm of its
-//! own, while a link knows only its own queue. All that a link must know is generic: that somebody
-//! else decides when its head packet is sent.
+//! own, while a link knows only its own queue. What a link must know is generic: that its host
+//! decides when its head packet is sent.
 //!
 //! The access point's queue holds the data of downloads and the acknowledgements of uploads, and
 //! wins the medium no more often than any station (fact wlan-1).
 
-pub mod medium;
+pub(crate) mod medium;

@@ -1,10 +1,10 @@
-//! The world: everything that happens between time zero and the end, one alarm after the other.
+//! The world: everything that happens between time zero and the end, one event after the other.
 //!
 //! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives
 //! at a link's queue, waits, is served, and travels over wires and further links to the receiver,
 //! which answers over its own wires and links; the answer lets the flow send again.
 //!
-//! Alarms of one instant ring in this order: servers, wireless LANs, queue timers, wires, access
+//! Events of one instant happen in this order: servers, wireless LANs, queue timers, wires, access
 //! links, flows, the sampler; departures come before arrivals.
 
 mod bins;
@@ -32,7 +32,7 @@ use crate::wire::Wire;
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub(crate) enum End {
     /// At the next link of each packet's route.
     Link,
     /// At the receiver of each packet's flow.
@@ -43,28 +43,28 @@ pub enum End {
 
 /// The way of a group's packets in one direction.
 #[derive(Clone, Debug)]
-pub struct Route {
+pub(crate) struct Route {
     /// Links in their order.
-    pub links: Vec<usize>,
+    pub(crate) links: Vec<usize>,
     /// The wire behind the last link.
-    pub exit: usize,
+    pub(crate) exit: usize,
 }
 
 /// What the flows of a group share.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// Its class, by place.
-    pub class: usize,
+    pub(crate) class: usize,
     /// From sender to receiver.
-    pub forward: Route,
+    pub(crate) forward: Route,
     /// From receiver to sender; without links the exit is never used.
-    pub backward: Route,
+    pub(crate) backward: Route,
     /// The wire that receivers answer into.
-    pub back: usize,
+    pub(crate) back: usize,
 }
 
-/// Both ends of a flow.
-pub enum Flow {
+/// The two ends of a flow.
+pub(crate) enum Flow {
     /// TCP.
     Stream(Box<Stream>),
     /// UDP.
@@ -75,88 +75,88 @@ pub enum Flow {
 
 /// The number of the first slot of each kind of component.
 #[derive(Clone, Copy, Debug)]
-pub struct Slots {
+pub(crate) struct Slots {
     /// Wireless LANs; servers come before, from zero.
-    pub media: Slot,
+    pub(crate) media: Slot,
     /// Queue timers.
-    pub timers: Slot,
+    pub(crate) timers: Slot,
     /// Wires.
-    pub wires: Slot,
+    pub(crate) wires: Slot,
     /// Access links.
-    pub accesses: Slot,
+    pub(crate) accesses: Slot,
     /// Flows.
-    pub flows: Slot,
+    pub(crate) flows: Slot,
     /// The sampler, the only one of its kind.
-    pub sampler: Slot,
+    pub(crate) sampler: Slot,
     /// The end of bins, the last.
-    pub binner: Slot,
+    pub(crate) binner: Slot,
 }
 
 /// What is sampled and when.
 #[derive(Clone, Copy, Debug)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// Samples of queues.
-    pub states: bool,
+    pub(crate) states: bool,
     /// Samples of flows.
-    pub flows: bool,
+    pub(crate) flows: bool,
     /// Time between samples.
-    pub every: Span,
+    pub(crate) every: Span,
 }
 
 /// Everything there is. Built by [`crate::build`].
-pub struct World {
+pub(crate) struct World {
     /// All alarms.
-    pub agenda: Agenda,
+    pub(crate) agenda: Agenda,
     /// Their order.
-    pub slots: Slots,
+    pub(crate) slots: Slots,
     /// The links.
-    pub links: Vec<ScheduledLink>,
+    pub(crate) links: Vec<ScheduledLink>,
     /// What their use is measured against.
-    pub utilisations: Vec<Utilisation>,
+    pub(crate) utilisations: Vec<Utilisation>,
     /// The link whose arrivals are recorded, and the arrivals so far.
-    pub recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
+    pub(crate) recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
     /// The wireless LANs.
-    pub wireless_lans: Vec<WirelessLan>,
+    pub(crate) wireless_lans: Vec<WirelessLan>,
     /// The wire from each link to the next link of a route.
-    pub link_wires: Vec<usize>,
-    /// What the wire behind each link does to packets.
-    pub impairments: Vec<Option<Impairment>>,
+    pub(crate) link_wires: Vec<usize>,
+    /// Loss, jitter and bleaching on the wire behind each link.
+    pub(crate) impairments: Vec<Option<Impairment>>,
     /// All wires, with where they end.
-    pub wires: Vec<(Wire, End)>,
+    pub(crate) wires: Vec<(Wire, End)>,
     /// The groups.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// The group of each flow.
-    pub group_of: Vec<u32>,
+    pub(crate) group_of: Vec<u32>,
     /// The access link of each flow.
-    pub accesses: Vec<Access>,
+    pub(crate) accesses: Vec<Access>,
     /// The flows.
-    pub flows: Vec<Flow>,
+    pub(crate) flows: Vec<Flow>,
     /// The probe.
-    pub probe: Probe,
+    pub(crate) probe: Probe,
     /// Rows of the table `flows`.
-    pub flow_samples: Vec<FlowRow>,
+    pub(crate) flow_samples: Vec<FlowRow>,
     /// Rows of the table `flow_states`.
-    pub flow_states: Vec<FlowStateRow>,
+    pub(crate) flow_states: Vec<FlowStateRow>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
     /// received).
-    pub at_warmup: Vec<FlowCount>,
+    pub(crate) at_warmup: Vec<FlowCount>,
     /// Series bin by bin, if wanted.
-    pub bins: Option<Bins>,
+    pub(crate) bins: Option<Bins>,
     /// Whether delays of data packets are wanted.
-    pub latency: bool,
+    pub(crate) latency: bool,
     /// Sampling.
-    pub sampling: Sampling,
+    pub(crate) sampling: Sampling,
     /// When summaries begin to count.
-    pub warmup: Time,
+    pub(crate) warmup: Time,
     /// When the run ends; what would happen then does not.
-    pub end: Time,
-    /// Alarms that rang.
-    pub events: u64,
+    pub(crate) end: Time,
+    /// Events handled.
+    pub(crate) events: u64,
 }
 
 impl Flow {
     /// What it has achieved so far.
-    pub fn count(&self) -> FlowCount {
+    pub(crate) fn count(&self) -> FlowCount {
         match self {
             Flow::Stream(stream) => {
                 FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
@@ -175,7 +175,7 @@ impl Flow {
 
     /// The next of its timers.
     #[inline]
-    pub fn next_timer(&self) -> Time {
+    pub(crate) fn next_timer(&self) -> Time {
         match self {
             Flow::Stream(stream) => stream.next_timer(),
             Flow::Datagrams(flow) => flow.next_timer(),
@@ -184,13 +184,13 @@ impl Flow {
     }
 }
 
-/// How often `keep_going` is asked.
-const EVENTS_PER_QUESTION: u64 = 1 << 14;
+/// How many events lie between two calls of `keep_going`.
+const EVENTS_PER_CHECK: u64 = 1 << 14;
 
 impl World {
-    /// Runs to the end, or until `keep_going`, asked now and then with the time, says no: then
-    /// false.
-    pub fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
+    /// Runs to the end and returns true, or until `keep_going`, called now and then with the time,
+    /// returns false; then returns false.
+    pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         loop {
             let (now, slot) = self.agenda.next();
             if now >= self.warmup && !self.probe.counting {
@@ -200,10 +200,10 @@ impl World {
                 break;
             }
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_PER_QUESTION) && !keep_going(now) {
+            if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }
-            self.ring::<NOTES>(now, slot);
+            self.handle::<NOTES>(now, slot);
         }
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
@@ -222,7 +222,7 @@ impl World {
     }
 
     #[inline]
-    fn ring<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
+    fn handle<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
         let slots = self.slots;
         if slot < slots.media {
             self.on_server::<NOTES>(now, slot);
@@ -320,11 +320,11 @@ impl World {
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             Flow::Stream(stream) => {
                 let finished = stream.on_data(packet, out);
-                note_transfer(now, packet.flow, finished, probe, class);
+                record_transfer(now, packet.flow, finished, probe, class);
             }
             Flow::Page(page) => {
                 let finished = page.on_data(packet, out);
-                note_transfer(now, packet.flow, finished, probe, class);
+                record_transfer(now, packet.flow, finished, probe, class);
             }
             Flow::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -358,7 +358,7 @@ impl World {
         });
     }
 
-    /// The alarm of a flow has rung. Its deadline may have moved away since it was set.
+    /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
         self.agenda.set(self.slots.flows + flow, Time::NEVER);
         self.with_flow(now, flow, |flow, out, _, _| {
@@ -373,9 +373,9 @@ impl World {
     }
 }
 
-/// Writes down what a user has waited for.
+/// Records a transfer that a user has waited for.
 #[inline]
-fn note_transfer(
+fn record_transfer(
     now: Time,
     flow: u32,
     finished: Option<Finished>,

@@ -2,13 +2,12 @@
 
 use sojourn_link::Impairment;
 use sojourn_measure::{BUILTIN_VARS, Bins, Outcome};
-use sojourn_scenario::Resolved;
 
 use super::World;
 
 impl World {
     /// Takes everything out of a world that has run.
-    pub(crate) fn into_outcome(self, plan: &Resolved) -> Outcome {
+    pub(crate) fn into_outcome(self) -> Outcome {
         let window = (self.warmup, self.end);
         let links = self.utilisations.iter().zip(&self.probe.links);
         let used = links.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
@@ -16,7 +15,6 @@ impl World {
         let counted =
             self.flows.iter().zip(&self.at_warmup).map(|(flow, then)| flow.count().since(*then));
         Outcome {
-            class_names: plan.classes(),
             utilisations: used.collect(),
             wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
             vars: self.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),

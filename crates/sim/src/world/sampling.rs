@@ -23,7 +23,7 @@ impl World {
         self.agenda.set(self.slots.sampler, now + self.sampling.every);
     }
 
-    /// Writes where a flow's sender stands, and the state of its congestion control.
+    /// Records the state of a flow's sender and of its congestion control.
     fn sample_control(&mut self, flow: usize, now: Time) {
         let Flow::Stream(stream) = &self.flows[flow] else { return };
         let Some(sender) = stream.sender() else { return };
@@ -77,7 +77,7 @@ impl World {
     }
 }
 
-/// Notes what still waits at the end in one queue.
+/// Records what still waits in one queue at the end.
 pub(crate) fn empty_queue<const NOTES: bool>(
     link: &mut ScheduledLink,
     queue: usize,

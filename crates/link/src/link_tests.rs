@@ -1,0 +1,206 @@
+use std::sync::Arc;
+
+use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Rate, Span, Stage, registry};
+use sojourn_scenario::resolved::{Bucket, Device, Trace};
+
+use super::*;
+use crate::{Shaper, TokenBucket};
+
+/// A packet of 1500 bytes: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Numbered(u32);
+
+impl Packet for Numbered {
+    fn bytes(&self) -> u32 {
+        1_500
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> u64 {
+        0
+    }
+}
+
+/// What a link has reported.
+#[derive(Default)]
+struct Report {
+    departed: Vec<u32>,
+    dropped: Vec<u32>,
+    busy: Span,
+    carried: u64,
+}
+
+impl Sink<Numbered> for Report {
+    fn dropped(&mut self, packet: Numbered, _: Time, _: Stage, _: Cause) {
+        self.dropped.push(packet.0);
+    }
+    fn marked(&mut self, _: &mut Numbered, _: Time, _: Stage, _: Cause) {}
+}
+
+impl LinkObserver<Numbered> for Report {
+    fn departed(&mut self, departure: &Departure<Numbered>) {
+        self.departed.push(departure.packet.0);
+    }
+    fn busy(&mut self, span: Span) {
+        self.busy = self.busy + span;
+    }
+    fn carried(&mut self, bytes: u32) {
+        self.carried += u64::from(bytes);
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+fn mbit(mbit: u64) -> Rate {
+    Rate::from_bps(mbit * 1_000_000)
+}
+
+/// A link under a discipline with room for nine packets.
+fn link(discipline: &str, server: Server<Numbered>) -> Link<Numbered> {
+    let env = Env { limit: Limit::Packets(9), mtu_bytes: 1_500, rate: Some(mbit(12)), salt: 0 };
+    let mut spec = QdiscSpec::parse(discipline).expect("a known discipline");
+    spec.set_default("limit", "9p");
+    let queue = registry::build(&spec, &env).expect("valid parameters");
+    Link::new(queue, Rng::stream(1, "queue", 0), server)
+}
+
+/// Offers packets `0..count` at time zero.
+fn fill(link: &mut Link<Numbered>, count: u32, report: &mut Report) {
+    for number in 0..count {
+        link.enqueue(Time::ZERO, Numbered(number), report);
+    }
+}
+
+/// Calls the link when it wants to be called until `end`: when each packet has left, in microseconds.
+fn run(link: &mut Link<Numbered>, end: Time, report: &mut Report) -> Vec<(u64, u32)> {
+    let mut left = Vec::new();
+    loop {
+        let now = link.next_service().min(link.next_timer());
+        if now > end || now == Time::NEVER {
+            return left;
+        }
+        if link.next_service() <= now {
+            let us = now.as_nanos() / 1_000;
+            link.on_service(now, report, |packet| left.push((us, packet.0)));
+        }
+        if link.next_timer() <= now {
+            link.on_timer(now);
+        }
+    }
+}
+
+#[test]
+fn packets_leave_in_order_one_serialisation_time_apart() {
+    let (mut link, mut report) =
+        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    fill(&mut link, 3, &mut report);
+    assert_eq!((report.departed.len(), link.backlog().packets), (1, 2));
+    assert_eq!(run(&mut link, ms(9), &mut report), [(1_000, 0), (2_000, 1), (3_000, 2)]);
+    assert_eq!(link.next_service(), Time::NEVER);
+    assert_eq!(report.busy, Span::from_millis(3));
+}
+
+#[test]
+fn what_the_queue_has_no_room_for_is_reported() {
+    let (mut link, mut report) =
+        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    fill(&mut link, 12, &mut report);
+    assert_eq!(report.dropped, [10, 11], "one is in service and nine wait");
+}
+
+#[test]
+fn enqueue_says_when_the_server_was_woken() {
+    let (mut link, mut report) =
+        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    let woken = [0, 1, 2].map(|number| link.enqueue(Time::ZERO, Numbered(number), &mut report));
+    // The first packet goes into service at once, so the second one finds an empty queue too.
+    assert_eq!(woken, [true, true, false]);
+}
+
+#[test]
+fn a_change_of_rate_applies_from_the_next_packet_on() {
+    let changes = vec![(ms(4), mbit(12)), (Time::from_nanos(500_000), mbit(6))];
+    let (mut link, mut report) =
+        (link("taildrop", Server::steady(mbit(12), changes)), Report::default());
+    fill(&mut link, 4, &mut report);
+    let left = run(&mut link, ms(99), &mut report);
+    assert_eq!(left, [(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)]);
+}
+
+#[test]
+fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty() {
+    let trace = Trace {
+        file: String::new(),
+        sha256: String::new(),
+        opportunities_ms: vec![1, 1, 5],
+        opportunity_bytes: 1_000,
+    };
+    let (mut link, mut report) =
+        (link("taildrop", Server::recorded(Arc::new(trace))), Report::default());
+    fill(&mut link, 3, &mut report);
+    // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
+    assert_eq!(run(&mut link, ms(99), &mut report), [(1_000, 0), (5_000, 1), (6_000, 2)]);
+    assert_eq!(report.carried, 4_500);
+    // While nothing waited, the opportunity at 10 ms passed.
+    link.enqueue(ms(10), Numbered(3), &mut report);
+    assert_eq!(link.next_service(), ms(11));
+}
+
+#[test]
+fn a_shaper_holds_back_what_lacks_tokens() {
+    let (rate, line) = (mbit(12), mbit(120));
+    let bucket = Bucket { rate, burst_bytes: 3_000, line, overdraft: false };
+    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), None, line, vec![]);
+    let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
+    fill(&mut link, 4, &mut report);
+    // Two at the rate of the line, then one per millisecond, each 0.1 ms on the line.
+    let left = run(&mut link, ms(99), &mut report);
+    assert_eq!(left, [(100, 0), (200, 1), (1_100, 2), (2_100, 3)]);
+}
+
+#[test]
+fn a_device_takes_packets_out_of_the_sight_of_the_discipline() {
+    let device = Device { limit: Limit::Bytes(1_500), overhead_bytes: 0 };
+    let shaper = Shaper::new(None, Some(device), mbit(12), vec![]);
+    let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
+    fill(&mut link, 4, &mut report);
+    assert_eq!((report.departed.len(), link.backlog().packets), (2, 2));
+    assert_eq!(run(&mut link, ms(99), &mut report).last(), Some(&(4_000, 3)));
+}
+
+#[test]
+fn a_discipline_that_shapes_is_asked_again_when_it_said_so() {
+    let (mut link, mut report) =
+        (link("cake:bandwidth=6mbit", Server::steady(mbit(12), vec![])), Report::default());
+    fill(&mut link, 3, &mut report);
+    let left = run(&mut link, ms(99), &mut report);
+    let gaps: Vec<u64> = left.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(left.len() == 3 && gaps.iter().all(|gap| gap.abs_diff(2_000) < 10), "{left:?}");
+}
+
+#[test]
+fn the_host_of_a_shared_medium_takes_the_head() {
+    let (mut link, mut report) = (link("taildrop", Server::shared_medium(None)), Report::default());
+    assert_eq!(link.head_bytes(), None);
+    fill(&mut link, 2, &mut report);
+    assert_eq!((link.head_bytes(), link.backlog().packets), (Some(1_500), 1));
+    assert_eq!(link.take_head(ms(3), &mut report), Numbered(0));
+    assert_eq!((link.head_bytes(), report.departed.len()), (Some(1_500), 2));
+    assert_eq!(link.take_head(ms(4), &mut report), Numbered(1));
+    assert_eq!(link.head_bytes(), None);
+}
+
+#[test]
+fn a_queue_can_be_drained() {
+    let (mut link, mut report) =
+        (link("codel", Server::steady(mbit(12), vec![])), Report::default());
+    fill(&mut link, 4, &mut report);
+    let mut waiting = Vec::new();
+    link.drain(ms(1), &mut report, |packet, at| waiting.push((packet.0, at)));
+    assert_eq!(waiting, [1, 2, 3].map(|number| (number, Time::ZERO)));
+    assert_eq!(link.backlog().packets, 0);
+}
