@@ -14,8 +14,8 @@ memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
     echo "Written by \`make bench\`; do not edit. Measured on $(date -u +%Y-%m-%d) with $rust on a"
     echo "shared virtual machine: $cores cores of \"$model\", $memory GiB of memory, Linux."
     echo "Times there drift; each figure is the best of five runs, instruction counts do not drift."
-    echo "CUBIC with SACK and delayed acknowledgements, access links, base RTT 100 ms, buffer of two"
-    echo "bandwidth-delay products, the summary recorder on."
+    echo "CUBIC with SACK and delayed acknowledgements, access links, base RTT 100 ms, buffer of"
+    echo "two bandwidth-delay products, the summary recorder on."
     echo
     "$program"
     "${PYTHON:-python3}" benches/stability.py

@@ -1,4 +1,4 @@
-"""Digests from Python, in release mode and in threads, are those on record from Rust."""
+"""Digests from Python and in threads are those on record from Rust, of 30 s at most."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

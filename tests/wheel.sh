@@ -22,7 +22,7 @@ esac
 "$scratch/empty/bin/pip" install --quiet --disable-pip-version-check "$wheel"
 cd "$scratch"
 empty/bin/sojourn --version
-empty/bin/sojourn run dumbbell-cubic --json >run.json
+empty/bin/sojourn run dumbbell-cubic --set duration=30s --json >run.json
 digest=$(empty/bin/python -c 'import json; print(json.load(open("run.json"))["digest"])')
 if [ "$digest" != "$expected" ]; then
     echo "dumbbell-cubic gives $digest, on record is $expected" >&2

@@ -2,7 +2,8 @@
 //! its test; the rest of the tree cites `fact SUBJECT-N`.
 //!
 //! Refused are a citation without such a heading, a number given twice, a fact without `Source:` or
-//! `Test:`, and a test that does not exist. Tests are written `` `name` (path/of/the/file.rs) ``.
+//! `Test:`, and a test that does not exist. Tests are written `` `name` (path/of/the/file.rs) ``;
+//! a name may also be that of a golden trace, and `Test: none` gives the reason.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use super::prose::{Word, words};
 use super::{Complaints, Source};
 
 const FOLDER: &str = "docs/facts/";
+const GOLDEN: &str = "testdata/golden/";
 
 /// Complaints about facts and their citations.
 pub(super) fn check(sources: &[Source]) -> Complaints {
@@ -122,34 +124,46 @@ fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterato
 }
 
 /// The tests that a fact names and that do not exist: what stands between backticks is a name, what
-/// follows it in brackets is its file.
+/// follows it in brackets are the files that may define it.
 fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     let tests = tests.split("\n\n").next().unwrap_or(tests);
     let pieces: Vec<&str> = tests.split('`').collect();
     let mut flaws = Vec::new();
     for (at, name) in pieces.iter().enumerate().filter(|(at, _)| at % 2 == 1) {
-        let name = name.rsplit("::").next().unwrap_or(name).trim_end_matches("()");
         let behind = pieces.get(at + 1).map_or("", |rest| rest.trim_start());
         let bracket = behind.strip_prefix('(').and_then(|rest| rest.split_once(')'));
         // The path itself may stand between backticks of its own.
-        let path = match (bracket, behind) {
-            (Some((path, _)), _) => path,
+        let list = match (bracket, behind) {
+            (Some((list, _)), _) => list,
             (None, "(") => pieces.get(at + 2).copied().unwrap_or_default(),
             _ if is_path(name) => name,
             _ => "",
         };
-        let in_file = |source: &&Source| path.is_empty() || source.path == path;
-        let files: Vec<&Source> = sources.iter().filter(in_file).collect();
-        if files.is_empty() {
-            flaws.push(format!("the test's file `{path}` does not exist"));
-        } else if !is_path(name) && !files.iter().any(|source| defines(source, name)) {
-            flaws.push(format!("the test `{name}` does not exist{}", within(path)));
+        let paths: Vec<&str> =
+            list.split(',').map(str::trim).filter(|path| is_path(path)).collect();
+        let absent = paths.iter().filter(|path| sources.iter().all(|s| s.path != **path));
+        flaws.extend(absent.map(|path| format!("the test's file `{path}` does not exist")));
+        let may = |source: &&Source| paths.is_empty() || paths.contains(&source.path.as_str());
+        if flaws.is_empty() && !is_path(name) && !is_golden(name, sources) {
+            let name = name.rsplit("::").next().unwrap_or(name).trim_end_matches("()");
+            if !sources.iter().filter(may).any(|source| defines(source, name)) {
+                flaws.push(format!("the test `{name}` does not exist{}", within(list)));
+            }
         }
     }
-    if pieces.len() < 2 {
-        flaws.push("`Test:` names no test between backticks".to_owned());
+    let is_none = tests.trim_start().strip_prefix("none").is_some_and(|why| why.len() > 10);
+    if pieces.len() < 2 && !is_none {
+        flaws.push("`Test:` names no test between backticks, nor says `none` and why".to_owned());
     }
     flaws
+}
+
+/// Whether a name is that of a golden trace, which one test replays; `*` stands for the rest of it.
+fn is_golden(name: &str, sources: &[Source]) -> bool {
+    let traces = sources.iter().filter_map(|source| source.path.strip_prefix(GOLDEN));
+    traces
+        .filter_map(|trace| trace.strip_suffix(".toml"))
+        .any(|trace| name.strip_suffix('*').map_or(trace == name, |start| trace.starts_with(start)))
 }
 
 /// Whether a text between backticks is a file and no function.
@@ -219,6 +233,23 @@ mod tests {
         assert!(complaints(&nowhere, "")[0].contains("file `c.rs` does not exist"));
         let quoted = PAGE.replace("(a.rs)", "(`a.rs`)");
         assert!(complaints(&quoted, "").is_empty());
+    }
+
+    #[test]
+    fn a_test_may_stand_in_several_files_be_a_golden_trace_or_be_none_for_a_reason() {
+        let of = |test: &str| {
+            let page = PAGE.replace("`holds` (a.rs)", test);
+            let trace = source("testdata/golden/pie_from_rest_linux.toml", "");
+            let test = source("a.rs", "fn holds() {}\n");
+            check(&[source("docs/facts/tcp.md", &page), test, trace])
+        };
+        assert!(of("`holds` (b.rs, a.rs)")[0].contains("file `b.rs` does not exist"));
+        for good in ["`holds` (a.rs, docs/facts/tcp.md)", "`pie_from_rest_*`", "none: too slow"] {
+            assert!(of(good).is_empty(), "{good}: {:?}", of(good));
+        }
+        for bad in ["`pie_from_*_x`", "none.", "later"] {
+            assert_eq!(of(bad).len(), 1, "{bad}: {:?}", of(bad));
+        }
     }
 
     #[test]
