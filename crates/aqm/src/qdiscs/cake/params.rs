@@ -50,7 +50,8 @@ params! {
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
     } behaviour {
         "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, \
-            at least 300) over the bulk flows of its busier host, rounded at random", "Linux sch_cake.c";
+            at least 300) over the bulk flows of its busier host, rounded at random",
+            "Linux sch_cake.c";
         "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval \
             grows as much as the target", "Linux sch_cake.c";
         "dropped where there is no room": "the head of the queue with most bytes",
