@@ -86,8 +86,8 @@ const VARS: &[Var] = &[
 impl Scheme for Sfb {
     type Params = SfbParams;
     const NAME: &'static str = "sfb";
-    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; unresponsive flows are \
-         limited (Linux sch_sfb.c)";
+    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; unresponsive flows \
+         are limited (Linux sch_sfb.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &SfbParams, env: &Env) -> Box<dyn Qdisc<P>> {
