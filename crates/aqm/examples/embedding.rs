@@ -1,5 +1,5 @@
-//! A bottleneck for the simulator of a transport stack, in place of a toy AQM: `cargo run -p sojourn-aqm
-//! --example embedding -- fq_codel`. docs/embedding.md explains it.
+//! A bottleneck for the simulator of a transport stack, in place of a toy AQM: `cargo run -p
+//! sojourn-aqm --example embedding -- fq_codel`. docs/embedding.md explains it.
 
 use sojourn_aqm::{
     Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, SpecError, Stage, Time,
@@ -74,7 +74,8 @@ impl Bottleneck {
         (self.qdisc.backlog().packets > 0).then_some(self.busy_until.max(now))
     }
 
-    /// The datagram that starts on its way now, and when it has arrived at the other end of the link.
+    /// The datagram that starts on its way now, and when it has arrived at the other end of the
+    /// link.
     fn receive(&mut self, now: Time) -> Option<(Time, Datagram)> {
         if now < self.busy_until {
             return None;

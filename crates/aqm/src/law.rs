@@ -162,20 +162,21 @@ pub trait Aqm: Send {
     }
 
     /// The link asked for a packet and there was none, or none was left after drops at the head.
-    /// With several queues it is called for the queue that was to be served. For a queue that is not
-    /// listed because its law dropped its only packet, it is called then.
+    /// With several queues it is called for the queue that was to be served. For a queue that is
+    /// not listed because its law dropped its only packet, it is called then.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same parameters
-    /// keep to one grid of times, whatever happens to their queues: flow queues rely on it.
+    /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
+    /// parameters keep to one grid of times, whatever happens to their queues: flow queues rely on
+    /// it.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// Called before [`Aqm::on_timer`]: when the packet at the head was accepted, or none if the queue
-    /// is empty. Not called before [`Aqm::on_idle_timers`].
+    /// Called before [`Aqm::on_timer`]: when the packet at the head was accepted, or none if the
+    /// queue is empty. Not called before [`Aqm::on_idle_timers`].
     fn on_head(&mut self, enqueued: Option<Time>) {
         let _ = enqueued;
     }
@@ -204,8 +205,8 @@ pub trait Aqm: Send {
         debug_assert!(out.is_empty(), "a law with variables must write them");
     }
 
-    /// The state variables as they were before the law's last verdict; none, at no cost, unless it was
-    /// made by [`crate::registry::build_watched`].
+    /// The state variables as they were before the law's last verdict; none, at no cost, unless it
+    /// was made by [`crate::registry::build_watched`].
     fn evidence(&self) -> Option<Evidence<'_>> {
         None
     }

@@ -20,7 +20,8 @@ pub enum Ecn {
 impl Ecn {
     /// Whether a mark reaches the sender: ECT(0), ECT(1) or already CE.
     ///
-    /// A rule that marks if it can and else drops marks a packet that is CE already once more (Linux
+    /// A rule that marks if it can and else drops marks a packet that is CE already once more
+    /// (Linux
     /// 6.1 inet_ecn.h, INET_ECN_set_ce).
     pub const fn can_mark(self) -> bool {
         !matches!(self, Ecn::NotEct)

@@ -48,8 +48,8 @@ pub trait Sink<P> {
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
     /// that in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
-    /// The state variables before the decision that the next call reports. Called only by a discipline
-    /// made by [`crate::registry::build_watched`].
+    /// The state variables before the decision that the next call reports. Called only by a
+    /// discipline made by [`crate::registry::build_watched`].
     fn evidence(&mut self, evidence: Evidence<'_>) {
         let _ = evidence;
     }
@@ -114,8 +114,8 @@ pub trait Qdisc<P: Packet>: Send {
     /// Takes the next packet to send, or none. Packets may be dropped on the way.
     fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
     -> Option<Departure<P>>;
-    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` when nothing
-    /// was waiting.
+    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` when
+    /// nothing was waiting.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -123,8 +123,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_timer(&mut self, now: Time) {
         let _ = now;
     }
-    /// After a [`Qdisc::dequeue`] that returned nothing although packets wait: when to call it again.
-    /// Only a discipline that shapes (CAKE with a rate) holds packets back.
+    /// After a [`Qdisc::dequeue`] that returned nothing although packets wait: when to call it
+    /// again. Only a discipline that shapes (CAKE with a rate) holds packets back.
     fn held_until(&self) -> Option<Time> {
         None
     }
@@ -140,8 +140,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn observe(&self, out: &mut [f64]);
 }
 
-/// A discipline that is more than one law in one queue or under flow queues, as the registry knows it.
-/// The implementing type is a name only; [`Scheme::build`] makes the discipline.
+/// A discipline that is more than one law in one queue or under flow queues, as the registry knows
+/// it. The implementing type is a name only; [`Scheme::build`] makes the discipline.
 ///
 /// ```
 /// use sojourn_aqm::qdiscs::sfq::Sfq;

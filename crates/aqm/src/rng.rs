@@ -104,4 +104,31 @@ mod tests {
         let mean = (0..n).map(|_| rng.uniform()).sum::<f64>() / f64::from(n);
         assert!((mean - 0.5).abs() < 5.0 * (1.0 / 12.0f64).sqrt() / f64::from(n).sqrt());
     }
+
+    /// The generator's authors publish this start of the sequence for the state 1, 2, 3, 4.
+    #[test]
+    fn the_sequence_is_that_of_xoshiro256_plus_plus() {
+        let mut rng = Rng { state: [1, 2, 3, 4] };
+        let first = [(); 5].map(|()| rng.next_u64());
+        assert_eq!(
+            first,
+            [
+                41_943_041,
+                58_720_359,
+                3_588_806_011_781_223,
+                3_591_011_842_654_386,
+                9_228_616_714_210_784_205
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_below_a_bound_are_even_and_exponential_numbers_have_their_mean() {
+        let (mut rng, n) = (Rng::stream(3, "test", 0), 60_000);
+        let mut counts = [0u32; 6];
+        (0..n).for_each(|_| counts[rng.below(6) as usize] += 1);
+        assert!(counts.iter().all(|count| (9_600..10_400).contains(count)), "{counts:?}");
+        let mean = (0..n).map(|_| rng.exponential(2.0)).sum::<f64>() / f64::from(n);
+        assert!((mean - 2.0).abs() < 5.0 * 2.0 / f64::from(n).sqrt(), "{mean}");
+    }
 }

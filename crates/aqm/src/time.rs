@@ -225,4 +225,39 @@ mod tests {
         let span = Rate::from_bps(10_000_000).time_for(1514);
         assert_eq!(span, Span::from_nanos(1_211_200));
     }
+
+    #[test]
+    fn each_range_of_spans_and_rates_has_its_unit() {
+        let spans = [0, 999, 1_000, 999_999, 1_000_000, 1_500_000_000, 10_500_000_000];
+        let shown = spans.map(|nanos| Span::from_nanos(nanos).to_string());
+        assert_eq!(shown, ["0s", "999ns", "1us", "999.999us", "1ms", "1500ms", "10.5s"]);
+        let rates = [1, 999, 1_000, 1_000_000, 1_000_000_000];
+        let shown = rates.map(|bps| Rate::from_bps(bps).to_string());
+        assert_eq!(shown, ["1bit", "999bit", "1kbit", "1mbit", "1gbit"]);
+    }
+
+    #[test]
+    fn arithmetic_of_times_saturates() {
+        let (early, late) = (Time::from_nanos(3), Time::from_nanos(10));
+        assert_eq!((late.since(early), early.since(late)), (Span::from_nanos(7), Span::ZERO));
+        assert_eq!(Time::NEVER + Span::from_nanos(1), Time::NEVER);
+        assert_eq!(Span::from_nanos(5).saturating_sub(Span::from_nanos(7)), Span::ZERO);
+        assert_eq!(Span::from_nanos(7) - Span::from_nanos(5), Span::from_nanos(2));
+        assert_eq!(Span::from_nanos(7).half(), Span::from_nanos(3));
+        assert_eq!(Span::from_nanos(7).times(3), Span::from_nanos(21));
+        assert_eq!(Span::from_secs_f64(-1.0), Span::ZERO);
+        assert_eq!(Span::from_secs_f64(1.5), Span::from_millis(1500));
+    }
+
+    #[test]
+    fn a_rate_gives_bytes_and_seconds_rounded_down() {
+        let rate = Rate::from_bps(12_000);
+        assert_eq!(rate.bytes_per_sec(), 1500.0);
+        assert_eq!(rate.bytes_in(Span::from_nanos(999_999_999)), 1499);
+        assert_eq!(rate.time_for(1), Span::from_nanos(666_666));
+        assert_eq!(
+            (Time::from_nanos(1_500_000_000).as_secs(), Span::from_millis(5).as_secs()),
+            (1.5, 0.005)
+        );
+    }
 }

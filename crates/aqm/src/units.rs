@@ -250,4 +250,51 @@ mod tests {
             assert_eq!(span(&span_in.to_string()), Ok(span_in));
         }
     }
+
+    #[test]
+    fn every_unit_has_its_scale() {
+        let nanos = ["1ns", "1us", "1ms", "1s"].map(|text| span(text).unwrap().as_nanos());
+        assert_eq!(nanos, [1, 1_000, 1_000_000, 1_000_000_000]);
+        let bps = ["1bit", "1kbit", "1mbit", "1gbit"].map(|text| rate(text).unwrap().as_bps());
+        assert_eq!(bps, [1, 1_000, 1_000_000, 1_000_000_000]);
+        let sizes = ["1B", "1kB", "1MB", "1GB", "1KiB", "1MiB", "1GiB"].map(|text| bytes(text));
+        let scales = [1, 1_000, 1_000_000, 1_000_000_000, 1 << 10, 1 << 20, 1 << 30];
+        assert_eq!(sizes, scales.map(Ok));
+    }
+
+    #[test]
+    fn the_largest_number_of_64_bits_is_read_and_the_next_is_too_large() {
+        assert_eq!(bytes("18446744073709551615B"), Ok(u64::MAX));
+        for text in ["18446744073709551616B", "100000000000000000000B", "999999999999999999999B"] {
+            assert!(bytes(text).unwrap_err().contains("too large"), "{text}");
+        }
+        assert!(bytes("0.0000000000000000001GB").unwrap_err().contains("finer"));
+        assert_eq!(bytes("1.500kB"), Ok(1500));
+    }
+
+    #[test]
+    fn numbers_that_are_not_decimal_are_refused() {
+        for text in ["ms", ".5ms", "1.5.5ms", "+1ms", "1_0ms"] {
+            assert!(span(text).unwrap_err().contains("decimal number"), "{text}");
+        }
+        assert!(number("inf").is_err() && number("nan").is_err());
+        assert_eq!(number(" -0.5 "), Ok(-0.5));
+        assert!(whole("-1").is_err() && whole("1.0").is_err());
+        assert_eq!(hertz("2 HZ"), Ok(2.0));
+    }
+
+    #[test]
+    fn bytes_are_shown_in_the_largest_whole_unit() {
+        let shown = [0, 999, 1_000, 1_500, 250_000, 1_000_000, 3_000_000].map(show_bytes);
+        assert_eq!(shown, ["0B", "999B", "1kB", "1500B", "250kB", "1MB", "3MB"]);
+        assert_eq!(Limit::Packets(7).to_string(), "7p");
+    }
+
+    #[test]
+    fn each_ambiguous_rate_is_answered_with_its_own_prefix() {
+        for (text, right) in [("5bps", "`5bit`"), ("5kbps", "`5kbit`"), ("5Mb/s", "`5mbit`")] {
+            assert!(rate(text).unwrap_err().contains(right), "{text}");
+        }
+        assert!(rate("5xbps").unwrap_err().contains("no unit of rate"));
+    }
 }

@@ -37,7 +37,7 @@ static int refused(const char *text, const sojourn_setup *setup, const char *hin
 }
 
 int main(void) {
-    const uint64_t second = 1000000000, arrival = 800000, service = 1200000; /* 1500 B: 15, 10 Mb/s */
+    const uint64_t second = 1000000000, arrival = 800000, service = 1200000; /* 15, 10 Mb/s */
     struct tally tally = {0, 0};
     sojourn_setup setup = {.mtu_bytes = 1514, .rate_bps = 10000000, .seed = 1,
                            .context = &tally, .dropped = on_drop, .marked = on_mark};
@@ -84,7 +84,6 @@ int main(void) {
            " waiting %" PRIu32 " longest_us %" PRIu64 "\n",
            offered, left, tally.dropped, tally.marked, backlog.packets, longest / 1000);
     sojourn_free(qdisc);
-    return offered == left + tally.dropped + backlog.packets && tally.dropped > 0 && tally.marked > 0
-               ? 0
-               : 1;
+    int is_conserved = offered == left + tally.dropped + backlog.packets;
+    return is_conserved && tally.dropped > 0 && tally.marked > 0 ? 0 : 1;
 }

@@ -30,8 +30,8 @@ pub struct Head {
 /// A law.
 pub struct Law(LawState);
 
-/// Makes a law from its text form, such as "pie@linux:target=20ms"; the callbacks of `setup` are not
-/// used. Null on error; then `error` holds a sentence of at most `error_size` bytes, its
+/// Makes a law from its text form, such as "pie@linux:target=20ms"; the callbacks of `setup` are
+/// not used. Null on error; then `error` holds a sentence of at most `error_size` bytes, its
 /// terminating zero included.
 ///
 /// # Safety

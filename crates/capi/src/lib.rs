@@ -80,8 +80,8 @@ pub struct Backlog {
     pub link_bytes: u64,
 }
 
-/// Called for every packet that is dropped: the packet, when it was accepted (now, if it never was),
-/// where (`SOJOURN_STAGE_...`) and why (`SOJOURN_CAUSE_...`).
+/// Called for every packet that is dropped: the packet, when it was accepted (now, if it never
+/// was), where (`SOJOURN_STAGE_...`) and why (`SOJOURN_CAUSE_...`).
 pub type DroppedFn = unsafe extern "C" fn(
     context: *mut c_void,
     packet: *const Packet,

@@ -1,4 +1,5 @@
-//! Laws alone, asked about any packet and any backlog at any time, as a caller of the C bindings may.
+//! Laws alone, asked about any packet and any backlog at any time, as a caller of the C bindings
+//! may.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};

@@ -1,5 +1,5 @@
-//! Senders of TCP under any acknowledgements: of what was never sent, with SACK of anything, marks by every
-//! feedback, closed windows, timers at their time.
+//! Senders of TCP under any acknowledgements: of what was never sent, with SACK of anything, marks
+//! by every feedback, closed windows, timers at their time.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Rng, Span, Time};
@@ -201,7 +201,8 @@ impl Host {
 }
 
 target! {
-    /// No panic, no segment beyond the windows, no counter below zero, no connection without a timer.
+    /// No panic, no segment beyond the windows, no counter below zero, no connection without a
+    /// timer.
     fn every_sender_survives_any_acknowledgements(script: Script) {
         let mut host = Host::new(script);
         host.act(|sender, now, mut emit| sender.send(now, &mut emit));

@@ -208,7 +208,8 @@ macro_rules! params {
     ($(#[$meta:meta])* $vis:vis struct $name:ident {
         dialects: $($dialect:literal = $dialect_doc:literal),+;
         $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $rule:ident,
-          $source:literal => $default:expr $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
+          $source:literal => $default:expr
+          $(, $($other:literal)|+ : $other_source:literal => $other_default:expr)*;)*
     } $(behaviour {
         $($rule_name:literal : $rule_text:literal, $rule_source:literal
           $(, $($rule_other:literal)|+ : $other_text:literal, $other_rule_source:literal)*;)*

@@ -40,4 +40,25 @@ mod tests {
         assert_eq!(nearest("madpi", known), Some("madpie"));
         assert_eq!(nearest("bottleneck", known), None);
     }
+
+    #[test]
+    fn distance_counts_insertions_deletions_and_replacements() {
+        for (a, b, edits) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("abc", "abd", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!((distance(a, b), distance(b, a)), (edits, edits), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_third_of_the_letters_may_be_wrong_and_always_two() {
+        assert_eq!(nearest("ab", ["cd"]), Some("cd"));
+        assert_eq!(nearest("abc", ["def"]), None);
+        assert_eq!(nearest("abcdefghi", ["abcdefxyz"]), Some("abcdefxyz"));
+        assert_eq!(nearest("abcdefgh", ["abcdexyz"]), None);
+    }
 }

@@ -36,8 +36,8 @@ pub const QUANTUM: Rule = Rule {
     holds: |x| (256.0..=1_048_576.0).contains(&x),
 };
 
-/// The sentence about two parameters that contradict each other: both names and values, the rule and
-/// its source.
+/// The sentence about two parameters that contradict each other: both names and values, the rule
+/// and its source.
 pub fn contradiction<P: Params>(
     params: &P,
     one: &str,

@@ -23,7 +23,8 @@ impl SpecError {
         SpecError { part: part.to_owned(), message }
     }
 
-    /// No registered `what` (such as `AQM`) has the name `typed`; names the nearest that is `known`.
+    /// No registered `what` (such as `AQM`) has the name `typed`; names the nearest that is
+    /// `known`.
     pub fn unknown_kind<'a>(
         what: &str,
         typed: &str,

@@ -1,8 +1,8 @@
-//! CHOKe: RED in which every arrival above the lower threshold is compared with a random packet that
-//! waits; if both are of one flow, both are dropped.
+//! CHOKe: RED in which every arrival above the lower threshold is compared with a random packet
+//! that waits; if both are of one flow, both are dropped.
 //!
-//! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was read
-//! through them.
+//! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was
+//! read through them.
 //!
 //! Deviations from Linux: reals; after an idle time the average decays by (1 - w) for each packet
 //! time, not by a table of shifts; holes are closed before the buffer would have to grow for them;
@@ -40,8 +40,8 @@ params! {
         max_p: f64, FRACTION, "tc q_choke.c: probability 0.02" => 0.02;
         /// Mean packet size, for the decay while idle and for limits in bytes.
         mean_packet_bytes: Bytes, POSITIVE, "tc q_choke.c: avpkt 1000" => Bytes(1000);
-        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto`
-        /// is (2 min + max) / 3.
+        /// Packets in a row that RED lets pass, from which the weight of the average follows;
+        /// `auto` is (2 min + max) / 3.
         burst: OrAuto<u64>, POSITIVE, "tc q_choke.c" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped by RED.
         ecn: bool, ANY, "tc q_choke.c: off" => false;
@@ -107,7 +107,8 @@ const VARS: &[Var] = &[
 impl Scheme for Choke {
     type Params = ChokeParams;
     const NAME: &'static str = "choke";
-    const DOC: &'static str = "RED; an arrival that meets its own flow in the queue is dropped with it (Linux sch_choke.c)";
+    const DOC: &'static str =
+        "RED; an arrival that meets its own flow is dropped with it (Linux sch_choke.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &ChokeParams, env: &Env) -> Box<dyn Qdisc<P>> {

@@ -67,8 +67,8 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         LawQueue { law: &mut self.law, waiting: &mut self.fifo, elsewhere: 0 }
     }
 
-    /// There is no room: the arrival is refused, or packets are dropped from the head until it fits.
-    /// An arrival that would not fit into an empty queue evicts nothing.
+    /// There is no room: the arrival is refused, or packets are dropped from the head until it
+    /// fits. An arrival that would not fit into an empty queue evicts nothing.
     #[cold]
     fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();

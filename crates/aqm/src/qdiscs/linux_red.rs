@@ -1,8 +1,8 @@
 //! RED as Linux disciplines carry it inside (`red.h`): a power-of-two weight, one random number per
 //! signal, no gentle region.
 //!
-//! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to 10,
-//! never 11 (fact qdisc-3).
+//! Deviations from Linux `red.h`: reals, not scaled integers, so that a gap at p_b = 0.1 is 1 to
+//! 10, never 11 (fact qdisc-3).
 
 use crate::rng::Rng;
 
@@ -58,8 +58,8 @@ impl State {
     }
 }
 
-/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit (`automatic`),
-/// at least the shortest burst that tc accepts.
+/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit
+/// (`automatic`), at least the shortest burst that tc accepts.
 pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -> f64 {
     let usual = libm::floor((2.0 * min_packets + max_packets) / 3.0);
     if automatic { usual.max(libm::ceil(min_packets)) } else { usual }

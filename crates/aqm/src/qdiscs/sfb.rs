@@ -1,6 +1,6 @@
-//! SFB, stochastic fair BLUE: a BLUE in each of 8 x 16 bins. Every flow has one bin in each level; the
-//! lowest of the eight probabilities applies to it, so that only an unresponsive flow, which keeps
-//! all its bins full, comes to 1 and into the penalty box.
+//! SFB, stochastic fair BLUE: a BLUE in each of 8 x 16 bins. Every flow has one bin in each level;
+//! the lowest of the eight probabilities applies to it, so that only an unresponsive flow, which
+//! keeps all its bins full, comes to 1 and into the penalty box.
 //!
 //! Source: Linux 6.1 `sch_sfb.c`; Feng, Shin, Kandlur and Saha 2001 was read through it.
 //!
@@ -49,11 +49,11 @@ params! {
         "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
         "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
             "Linux sch_sfb.c";
-        "tokens of the penalty box": "are added when a packet finds none, by the time since the last \
-            packet that found none: packets that come faster than penalty_rate get none",
+        "tokens of the penalty box": "are added when a packet finds none, by the time since the \
+            last packet that found none: packets that come faster than penalty_rate get none",
             "Linux sch_sfb.c";
-        "a new hash": "starts with the probabilities of the warm-up; the bank that retires keeps its \
-            own for the hash after the next", "Linux sch_sfb.c";
+        "a new hash": "starts with the probabilities of the warm-up; the bank that retires \
+            keeps its own for the hash after the next", "Linux sch_sfb.c";
     }
     check: |params| check(params);
 }
@@ -86,8 +86,8 @@ const VARS: &[Var] = &[
 impl Scheme for Sfb {
     type Params = SfbParams;
     const NAME: &'static str = "sfb";
-    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; unresponsive flows are \
-                               limited (Linux sch_sfb.c)";
+    const DOC: &'static str = "A BLUE in each bin of a hash of eight levels; unresponsive flows \
+         are limited (Linux sch_sfb.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &SfbParams, env: &Env) -> Box<dyn Qdisc<P>> {
@@ -391,7 +391,8 @@ mod tests {
         assert_eq!(passes(&mut sfb, 0, 20, 1), 0);
     }
 
-    /// Linux 6.1 sch_sfb.c, sfb_swap_slot: a new hash for the bank that retires, whose probabilities stay.
+    /// Linux 6.1 sch_sfb.c, sfb_swap_slot: a new hash for the bank that retires, whose
+    /// probabilities stay.
     #[test]
     fn a_new_hash_changes_banks_and_leaves_probabilities() {
         let mut sfb = sfb();

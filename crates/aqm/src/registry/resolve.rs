@@ -36,8 +36,8 @@ impl QdiscSpec {
     }
 }
 
-/// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` under flow queues, `fq_codel` a preset
-/// of the latter.
+/// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` under flow queues, `fq_codel` a
+/// preset of the latter.
 fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
     if let Some(preset) = preset(kind) {
         return Ok((Discipline::Fq, Some(preset.name), preset.law.to_owned()));

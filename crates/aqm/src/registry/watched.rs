@@ -1,5 +1,5 @@
-//! Evidence for drops and marks: a watched discipline reports to its sink, just before each of them,
-//! the state variables as they were before the decision.
+//! Evidence for drops and marks: a watched discipline reports to its sink, just before each of
+//! them, the state variables as they were before the decision.
 //!
 //! A law is wrapped, a scheme is wrapped as a whole; the others have no additional cost. Made by
 //! [`crate::registry::build_watched`].

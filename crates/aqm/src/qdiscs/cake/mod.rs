@@ -11,9 +11,9 @@
 //! - A host is known while one of its queues is listed, in Linux while it has bulk flows.
 //! - The fattest queue is found by a search, not in a heap.
 //!
-//! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set takes
-//! over the hash of the queue that it shares: the flow that had it may get another queue meanwhile,
-//! and its packets may be reordered.
+//! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
+//! takes over the hash of the queue that it shares: the flow that had it may get another queue
+//! meanwhile, and its packets may be reordered.
 
 mod lists;
 mod params;

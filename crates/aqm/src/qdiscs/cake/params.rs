@@ -49,11 +49,13 @@ params! {
         /// Cells of the link below.
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
     } behaviour {
-        "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, at least \
-            300) over the bulk flows of its busier host, rounded at random", "Linux sch_cake.c";
-        "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval grows \
-            as much as the target", "Linux sch_cake.c";
-        "dropped where there is no room": "the head of the queue with most bytes", "Linux sch_cake.c";
+        "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, \
+            at least 300) over the bulk flows of its busier host, rounded at random",
+            "Linux sch_cake.c";
+        "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval \
+            grows as much as the target", "Linux sch_cake.c";
+        "dropped where there is no room": "the head of the queue with most bytes",
+            "Linux sch_cake.c";
         "ECN": "COBALT marks whatever can be marked; BLUE drops", "Linux sch_cake.c";
         "every queue's law": "cobalt@linux_exact", "Linux sch_cake.c";
     }
@@ -88,7 +90,8 @@ impl CakeParams {
         CobaltParams { target, interval, ..usual }
     }
 
-    /// The limit, and the bytes that Linux allows at the bandwidth (6.1 sch_cake.c, cake_reconfigure).
+    /// The limit, and the bytes that Linux allows at the bandwidth (6.1 sch_cake.c,
+    /// cake_reconfigure).
     pub(super) fn limits(&self) -> (Limit, u64) {
         let most = self
             .bandwidth

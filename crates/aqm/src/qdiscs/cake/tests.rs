@@ -93,7 +93,8 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
     assert_near(shares.sum::<f64>() / 1e4, 1514.0 / 9.0, 0.1);
 }
 
-/// Linux 6.1 sch_cake.c, cake_dequeue: COBALT of an empty queue decays at each visit of the scheduler.
+/// Linux 6.1 sch_cake.c, cake_dequeue: COBALT of an empty queue decays at each visit of the
+/// scheduler.
 #[test]
 fn an_empty_queue_decays_one_step_at_each_visit() {
     let mut cake = cake(&[]);

@@ -1,5 +1,5 @@
-//! A hash table of fixed size whose sets have eight ways: hashes collide only when nine of them are in
-//! use in one set.
+//! A hash table of fixed size whose sets have eight ways: hashes collide only when nine of them are
+//! in use in one set.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -108,8 +108,8 @@ impl Coupled {
         }
     }
 
-    /// The verdict on the head of a queue. `left` waits in both queues after it, `low` packets of it
-    /// in the low-latency queue.
+    /// The verdict on the head of a queue. `left` waits in both queues after it, `low` packets of
+    /// it in the low-latency queue.
     pub(super) fn judge(
         &mut self,
         place: Place,

@@ -301,9 +301,10 @@ fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize)
     (count(|v| matches!(v, Verdict::Drop(_))), count(|v| matches!(v, Verdict::Mark(_))))
 }
 
-/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation ECT packets are marked in
-/// both queues; from p_C = 1/k^2, where k p' is 1, they are dropped, as often in the low-latency queue
-/// as in the classic one, and marked otherwise. Linux draws at random, and begins beyond that point.
+/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation ECT packets are marked
+/// in both queues; from p_C = 1/k^2, where k p' is 1, they are dropped, as often in the low-latency
+/// queue as in the classic one, and marked otherwise. Linux draws at random, and begins beyond that
+/// point.
 #[test]
 fn saturation_drops_ect_packets() {
     for dialect in ["rfc9332", "linux"] {

@@ -6,13 +6,13 @@
 //!
 //! Deviations:
 //! - A queue whose credits are used up exactly waits for the next round (`credits <= 0`), as in
-//!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum packets
-//!   send two at once (fact qdisc-2).
+//!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum
+//!   packets send two at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
 //!   prose and ns-3 always move it. It then leaves the lists in the same round, so the order of
 //!   service is the same.
-//! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do not
-//!   exist here.
+//! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do
+//!   not exist here.
 //! - Hash collisions are not set-associative (an option of ns-3).
 //!
 //! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
@@ -215,7 +215,8 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
                 self.shed(now, sink);
             }
         } else if self.flows.is_empty(index) && !self.lists.contains(index) {
-            // The queue is not listed and will not be asked, so its law learns now that it is empty.
+            // The queue is not listed and will not be asked, so its law learns now that it is
+            // empty.
             self.flows.law_mut(index).on_empty(now);
         }
     }

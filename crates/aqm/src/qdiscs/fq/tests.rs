@@ -76,8 +76,8 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// RFC 8290 §4.1 drops half of the packets, Linux `fq_codel_drop` half of the bytes; half is rounded
-/// up.
+/// RFC 8290 §4.1 drops half of the packets, Linux `fq_codel_drop` half of the bytes; half is
+/// rounded up.
 #[test]
 fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     let lost = |shed: &str| {
@@ -91,7 +91,8 @@ fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     assert_eq!(lost("bytes"), [1]);
 }
 
-/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is fattest.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is
+/// fattest.
 #[test]
 fn with_overflow_arrival_the_arrival_is_dropped() {
     let mut fq = fq(&[("limit", "5p"), ("overflow", "arrival")]);
@@ -244,7 +245,8 @@ fn flows_spread_evenly_over_the_queues() {
     assert!(counts.iter().all(|&n| (850..1150).contains(&n)), "{counts:?}");
 }
 
-/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only where there are old queues.
+/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only where there are old
+/// queues.
 #[test]
 fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
     let mut fq = fq(&[]);
@@ -539,8 +541,8 @@ fn an_arrival_beyond_the_limit_of_fq_pie_takes_packets_from_the_fattest_queue() 
     assert_eq!(log.dropped.len(), 50);
 }
 
-/// Linux 6.1 sch_fq_pie.c, fq_pie_timer updates 2048 queues in a pass and the rest in the next. Here
-/// all are updated at one time, however many there are.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_timer updates 2048 queues in a pass and the rest in the next.
+/// Here all are updated at one time, however many there are.
 #[test]
 fn every_one_of_thousands_of_queues_is_updated_at_one_timer() {
     for flows in [2048, 4096] {

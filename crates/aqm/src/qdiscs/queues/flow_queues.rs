@@ -81,8 +81,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         LawQueue { law, waiting: Chained { pool: &mut self.pool, chain }, elsewhere }
     }
 
-    /// Offers a packet to the law of a queue and appends it unless it is dropped. Returns whether it
-    /// stays. `full`: the discipline has no room for it.
+    /// Offers a packet to the law of a queue and appends it unless it is dropped. Returns whether
+    /// it stays. `full`: the discipline has no room for it.
     #[inline]
     pub(crate) fn offer(
         &mut self,

@@ -61,8 +61,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     }
 
     /// Asks the law about the head and drops packets until it lets one pass, which it may have
-    /// marked. Returns the size of that one, or none if no packet is left. The head is judged in its
-    /// place: passing it from function to function costs 3 of 25 ns under CoDel.
+    /// marked. Returns the size of that one, or none if no packet is left. The head is judged in
+    /// its place: passing it from function to function costs 3 of 25 ns under CoDel.
     #[inline]
     pub(crate) fn judge(
         &mut self,

@@ -35,10 +35,10 @@ params! {
     behaviour {
         "a new queue": "is served last in the round", "Linux sch_sfq.c";
         "a queue is charged": "the bytes it sends, unless it empties", "Linux sch_sfq.c";
-        "dropped where there is no room": "a packet of the longest queue in packets, of equals the one \
-            that changed last; where all hold one, of the next in the round", "Linux sch_sfq.c";
-        "a new hash": "sorts anew what waits, in order; a packet that finds no queue, or a full one, \
-            is dropped", "Linux sch_sfq.c";
+        "dropped where there is no room": "a packet of the longest queue in packets, of equals the \
+            one that changed last; where all hold one, of the next in the round", "Linux sch_sfq.c";
+        "a new hash": "sorts anew what waits, in order; a packet that finds no queue, or a full \
+            one, is dropped", "Linux sch_sfq.c";
     }
     check: |params| shape(params.limit, params.divisor, params.flows, params.depth);
 }
@@ -63,7 +63,8 @@ params! {
         headdrop: bool, ANY, "Linux sch_sfq.c: off" => false;
         /// Size of a queue from which the thresholds follow, not a limit; `auto` is `depth`
         /// Ethernet frames.
-        red_flow_limit: OrAuto<Bytes>, POSITIVE, "our choice: what a queue can hold; tc has no default" => OrAuto(None);
+        red_flow_limit: OrAuto<Bytes>, POSITIVE,
+            "our choice: what a queue can hold; tc has no default" => OrAuto(None);
         /// Average size of a queue below which RED does nothing; `auto` is a third of `max_th`.
         min_th: OrAuto<Bytes>, POSITIVE, "tc q_sfq.c: max / 3" => OrAuto(None);
         /// Average size from which every arrival is signalled; `auto` is a quarter of
@@ -73,8 +74,8 @@ params! {
         max_p: f64, FRACTION, "tc q_sfq.c: probability 0.02" => 0.02;
         /// Mean packet size.
         mean_packet_bytes: Bytes, POSITIVE, "tc q_sfq.c: avpkt 1000" => Bytes(1000);
-        /// Packets in a row that RED lets pass, from which the weight of the average follows; `auto`
-        /// is (2 min + max) / 3 mean packets.
+        /// Packets in a row that RED lets pass, from which the weight of the average follows;
+        /// `auto` is (2 min + max) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "tc q_sfq.c" => OrAuto(None);
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "tc q_sfq.c: off" => false;
