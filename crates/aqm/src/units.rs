@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(nanos, [1, 1_000, 1_000_000, 1_000_000_000]);
         let bps = ["1bit", "1kbit", "1mbit", "1gbit"].map(|text| rate(text).unwrap().as_bps());
         assert_eq!(bps, [1, 1_000, 1_000_000, 1_000_000_000]);
-        let sizes = ["1B", "1kB", "1MB", "1GB", "1KiB", "1MiB", "1GiB"].map(|text| bytes(text));
+        let sizes = ["1B", "1kB", "1MB", "1GB", "1KiB", "1MiB", "1GiB"].map(bytes);
         let scales = [1, 1_000, 1_000_000, 1_000_000_000, 1 << 10, 1 << 20, 1 << 30];
         assert_eq!(sizes, scales.map(Ok));
     }
