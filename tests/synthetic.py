@@ -25,7 +25,7 @@ AQMS = {
 
 
 class SyntheticRun:
-    """The face of a run of the core."""
+    """What the package uses of a run of the core."""
 
     def __init__(
         self, tables: dict[str, pa.Table], summary: list[tuple[str, str, str, float, str]]

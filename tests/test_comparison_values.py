@@ -58,8 +58,9 @@ def compared(values: dict[str, dict[str, Sequence[float | None]]], **more: Any) 
     seeds = range(1, 1 + len(next(iter(next(iter(values.values())).values()))))
     results = {
         aqm: [
-            Result(FewNumbers(s, {k: v[i] for k, v in of.items() if v[i] is not None}))  # type: ignore[misc]
-            for i, s in enumerate(seeds)
+            Result(FewNumbers(seed, known))  # type: ignore[misc]
+            for i, seed in enumerate(seeds)
+            for known in [{k: v[i] for k, v in of.items() if v[i] is not None}]
         ]
         for aqm, of in values.items()
     }

@@ -22,7 +22,7 @@ pub struct Diff {
     sides: [Py<Run>; 2],
 }
 
-/// Runs the first scenario and replays what arrived at `link` under the AQMs of both; releases the GIL.
+/// Runs the first scenario and replays the arrivals at `link` under both AQMs; releases the GIL.
 #[pyfunction]
 #[pyo3(signature = (first, second, link, cancel=None))]
 pub fn diff(

@@ -1,5 +1,5 @@
-//! The door of Sojourn to Python: the module `sojourn._core`. Conversion only; its face is described
-//! in `python/sojourn/_core.pyi`.
+//! The Python bindings of Sojourn, the module `sojourn._core`. Conversion only; its types are
+//! declared in `python/sojourn/_core.pyi`.
 
 mod catalogue;
 mod control;

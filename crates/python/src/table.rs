@@ -34,8 +34,8 @@ impl Table {
         Ok(Table { run: Arc::new(Run::default()), table: named(name)? })
     }
 
-    /// The rows as a capsule of the Arrow C stream interface. Another schema is never offered, as the
-    /// interface allows.
+    /// The rows as a capsule of the Arrow C stream interface. A requested schema is not honoured,
+    /// as the interface allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

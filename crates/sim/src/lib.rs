@@ -71,8 +71,8 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// returns false the run stops.
 ///
 /// # Errors
-/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
-/// returned false.
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
+/// `keep_going` returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     run_with(plan, &CustomControls::new(), keep_going)
 }

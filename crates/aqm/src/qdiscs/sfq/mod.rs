@@ -7,8 +7,7 @@
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer, and
 //!   packets are sorted anew in the order of the round, not of the queues' numbers.
 //! - Bytes are charged one by one, not rounded up to multiples of eight.
-//! - A `limit` below `flows` does not lower the number of queues.
-//! - `limit` may be in bytes; then the longest queue loses packets until it holds.
+//! - A `limit` below `flows` keeps the number of queues; in bytes, the longest queue loses packets.
 //! - RED computes with reals.
 //!
 //! Deviations from SFQ as published (McKenney 1990, read through Linux): rounds count bytes, not

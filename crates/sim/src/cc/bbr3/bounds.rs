@@ -30,6 +30,13 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// A reduction is undone: no bound stays below what it was before.
+    pub(crate) fn restore(&mut self, before: &Bounds) {
+        self.bw_lo = before.bw_lo.and(self.bw_lo).map(|lo| lo.max(before.bw_lo.unwrap_or(lo)));
+        self.inflight_lo = self.inflight_lo.max(before.inflight_lo);
+        self.inflight_hi = self.inflight_hi.max(before.inflight_hi);
+    }
+
     /// Nothing is known.
     pub(crate) fn new() -> Bounds {
         Bounds {

@@ -311,11 +311,7 @@ impl CongestionControl for Bbr3 {
         self.full_bw = FullBw::default();
         (self.loss_in_round, self.loss_events_in_round) = (false, 0);
         if let Some(before) = self.undo.take() {
-            let Bounds { bw_lo, inflight_lo, inflight_hi, .. } = self.bounds;
-            self.bounds.bw_lo =
-                before.bw_lo.and(bw_lo).map(|lo| lo.max(before.bw_lo.unwrap_or(lo)));
-            self.bounds.inflight_lo = inflight_lo.max(before.inflight_lo);
-            self.bounds.inflight_hi = inflight_hi.max(before.inflight_hi);
+            self.bounds.restore(&before);
         }
         window.cwnd = window.cwnd.max(self.prior_cwnd);
     }
