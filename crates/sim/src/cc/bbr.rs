@@ -2,7 +2,7 @@
 //! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`, whose names the fields have).
 //!
 //! Deviations from Linux: real numbers instead of fixed point; the maximum bandwidth is exact per
-//! round trip, not of three samples; packets that wait for pacing do not count as in flight; delayed
+//! round trip, not of three samples; packets that wait for pacing are not in flight; delayed
 //! acknowledgements do not matter when the minimum round-trip time is renewed; packets leave one by
 //! one, though the window has room for bursts of the host.
 
@@ -33,7 +33,7 @@ const DRAIN_GAIN: f64 = 88.0 / 256.0;
 const CWND_GAIN: f64 = 2.0;
 /// Probe, drain, cruise (Linux `bbr_pacing_gain`).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Window of the minimum round-trip time (`bbr_min_rtt_win_sec`), a probe (`bbr_probe_rtt_mode_ms`).
+/// Window of the minimum round-trip time (`bbr_min_rtt_win_sec`); `bbr_probe_rtt_mode_ms`.
 const MIN_RTT_WIN: Span = Span::from_secs(10);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 /// The pipe is full after three rounds without growth by a quarter (Linux `bbr_full_bw_thresh`).
