@@ -10,12 +10,11 @@ pub mod app;
 pub mod build;
 #[allow(unreachable_pub, reason = "its files are being renamed; theirs is the next step")]
 pub mod cc;
+mod delay_line;
 pub mod diff;
 mod link;
 pub mod packet;
 pub mod tcp;
-
-mod wire;
 mod wlan;
 mod world;
 
@@ -71,8 +70,8 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// returns false the run stops.
 ///
 /// # Errors
-/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when `keep_going`
-/// returned false.
+/// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
+/// `keep_going` returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
     run_with(plan, &CustomControls::new(), keep_going)
 }
