@@ -2,7 +2,7 @@
 //! from the declarations.
 
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Behaviour, Dialect, Kind as Unit, ParamSpec};
+use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, ValueKind as Unit};
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::{PROFILES, Profile, STACKS};

@@ -1,7 +1,7 @@
 //! Bad input: every parameter of every entry refuses what breaks its rule, with one sentence that
 //! names it, the value, the rule and the source; nothing panics.
 
-use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::registry::{self, PRESETS};
 use sojourn_aqm::{QdiscSpec, SpecError};
 
@@ -33,14 +33,14 @@ fn outside(rule: &str) -> &'static [&'static str] {
     }
 }
 
-fn unit(kind: Kind) -> &'static str {
+fn unit(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Span => "ms",
-        Kind::Hertz => "hz",
-        Kind::Bytes => "B",
-        Kind::Limit => "p",
-        Kind::Rate => "bit",
-        Kind::Number | Kind::Whole | Kind::Bool | Kind::Word => "",
+        ValueKind::Span => "ms",
+        ValueKind::Hertz => "hz",
+        ValueKind::Bytes => "B",
+        ValueKind::Limit => "p",
+        ValueKind::Rate => "bit",
+        ValueKind::Number | ValueKind::Whole | ValueKind::Bool | ValueKind::Word => "",
     }
 }
 

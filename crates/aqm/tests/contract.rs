@@ -11,7 +11,7 @@ mod host;
 use std::sync::Mutex;
 
 use host::{Host, Ledger};
-use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::registry::{self, PRESETS};
 use sojourn_aqm::{Cause, Ecn, Limit, QdiscSpec, Rate, Stage};
 
@@ -214,17 +214,17 @@ fn every_dialect_gives_the_same_events_for_the_same_seed() {
 }
 
 /// Values at the edges of what each kind of parameter can be; the rules refuse some of them.
-fn edges(kind: Kind) -> &'static [&'static str] {
+fn edges(kind: ValueKind) -> &'static [&'static str] {
     match kind {
-        Kind::Span => &["0s", "50us", "1s", "18446744073s"],
-        Kind::Hertz => &["0hz", "0.000000001hz", "99999999hz"],
-        Kind::Number => &["0", "1e-300", "0.5", "1", "1e300"],
-        Kind::Whole => &["0", "1", "64", "65536", "18446744073709551615"],
-        Kind::Bytes => &["0B", "1B", "256B", "1MiB", "18446744073709551615B"],
-        Kind::Limit => &["0p", "1p", "7B", "1000000p", "18446744073709551615B"],
-        Kind::Rate => &["1bit", "100gbit"],
-        Kind::Bool => &["true", "false"],
-        Kind::Word => &[],
+        ValueKind::Span => &["0s", "50us", "1s", "18446744073s"],
+        ValueKind::Hertz => &["0hz", "0.000000001hz", "99999999hz"],
+        ValueKind::Number => &["0", "1e-300", "0.5", "1", "1e300"],
+        ValueKind::Whole => &["0", "1", "64", "65536", "18446744073709551615"],
+        ValueKind::Bytes => &["0B", "1B", "256B", "1MiB", "18446744073709551615B"],
+        ValueKind::Limit => &["0p", "1p", "7B", "1000000p", "18446744073709551615B"],
+        ValueKind::Rate => &["1bit", "100gbit"],
+        ValueKind::Bool => &["true", "false"],
+        ValueKind::Word => &[],
     }
 }
 

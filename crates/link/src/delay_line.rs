@@ -69,6 +69,14 @@ impl<P> DelayLine<P> {
         self.in_flight.pop_front()
     }
 
+    /// Takes the next packet if it has come out by `now`, with the time at which it did.
+    pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {
+        if self.next_arrival() > now {
+            return None;
+        }
+        self.pop()
+    }
+
     /// The propagation delay.
     pub fn delay(&self) -> Span {
         self.delay
@@ -116,6 +124,27 @@ mod tests {
         line.push(ms(0), 1, 1000);
         line.push(ms(0), 2, 1000);
         assert_eq!(out(line), [(7, 1), (8, 2)]);
+    }
+
+    #[test]
+    fn a_packet_comes_out_when_it_is_due_and_keeps_that_time() {
+        let mut line = DelayLine::new(Span::from_millis(5));
+        line.push(ms(1), 1, 1500);
+        assert_eq!(line.pop_due(Time::from_nanos(5_999_999)), None);
+        assert_eq!(line.pop_due(ms(6)), Some((ms(6), 1)));
+        line.push(ms(2), 2, 1500);
+        assert_eq!(line.pop_due(ms(9)), Some((ms(7), 2)));
+        assert_eq!(line.pop_due(Time::NEVER), None);
+    }
+
+    #[test]
+    fn a_shared_link_accumulates_no_credit_while_it_is_idle() {
+        let rate = Rate::from_bps(10_000_000); // 1250 bytes take a millisecond
+        let mut line = DelayLine::new(Span::from_millis(1)).with_links([rate]);
+        for (at, packet) in [(0, 0), (0, 1), (0, 2), (50, 3)] {
+            line.push(ms(at), packet, 1250);
+        }
+        assert_eq!(out(line), [(2, 0), (3, 1), (4, 2), (52, 3)]);
     }
 
     #[test]

@@ -33,8 +33,8 @@ impl Bins {
     }
 }
 
-/// Where flows and links stand when a bin is over.
-pub struct Standing<'a> {
+/// What flows and links have counted when a bin is over.
+pub struct Totals<'a> {
     /// Bytes delivered by each flow since the start.
     pub delivered: &'a [u64],
     /// The class of each flow, by place.
@@ -49,19 +49,19 @@ pub struct Standing<'a> {
 
 impl Bins {
     /// The present bin is over, the next begins.
-    pub fn end(&mut self, now: Time, standing: &Standing<'_>) {
-        self.end_flows(now, standing);
-        for link in 0..standing.links.len() {
-            self.end_link(now, link, standing);
+    pub fn end(&mut self, now: Time, totals: &Totals<'_>) {
+        self.end_flows(now, totals);
+        for link in 0..totals.links.len() {
+            self.end_link(now, link, totals);
         }
         self.began = now;
     }
 
-    fn end_flows(&mut self, now: Time, standing: &Standing<'_>) {
+    fn end_flows(&mut self, now: Time, totals: &Totals<'_>) {
         let seconds = now.since(self.began).as_secs();
-        let mut of_class = vec![0.0; standing.classes];
+        let mut of_class = vec![0.0; totals.classes];
         for (index, (&delivered, &class)) in
-            standing.delivered.iter().zip(standing.class_of).enumerate()
+            totals.delivered.iter().zip(totals.class_of).enumerate()
         {
             let before = std::mem::replace(&mut self.delivered[index], delivered);
             let rate = (delivered - before) as f64 * 8.0 / seconds;
@@ -73,14 +73,14 @@ impl Bins {
         }
     }
 
-    fn end_link(&mut self, now: Time, link: usize, standing: &Standing<'_>) {
-        let stats = &standing.links[link];
+    fn end_link(&mut self, now: Time, link: usize, totals: &Totals<'_>) {
+        let stats = &totals.links[link];
         let busy = stats.busy_until(now);
         let (then, busy_then) = std::mem::replace(&mut self.links[link], (stats.total, busy));
         let counts = stats.total.since(&then);
         let seconds = now.since(self.began).as_secs();
         let window = (self.began, now);
-        let used = standing.utilisations[link].used(&counts, busy - busy_then, window);
+        let used = totals.utilisations[link].used(&counts, busy - busy_then, window);
         let throughput = counts.sent_bytes as f64 * 8.0 / seconds;
         self.write(Scope::Queue, link, ("throughput", throughput, "bit/s"));
         self.write(Scope::Queue, link, ("utilisation", used, "1"));
@@ -117,7 +117,7 @@ mod tests {
             let links = std::slice::from_ref(link);
             let class_of = &[0, 0];
             let (delivered, utilisations) = (&delivered, &utilisations);
-            bins.end(now, &Standing { delivered, class_of, classes: 1, links, utilisations });
+            bins.end(now, &Totals { delivered, class_of, classes: 1, links, utilisations });
         };
         end(at(2), [1_000, 500], &link);
         link.total.arrived = 10;

@@ -25,7 +25,7 @@ pub use counters::{ClassStats, Counters, FlowCount, Interval, LinkStats};
 pub use digest::Digest;
 pub use link_probe::LinkProbe;
 pub use notes::Notes;
-pub use packet::{Kind, Measured, PacketView};
+pub use packet::{Measured, PacketKind, PacketView};
 pub use probe::Probe;
 pub use round_trips::RoundTrips;
 pub use summary::{BUILTIN_VARS, Outcome, QueueSeen};

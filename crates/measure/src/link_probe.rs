@@ -202,7 +202,7 @@ mod tests {
     use sojourn_aqm::Ecn;
 
     use super::*;
-    use crate::{Kind, Probe};
+    use crate::{PacketKind, Probe};
 
     const MS: u64 = 1_000_000;
 
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn packet(seq: u32) -> PacketView {
-        let (flow, kind, bytes) = (3, Kind::Data, 1_000);
+        let (flow, kind, bytes) = (3, PacketKind::Data, 1_000);
         PacketView { flow, seq, kind, bytes, ecn_in: Ecn::Ect0, marked: None }
     }
 

@@ -5,7 +5,7 @@ use sojourn_aqm::{Cause, Ecn, Stage};
 /// What a packet is for. The numbers enter the digest of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// A segment of data; `seq` is its number.
     Data,
     /// A pure acknowledgement; `seq` is the next number expected.
@@ -30,7 +30,7 @@ pub struct PacketView {
     /// Segment number, acknowledgement number or count, by kind.
     pub seq: u32,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Its size as the link accounts it.
     pub bytes: u32,
     /// The ECN field on arrival at the queue.

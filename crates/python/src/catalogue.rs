@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Dialect, Kind, ParamSpec, StepTable};
+use sojourn_aqm::params::{Dialect, ParamSpec, StepTable, ValueKind};
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -217,16 +217,16 @@ fn param<'py>(
     Ok(dict)
 }
 
-const fn kind_word(kind: Kind) -> &'static str {
+const fn kind_word(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Span => "time",
-        Kind::Hertz => "frequency",
-        Kind::Number => "number",
-        Kind::Whole => "whole number",
-        Kind::Bytes => "bytes",
-        Kind::Limit => "limit",
-        Kind::Rate => "rate",
-        Kind::Bool => "bool",
-        Kind::Word => "word",
+        ValueKind::Span => "time",
+        ValueKind::Hertz => "frequency",
+        ValueKind::Number => "number",
+        ValueKind::Whole => "whole number",
+        ValueKind::Bytes => "bytes",
+        ValueKind::Limit => "limit",
+        ValueKind::Rate => "rate",
+        ValueKind::Bool => "bool",
+        ValueKind::Word => "word",
     }
 }

@@ -49,7 +49,7 @@ pub struct Command {
 
 /// A setting below `/proc/sys`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Setting {
+pub struct SysctlSetting {
     /// In which namespace.
     #[serde(rename = "space")]
     pub netns: Netns,
@@ -239,7 +239,7 @@ pub struct Plan {
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SysctlSetting>,
     /// Commands, in order.
     pub commands: Vec<Command>,
     /// The disciplines that are read back.

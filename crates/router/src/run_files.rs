@@ -35,7 +35,7 @@ pub struct Status {
 
 /// One flow at one sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Sample {
+pub struct FlowSample {
     /// The flow.
     pub flow: u32,
     /// When, nanoseconds.
@@ -132,7 +132,7 @@ pub struct RunResult {
     /// The same at the end.
     pub counts: Vec<ProgramCounts>,
     /// Samples of flows.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<FlowSample>,
     /// Samples of the state variables of our router's laws, forward ones first, each as the bits of
     /// its `f64`: JSON has no NaN.
     pub law_samples: Vec<Vec<u64>>,

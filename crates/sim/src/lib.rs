@@ -10,12 +10,11 @@ pub mod app;
 pub mod build;
 #[allow(unreachable_pub, reason = "its files are being renamed; theirs is the next step")]
 pub mod cc;
+mod delay_line;
 pub mod diff;
 mod link;
 pub mod packet;
 pub mod tcp;
-
-mod wire;
 mod wlan;
 mod world;
 

@@ -4,7 +4,7 @@
 use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
 use sojourn_measure::{Measured, PacketView};
 
-pub use sojourn_measure::Kind;
+pub use sojourn_measure::PacketKind;
 
 /// A range of segment numbers, from the first to one past the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -45,7 +45,7 @@ pub struct Packet {
     /// The connection of the flow that it belongs to.
     pub connection: u16,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Which connection of its flow it belongs to, where a flow has several at once.
     pub lane: u8,
     /// The next link of its route, by place.
@@ -68,7 +68,14 @@ pub struct Packet {
 
 impl Packet {
     /// A packet about to be sent.
-    pub fn new(kind: Kind, flow: u32, connection: u16, seq: u32, bytes: u32, now: Time) -> Packet {
+    pub fn new(
+        kind: PacketKind,
+        flow: u32,
+        connection: u16,
+        seq: u32,
+        bytes: u32,
+        now: Time,
+    ) -> Packet {
         Packet {
             flow,
             seq,
@@ -92,7 +99,7 @@ impl Packet {
 
     /// Whether it travels from receiver to sender.
     pub const fn is_reverse(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::SynAck | Kind::Request)
+        matches!(self.kind, PacketKind::Ack | PacketKind::SynAck | PacketKind::Request)
     }
 }
 

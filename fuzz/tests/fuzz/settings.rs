@@ -2,7 +2,7 @@
 //! come up.
 
 use bolero::TypeGenerator;
-use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::registry::{self, PRESETS, Role};
 use sojourn_aqm::{Limit, QdiscSpec};
 
@@ -63,16 +63,16 @@ fn value_of(param: &ParamSpec, choice: u16) -> String {
     let real = f64::from(choice) / 1e4;
     match param.kind {
         // Not below a microsecond: a timer of one nanosecond is legal but takes too long.
-        Kind::Span => format!("{power}us", power = power >> 10),
-        Kind::Hertz => format!("{}hz", real * real),
-        Kind::Number => {
+        ValueKind::Span => format!("{power}us", power = power >> 10),
+        ValueKind::Hertz => format!("{}hz", real * real),
+        ValueKind::Number => {
             [format!("{real}"), "1e-300".into(), "1e300".into()][choice as usize % 3].clone()
         }
-        Kind::Whole => power.to_string(),
-        Kind::Bytes => format!("{power}B"),
-        Kind::Limit => format!("{power}{}", if choice.is_multiple_of(2) { "p" } else { "B" }),
-        Kind::Rate => format!("{power}bit"),
-        Kind::Bool => choice.is_multiple_of(2).to_string(),
-        Kind::Word => "no-such-word".to_owned(),
+        ValueKind::Whole => power.to_string(),
+        ValueKind::Bytes => format!("{power}B"),
+        ValueKind::Limit => format!("{power}{}", if choice.is_multiple_of(2) { "p" } else { "B" }),
+        ValueKind::Rate => format!("{power}bit"),
+        ValueKind::Bool => choice.is_multiple_of(2).to_string(),
+        ValueKind::Word => "no-such-word".to_owned(),
     }
 }

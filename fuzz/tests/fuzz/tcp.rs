@@ -4,7 +4,7 @@
 use bolero::TypeGenerator;
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_sim::cc::{self, Start};
-use sojourn_sim::packet::{Block, Kind, Packet};
+use sojourn_sim::packet::{Block, Packet, PacketKind};
 use sojourn_sim::tcp::profile::{PROFILES, Style};
 use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Segments, Sender};
@@ -109,7 +109,7 @@ impl Host {
         let Host { sender, now, count, una, nxt, offered, new, .. } = self;
         *new = 0;
         let mut emit = |packet: Packet| {
-            if packet.kind == Kind::WindowProbe {
+            if packet.kind == PacketKind::WindowProbe {
                 return;
             }
             assert!(packet.seq < *count, "what the application does not have is not sent");
@@ -146,7 +146,7 @@ impl Host {
                 let number = |n: u8| (self.una + u32::from(n)).saturating_sub(4);
                 let sent = self.now.as_nanos().saturating_sub(u64::from(*age_ms) * 1_000_000);
                 let stamp = Time::from_nanos(sent);
-                let mut packet = Packet::new(Kind::Ack, 0, 1, number(*ack), 52, stamp);
+                let mut packet = Packet::new(PacketKind::Ack, 0, 1, number(*ack), 52, stamp);
                 for (block, &(start, length)) in packet.sack.iter_mut().zip(blocks) {
                     let start = number(start);
                     *block = Block { start, end: start + u32::from(length) };
@@ -159,7 +159,7 @@ impl Host {
             }
             Event::Advance(segments) => {
                 let ack = self.nxt.min(self.una + u32::from(*segments % 8));
-                self.acknowledge(&Packet::new(Kind::Ack, 0, 1, ack, 52, self.now));
+                self.acknowledge(&Packet::new(PacketKind::Ack, 0, 1, ack, 52, self.now));
             }
             Event::Wait(millis) => {
                 let until = self.now + Span::from_millis(u64::from(*millis));

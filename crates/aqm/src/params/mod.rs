@@ -37,7 +37,7 @@ pub struct Dialect {
 
 /// The kind of value a parameter takes, as documentation and schema need it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ValueKind {
     /// A time such as `15ms`.
     Span,
     /// A frequency such as `0.125hz`.
@@ -66,10 +66,10 @@ pub struct ParamSpec {
     /// Its meaning.
     pub doc: &'static str,
     /// The kind of value, with its unit.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Whether `off` (or `auto`) is a value as well, and which of the two words it is.
     pub absent: Option<&'static str>,
-    /// The words, where the kind is [`Kind::Word`].
+    /// The words, where the kind is [`ValueKind::Word`].
     pub words: &'static [&'static str],
     /// The rule a value must obey: `must be positive`.
     pub rule: &'static str,
@@ -161,7 +161,7 @@ macro_rules! words {
         $vis enum $name { $($(#[$vmeta])* $variant),+ }
 
         impl $crate::params::Quantity for $name {
-            const KIND: $crate::params::Kind = $crate::params::Kind::Word;
+            const KIND: $crate::params::ValueKind = $crate::params::ValueKind::Word;
             const WORDS: &'static [&'static str] = &[$($word),+];
             fn parse(text: &str) -> Result<Self, $crate::__private::String> {
                 match text.trim() {

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::Kind;
+use super::ValueKind;
 use crate::time::{Rate, Span};
 use crate::units::{self, Limit};
 
@@ -16,10 +16,10 @@ use crate::units::{self, Limit};
 /// ```
 pub trait Quantity: Sized {
     /// The kind, as documentation and schema need it.
-    const KIND: Kind;
+    const KIND: ValueKind;
     /// The word for "no value", where that is legal.
     const ABSENT: Option<&'static str> = None;
-    /// The words, where the kind is [`Kind::Word`].
+    /// The words, where the kind is [`ValueKind::Word`].
     const WORDS: &'static [&'static str] = &[];
     /// Reads a value.
     ///
@@ -35,7 +35,7 @@ pub trait Quantity: Sized {
 macro_rules! quantity {
     ($ty:ty, $kind:ident, $parse:expr, $show:expr, $magnitude:expr) => {
         impl Quantity for $ty {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ValueKind = ValueKind::$kind;
             fn parse(text: &str) -> Result<Self, String> {
                 $parse(text)
             }
@@ -101,7 +101,7 @@ pub struct OrAuto<T>(pub Option<T>);
 macro_rules! optional {
     ($wrapper:ident, $word:literal) => {
         impl<T: Quantity> Quantity for $wrapper<T> {
-            const KIND: Kind = T::KIND;
+            const KIND: ValueKind = T::KIND;
             const ABSENT: Option<&'static str> = Some($word);
             const WORDS: &'static [&'static str] = T::WORDS;
             fn parse(text: &str) -> Result<Self, String> {

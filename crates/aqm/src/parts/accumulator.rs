@@ -21,9 +21,9 @@ impl ScaledProb {
     }
 }
 
-/// Where the sum stands.
+/// Whether a signal may come, by the sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum SignalTiming {
     /// Below 0.85: too early for a signal.
     TooEarly,
     /// Between: chance decides.
@@ -59,12 +59,12 @@ impl Accumulator {
     }
 
     /// Adds the probability of one more arrival and returns where the sum stands.
-    pub fn add(&mut self, prob: ScaledProb) -> Standing {
+    pub fn add(&mut self, prob: ScaledProb) -> SignalTiming {
         self.sum = self.sum.saturating_add(prob.0);
         match self.sum {
-            sum if sum < LOW => Standing::TooEarly,
-            sum if sum < self.high => Standing::Open,
-            _ => Standing::Overdue,
+            sum if sum < LOW => SignalTiming::TooEarly,
+            sum if sum < self.high => SignalTiming::Open,
+            _ => SignalTiming::Overdue,
         }
     }
 
@@ -78,7 +78,7 @@ impl Accumulator {
 mod tests {
     use super::*;
 
-    fn additions_until(prob: f64, standing: Standing) -> usize {
+    fn additions_until(prob: f64, standing: SignalTiming) -> usize {
         let mut sum = Accumulator::default();
         let scaled = ScaledProb::new(prob);
         (1..).find(|_| sum.add(scaled) == standing).expect("the sum grows")
@@ -87,12 +87,12 @@ mod tests {
     /// Fact aqm-2: doubles would need 171, 86 and 851 additions.
     #[test]
     fn sums_reach_their_thresholds_at_the_ideal_addition() {
-        assert_eq!(additions_until(0.05, Standing::Overdue), 170);
-        assert_eq!(additions_until(0.1, Standing::Overdue), 85);
-        assert_eq!(additions_until(0.01, Standing::Overdue), 850);
-        assert_eq!(additions_until(0.425, Standing::Open), 2);
-        assert_eq!(additions_until(0.85, Standing::Open), 1);
-        assert_eq!(additions_until(0.00085, Standing::Overdue), 10_000);
+        assert_eq!(additions_until(0.05, SignalTiming::Overdue), 170);
+        assert_eq!(additions_until(0.1, SignalTiming::Overdue), 85);
+        assert_eq!(additions_until(0.01, SignalTiming::Overdue), 850);
+        assert_eq!(additions_until(0.425, SignalTiming::Open), 2);
+        assert_eq!(additions_until(0.85, SignalTiming::Open), 1);
+        assert_eq!(additions_until(0.00085, SignalTiming::Overdue), 10_000);
     }
 
     /// Schwarzkopf, Veith and Menth 2016 §II: the draft drops when the sum exceeds 8.5.
@@ -100,7 +100,7 @@ mod tests {
     fn the_draft_is_overdue_above_8_5_only() {
         let mut sum = Accumulator::overdue_above();
         let tenth = ScaledProb::new(0.1);
-        let standings: std::vec::Vec<Standing> = (0..86).map(|_| sum.add(tenth)).collect();
-        assert_eq!((standings[84], standings[85]), (Standing::Open, Standing::Overdue));
+        let standings: std::vec::Vec<SignalTiming> = (0..86).map(|_| sum.add(tenth)).collect();
+        assert_eq!((standings[84], standings[85]), (SignalTiming::Open, SignalTiming::Overdue));
     }
 }

@@ -19,7 +19,7 @@ use crate::params;
 use crate::params::{Bytes, OrAuto};
 use crate::parts::tc_weight::weight_log;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
-use crate::qdiscs::linux_red::{Curve, State, usual_burst};
+use crate::qdiscs::linux_red::{Curve, RedState, usual_burst};
 use crate::qdiscs::queues::total::Total;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
@@ -124,7 +124,7 @@ struct ChokeQueue<P> {
     total: Total,
     limit: Limit,
     curve: Curve,
-    red: State,
+    red: RedState,
     ecn: bool,
     hard_drop: bool,
     mean_packet_bytes: f64,
@@ -146,7 +146,7 @@ impl<P: Packet> ChokeQueue<P> {
             total: Total::default(),
             limit: params.limit,
             curve: params.curve().expect("the parameters have been checked"),
-            red: State::REST,
+            red: RedState::REST,
             ecn: params.ecn,
             hard_drop: params.hard_drop,
             mean_packet_bytes,

@@ -23,14 +23,14 @@ params! {
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000),
             "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000);
         /// What is dropped where there is no room: the arrival, or packets at the head.
-        overflow: Overflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => Overflow::Arrival,
-            "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => Overflow::Head;
+        overflow: FifoOverflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => FifoOverflow::Arrival,
+            "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => FifoOverflow::Head;
     }
 }
 
 words! {
     /// What is dropped where there is no room.
-    pub enum Overflow {
+    pub enum FifoOverflow {
         /// The packet that arrives.
         Arrival = "arrival",
         /// The packets that have waited longest, as many as it takes.
@@ -44,17 +44,17 @@ pub struct Fifo<P, L> {
     law: L,
     fifo: PacketFifo<P>,
     limit: Limit,
-    overflow: Overflow,
+    overflow: FifoOverflow,
 }
 
 impl<P: Packet, L: Aqm> Fifo<P, L> {
     /// An empty queue; arrivals that find no room are dropped.
     pub fn new(law: L, limit: Limit) -> Self {
-        Fifo { law, fifo: PacketFifo::default(), limit, overflow: Overflow::Arrival }
+        Fifo { law, fifo: PacketFifo::default(), limit, overflow: FifoOverflow::Arrival }
     }
 
     /// The same discipline, with what it drops where there is no room.
-    pub fn on_overflow(self, overflow: Overflow) -> Self {
+    pub fn on_overflow(self, overflow: FifoOverflow) -> Self {
         Fifo { overflow, ..self }
     }
 
@@ -73,7 +73,7 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
     fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let bytes = packet.bytes();
         let never_fits = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
-        let refused = self.overflow == Overflow::Arrival || never_fits;
+        let refused = self.overflow == FifoOverflow::Arrival || never_fits;
         if self.queue().offer(now, packet, refused, rng, sink) {
             while self.is_over_limit() {
                 self.queue().evict(now, sink);
@@ -216,11 +216,11 @@ mod tests {
     /// Linux 6.1 sch_fifo.c, pfifo_tail_enqueue, and the same for a limit in bytes.
     #[test]
     fn with_head_drop_the_oldest_packets_make_room() {
-        let mut fifo = self::fifo(Limit::Packets(3)).on_overflow(Overflow::Head);
+        let mut fifo = self::fifo(Limit::Packets(3)).on_overflow(FifoOverflow::Head);
         assert_eq!(offer(&mut fifo, &[1000; 5]).dropped_ids(), [1, 2]);
         let left: Vec<_> = core::iter::from_fn(|| take(&mut fifo)).collect();
         assert_eq!(left, [3, 4, 5]);
-        let mut fifo = self::fifo(Limit::Bytes(3000)).on_overflow(Overflow::Head);
+        let mut fifo = self::fifo(Limit::Bytes(3000)).on_overflow(FifoOverflow::Head);
         let log = offer(&mut fifo, &[1000, 1000, 1000, 1500, 3001]);
         let head = (Stage::Queued, Cause::Overflow);
         let arrival = (Stage::Enqueue, Cause::Overflow);

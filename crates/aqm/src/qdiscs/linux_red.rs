@@ -18,7 +18,7 @@ pub(crate) struct Curve {
 
 /// The state of RED for one queue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub(crate) struct RedState {
     pub(crate) average: f64,
     /// Arrivals between the thresholds since the last signal; none: the average was outside.
     count: Option<u32>,
@@ -26,8 +26,8 @@ pub(crate) struct State {
     threshold: f64,
 }
 
-impl State {
-    pub(crate) const REST: State = State { average: 0.0, count: None, threshold: 0.0 };
+impl RedState {
+    pub(crate) const REST: RedState = RedState { average: 0.0, count: None, threshold: 0.0 };
 
     /// One more sample of the backlog before the arrival.
     pub(crate) fn sample(&mut self, curve: &Curve, backlog: f64) {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn one_sample_of_a_weight_of_a_sixteenth_is_a_sixteenth() {
         let curve = Curve { min_th: 1.0, max_th: 3.0, max_p: 0.1, weight: 1.0 / 16.0 };
-        let mut state = State::REST;
+        let mut state = RedState::REST;
         state.sample(&curve, 32.0);
         assert_eq!(state.average, 2.0);
     }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn gaps_are_one_to_ten_and_the_first_packet_is_never_hit() {
         let curve = Curve { min_th: 0.0, max_th: 2.0, max_p: 0.2, weight: 0.5 };
-        let mut state = State { average: 1.0, ..State::REST }; // p_b = 0.1
+        let mut state = RedState { average: 1.0, ..RedState::REST }; // p_b = 0.1
         let mut rng = Rng::stream(1, "test", 0);
         assert!(!state.hits(&curve, &mut rng));
         let gap = |_| (1u64..).find(|_| state.hits(&curve, &mut rng)).expect("it hits at last");

@@ -1,7 +1,7 @@
 //! Every parameter that a dialect accepts has an effect there. One that has none is to be listed
 //! under `unused`, so that it is refused and `sojourn explain` shows it as such.
 
-use sojourn_aqm::params::{Kind, ParamSpec};
+use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::registry;
 use sojourn_aqm::{QdiscSpec, units};
 
@@ -31,15 +31,15 @@ const NEEDED: &[&str] = &[
 /// Values that most parameters of a kind may have.
 fn values(param: &ParamSpec) -> Vec<&'static str> {
     let usual: &[&str] = match param.kind {
-        Kind::Span => &["2ms", "60ms", "0s", "1us", "5s", "800ms"],
-        Kind::Hertz => &["1hz", "0.0625hz", "20hz"],
-        Kind::Number => &["0.5", "1", "0", "0.02", "0.001", "3"],
-        Kind::Whole => &["3", "24", "128", "1"],
-        Kind::Bytes => &["700B", "6kB", "20kB", "64B"],
-        Kind::Limit => &["7p", "30p", "9kB"],
-        Kind::Rate => &["3mbit"],
-        Kind::Bool => &["true", "false"],
-        Kind::Word => param.words,
+        ValueKind::Span => &["2ms", "60ms", "0s", "1us", "5s", "800ms"],
+        ValueKind::Hertz => &["1hz", "0.0625hz", "20hz"],
+        ValueKind::Number => &["0.5", "1", "0", "0.02", "0.001", "3"],
+        ValueKind::Whole => &["3", "24", "128", "1"],
+        ValueKind::Bytes => &["700B", "6kB", "20kB", "64B"],
+        ValueKind::Limit => &["7p", "30p", "9kB"],
+        ValueKind::Rate => &["3mbit"],
+        ValueKind::Bool => &["true", "false"],
+        ValueKind::Word => param.words,
     };
     usual.iter().copied().chain(param.absent).collect()
 }

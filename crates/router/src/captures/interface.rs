@@ -2,7 +2,7 @@
 
 use sojourn_aqm::Ecn;
 
-use super::kind::PacketKind;
+use super::kind::CapturedKind;
 use crate::header::ecn;
 
 /// A packet that passed an interface of the router, from sender to receiver.
@@ -23,7 +23,7 @@ pub struct InterfaceCapture {
     /// Whether it left the router; else it arrived.
     pub leaves: bool,
     /// What it is.
-    pub kind: PacketKind,
+    pub kind: CapturedKind,
 }
 
 /// Bytes of an [`InterfaceCapture`] in a file.
@@ -52,7 +52,7 @@ impl InterfaceCapture {
             ident: u16::from_le_bytes(row[18..20].try_into().ok()?),
             ecn: ecn(flags),
             leaves: flags & 4 != 0,
-            kind: PacketKind::from_number(flags >> 3)?,
+            kind: CapturedKind::from_number(flags >> 3)?,
         })
     }
 }
@@ -71,7 +71,7 @@ mod tests {
             ident: 3,
             ecn: Ecn::Ce,
             leaves: true,
-            kind: PacketKind::Datagram,
+            kind: CapturedKind::Datagram,
         };
         let mut row = Vec::new();
         capture.write(&mut row);

@@ -5,7 +5,7 @@ use crate::header::Header;
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum PacketKind {
+pub enum CapturedKind {
     /// TCP with SYN.
     Syn,
     /// TCP without it.
@@ -14,19 +14,19 @@ pub enum PacketKind {
     Datagram,
 }
 
-impl PacketKind {
+impl CapturedKind {
     /// The kind of a packet with that header.
-    pub fn of(header: &Header) -> PacketKind {
+    pub fn of(header: &Header) -> CapturedKind {
         match (header.is_tcp(), header.syn) {
-            (true, true) => PacketKind::Syn,
-            (true, false) => PacketKind::Data,
-            (false, _) => PacketKind::Datagram,
+            (true, true) => CapturedKind::Syn,
+            (true, false) => CapturedKind::Data,
+            (false, _) => CapturedKind::Datagram,
         }
     }
 
     /// The kind of a number in a file.
-    pub(super) fn from_number(number: u8) -> Option<PacketKind> {
-        let all = [PacketKind::Syn, PacketKind::Data, PacketKind::Datagram];
+    pub(super) fn from_number(number: u8) -> Option<CapturedKind> {
+        let all = [CapturedKind::Syn, CapturedKind::Data, CapturedKind::Datagram];
         all.get(usize::from(number)).copied()
     }
 }

@@ -7,5 +7,5 @@ mod packet_record;
 
 pub use endpoint::{ENDPOINT_CAPTURE_BYTES, EndpointCapture, EndpointEvent};
 pub use interface::{INTERFACE_CAPTURE_BYTES, InterfaceCapture};
-pub use kind::PacketKind;
+pub use kind::CapturedKind;
 pub use packet_record::{PACKET_RECORD_BYTES, PacketRecord};

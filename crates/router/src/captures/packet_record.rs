@@ -3,7 +3,7 @@
 use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
-use super::kind::PacketKind;
+use super::kind::CapturedKind;
 use crate::header::ecn;
 use crate::plan::Direction;
 
@@ -19,7 +19,7 @@ pub struct PacketRecord {
     /// Bytes from the IP header on.
     pub bytes: u16,
     /// What it is.
-    pub kind: PacketKind,
+    pub kind: CapturedKind,
     /// Its ECN field on arrival.
     pub ecn_in: Ecn,
     /// When it arrived.
@@ -69,7 +69,7 @@ impl PacketRecord {
             arrived: Time::from_nanos(long(8)),
             left: Some(long(16)).filter(|&left| left != u64::MAX).map(Time::from_nanos),
             bytes: u16::from_le_bytes([row[24], row[25]]),
-            kind: PacketKind::from_number(row[26])?,
+            kind: CapturedKind::from_number(row[26])?,
             ecn_in: ecn(row[27]),
             fate: match row[28] {
                 0 => Fate::Sent,
@@ -103,7 +103,7 @@ mod tests {
             direction: Direction::Reverse,
             seq: 2,
             bytes: 52,
-            kind: PacketKind::Syn,
+            kind: CapturedKind::Syn,
             ecn_in: Ecn::Ect0,
             arrived: Time::from_nanos(10),
             left: None,

@@ -5,16 +5,14 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_measure::bins::Standing;
-use sojourn_measure::{
-    BUILTIN_VARS, Bins, Kind as MeasuredKind, Outcome, PacketView, Probe, Utilisation,
-};
+use sojourn_measure::bins::Totals;
+use sojourn_measure::{BUILTIN_VARS, Bins, Outcome, PacketKind, PacketView, Probe, Utilisation};
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 
 use super::observed_link::ObservedLink;
 use super::{latency, tables};
-use crate::captures::{PacketKind, PacketRecord};
+use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
@@ -139,14 +137,14 @@ impl Collector {
     fn end_bin(&mut self) {
         let Some(bins) = &mut self.bins else { return };
         let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
-        let standing = Standing {
+        let totals = Totals {
             delivered: &delivered,
             class_of: &self.class_of,
             classes: self.probe.classes.len(),
             links: &self.probe.links,
             utilisations: &self.utilisations,
         };
-        bins.end(bins.over_at(), &standing);
+        bins.end(bins.over_at(), &totals);
     }
 
     /// The run sampled the forward link's law first; rows come in the order of the links.
@@ -173,19 +171,19 @@ impl Collector {
         let (payload, first) = &mut self.numbering[record.flow as usize];
         let segment = |first: u32, payload: u32| record.seq.wrapping_sub(first) / payload;
         let (kind, seq) = match (record.kind, record.direction) {
-            (PacketKind::Syn, Direction::Forward) => {
+            (CapturedKind::Syn, Direction::Forward) => {
                 *first = record.seq.wrapping_add(1);
-                (MeasuredKind::Syn, 0)
+                (PacketKind::Syn, 0)
             }
-            (PacketKind::Data, Direction::Forward) => {
-                (MeasuredKind::Data, segment(*first, *payload))
+            (CapturedKind::Data, Direction::Forward) => {
+                (PacketKind::Data, segment(*first, *payload))
             }
-            (PacketKind::Datagram, Direction::Forward) => (MeasuredKind::Datagram, record.seq),
-            (PacketKind::Syn, Direction::Reverse) => (MeasuredKind::SynAck, 0),
-            (PacketKind::Data, Direction::Reverse) => {
-                (MeasuredKind::Ack, segment(*first, *payload))
+            (CapturedKind::Datagram, Direction::Forward) => (PacketKind::Datagram, record.seq),
+            (CapturedKind::Syn, Direction::Reverse) => (PacketKind::SynAck, 0),
+            (CapturedKind::Data, Direction::Reverse) => {
+                (PacketKind::Ack, segment(*first, *payload))
             }
-            (PacketKind::Datagram, Direction::Reverse) => (MeasuredKind::Request, record.seq),
+            (CapturedKind::Datagram, Direction::Reverse) => (PacketKind::Request, record.seq),
         };
         let link = &self.links[self.link_of[record.direction as usize]];
         PacketView {

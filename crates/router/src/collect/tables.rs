@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::App;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
 use crate::plan::{Direction, Plan};
-use crate::run_files::{ProgramCounts, RunResult, Sample};
+use crate::run_files::{FlowSample, ProgramCounts, RunResult};
 
 /// The counts of each flow after the warm-up.
 pub(super) fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
@@ -23,17 +23,18 @@ pub(super) fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
 
 /// Samples of flows.
 pub(super) fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
-    let rows = result.samples.iter().map(|Sample { flow, at_ns, delivered_bytes, tcp }| FlowRow {
-        flow: *flow,
-        t: Time::from_nanos(*at_ns),
-        sent_bytes: tcp.sent_bytes,
-        delivered_bytes: *delivered_bytes,
-        retransmitted_bytes: tcp.retransmitted_bytes,
-        inflight_bytes: tcp.inflight_bytes,
-        cwnd_bytes: tcp.cwnd_bytes,
-        srtt: Span::from_micros(u64::from(tcp.srtt_us)),
-        ce_bytes: tcp.ce_bytes,
-    });
+    let rows =
+        result.samples.iter().map(|FlowSample { flow, at_ns, delivered_bytes, tcp }| FlowRow {
+            flow: *flow,
+            t: Time::from_nanos(*at_ns),
+            sent_bytes: tcp.sent_bytes,
+            delivered_bytes: *delivered_bytes,
+            retransmitted_bytes: tcp.retransmitted_bytes,
+            inflight_bytes: tcp.inflight_bytes,
+            cwnd_bytes: tcp.cwnd_bytes,
+            srtt: Span::from_micros(u64::from(tcp.srtt_us)),
+            ce_bytes: tcp.ce_bytes,
+        });
     rows.collect()
 }
 
@@ -44,7 +45,7 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
     let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
     // Without a connection there is no threshold.
     let open = result.samples.iter().filter(|s| s.tcp.ssthresh > 0 && has_one(s.flow));
-    let rows = open.flat_map(|&Sample { flow, at_ns, tcp, .. }| {
+    let rows = open.flat_map(|&FlowSample { flow, at_ns, tcp, .. }| {
         let ssthresh = match tcp.ssthresh {
             INFINITE => f64::INFINITY,
             packets => f64::from(packets),

@@ -100,7 +100,7 @@ pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::captures::PacketKind;
+    use crate::captures::CapturedKind;
     use crate::collect::test_plan::plan;
     use crate::forwarding::wire::WireCounts;
     use crate::run_files::KernelCounters;
@@ -124,7 +124,7 @@ mod tests {
             direction: Direction::Forward,
             seq: 0,
             bytes: 1500,
-            kind: PacketKind::Data,
+            kind: CapturedKind::Data,
             ecn_in: Ecn::NotEct,
             arrived: Time::ZERO,
             left: Some(Time::ZERO),

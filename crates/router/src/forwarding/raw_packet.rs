@@ -1,8 +1,8 @@
-//! A packet as the router holds it: its bytes, and what its headers say.
+//! A packet as the router holds it: in a queue with what its headers say, in flight its bytes only.
 
 use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
+use sojourn_link::DelayLine;
 
-use super::delay_line::InFlightPacket;
 use crate::header::{self, Header};
 
 /// A packet with its bytes.
@@ -28,9 +28,26 @@ impl RawPacket {
         Some(RawPacket { bytes, header, link_bytes, flow, marked: None, record: None })
     }
 
-    /// The packet on the wire, its last bit sent at `due`.
-    pub(super) fn transmitted(self, due: Time) -> InFlightPacket {
-        InFlightPacket { due, bytes: self.bytes, flow: self.flow }
+    /// The packet once its last bit is sent.
+    pub(super) fn transmitted(self) -> InFlightPacket {
+        InFlightPacket { bytes: self.bytes, flow: self.flow }
+    }
+}
+
+/// A packet in flight and its flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InFlightPacket {
+    /// Its bytes, from the IP header on.
+    pub bytes: Vec<u8>,
+    /// Its flow, as the host numbers it.
+    pub flow: u32,
+}
+
+impl InFlightPacket {
+    /// Enters a delay line now.
+    pub fn enter(self, now: Time, line: &mut DelayLine<InFlightPacket>) {
+        let bytes = self.bytes.len() as u32;
+        line.push(now, self, bytes);
     }
 }
 

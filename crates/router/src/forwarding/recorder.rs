@@ -1,12 +1,13 @@
 //! What happens to the packets of a router link: counted, kept packet by packet, or passed to a
 //! probe, which counts and samples as it does for a simulated link.
 
-use sojourn_aqm::{Backlog, Cause, Evidence, Sink, Span, Stage, Time};
-use sojourn_measure::{Interval, Kind as MeasuredKind, PacketView, Probe};
+use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_link::LinkObserver;
+use sojourn_measure::{Interval, LinkProbe, PacketKind, PacketView, Probe};
 use sojourn_record::rows::{Fate, StateRow};
 
 use super::raw_packet::RawPacket;
-use crate::captures::{PacketKind, PacketRecord};
+use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::Direction;
 
 /// Packets of a link, counted since the start.
@@ -74,34 +75,14 @@ impl Recorder {
         }
     }
 
-    /// The transmission of a packet begins.
-    pub(super) fn sent(&mut self, now: Time, packet: &RawPacket, enqueued: Time) {
-        self.counts.sent += 1;
-        match &mut self.recording {
-            Recording::Off => {}
-            Recording::Records(records) => complete(records, now, packet, Fate::Sent),
-            Recording::Probe(probe, link) => {
-                let mut observer = probe.at_link::<true>(now, usize::from(*link));
-                observer.departed(&packet_view(packet), enqueued);
-            }
-        }
-    }
-
     /// Whether the state of the law is wanted before each drop and mark.
     pub(super) fn wants_evidence(&self) -> bool {
         matches!(&self.recording, Recording::Probe(probe, _) if probe.notes.wants_signals)
     }
 
-    /// The link is busy for `span` from now on.
-    pub(super) fn busy(&mut self, now: Time, span: Span) {
-        if let Recording::Probe(probe, link) = &mut self.recording {
-            probe.at_link::<true>(now, usize::from(*link)).busy(span);
-        }
-    }
-
-    /// The sink that a discipline reports drops and marks to.
-    pub(super) fn sink(&mut self, now: Time) -> RecorderSink<'_> {
-        RecorderSink { now, recorder: self }
+    /// What the link and its discipline report to.
+    pub(super) fn at(&mut self, now: Time) -> RecorderAt<'_> {
+        RecorderAt { now, recorder: self }
     }
 
     /// Samples the built-in state variables and then the law's own; returns what happened since the
@@ -127,45 +108,69 @@ impl Recorder {
     }
 }
 
-/// Records the drops and marks of one time.
-pub(super) struct RecorderSink<'a> {
+/// Records what happens at one instant.
+pub(super) struct RecorderAt<'a> {
     now: Time,
     recorder: &'a mut Recorder,
 }
 
-impl Sink<RawPacket> for RecorderSink<'_> {
+impl RecorderAt<'_> {
+    /// The probe at this link and instant, if there is one.
+    fn probe(&mut self) -> Option<LinkProbe<'_, true>> {
+        match &mut self.recorder.recording {
+            Recording::Probe(probe, link) => Some(probe.at_link(self.now, usize::from(*link))),
+            Recording::Off | Recording::Records(_) => None,
+        }
+    }
+}
+
+impl LinkObserver<RawPacket> for RecorderAt<'_> {
+    fn departed(&mut self, departure: &Departure<RawPacket>) {
+        let Departure { packet, enqueued } = departure;
+        self.recorder.counts.sent += 1;
+        if let Recording::Records(records) = &mut self.recorder.recording {
+            complete(records, self.now, packet, Fate::Sent);
+        } else if let Some(mut probe) = self.probe() {
+            probe.departed(&packet_view(packet), *enqueued);
+        }
+    }
+
+    fn busy(&mut self, span: Span) {
+        if let Some(mut probe) = self.probe() {
+            probe.busy(span);
+        }
+    }
+
+    fn carried(&mut self, bytes: u32) {
+        if let Some(mut probe) = self.probe() {
+            probe.carried(bytes);
+        }
+    }
+}
+
+impl Sink<RawPacket> for RecorderAt<'_> {
     fn dropped(&mut self, packet: RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
         self.recorder.counts.dropped += 1;
-        match &mut self.recorder.recording {
-            Recording::Off => {}
-            Recording::Records(records) => {
-                complete(records, self.now, &packet, Fate::Dropped(stage, cause));
-            }
-            Recording::Probe(probe, link) => {
-                let mut observer = probe.at_link::<true>(self.now, usize::from(*link));
-                observer.dropped(&packet_view(&packet), enqueued, stage, cause);
-            }
+        if let Recording::Records(records) = &mut self.recorder.recording {
+            complete(records, self.now, &packet, Fate::Dropped(stage, cause));
+        } else if let Some(mut probe) = self.probe() {
+            probe.dropped(&packet_view(&packet), enqueued, stage, cause);
         }
     }
 
     fn marked(&mut self, packet: &mut RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
         self.recorder.counts.marked += 1;
         packet.marked = Some((stage, cause));
-        match &mut self.recorder.recording {
-            Recording::Off => {}
-            Recording::Records(records) => {
-                records[index_of(packet)].marked = packet.marked;
-            }
-            Recording::Probe(probe, link) => {
-                let mut observer = probe.at_link::<true>(self.now, usize::from(*link));
-                observer.marked(&mut packet_view(packet), enqueued, stage, cause);
-            }
+        if let Recording::Records(records) = &mut self.recorder.recording {
+            records[index_of(packet)].marked = packet.marked;
+        } else if let Some(mut probe) = self.probe() {
+            probe.marked(&mut packet_view(packet), enqueued, stage, cause);
         }
     }
 
     fn evidence(&mut self, evidence: Evidence<'_>) {
-        if let Recording::Probe(probe, link) = &mut self.recorder.recording {
-            probe.at_link::<true>(self.now, usize::from(*link)).evidence(evidence);
+        if let Some(mut probe) = self.probe() {
+            probe.evidence(evidence);
         }
     }
 }
@@ -178,7 +183,7 @@ fn new_record(now: Time, packet: &RawPacket, direction: Direction) -> PacketReco
         // Towards the senders a TCP packet is identified by the number that it acknowledges.
         seq: if direction == Direction::Reverse { header.ack } else { header.seq },
         bytes: header.bytes,
-        kind: PacketKind::of(header),
+        kind: CapturedKind::of(header),
         ecn_in: header.ecn,
         arrived: now,
         left: None,
@@ -199,10 +204,10 @@ fn index_of(packet: &RawPacket) -> usize {
 /// The packet as the probe knows it.
 fn packet_view(packet: &RawPacket) -> PacketView {
     let header = &packet.header;
-    let kind = match PacketKind::of(header) {
-        PacketKind::Syn => MeasuredKind::Syn,
-        PacketKind::Data => MeasuredKind::Data,
-        PacketKind::Datagram => MeasuredKind::Datagram,
+    let kind = match CapturedKind::of(header) {
+        CapturedKind::Syn => PacketKind::Syn,
+        CapturedKind::Data => PacketKind::Data,
+        CapturedKind::Datagram => PacketKind::Datagram,
     };
     PacketView {
         flow: packet.flow,

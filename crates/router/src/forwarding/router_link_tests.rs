@@ -38,7 +38,7 @@ fn packets_leave_in_order_one_serialisation_time_apart() {
     let mut leaving = Vec::new();
     while link.next_timer() < Time::NEVER {
         let now = link.next_timer();
-        link.on_timer(now, &mut |packet| leaving.push(packet.due.as_nanos()));
+        link.on_timer(now, |due, _| leaving.push(due.as_nanos()));
     }
     assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
     let delays = link.records().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
@@ -50,7 +50,7 @@ fn a_late_host_keeps_the_rate() {
     let mut link = RouterLink::new(&plan("taildrop", "100p"), 1, recording()).unwrap();
     (0..10).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut left = 0;
-    link.on_timer(Time::from_nanos(6_100_000), &mut |_| left += 1);
+    link.on_timer(Time::from_nanos(6_100_000), |_, _| left += 1);
     assert_eq!(left, 5);
 }
 
@@ -70,7 +70,7 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
     let mut leaving = Vec::new();
     while link.next_timer() < Time::NEVER {
         let now = link.next_timer();
-        link.on_timer(now, &mut |packet| leaving.push(packet.due.as_nanos() / 1_000_000));
+        link.on_timer(now, |due, _| leaving.push(due.as_nanos() / 1_000_000));
     }
     // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
     assert_eq!(leaving, [1, 5, 6]);
@@ -97,4 +97,44 @@ fn a_packet_that_is_not_ipv4_is_ignored() {
     let mut link = RouterLink::new(&plan("codel", "100p"), 1, recording()).unwrap();
     link.arrive(Time::ZERO, vec![0x60; 40], 0);
     assert_eq!(link.counts().arrived, 0);
+}
+
+/// As in the simulator, the rates of a link change as a packet starts.
+#[test]
+fn a_packet_in_service_finishes_at_its_old_rate() {
+    let service = Service::Rates(vec![(0, 10_000_000), (1_000_000, 20_000_000)]);
+    let changing = RouterLinkPlan { service, ..plan("taildrop", "9p") };
+    let mut link = RouterLink::new(&changing, 1, recording()).unwrap();
+    (0..2).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    let mut leaving = Vec::new();
+    link.on_timer(Time::from_nanos(9_000_000), |due, _| leaving.push(due.as_nanos()));
+    assert_eq!(leaving, [1_200_000, 1_800_000]);
+    assert_eq!(link.next_timer(), Time::NEVER, "an idle link wants no call for a change of rate");
+}
+
+/// The order of events in the simulator, so that a law sees the same backlog in both.
+#[test]
+fn at_one_instant_the_server_comes_before_the_timer() {
+    // 1500 B take 1 ms, PI samples the backlog every 10 ms.
+    let service = Service::Rates(vec![(0, 12_000_000)]);
+    let pi = RouterLinkPlan { service, ..plan("pi:sample_rate=100hz", "100p") };
+    let mut link = RouterLink::new(&pi, 1, recording()).unwrap();
+    (0..40).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    link.on_timer(Time::from_nanos(10_000_000), |_, _| {});
+    let sampled = link.vars().iter().position(|var| var.name == "q_old").unwrap();
+    // Ten have left, the eleventh is in service.
+    assert_eq!(link.law_state()[sampled], 29.0);
+}
+
+/// A discipline that holds its packets back is asked again when it said it would be, not at every
+/// arrival, as in the simulator.
+#[test]
+fn an_arrival_wakes_the_server_only_where_nothing_waited() {
+    let mut link = RouterLink::new(&plan("cake:bandwidth=1mbit", "100p"), 1, recording()).unwrap();
+    (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    link.on_timer(Time::from_nanos(2_000_000), |_, _| {});
+    let held_until = link.next_timer();
+    assert!(held_until > Time::from_nanos(10_000_000), "1500 B take 12 ms at 1 Mbit/s");
+    link.arrive(Time::from_nanos(3_000_000), packet(), 3);
+    assert_eq!((link.next_timer(), link.counts().sent), (held_until, 1));
 }

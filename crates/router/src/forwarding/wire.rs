@@ -2,13 +2,11 @@
 //! are the simulator's own random draws, one packet after the other as they leave the link. It
 //! reads no clock.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::Time;
-use sojourn_link::Impairment;
+use sojourn_aqm::{Span, Time};
+use sojourn_link::{DelayLine, Impairment};
 
-use super::delay_line::InFlightPacket;
+use super::raw_packet::InFlightPacket;
 use crate::plan::WirePlan;
 
 /// A wire.
@@ -20,10 +18,8 @@ pub struct Wire {
     warmup: Option<Time>,
     /// Packets that the impairment was applied to.
     seen: u64,
-    /// Packets that were not lost.
-    entered: u64,
-    /// By the time when they leave, then in the order in which they entered.
-    in_flight: BTreeMap<(Time, u64), InFlightPacket>,
+    /// It adds no delay of its own.
+    line: DelayLine<InFlightPacket>,
 }
 
 /// The packets of a wire, counted.
@@ -42,33 +38,31 @@ impl Wire {
     pub fn new(plan: Option<&WirePlan>, seed: u64, warmup: Time) -> Wire {
         let impairment = plan
             .and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter, false));
-        Wire { impairment, warmup: Some(warmup), seen: 0, entered: 0, in_flight: BTreeMap::new() }
+        let line = DelayLine::new(Span::ZERO);
+        Wire { impairment, warmup: Some(warmup), seen: 0, line }
     }
 
-    /// A packet enters when it is due. Packets of no flow of the scenario pass unimpaired and use
-    /// no random draw, so that the draws of the others stay those of the simulator.
-    pub fn enter(&mut self, mut packet: InFlightPacket) {
-        self.end_warmup_by(packet.due);
+    /// A packet enters now. Packets of no flow of the scenario pass unimpaired and use no random
+    /// draw, so that the draws of the others stay those of the simulator.
+    pub fn enter(&mut self, now: Time, packet: InFlightPacket) {
+        self.end_warmup_by(now);
+        let mut start = now;
         if let Some(impairment) = self.impairment.as_mut().filter(|_| packet.flow != u32::MAX) {
             self.seen += 1;
-            let Some(start) = impairment.pass(packet.due) else { return };
-            packet.due = start;
+            let Some(later) = impairment.pass(now) else { return };
+            start = later;
         }
-        self.entered += 1;
-        self.in_flight.insert((packet.due, self.entered), packet);
+        self.line.insert(start, packet);
     }
 
     /// When the next packet leaves.
     pub fn next_timer(&self) -> Time {
-        self.in_flight.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due)
+        self.line.next_arrival()
     }
 
-    /// The next packet, if it has left by `now`.
-    pub fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
-        if self.next_timer() > now {
-            return None;
-        }
-        self.in_flight.pop_first().map(|(_, packet)| packet)
+    /// The next packet, if it has left by `now`, with the time at which it did.
+    pub fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
+        self.line.pop_due(now)
     }
 
     /// The counts at the end of the run; `None` where it only passes packets on.
@@ -90,7 +84,6 @@ impl Wire {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::Span;
     use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 
     use super::*;
@@ -102,14 +95,18 @@ mod tests {
         Wire::new(Some(&plan), 7, Time::from_nanos(10 * MS))
     }
 
-    fn packet(ms: u64, flow: u32) -> InFlightPacket {
-        InFlightPacket { due: Time::from_nanos(ms * MS), bytes: vec![0; 40], flow }
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * MS)
+    }
+
+    fn packet(flow: u32) -> InFlightPacket {
+        InFlightPacket { bytes: vec![0; 40], flow }
     }
 
     /// The times at which packets leave that enter one millisecond apart.
     fn passed(mut wire: Wire, packets: u64) -> Vec<u64> {
-        (0..packets).for_each(|ms| wire.enter(packet(ms, 0)));
-        std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|p| p.due.as_nanos()).collect()
+        (0..packets).for_each(|at| wire.enter(ms(at), packet(0)));
+        std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|(at, _)| at.as_nanos()).collect()
     }
 
     #[test]
@@ -127,7 +124,7 @@ mod tests {
     #[test]
     fn packets_are_counted_from_the_warm_up_on() {
         let mut wire = wire(Some(Loss::Bernoulli(1.0)), None);
-        (0..30).for_each(|ms| wire.enter(packet(ms, 0)));
+        (0..30).for_each(|at| wire.enter(ms(at), packet(0)));
         let counts = wire.counts(Time::from_nanos(30 * MS));
         assert_eq!(counts, Some(WireCounts { seen: 30, offered: 20, lost: 20 }));
     }
@@ -135,17 +132,17 @@ mod tests {
     #[test]
     fn packets_of_no_flow_pass_and_use_no_random_draw() {
         let mut wire = wire(Some(Loss::Bernoulli(1.0)), None);
-        wire.enter(packet(1, u32::MAX));
-        assert_eq!(wire.leave(Time::from_nanos(MS)), Some(packet(1, u32::MAX)));
+        wire.enter(ms(1), packet(u32::MAX));
+        assert_eq!(wire.leave(ms(1)), Some((ms(1), packet(u32::MAX))));
         assert_eq!(wire.counts(Time::NEVER).map(|counts| counts.seen), Some(0));
     }
 
     #[test]
     fn a_wire_without_loss_and_jitter_passes_packets_on_and_counts_nothing() {
         let mut wire = Wire::new(None, 7, Time::ZERO);
-        (0..3).for_each(|flow| wire.enter(packet(1, flow)));
+        (0..3).for_each(|flow| wire.enter(ms(1), packet(flow)));
         let flows: Vec<u32> =
-            std::iter::from_fn(|| wire.leave(Time::from_nanos(MS))).map(|p| p.flow).collect();
+            std::iter::from_fn(|| wire.leave(ms(1))).map(|(_, p)| p.flow).collect();
         assert_eq!((flows, wire.counts(Time::NEVER)), (vec![0, 1, 2], None));
     }
 }

@@ -15,7 +15,7 @@ use nix::sys::socket::{
 use nix::sys::time::TimeSpec;
 
 use super::clock::Clock;
-use crate::captures::{EndpointCapture, EndpointEvent, InterfaceCapture, PacketKind};
+use crate::captures::{CapturedKind, EndpointCapture, EndpointEvent, InterfaceCapture};
 use crate::header::{HEADER_BYTES, Header};
 use crate::linux::hosts::Hosts;
 use crate::linux::sys::packets_lost;
@@ -172,7 +172,7 @@ fn at_router(packet: &CapturedPacket, flows: usize) -> Option<InterfaceCapture> 
         ident: header.ident,
         ecn: header.ecn,
         leaves,
-        kind: PacketKind::of(&header),
+        kind: CapturedKind::of(&header),
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sojourn_aqm::Time;
 
-use crate::run_files::{RESULT, RunResult, Sample};
+use crate::run_files::{FlowSample, RESULT, RunResult};
 use crate::traffic::Program;
 
 impl RunResult {
@@ -21,7 +21,7 @@ impl RunResult {
             let delivered_bytes = program.counts().delivered_bytes;
             let Some(tcp) = program.tcp_totals() else { continue };
             let (flow, at_ns) = (flow as u32, now.as_nanos());
-            self.samples.push(Sample { flow, at_ns, delivered_bytes, tcp });
+            self.samples.push(FlowSample { flow, at_ns, delivered_bytes, tcp });
         }
     }
 

@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use sojourn_aqm::{Rate, Span, Time};
+use sojourn_link::DelayLine;
 
 use super::clock::Clock;
-use crate::forwarding::delay_line::{DelayLine, InFlightPacket};
+use crate::forwarding::raw_packet::InFlightPacket;
 use crate::forwarding::recorder::{LinkCounts, Recording};
 use crate::forwarding::router_link::RouterLink;
 use crate::forwarding::wire::{Wire, WireCounts};
@@ -51,17 +52,17 @@ impl OneWay {
     }
 
     /// A packet arrives at the link, or at the wire where there is no link.
-    fn arrive(&mut self, packet: InFlightPacket) {
+    fn arrive(&mut self, now: Time, packet: InFlightPacket) {
         match &mut self.link {
-            Some(link) => link.arrive(packet.due, packet.bytes, packet.flow),
-            None => self.wire.enter(packet),
+            Some(link) => link.arrive(now, packet.bytes, packet.flow),
+            None => self.wire.enter(now, packet),
         }
     }
 
-    /// The next packet that has left the wire by `now`.
-    fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
+    /// The next packet that has left the wire by `now`, with the time at which it did.
+    fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
         if let Some(link) = &mut self.link {
-            link.on_timer(now, &mut |packet| self.wire.enter(packet));
+            link.on_timer(now, |due, packet| self.wire.enter(due, packet));
         }
         self.wire.leave(now)
     }
@@ -70,9 +71,9 @@ impl OneWay {
 /// The delay lines of a group of flows.
 struct GroupLines {
     /// Before the forward link.
-    forward: DelayLine,
+    forward: DelayLine<InFlightPacket>,
     /// On the path back.
-    back: DelayLine,
+    back: DelayLine<InFlightPacket>,
 }
 
 /// The router and its devices.
@@ -111,8 +112,8 @@ impl TunRouter {
         let lines = link.iter().flat_map(|link| &link.delays).map(|delays| {
             let rate = Rate::from_bps(delays.access_bps);
             GroupLines {
-                forward: DelayLine::new(Span::from_nanos(delays.forward_ns), Some(rate)),
-                back: DelayLine::new(Span::from_nanos(delays.return_ns), None),
+                forward: DelayLine::new(Span::from_nanos(delays.forward_ns)).with_links([rate]),
+                back: DelayLine::new(Span::from_nanos(delays.return_ns)),
             }
         });
         let lines = lines.collect();
@@ -134,23 +135,23 @@ impl TunRouter {
     /// When it wants [`TunRouter::on_timer`].
     pub(super) fn next_timer(&self) -> Time {
         let lines = self.lines.iter().flat_map(|group| [&group.forward, &group.back]);
-        let lines = lines.map(DelayLine::next_timer);
+        let lines = lines.map(DelayLine::next_arrival);
         lines.chain([self.reverse.next_timer()]).fold(self.forward.next_timer(), Time::min)
     }
 
     /// Passes on what is due, at the times when it was due.
     pub(super) fn on_timer(&mut self, now: Time) -> io::Result<()> {
         while let Some(group) = self.first_due(now) {
-            let packet = self.lines[group].forward.leave(now).expect("it is due");
-            self.send_to_receivers(packet.due)?;
-            self.forward.arrive(packet);
+            let (due, packet) = self.lines[group].forward.pop_due(now).expect("it is due");
+            self.send_to_receivers(due)?;
+            self.forward.arrive(due, packet);
         }
         self.send_to_receivers(now)?;
-        while let Some(packet) = self.reverse.leave(now) {
-            self.return_to_sender(packet)?;
+        while let Some((due, packet)) = self.reverse.leave(now) {
+            self.return_to_sender(due, packet)?;
         }
         for group in &mut self.lines {
-            while let Some(packet) = group.back.leave(now) {
+            while let Some((_, packet)) = group.back.pop_due(now) {
                 self.near.write_all(&packet.bytes)?;
             }
         }
@@ -159,23 +160,23 @@ impl TunRouter {
 
     /// The group whose packet leaves its forward delay line first, if one is due.
     fn first_due(&self, now: Time) -> Option<usize> {
-        let due = |group: &usize| self.lines[*group].forward.next_timer();
+        let due = |group: &usize| self.lines[*group].forward.next_arrival();
         let first = (0..self.lines.len()).min_by_key(due)?;
         (due(&first) <= now).then_some(first)
     }
 
     /// Writes the packets that have left the forward wire by `now`.
     fn send_to_receivers(&mut self, now: Time) -> io::Result<()> {
-        while let Some(packet) = self.forward.leave(now) {
+        while let Some((_, packet)) = self.forward.leave(now) {
             self.far.write_all(&packet.bytes)?;
         }
         Ok(())
     }
 
     /// A packet has passed the reverse link and its wire, or bypassed them.
-    fn return_to_sender(&mut self, packet: InFlightPacket) -> io::Result<()> {
+    fn return_to_sender(&mut self, now: Time, packet: InFlightPacket) -> io::Result<()> {
         match self.lines_of(packet.flow) {
-            Some(lines) => lines.back.enter(packet.due, packet.bytes, packet.flow),
+            Some(lines) => packet.enter(now, &mut lines.back),
             None => self.near.write_all(&packet.bytes)?,
         }
         Ok(())
@@ -184,38 +185,38 @@ impl TunRouter {
     /// Takes the packets that have come to either device.
     pub(super) fn on_ready(&mut self, clock: &Clock) -> io::Result<()> {
         while let Some(bytes) = tun::read(&mut self.near, &mut self.buffer)? {
-            let (packet, flow) = (self.buffer[..bytes].to_vec(), self.flow(bytes));
+            let packet = self.packet(bytes);
             // What was due before this packet came is done first, with one reading of the clock.
             let now = clock.now()?;
             self.on_timer(now)?;
-            match self.lines_of(flow) {
-                Some(lines) => lines.forward.enter(now, packet, flow),
+            match self.lines_of(packet.flow) {
+                Some(lines) => packet.enter(now, &mut lines.forward),
                 None => {
-                    self.forward.arrive(InFlightPacket { due: now, bytes: packet, flow });
+                    self.forward.arrive(now, packet);
                     self.send_to_receivers(now)?;
                 }
             }
         }
         while let Some(bytes) = tun::read(&mut self.far, &mut self.buffer)? {
-            let flow = self.flow(bytes);
+            let packet = self.packet(bytes);
             let now = clock.now()?;
-            let packet = InFlightPacket { due: now, bytes: self.buffer[..bytes].to_vec(), flow };
-            let group = self.groups.get(flow as usize);
+            let group = self.groups.get(packet.flow as usize);
             if group.is_some_and(|&group| self.uses_reverse[group]) {
                 self.on_timer(now)?;
-                self.reverse.arrive(packet);
+                self.reverse.arrive(now, packet);
                 self.on_timer(now)?;
             } else {
-                self.return_to_sender(packet)?;
+                self.return_to_sender(now, packet)?;
             }
         }
         Ok(())
     }
 
-    /// The flow of the packet in the buffer; [`NO_FLOW`] for one that is not ours.
-    fn flow(&self, bytes: usize) -> u32 {
-        let header = Header::read(&self.buffer[..bytes]);
-        header.and_then(|h| flow_of(h.ports, self.groups.len())).map_or(NO_FLOW, |f| f.0)
+    /// The packet in the buffer; one that is not ours has the flow [`NO_FLOW`].
+    fn packet(&self, bytes: usize) -> InFlightPacket {
+        let bytes = self.buffer[..bytes].to_vec();
+        let flow = Header::read(&bytes).and_then(|h| flow_of(h.ports, self.groups.len()));
+        InFlightPacket { bytes, flow: flow.map_or(NO_FLOW, |f| f.0) }
     }
 
     /// The delay lines of a flow, if packets are delayed here.

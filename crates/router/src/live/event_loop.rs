@@ -132,8 +132,8 @@ impl EventLoop<'_> {
     /// Sends what is due.
     fn send(&mut self, now: Time) -> io::Result<()> {
         for path in 0..self.router.paths.len() {
-            while let Some(packet) = self.router.paths[path].leave(now) {
-                let late = self.now().since(packet.due);
+            while let Some((due, packet)) = self.router.paths[path].leave(now) {
+                let late = self.now().since(due);
                 match self.devices[1 - path].write(&packet.bytes) {
                     Ok(_) => self.router.lateness.add(late.as_nanos()),
                     Err(error) if is_refusal(&error) => self.router.refused += 1,

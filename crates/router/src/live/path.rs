@@ -2,17 +2,18 @@
 //! clock.
 
 use sojourn_aqm::{Span, Time};
+use sojourn_link::DelayLine;
 use sojourn_measure::Interval;
 
 use super::plan::PathPlan;
-use crate::forwarding::delay_line::{DelayLine, InFlightPacket};
+use crate::forwarding::raw_packet::InFlightPacket;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
 
 /// One path.
 pub struct RouterPath {
     link: Option<RouterLink>,
-    line: DelayLine,
+    line: DelayLine<InFlightPacket>,
     /// Packets and bytes that have left it.
     passed: (u64, u64),
 }
@@ -26,7 +27,7 @@ impl RouterPath {
         let link = plan.link.as_ref().map(|link| RouterLink::new(link, seed, recording));
         Ok(RouterPath {
             link: link.transpose()?,
-            line: DelayLine::new(Span::from_nanos(plan.delay_ns), None),
+            line: DelayLine::new(Span::from_nanos(plan.delay_ns)),
             passed: (0, 0),
         })
     }
@@ -35,26 +36,26 @@ impl RouterPath {
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         match &mut self.link {
             Some(link) => link.arrive(now, bytes, flow),
-            None => self.line.enter(now, bytes, flow),
+            None => InFlightPacket { bytes, flow }.enter(now, &mut self.line),
         }
     }
 
     /// When it wants [`RouterPath::leave`].
     pub fn next_timer(&self) -> Time {
         let link = self.link.as_ref().map_or(Time::NEVER, RouterLink::next_timer);
-        link.min(self.line.next_timer())
+        link.min(self.line.next_arrival())
     }
 
-    /// The next packet that has left it by `now`.
-    pub fn leave(&mut self, now: Time) -> Option<InFlightPacket> {
+    /// The next packet that has left it by `now`, with the time at which it did.
+    pub fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
         if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
             let line = &mut self.line;
-            link.on_timer(now, &mut |packet| line.enter(packet.due, packet.bytes, packet.flow));
+            link.on_timer(now, |due, packet| packet.enter(due, line));
         }
-        let packet = self.line.leave(now)?;
+        let (due, packet) = self.line.pop_due(now)?;
         self.passed.0 += 1;
         self.passed.1 += packet.bytes.len() as u64;
-        Some(packet)
+        Some((due, packet))
     }
 
     /// Packets and bytes that have left it.
@@ -102,8 +103,8 @@ mod tests {
         (0..2).for_each(|_| path.arrive(Time::ZERO, packet(), 0));
         assert_eq!(path.next_timer(), Time::from_nanos(1_000_000));
         assert!(path.leave(Time::from_nanos(20_999_999)).is_none());
-        let first = path.leave(Time::from_nanos(21_000_000)).unwrap();
-        assert_eq!((first.due.as_nanos(), first.bytes), (21_000_000, packet()));
+        let (due, first) = path.leave(Time::from_nanos(21_000_000)).unwrap();
+        assert_eq!((due.as_nanos(), first.bytes), (21_000_000, packet()));
         assert_eq!(path.next_timer(), Time::from_nanos(22_000_000));
         assert_eq!(path.passed, (1, 1250));
     }

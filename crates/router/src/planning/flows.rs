@@ -4,7 +4,7 @@
 use sojourn_aqm::Rng;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
 use sojourn_scenario::{ScenarioError, draw};
-use sojourn_sim::tcp::profile::profile;
+use sojourn_traffic::tcp_profile;
 
 use super::refusal::{Planned, refuse};
 use crate::plan::{FIRST_PORT, Flow};
@@ -84,7 +84,7 @@ fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
 
 fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     // The default is the profile's, as in the simulator.
-    let own = profile(&tcp.profile)
+    let own = tcp_profile(&tcp.profile)
         .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
     let written = tcp.cc.as_deref().unwrap_or(own.cc);
     let (name, parameters) = written.split_once(':').unwrap_or((written, ""));

@@ -1,6 +1,6 @@
 //! Settings of the kernel's TCP.
 
-use crate::plan::{Netns, Setting};
+use crate::plan::{Netns, SysctlSetting};
 
 /// The initial size of a send buffer: larger than Linux's own, so that few segments end a write
 /// (fact linux-5).
@@ -12,7 +12,7 @@ fn send_buffer(flows: usize) -> usize {
 }
 
 /// The TCP settings of the namespaces; all others have the kernel's default.
-pub(super) fn settings(timestamps: bool, has_wire: bool, flows: usize) -> Vec<Setting> {
+pub(super) fn settings(timestamps: bool, has_wire: bool, flows: usize) -> Vec<SysctlSetting> {
     let both = [Netns::Senders, Netns::Receivers];
     let send_buffer = format!("4096\t{}\t16777216", send_buffer(flows));
     let of_tcp = [
@@ -25,7 +25,7 @@ pub(super) fn settings(timestamps: bool, has_wire: bool, flows: usize) -> Vec<Se
         ("tcp_rmem", "4096\t131072\t16777216"),
         ("tcp_wmem", &send_buffer),
     ];
-    let setting = |netns, name: &str, value: &str| Setting {
+    let setting = |netns, name: &str, value: &str| SysctlSetting {
         netns,
         path: format!("net/ipv4/{name}"),
         value: value.to_owned(),

@@ -1,4 +1,4 @@
-//! Datagrams, sent when the simulator's [`Source`] says so. Each carries its number and the time at
+//! Datagrams, sent when a [`DatagramSource`] says so. Each carries its number and the time at
 //! which it was sent.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Ecn, Time};
-use sojourn_sim::app::datagrams::Source;
+use sojourn_traffic::DatagramSource;
 
 use super::program::{Program, UDP_HEADER, receiver, sender, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
@@ -21,7 +21,7 @@ const STAMP_BYTES: usize = 12;
 /// Both ends of a flow.
 pub(super) struct Datagrams {
     flow: u32,
-    source: Source,
+    source: DatagramSource,
     sending: UdpSocket,
     receiving: UdpSocket,
     buffer: Vec<u8>,
@@ -34,7 +34,7 @@ impl Datagrams {
     /// Opens both sockets.
     pub(super) fn new(
         flow: &Flow,
-        source: Source,
+        source: DatagramSource,
         key: SocketKey,
         hosts: &Hosts,
     ) -> io::Result<Datagrams> {

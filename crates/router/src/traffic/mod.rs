@@ -1,8 +1,8 @@
 //! Traffic programs: what the flows of a scenario do on real hosts. Both ends of a flow are in this
 //! process; their sockets belong to the namespaces of senders and receivers.
 //!
-//! What they send and when comes from the simulator's own sources, with random streams of the same
-//! names: files, pauses, frames and pages are the same in both engines.
+//! What they send and when comes from `sojourn-traffic`, as in the simulator and with random streams
+//! of the same names: files, pauses, frames and pages are the same in both engines.
 
 mod connection;
 mod datagrams;
@@ -14,8 +14,7 @@ use std::io;
 
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::App;
-use sojourn_sim::app::datagrams::Source;
-use sojourn_sim::app::stream::Plan as StreamPlan;
+use sojourn_traffic::{DatagramSource, TransferPlan};
 
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::Plan;
@@ -36,12 +35,12 @@ pub(crate) fn program(plan: &Plan, flow: usize, hosts: &Hosts) -> io::Result<Box
     };
     let key = SocketKey { flow: flow as u32, lane: 0, role: SocketRole::Listener };
     let times = (Time::from_nanos(row.start_ns), program::stop(row));
-    if let Some(source) = Source::new(&row.app, times, stream_of("app")) {
+    if let Some(source) = DatagramSource::new(&row.app, times, stream_of("app")) {
         return Ok(Box::new(Datagrams::new(row, source, key, hosts)?));
     }
     if let App::Web { web, .. } = &row.app {
         return Ok(Box::new(Page::new(row, web, key, stream_of("pages"), hosts)?));
     }
-    let plan = StreamPlan::of(&row.app).expect("all others have one connection at a time");
+    let plan = TransferPlan::of(&row.app).expect("all others have one connection at a time");
     Ok(Box::new(Stream::new(row, plan, key, stream_of("app"), hosts)?))
 }

@@ -1,4 +1,4 @@
-//! A user who reads web pages, requested by the simulator's [`WebUser`]. The user is at the
+//! A user who reads web pages: a [`WebUser`] over sockets. The user is at the
 //! receiving end: a request is a datagram to the server, which answers over a new connection that
 //! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
 //! direction.
@@ -9,7 +9,7 @@ use std::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::Web;
-use sojourn_sim::app::web_user::{Fetch, WebUser};
+use sojourn_traffic::{Fetch, WebUser};
 
 use super::connection::{Connection, Listener};
 use super::program::{Program, UDP_HEADER, receiver, sender, stop, transfer, unless_blocking};

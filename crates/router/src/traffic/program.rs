@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use sojourn_aqm::Time;
-use sojourn_sim::app::stream::Finished;
+use sojourn_traffic::FinishedTransfer;
 
 use crate::linux::hosts::{Hosts, SocketKey};
 use crate::plan::{Flow, receiver_address, sender_address};
@@ -40,7 +40,7 @@ pub(crate) trait Program {
 }
 
 /// The log entry of a transfer that has finished now.
-pub(super) fn transfer(flow: u32, finished: &Finished, now: Time) -> Transfer {
+pub(super) fn transfer(flow: u32, finished: &FinishedTransfer, now: Time) -> Transfer {
     Transfer {
         flow,
         start_ns: finished.start.as_nanos(),

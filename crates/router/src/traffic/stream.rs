@@ -5,7 +5,7 @@
 use std::io;
 
 use sojourn_aqm::{Rng, Time};
-use sojourn_sim::app::stream::{Finished, Plan};
+use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::connection::{Connection, Listener};
 use super::program::{Program, stop, transfer};
@@ -18,20 +18,20 @@ pub(super) struct Stream {
     flow: Flow,
     key: SocketKey,
     rng: Rng,
-    plan: Plan,
+    plan: TransferPlan,
     listener: Listener,
     connection: Connection,
     next_start: Time,
     stop: Time,
     /// The present transfer.
-    transfer: Option<Finished>,
+    transfer: Option<FinishedTransfer>,
 }
 
 impl Stream {
     /// Opens the receiver's listening socket.
     pub(super) fn new(
         flow: &Flow,
-        plan: Plan,
+        plan: TransferPlan,
         key: SocketKey,
         rng: Rng,
         hosts: &Hosts,
@@ -69,8 +69,8 @@ impl Program for Stream {
         }
         if self.next_start <= now {
             self.next_start = Time::NEVER;
-            let bytes = self.plan.ask(&mut self.rng);
-            self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
+            let bytes = self.plan.next_bytes(&mut self.rng);
+            self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
             return self.connection.open(&self.flow, bytes, hosts);
         }
         Ok(())

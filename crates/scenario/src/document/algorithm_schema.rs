@@ -120,18 +120,18 @@ fn value_of(param: &ParamSpec) -> Value {
         Some(word) => json!({ "anyOf": [value, { "type": "string", "const": word }] }),
     };
     match param.kind {
-        params::Kind::Span => with_unit("ns|us|ms|s"),
-        params::Kind::Rate => with_unit("bit|kbit|mbit|gbit"),
-        params::Kind::Bytes => with_unit("B|kB|MB|GB|KiB|MiB|GiB"),
-        params::Kind::Limit => with_unit("p|B|kB|MB|GB|KiB|MiB|GiB"),
-        params::Kind::Hertz => json!({
+        params::ValueKind::Span => with_unit("ns|us|ms|s"),
+        params::ValueKind::Rate => with_unit("bit|kbit|mbit|gbit"),
+        params::ValueKind::Bytes => with_unit("B|kB|MB|GB|KiB|MiB|GiB"),
+        params::ValueKind::Limit => with_unit("p|B|kB|MB|GB|KiB|MiB|GiB"),
+        params::ValueKind::Hertz => json!({
             "type": "string",
             "pattern": format!(r"^([-+0-9.]+ *[hH][zZ]{absent})$"),
         }),
-        params::Kind::Number => plain(json!({ "type": "number" })),
-        params::Kind::Whole => plain(json!({ "type": "integer", "minimum": 0 })),
-        params::Kind::Bool => plain(json!({ "type": "boolean" })),
-        params::Kind::Word => {
+        params::ValueKind::Number => plain(json!({ "type": "number" })),
+        params::ValueKind::Whole => plain(json!({ "type": "integer", "minimum": 0 })),
+        params::ValueKind::Bool => plain(json!({ "type": "boolean" })),
+        params::ValueKind::Word => {
             let words = param.words.iter().copied().chain(param.absent);
             json!({ "type": "string", "enum": words.collect::<Vec<_>>() })
         }
@@ -141,7 +141,7 @@ fn value_of(param: &ParamSpec) -> Value {
 /// The default as a value of the parameter's type.
 fn default_value(param: &ParamSpec, text: String) -> Value {
     match param.kind {
-        params::Kind::Number | params::Kind::Whole | params::Kind::Bool => {
+        params::ValueKind::Number | params::ValueKind::Whole | params::ValueKind::Bool => {
             serde_json::from_str(&text).unwrap_or(Value::String(text))
         }
         _ => Value::String(text),

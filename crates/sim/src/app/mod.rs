@@ -5,29 +5,28 @@ pub mod observer;
 pub mod page;
 pub mod setup;
 pub mod stream;
-pub mod web_user;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::SerialLink;
 
 use crate::agenda::Agenda;
+use crate::delay_line::ScheduledDelayLine;
 use crate::packet::Packet;
-use crate::wire::Wire;
 
 /// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
 /// a packet starts when the one before it has left.
 #[derive(Debug)]
-pub struct Access {
+pub struct AccessLink {
     link: SerialLink,
-    wire: Wire,
+    wire: ScheduledDelayLine,
     delay: Span,
 }
 
-impl Access {
+impl AccessLink {
     /// An idle access link; `wire` has no delay of its own.
-    pub fn new(link: SerialLink, delay: Span, wire: Wire) -> Access {
+    pub fn new(link: SerialLink, delay: Span, wire: ScheduledDelayLine) -> AccessLink {
         debug_assert_eq!(wire.delay(), Span::ZERO);
-        Access { link, wire, delay }
+        AccessLink { link, wire, delay }
     }
 
     /// Sends a packet towards the first queue.
@@ -49,9 +48,9 @@ pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
     /// The sender's access link.
-    pub access: &'a mut Access,
+    pub access: &'a mut AccessLink,
     /// The receiver's wire towards the sender.
-    pub back: &'a mut Wire,
+    pub back: &'a mut ScheduledDelayLine,
     /// The agenda.
     pub agenda: &'a mut Agenda,
     /// Which of its connections the flow uses; to routers they are separate flows.

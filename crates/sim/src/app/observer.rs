@@ -4,7 +4,7 @@
 use sojourn_aqm::{Span, Time};
 use sojourn_measure::RoundTrips;
 
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 
 /// Finds the round trips of data packets.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Observer(RoundTrips);
 impl Observer {
     /// A packet of the sender passes.
     pub fn on_sent(&mut self, packet: &Packet) {
-        if packet.kind == Kind::Data {
+        if packet.kind == PacketKind::Data {
             let place = u64::from(packet.seq);
             self.0.sent(packet.sent, packet.connection, place..place + 1);
         }
@@ -21,7 +21,7 @@ impl Observer {
 
     /// An acknowledgement passes.
     pub fn on_ack(&mut self, now: Time, packet: &Packet) {
-        if packet.kind == Kind::Ack {
+        if packet.kind == PacketKind::Ack {
             self.0.acknowledged(now, packet.connection, u64::from(packet.seq));
         }
     }

@@ -6,11 +6,11 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
+use sojourn_traffic::{Fetch, FinishedTransfer, WebUser};
 
 use super::Outbox;
-use super::stream::{Finished, Stream};
-use super::web_user::{Fetch, WebUser};
-use crate::packet::{Kind, Packet};
+use super::stream::Stream;
+use crate::packet::{Packet, PacketKind};
 
 /// A connection that carries one object after the other, and the request for the present one.
 struct Lane {
@@ -120,7 +120,7 @@ impl Page {
     }
 
     /// A packet reaches the user. Returns the page if that completes it.
-    pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Finished> {
+    pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
         lane.request = lane.request.filter(|_| lane.served != lane.asked);
@@ -138,11 +138,11 @@ impl Page {
         let lane = &mut self.lanes[place];
         let mut out = out.on_lane(place as u8);
         match packet.kind {
-            Kind::Request if packet.seq == lane.served + 1 && !self.stopped => {
+            PacketKind::Request if packet.seq == lane.served + 1 && !self.stopped => {
                 lane.served += 1;
                 lane.stream.serve(lane.bytes, &mut out);
             }
-            Kind::Request => {} // a copy, or too late
+            PacketKind::Request => {} // a copy, or too late
             _ => lane.stream.on_ack(packet, &mut out),
         }
     }
@@ -155,5 +155,5 @@ impl Page {
 /// Sends a request for the object number `number` of a lane.
 fn ask(flow: u32, place: usize, number: u32, bytes: u32, out: &mut Outbox<'_>) {
     let connection = place as u16;
-    out.reply(Packet::new(Kind::Request, flow, connection, number, bytes, out.now));
+    out.reply(Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now));
 }

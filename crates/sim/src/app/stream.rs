@@ -3,87 +3,15 @@
 //! A connection opens with a SYN through the queues; its round trip gives the first sample. The
 //! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
-use sojourn_aqm::{Ecn, Rate, Rng, Span, Time};
-use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{App, Sizes};
+use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::Outbox;
 use super::observer::Observer;
 use super::setup::Setup;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Receiver, Segments, Sender};
-
-/// What a user transfers.
-#[derive(Clone, Debug)]
-pub enum Plan {
-    /// Unlimited data, or so many bytes.
-    Bulk(Option<u64>),
-    /// One file after the other.
-    Files {
-        /// Sizes in bytes.
-        sizes: Sizes,
-        /// Mean think time.
-        think: Span,
-    },
-    /// Chunks of video.
-    Chunks {
-        /// Playing time of a chunk.
-        every: Span,
-        /// The ladder of rates, increasing.
-        rates: Vec<Rate>,
-        /// The place of the present rate in the ladder.
-        rung: usize,
-    },
-    /// Objects that others request, by [`Stream::serve`].
-    OnDemand,
-}
-
-impl Plan {
-    /// The plan of an application over one connection at a time.
-    pub fn of(app: &App) -> Option<Plan> {
-        Some(match app {
-            App::Bulk { bytes, .. } => Plan::Bulk(*bytes),
-            App::Files { sizes, think, .. } => Plan::Files { sizes: sizes.clone(), think: *think },
-            App::Chunks { every, rates, .. } => {
-                Plan::Chunks { every: *every, rates: rates.clone(), rung: 0 }
-            }
-            _ => return None,
-        })
-    }
-
-    /// The bytes that the next connection carries; none: unlimited.
-    pub fn ask(&self, rng: &mut Rng) -> Option<u64> {
-        match self {
-            Plan::Bulk(bytes) => *bytes,
-            Plan::Files { sizes, .. } => Some(draw::size(rng, sizes)),
-            Plan::Chunks { every, rates, rung } => Some(rates[*rung].bytes_in(*every).max(1)),
-            Plan::OnDemand => unreachable!("objects are requested by others"),
-        }
-    }
-
-    /// When the next connection opens after a transfer that is finished now.
-    pub fn next_start(&mut self, finished: &Finished, now: Time, rng: &mut Rng) -> Time {
-        match self {
-            Plan::Bulk(_) | Plan::OnDemand => Time::NEVER,
-            Plan::Files { think, .. } => {
-                now + Span::from_secs_f64(rng.exponential(think.as_secs()))
-            }
-            Plan::Chunks { every, rates, rung } => {
-                let seconds = now.since(finished.start).as_secs();
-                let affordable = SAFETY_MARGIN * finished.bytes as f64 * 8.0 / seconds;
-                let fit =
-                    rates.iter().take_while(|rate| rate.as_bps() as f64 <= affordable).count();
-                *rung = fit.saturating_sub(1);
-                now.max(finished.start + *every)
-            }
-        }
-    }
-}
-
-/// A player requests at most this fraction of the last chunk's throughput (our choice: a margin for
-/// the variation of throughput).
-const SAFETY_MARGIN: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 struct Opening {
@@ -95,19 +23,10 @@ struct Opening {
     timeout: Span,
 }
 
-/// A finished transfer.
-#[derive(Clone, Copy, Debug)]
-pub struct Finished {
-    /// When the user requested it.
-    pub start: Time,
-    /// Its size.
-    pub bytes: u64,
-}
-
 /// Both ends of one flow.
 pub struct Stream {
     setup: Setup,
-    plan: Plan,
+    plan: TransferPlan,
     rng: Rng,
     next_start: Time,
     stop: Time,
@@ -115,7 +34,7 @@ pub struct Stream {
     sender: Option<Sender>,
     receiver: Receiver,
     /// The transfer under way: when it was requested, and its size.
-    transfer: Option<Finished>,
+    transfer: Option<FinishedTransfer>,
     /// Payload sent and retransmitted by former connections.
     past_bytes: (u64, u64),
     past_times: BusyTimes,
@@ -128,10 +47,10 @@ pub struct Stream {
 
 impl Stream {
     /// A flow that opens its first connection at `start` and stops at `stop`.
-    pub fn new(setup: Setup, plan: Plan, (start, stop): (Time, Time), rng: Rng) -> Stream {
+    pub fn new(setup: Setup, plan: TransferPlan, (start, stop): (Time, Time), rng: Rng) -> Stream {
         let receiver = setup.receiver();
         let setup_observes = setup.observed;
-        let starts = start < stop && !matches!(plan, Plan::OnDemand);
+        let starts = start < stop && !matches!(plan, TransferPlan::OnDemand);
         Stream {
             setup,
             plan,
@@ -205,7 +124,7 @@ impl Stream {
     }
 
     fn open(&mut self, out: &mut Outbox<'_>) {
-        let bytes = self.plan.ask(&mut self.rng);
+        let bytes = self.plan.next_bytes(&mut self.rng);
         self.connect(bytes, out);
     }
 
@@ -228,7 +147,7 @@ impl Stream {
             }
         };
         self.receiver = self.setup.receiver();
-        self.transfer = bytes.map(|bytes| Finished { start: now, bytes });
+        self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
         self.opening = Some(Opening { since: now, syns: 1, due: now + timeout, timeout });
         out.send(self.syn(0, now));
@@ -236,12 +155,12 @@ impl Stream {
 
     /// A SYN after `before` others.
     fn syn(&self, before: u32, now: Time) -> Packet {
-        let mut syn = self.control_packet(Kind::Syn, now);
+        let mut syn = self.control_packet(PacketKind::Syn, now);
         (syn.ace, syn.ecn) = self.setup.request(before);
         syn
     }
 
-    fn control_packet(&self, kind: Kind, now: Time) -> Packet {
+    fn control_packet(&self, kind: PacketKind, now: Time) -> Packet {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         Packet::new(kind, flow, connection, 0, header_bytes, now)
     }
@@ -252,18 +171,18 @@ impl Stream {
     }
 
     /// A packet reaches the receiver. Returns the transfer if that completes it.
-    pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Finished> {
+    pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         if self.is_stale(packet) {
             return None;
         }
-        if packet.kind == Kind::Syn {
-            let mut answer = self.control_packet(Kind::SynAck, out.now);
+        if packet.kind == PacketKind::Syn {
+            let mut answer = self.control_packet(PacketKind::SynAck, out.now);
             (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
             answer.window = self.receiver.window();
             out.reply(answer);
             return None;
         }
-        if packet.kind == Kind::WindowProbe {
+        if packet.kind == PacketKind::WindowProbe {
             self.acknowledge(out);
             return None;
         }
@@ -288,7 +207,7 @@ impl Stream {
         if complete { self.complete(out.now) } else { None }
     }
 
-    fn complete(&mut self, now: Time) -> Option<Finished> {
+    fn complete(&mut self, now: Time) -> Option<FinishedTransfer> {
         let finished = self.transfer.take()?;
         self.next_start = self.plan.next_start(&finished, now, &mut self.rng);
         Some(finished)
@@ -310,8 +229,8 @@ impl Stream {
         }
         let mut emit = seen_by(&mut self.observer, out);
         match (packet.kind, self.opening, &mut self.sender) {
-            (Kind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
-            (Kind::SynAck, Some(opening), _) => {
+            (PacketKind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
+            (PacketKind::SynAck, Some(opening), _) => {
                 // Karn: no sample where the SYN was sent more than once.
                 let rtt = (opening.syns == 1).then(|| now.since(opening.since));
                 let agreed = self.setup.agree(packet.ace, opening.syns);

@@ -11,6 +11,7 @@ use sojourn_link::SerialLink;
 use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
+use sojourn_traffic::TransferPlan;
 
 use self::ends::{ecn, initial_window, window_rule};
 pub(crate) use self::links::link;
@@ -19,16 +20,15 @@ use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::SimError;
 use crate::agenda::Agenda;
-use crate::app::Access;
+use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
-use crate::app::stream::{Plan, Stream};
+use crate::app::stream::Stream;
 use crate::cc::CustomControls;
+use crate::delay_line::ScheduledDelayLine;
 use crate::tcp::Segments;
-
-use crate::wire::Wire;
-use crate::world::{End, Flow, Group, Route, Sampling, Slots, World};
+use crate::world::{End, FlowEnds, Group, Route, Sampling, Slots, World};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
 /// link.
@@ -124,7 +124,7 @@ fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]
 
 /// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
 /// a group shares are serial links on its wires.
-fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
+fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
         plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();
     for (group, built) in plan.flows.iter().zip(groups) {
@@ -141,8 +141,9 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(Wire, End)> {
         wires.push((group.return_delay, back, back_rates));
         wires.push((to_sender, End::Sender, rates([near, None])));
     }
-    let wire =
-        |(i, (delay, end, rates))| (Wire::new(delay, slots.wires + i).with_links(rates), end);
+    let wire = |(i, (delay, end, rates))| {
+        (ScheduledDelayLine::new(delay, slots.wires + i).with_links(rates), end)
+    };
     wires.into_iter().enumerate().map(wire).collect()
 }
 
@@ -173,9 +174,9 @@ fn add_flows(
             &stream,
         );
         world.agenda.set(world.slots.flows + index, flow.next_timer());
-        let wire = Wire::new(Span::ZERO, world.slots.accesses + index);
+        let wire = ScheduledDelayLine::new(Span::ZERO, world.slots.accesses + index);
         let link = SerialLink::new(group.access_rate);
-        world.accesses.push(Access::new(link, group.access_delay, wire));
+        world.accesses.push(AccessLink::new(link, group.access_delay, wire));
         world.flows.push(flow);
         world.group_of.push(place as u32);
     }
@@ -202,13 +203,13 @@ fn build_flow(
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
     stream_of: &dyn Fn(&str) -> Rng,
-) -> Flow {
+) -> FlowEnds {
     if let Some(flow) = DatagramFlow::new(index, &group.app, times, stream_of("app")) {
-        return Flow::Datagrams(Box::new(flow));
+        return FlowEnds::Datagrams(Box::new(flow));
     }
     let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
     // Lane `lane` of `lanes` connections that are open at once.
-    let stream = |plan: Plan, (lane, lanes): (u16, u16)| {
+    let stream = |plan: TransferPlan, (lane, lanes): (u16, u16)| {
         let purpose = |name: &str| if lane == 0 { name.into() } else { format!("{name}-{lane}") };
         let segments = Segments {
             flow: index,
@@ -237,16 +238,17 @@ fn build_flow(
         };
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
-    let alone = |plan: Plan| Flow::Stream(Box::new(stream(plan, (0, 1))));
+    let alone = |plan: TransferPlan| FlowEnds::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
         App::Bulk { .. } | App::Files { .. } | App::Chunks { .. } => {
-            alone(Plan::of(&group.app).expect("it has one connection at a time"))
+            alone(TransferPlan::of(&group.app).expect("it has one connection at a time"))
         }
         App::Web { web, .. } => {
             let lanes = web.parallel.next_power_of_two() as u16;
-            let streams = (0..lanes).map(|lane| stream(Plan::OnDemand, (lane, lanes))).collect();
+            let streams =
+                (0..lanes).map(|lane| stream(TransferPlan::OnDemand, (lane, lanes))).collect();
             let rng = stream_of("pages");
-            Flow::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
+            FlowEnds::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
         }
         App::Cbr { .. }
         | App::OnOff { .. }

@@ -173,7 +173,7 @@ impl AccEcnFeedback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
+    use crate::packet::PacketKind;
 
     fn counting(rule: OptionRule) -> AccEcnCounters {
         AccEcnCounters::new(40, rule)
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn ack(counters: &mut AccEcnCounters) -> Packet {
-        let mut ack = Packet::new(Kind::Ack, 0, 0, 0, 52, Time::ZERO);
+        let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
         counters.report(Time::ZERO, true, None, &mut ack);
         ack
     }
@@ -290,7 +290,7 @@ mod tests {
         let mut has_option = |field: Ecn| {
             at_ms += 10;
             counters.count(field, 1040);
-            let mut ack = Packet::new(Kind::Ack, 0, 0, 0, 52, Time::ZERO);
+            let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
             let now = Time::ZERO + Span::from_millis(at_ms);
             counters.report(now, true, Some(Span::from_millis(90)), &mut ack);
             ack.ce_bytes.is_some()
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn the_option_is_omitted_if_there_is_no_room() {
         let mut counters = counting(OptionRule::Always);
-        let mut full = Packet::new(Kind::Ack, 0, 0, 0, 80, Time::ZERO);
+        let mut full = Packet::new(PacketKind::Ack, 0, 0, 0, 80, Time::ZERO);
         counters.report(Time::ZERO, false, None, &mut full);
         assert_eq!((full.ace, full.ce_bytes), (5, None));
     }

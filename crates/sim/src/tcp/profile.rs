@@ -4,7 +4,7 @@
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
 use sojourn_aqm::Span;
-use sojourn_aqm::params::nearest;
+use sojourn_traffic::{TcpProfile, tcp_profile};
 
 pub use super::initial_window::InitialWindow;
 use crate::cc::OldGrowth;
@@ -382,27 +382,21 @@ pub const PROFILES: [Profile; 10] = [
 /// # Errors
 /// A sentence with the nearest name.
 pub fn profile(name: &str) -> Result<Profile, String> {
-    let found = PROFILES.iter().find(|profile| profile.name == name.trim());
-    found.copied().ok_or_else(|| {
-        let names = PROFILES.map(|profile| profile.name);
-        let list = names.join(", ");
-        match nearest(name, names.to_vec()) {
-            Some(near) => {
-                format!("there is no TCP profile `{name}`; did you mean `{near}`? Known: {list}")
-            }
-            None => format!("there is no TCP profile `{name}`; known: {list}"),
-        }
-    })
+    let TcpProfile { name, .. } = tcp_profile(name)?;
+    let found = PROFILES.into_iter().find(|profile| profile.name == name);
+    Ok(found.expect("every named profile has its rules"))
 }
 
 #[cfg(test)]
 mod tests {
+    use sojourn_traffic::TCP_PROFILES;
+
     use super::*;
 
     #[test]
-    fn the_error_for_an_unknown_profile_names_the_nearest() {
-        let error = profile("linus").expect_err("there is no such profile");
-        assert!(error.contains("did you mean `linux`"), "{error}");
+    fn every_named_profile_has_its_rules_and_its_default_control() {
+        let ours = PROFILES.map(|Profile { name, cc, .. }| TcpProfile { name, cc });
+        assert_eq!(ours, TCP_PROFILES);
         assert!(PROFILES.iter().all(|known| profile(known.name) == Ok(*known)));
     }
 

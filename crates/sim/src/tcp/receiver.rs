@@ -9,7 +9,7 @@ use super::negotiation::{Flags, Mode};
 use super::profile::AckRule;
 use super::ranges::Ranges;
 use super::receive_window::{ReceiveWindow, WindowRule};
-use crate::packet::{Block, Kind, Packet, SACK_BLOCKS};
+use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
@@ -301,7 +301,7 @@ impl Receiver {
 
     /// The acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
-        let mut ack = Packet::new(Kind::Ack, flow, connection, self.next, bytes, self.stamp);
+        let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, self.stamp);
         ack.ecn = self.ack_field;
         let mut sack_bytes = 0;
         if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     fn data(seq: u32) -> Packet {
-        Packet::new(Kind::Data, 0, 0, seq, 1500, Time::ZERO)
+        Packet::new(PacketKind::Data, 0, 0, seq, 1500, Time::ZERO)
     }
 
     fn receive(receiver: &mut Receiver, packet: &Packet) -> Option<Packet> {
@@ -448,7 +448,7 @@ mod tests {
         // Segments beyond the hole keep coming, but only those in order count.
         let acks_after = |hole_ms: u64| {
             let mut receiver = linux(2);
-            receiver.on_syn(Time::ZERO, &Packet::new(Kind::Syn, 0, 0, 0, 52, Time::ZERO));
+            receiver.on_syn(Time::ZERO, &Packet::new(PacketKind::Syn, 0, 0, 0, 52, Time::ZERO));
             let mut take = |ms: u64, seq: u32| {
                 let answer = receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
                 let now = answer == Answer::Now;

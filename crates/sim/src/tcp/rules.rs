@@ -3,7 +3,7 @@
 use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
 
 /// A rule that every profile has.
-pub struct Rule {
+pub struct ProfileRule {
     /// Its name.
     pub name: &'static str,
     /// What it decides, with its source.
@@ -12,12 +12,12 @@ pub struct Rule {
     pub of: fn(&Profile) -> String,
 }
 
-const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str) -> Rule {
-    Rule { name, doc, of }
+const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str) -> ProfileRule {
+    ProfileRule { name, doc, of }
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [Rule; 34] = [
+pub const RULES: [ProfileRule; 34] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),

@@ -1,7 +1,7 @@
 //! The end of a bin of the series that summarise a run bin by bin.
 
 use sojourn_aqm::Time;
-use sojourn_measure::bins::Standing;
+use sojourn_measure::bins::Totals;
 
 use super::World;
 
@@ -14,7 +14,7 @@ impl World {
         let class_of: Vec<usize> = class_of.collect();
         bins.end(
             now,
-            &Standing {
+            &Totals {
                 delivered: &delivered,
                 class_of: &class_of,
                 classes: self.probe.classes.len(),

@@ -13,7 +13,7 @@ use sojourn_scenario::{Resolved, Scenario, Source};
 
 use crate::build;
 use crate::link::{LinkSlots, ScheduledLink};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 
 /// A queue that drops and marks exactly the data packets with the given numbers, counted from 1.
 struct Listed {
@@ -25,7 +25,7 @@ struct Listed {
 
 impl Qdisc<Packet> for Listed {
     fn enqueue(&mut self, now: Time, mut packet: Packet, _: &mut Rng, sink: &mut dyn Sink<Packet>) {
-        if packet.kind == Kind::Data {
+        if packet.kind == PacketKind::Data {
             self.seen += 1;
             if self.drops.contains(&self.seen) {
                 return sink.dropped(packet, now, Stage::Enqueue, Cause::Deterministic);

@@ -17,6 +17,7 @@ use sojourn_aqm::{Span, Time};
 use sojourn_link::Impairment;
 use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
+use sojourn_traffic::FinishedTransfer;
 
 use self::onward::Onward;
 pub(crate) use self::sampling::empty_queue;
@@ -24,11 +25,11 @@ pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::stream::{Finished, Stream};
-use crate::app::{Access, Outbox};
+use crate::app::stream::Stream;
+use crate::app::{AccessLink, Outbox};
+use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
-use crate::packet::{Kind, Packet};
-use crate::wire::Wire;
+use crate::packet::{Packet, PacketKind};
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +65,7 @@ pub(crate) struct Group {
 }
 
 /// The two ends of a flow.
-pub(crate) enum Flow {
+pub(crate) enum FlowEnds {
     /// TCP.
     Stream(Box<Stream>),
     /// UDP.
@@ -122,15 +123,15 @@ pub(crate) struct World {
     /// Loss, jitter and bleaching on the wire behind each link.
     pub(crate) impairments: Vec<Option<Impairment>>,
     /// All wires, with where they end.
-    pub(crate) wires: Vec<(Wire, End)>,
+    pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
     /// The groups.
     pub(crate) groups: Vec<Group>,
     /// The group of each flow.
     pub(crate) group_of: Vec<u32>,
     /// The access link of each flow.
-    pub(crate) accesses: Vec<Access>,
+    pub(crate) accesses: Vec<AccessLink>,
     /// The flows.
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) flows: Vec<FlowEnds>,
     /// The probe.
     pub(crate) probe: Probe,
     /// Rows of the table `flows`.
@@ -154,18 +155,18 @@ pub(crate) struct World {
     pub(crate) events: u64,
 }
 
-impl Flow {
+impl FlowEnds {
     /// What it has achieved so far.
     pub(crate) fn count(&self) -> FlowCount {
         match self {
-            Flow::Stream(stream) => {
+            FlowEnds::Stream(stream) => {
                 FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
             }
-            Flow::Page(page) => FlowCount {
+            FlowEnds::Page(page) => FlowCount {
                 delivered_bytes: page.streams().map(|stream| stream.delivered_bytes).sum(),
                 ..FlowCount::default()
             },
-            Flow::Datagrams(flow) => FlowCount {
+            FlowEnds::Datagrams(flow) => FlowCount {
                 delivered_bytes: flow.received_bytes,
                 sent: u64::from(flow.sent),
                 received: u64::from(flow.received),
@@ -177,9 +178,9 @@ impl Flow {
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         match self {
-            Flow::Stream(stream) => stream.next_timer(),
-            Flow::Datagrams(flow) => flow.next_timer(),
-            Flow::Page(page) => page.next_timer(),
+            FlowEnds::Stream(stream) => stream.next_timer(),
+            FlowEnds::Datagrams(flow) => flow.next_timer(),
+            FlowEnds::Page(page) => page.next_timer(),
         }
     }
 }
@@ -217,7 +218,7 @@ impl World {
 
     fn end_warmup(&mut self) {
         self.probe.end_warmup();
-        self.at_warmup = self.flows.iter().map(Flow::count).collect();
+        self.at_warmup = self.flows.iter().map(FlowEnds::count).collect();
         self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
@@ -293,7 +294,7 @@ impl World {
         &mut self,
         now: Time,
         flow: usize,
-        act: impl FnOnce(&mut Flow, &mut Outbox<'_>, &mut Probe, usize) -> T,
+        act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>, &mut Probe, usize) -> T,
     ) -> T {
         let World { flows, accesses, wires, groups, group_of, agenda, probe, slots, .. } = self;
         let group = &groups[group_of[flow] as usize];
@@ -312,21 +313,21 @@ impl World {
     /// A packet reaches its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        if self.latency && self.probe.counting && packet.kind == Kind::Data {
+        if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
             let group = &self.groups[self.group_of[packet.flow as usize] as usize];
             let one_way = &mut self.probe.classes[group.class].one_way;
             one_way.add(now.since(packet.sent).as_nanos());
         }
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
-            Flow::Stream(stream) => {
+            FlowEnds::Stream(stream) => {
                 let finished = stream.on_data(packet, out);
                 record_transfer(now, packet.flow, finished, probe, class);
             }
-            Flow::Page(page) => {
+            FlowEnds::Page(page) => {
                 let finished = page.on_data(packet, out);
                 record_transfer(now, packet.flow, finished, probe, class);
             }
-            Flow::Datagrams(flow) => {
+            FlowEnds::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
                 if probe.counting {
                     probe.classes[class].one_way.add(delay.as_nanos());
@@ -345,15 +346,15 @@ impl World {
                 }
             };
             match flow {
-                Flow::Stream(stream) => {
+                FlowEnds::Stream(stream) => {
                     stream.on_ack(packet, out);
                     stream.observed().for_each(note);
                 }
-                Flow::Page(page) => {
+                FlowEnds::Page(page) => {
                     page.on_ack(packet, out);
                     page.observed().for_each(note);
                 }
-                Flow::Datagrams(_) => unreachable!("datagrams are not answered"),
+                FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
             }
         });
     }
@@ -364,9 +365,9 @@ impl World {
         self.with_flow(now, flow, |flow, out, _, _| {
             if flow.next_timer() <= now {
                 match flow {
-                    Flow::Stream(stream) => stream.on_timer(out),
-                    Flow::Datagrams(flow) => flow.on_timer(out),
-                    Flow::Page(page) => page.on_timer(out),
+                    FlowEnds::Stream(stream) => stream.on_timer(out),
+                    FlowEnds::Datagrams(flow) => flow.on_timer(out),
+                    FlowEnds::Page(page) => page.on_timer(out),
                 }
             }
         });
@@ -378,11 +379,11 @@ impl World {
 fn record_transfer(
     now: Time,
     flow: u32,
-    finished: Option<Finished>,
+    finished: Option<FinishedTransfer>,
     probe: &mut Probe,
     class: usize,
 ) {
-    let Some(Finished { start, bytes }) = finished else { return };
+    let Some(FinishedTransfer { start, bytes }) = finished else { return };
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
     if probe.counting {

@@ -5,15 +5,15 @@ use sojourn_link::Impairment;
 
 use super::{End, Group};
 use crate::agenda::Agenda;
+use crate::delay_line::ScheduledDelayLine;
 use crate::packet::Packet;
-use crate::wire::Wire;
 
 /// What packets find behind a link.
 pub(super) struct Onward<'a> {
     /// The wire to the next link of a route.
     pub(super) wire: usize,
     /// All wires.
-    pub(super) wires: &'a mut [(Wire, End)],
+    pub(super) wires: &'a mut [(ScheduledDelayLine, End)],
     /// All groups.
     pub(super) groups: &'a [Group],
     /// The group of each flow.
@@ -43,7 +43,7 @@ fn impair(
     impairment: &mut Impairment,
     now: Time,
     mut packet: Packet,
-    wire: &mut Wire,
+    wire: &mut ScheduledDelayLine,
     agenda: &mut Agenda,
 ) {
     if impairment.bleaches() {

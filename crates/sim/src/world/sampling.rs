@@ -4,7 +4,7 @@ use sojourn_aqm::{Cause, Sink, Span, Stage, Time};
 use sojourn_measure::Probe;
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
-use super::{Flow, World};
+use super::{FlowEnds, World};
 use crate::app::stream::Stream;
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
@@ -25,7 +25,7 @@ impl World {
 
     /// Records the state of a flow's sender and of its congestion control.
     fn sample_control(&mut self, flow: usize, now: Time) {
-        let Flow::Stream(stream) = &self.flows[flow] else { return };
+        let FlowEnds::Stream(stream) = &self.flows[flow] else { return };
         let Some(sender) = stream.sender() else { return };
         let row = |var, value| FlowStateRow { flow: flow as u32, t: now, var, value };
         let ssthresh = match sender.window().ssthresh {
@@ -109,7 +109,7 @@ impl Sink<Packet> for Drops {
     fn marked(&mut self, _packet: &mut Packet, _enqueued: Time, _stage: Stage, _cause: Cause) {}
 }
 
-fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
+fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {
     let row = FlowRow {
         flow: index as u32,
         t: now,
@@ -122,9 +122,9 @@ fn sample_flow(flow: &Flow, index: usize, now: Time) -> FlowRow {
         ce_bytes: 0,
     };
     match flow {
-        Flow::Stream(stream) => with_stream(row, stream),
-        Flow::Page(page) => page.streams().fold(row, with_stream),
-        Flow::Datagrams(datagrams) => {
+        FlowEnds::Stream(stream) => with_stream(row, stream),
+        FlowEnds::Page(page) => page.streams().fold(row, with_stream),
+        FlowEnds::Datagrams(datagrams) => {
             FlowRow { sent_bytes: datagrams.sent_bytes, ce_bytes: datagrams.ce_bytes, ..row }
         }
     }

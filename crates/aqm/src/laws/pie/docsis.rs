@@ -18,7 +18,7 @@ use super::PieParams;
 use super::scaling::{Tune, capped};
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
-use crate::parts::accumulator::{Accumulator, ScaledProb, Standing};
+use crate::parts::accumulator::{Accumulator, ScaledProb, SignalTiming};
 use crate::parts::gains::Gains;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
@@ -133,9 +133,9 @@ impl Docsis {
             return false;
         }
         match standing {
-            Standing::TooEarly => false,
-            Standing::Open => rng.uniform() < prob,
-            Standing::Overdue => true,
+            SignalTiming::TooEarly => false,
+            SignalTiming::Open => rng.uniform() < prob,
+            SignalTiming::Overdue => true,
         }
     }
 

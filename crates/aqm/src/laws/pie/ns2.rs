@@ -18,7 +18,7 @@ use super::scaling::{Tune, capped};
 use super::{DelaySource, PieParams};
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
-use crate::parts::accumulator::{Accumulator, ScaledProb, Standing};
+use crate::parts::accumulator::{Accumulator, ScaledProb, SignalTiming};
 use crate::parts::departure_rate::DepartureRate;
 use crate::parts::gains::Gains;
 use crate::rng::Rng;
@@ -159,9 +159,9 @@ impl Ns2Pie {
             self.accumulator.clear();
         }
         match self.accumulator.add(ScaledProb::new(prob.min(1.0))) {
-            Standing::TooEarly => false,
-            Standing::Open => rng.uniform() < prob,
-            Standing::Overdue => true,
+            SignalTiming::TooEarly => false,
+            SignalTiming::Open => rng.uniform() < prob,
+            SignalTiming::Overdue => true,
         }
     }
 

@@ -14,7 +14,7 @@ use super::PieParams;
 use super::scaling::{Tune, capped};
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
-use crate::parts::accumulator::{Accumulator, ScaledProb, Standing};
+use crate::parts::accumulator::{Accumulator, ScaledProb, SignalTiming};
 use crate::parts::dequeue_time::DequeueTime;
 use crate::parts::gains::Gains;
 use crate::rng::Rng;
@@ -140,9 +140,9 @@ impl Standard {
             return rng.uniform() < self.drop_prob;
         }
         match self.accumulator.add(self.scaled_prob) {
-            Standing::TooEarly => false,
-            Standing::Open => rng.uniform() < self.drop_prob,
-            Standing::Overdue => true,
+            SignalTiming::TooEarly => false,
+            SignalTiming::Open => rng.uniform() < self.drop_prob,
+            SignalTiming::Overdue => true,
         }
     }
 

@@ -48,7 +48,7 @@ params! {
         /// Bytes a queue may send per round; `auto` is the largest packet of the link.
         quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
         /// What is dropped on overload: packets at the head of the fattest queue, or the arrival.
-        overflow: Overflow, ANY, "RFC 8290 §4.1" => Overflow::Fattest;
+        overflow: FqOverflow, ANY, "RFC 8290 §4.1" => FqOverflow::Fattest;
         /// What the fattest queue loses half of.
         shed: Shed, ANY, "RFC 8290 §4.1: packets" => Shed::Packets,
             "linux" | "ns3": "Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes" => Shed::Bytes;
@@ -64,7 +64,7 @@ params! {
 
 words! {
     /// What is dropped on overload.
-    pub enum Overflow {
+    pub enum FqOverflow {
         /// Packets of the queue with most bytes.
         Fattest = "fattest",
         /// The packet that arrives.
@@ -98,7 +98,7 @@ pub struct Fq<P, L> {
     lists: DrrLists,
     limit: Limit,
     memory_limit: u64,
-    overflow: Overflow,
+    overflow: FqOverflow,
     shed: Shed,
     quantum: i64,
     drop_batch: u64,
@@ -152,8 +152,8 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// room, only a packet that would not fit alone is refused: it must not evict all others first.
     fn refuses(&self, bytes: u32) -> bool {
         let present = match self.overflow {
-            Overflow::Arrival => self.flows.total(),
-            Overflow::Fattest => Total::default(),
+            FqOverflow::Arrival => self.flows.total(),
+            FqOverflow::Fattest => Total::default(),
         };
         present.is_full_for(bytes, self.limit)
             || present.bytes + u64::from(bytes) > self.memory_limit

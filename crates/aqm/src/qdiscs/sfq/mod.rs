@@ -24,7 +24,7 @@ pub use params::{SfqParams, SfqRedParams};
 use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
-use crate::qdiscs::linux_red::{Curve, State};
+use crate::qdiscs::linux_red::{Curve, RedState};
 use crate::qdiscs::queues::pool::{Chain, Pool};
 use crate::qdiscs::queues::total::Total;
 use crate::rng::{Rng, splitmix};
@@ -109,7 +109,7 @@ struct Active {
     /// The next queue of the ring.
     next: u32,
     changed: u64,
-    red: State,
+    red: RedState,
 }
 
 impl<P: Packet> Queues<P> {
@@ -120,7 +120,7 @@ impl<P: Packet> Queues<P> {
             slot: 0,
             next: 0,
             changed: 0,
-            red: State::REST,
+            red: RedState::REST,
         };
         let quantum = p.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         assert!(quantum > 0, "a round without bytes would never end");
@@ -253,7 +253,7 @@ impl<P: Packet> Queues<P> {
         let queue = self.queue(index);
         debug_assert!(queue.packets.is_empty(), "a free queue is empty");
         (queue.allot, queue.slot, queue.next) = (quantum, slot, next);
-        queue.red = State::REST;
+        queue.red = RedState::REST;
         self.slots[slot] = Some(index);
         self.tail = Some(index);
     }

@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
     use crate::cc::configure;
-    use crate::packet::{Kind, Packet};
+    use crate::packet::{Packet, PacketKind};
     use crate::tcp::profile::{LINUX, Profile};
     use crate::tcp::sender::Segments;
 
@@ -164,7 +164,7 @@ mod tests {
         // One acknowledgement per two packets, all at 100 ms.
         while acked < 10 {
             (now, acked) = (ms(100), acked + 2);
-            let ack = Packet::new(Kind::Ack, 0, 1, acked, 52, Time::ZERO);
+            let ack = Packet::new(PacketKind::Ack, 0, 1, acked, 52, Time::ZERO);
             sender.on_ack(now, &ack, &mut |_| times.push(now));
         }
         assert_eq!(sender.window().cwnd, 20);

@@ -5,7 +5,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::*;
 use crate::cc::configure;
-use crate::packet::{Block, Kind};
+use crate::packet::{Block, PacketKind};
 use crate::tcp::profile::Idle;
 
 /// The scripts negotiate no timestamps.
@@ -107,7 +107,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
     let found = {
         let mut found = Vec::new();
         let mut emit = |packet: Packet| match packet.kind {
-            Kind::WindowProbe => found.push(0),
+            PacketKind::WindowProbe => found.push(0),
             _ => found.push(packet.seq + 1),
         };
         let kind = word();
@@ -131,7 +131,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
                 sender.send(now, &mut emit);
             }
             "ack" => {
-                let mut ack = Packet::new(Kind::Ack, 0, 1, number(word()), 52, Time::ZERO);
+                let mut ack = Packet::new(PacketKind::Ack, 0, 1, number(word()), 52, Time::ZERO);
                 while let Some(more) = Some(word()).filter(|more| !more.is_empty()) {
                     match more {
                         "ece" => ack.signal = true,

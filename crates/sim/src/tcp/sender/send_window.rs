@@ -4,7 +4,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Segments, Sender, Timer};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 
 /// Linux `tcp_probe0_base`: at least the floor of the timeout.
 const MIN_PROBE_INTERVAL: Span = Span::from_millis(200);
@@ -94,6 +94,6 @@ impl Sender {
         self.timers.set(now, Timer::Retransmission, now + interval);
         let Segments { flow, connection, header_bytes, .. } = self.segments;
         let old = self.board.una().wrapping_sub(1); // Linux: one byte below SND.UNA
-        emit(Packet::new(Kind::WindowProbe, flow, connection, old, header_bytes, now));
+        emit(Packet::new(PacketKind::WindowProbe, flow, connection, old, header_bytes, now));
     }
 }

@@ -4,7 +4,7 @@ use sojourn_aqm::Time;
 
 use super::busy_time::Limit;
 use super::{Segments, Sender, State, Timer};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use crate::tcp::pacing::Pacer;
 
 /// What was sent, and when last.
@@ -162,7 +162,7 @@ impl Sender {
         let Segments { flow, connection, header_bytes, .. } = self.segments;
         let payload = self.segments.payload(seq);
         self.sent.bytes += u64::from(payload);
-        Packet::new(Kind::Data, flow, connection, seq, payload + header_bytes, now)
+        Packet::new(PacketKind::Data, flow, connection, seq, payload + header_bytes, now)
     }
 
     fn count_in_reduction(&mut self) {

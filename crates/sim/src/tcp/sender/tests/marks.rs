@@ -21,7 +21,7 @@ fn a_mark_reduces_the_window_once_per_window_of_data() {
 fn new_data_is_ect_and_retransmissions_are_not() {
     let mut script = Script::start("reno", 4, u32::MAX, 100);
     let mut codepoints = Vec::new();
-    let mut packet = Packet::new(Kind::Ack, 0, 1, 0, 52, Time::ZERO);
+    let mut packet = Packet::new(PacketKind::Ack, 0, 1, 0, 52, Time::ZERO);
     packet.sack[0] = Block { start: 1, end: 4 };
     script.sender.on_ack(script.now, &packet, &mut |p: Packet| codepoints.push((p.seq, p.ecn)));
     assert_eq!(codepoints[0], (0, Ecn::NotEct));

@@ -13,7 +13,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::*;
 use crate::cc::configure;
-use crate::packet::{Block, Kind};
+use crate::packet::{Block, PacketKind};
 use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, SACK};
 
 /// Exact timers, so that times are those of the rules.
@@ -74,7 +74,7 @@ impl Script {
     }
 
     fn ack_with_echo(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool) -> Vec<u32> {
-        let mut packet = Packet::new(Kind::Ack, 0, 1, ack, 52, self.stamp);
+        let mut packet = Packet::new(PacketKind::Ack, 0, 1, ack, 52, self.stamp);
         for (block, &(from, to)) in packet.sack.iter_mut().zip(sack) {
             *block = Block { start: from - 1, end: to };
         }

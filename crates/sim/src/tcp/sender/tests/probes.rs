@@ -105,7 +105,7 @@ fn a_second_copy_of_another_segment_does_not_explain_a_probe() {
 fn a_probe_repeats_the_last_segment_if_the_receive_window_admits_no_new_one() {
     for window in [9, 5] {
         let mut script = Script::start("cubic", 10, 20, 100);
-        let mut ack = Packet::new(Kind::Ack, 0, 1, 1, 52, Time::ZERO);
+        let mut ack = Packet::new(PacketKind::Ack, 0, 1, 1, 52, Time::ZERO);
         ack.window = window; // the second has shrunk
         script.sender.on_ack(script.now, &ack, &mut |_| panic!("the window is closed"));
         assert_eq!(script.expire(), (302.0, vec![10]), "a window of {window}");

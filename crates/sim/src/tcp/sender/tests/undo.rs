@@ -19,7 +19,7 @@ fn a_dsack_for_every_retransmission_undoes_the_reduction() {
 
 #[test]
 fn a_first_block_within_the_second_or_below_the_number_is_a_dsack() {
-    let mut packet = Packet::new(Kind::Ack, 0, 1, 5, 52, Time::ZERO);
+    let mut packet = Packet::new(PacketKind::Ack, 0, 1, 5, 52, Time::ZERO);
     for (blocks, expected) in
         [([(7, 8), (7, 9)], true), ([(7, 8), (9, 10)], false), ([(3, 4), (9, 10)], true)]
     {

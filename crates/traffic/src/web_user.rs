@@ -7,7 +7,7 @@ use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::Web;
 
-use super::stream::Finished;
+use crate::FinishedTransfer;
 
 /// The state of the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +95,11 @@ impl WebUser {
 
     /// An object is complete on a connection: what to fetch next on it, and the page, if that was
     /// its last object.
-    pub fn on_object(&mut self, now: Time, lane: usize) -> (Option<Fetch>, Option<Finished>) {
+    pub fn on_object(
+        &mut self,
+        now: Time,
+        lane: usize,
+    ) -> (Option<Fetch>, Option<FinishedTransfer>) {
         self.under_way -= 1;
         if self.phase == Phase::Main {
             return (None, self.after_main(now));
@@ -116,7 +120,7 @@ impl WebUser {
         Fetch { lane, bytes }
     }
 
-    fn after_main(&mut self, now: Time) -> Option<Finished> {
+    fn after_main(&mut self, now: Time) -> Option<FinishedTransfer> {
         self.to_request = match self.web.objects {
             Some(objects) => objects,
             None => {
@@ -132,10 +136,10 @@ impl WebUser {
         None
     }
 
-    fn complete(&mut self, now: Time) -> Finished {
+    fn complete(&mut self, now: Time) -> FinishedTransfer {
         self.phase = Phase::Reading;
         self.wake = now + self.pause(self.web.reading);
-        Finished { start: self.began, bytes: self.bytes }
+        FinishedTransfer { start: self.began, bytes: self.bytes }
     }
 
     fn pause(&mut self, mean: Span) -> Span {

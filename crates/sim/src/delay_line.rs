@@ -9,20 +9,20 @@ use crate::packet::Packet;
 
 /// Packets in flight over one distance.
 #[derive(Debug)]
-pub struct Wire {
+pub struct ScheduledDelayLine {
     line: DelayLine<Packet>,
     slot: Slot,
 }
 
-impl Wire {
+impl ScheduledDelayLine {
     /// An empty wire with the alarm at `slot`.
-    pub fn new(delay: Span, slot: Slot) -> Wire {
-        Wire { line: DelayLine::new(delay), slot }
+    pub fn new(delay: Span, slot: Slot) -> ScheduledDelayLine {
+        ScheduledDelayLine { line: DelayLine::new(delay), slot }
     }
 
     /// The same with access links that several flows share, one after the other.
-    pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> Wire {
-        Wire { line: self.line.with_links(rates), ..self }
+    pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> ScheduledDelayLine {
+        ScheduledDelayLine { line: self.line.with_links(rates), ..self }
     }
 
     /// Puts a packet on the wire now.

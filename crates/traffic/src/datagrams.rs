@@ -1,0 +1,150 @@
+//! Datagrams: constant and variable bit rate, on/off, bursts, video frames and recorded traffic. A
+//! [`Pattern`] says when the next datagram leaves and how large it is.
+
+use std::sync::Arc;
+
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_link::Transmitter;
+use sojourn_scenario::draw;
+use sojourn_scenario::resolved::{App, Arrivals, Datagrams, Recording, Sizes};
+
+/// When datagrams leave.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
+    Steady { pacer: Transmitter, arrivals: Arrivals },
+    /// At a rate during exponential on periods, nothing during off periods (ns-2
+    /// `Traffic/Exponential`).
+    OnOff { pacer: Transmitter, on: Span, off: Span, off_at: Time },
+    /// At a rate during bursts; `to_come` has the start times of later ones, the next one last.
+    Bursts { pacer: Transmitter, ends: Time, length: Span, to_come: Vec<Time> },
+    /// Frames at even intervals; `left` bytes of the present one are still to send.
+    Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },
+    /// Recorded amounts; the one at `place` is partly sent.
+    Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
+}
+
+/// When the datagrams of a flow leave, and how large they are.
+#[derive(Debug)]
+pub struct DatagramSource {
+    packet_bytes: u32,
+    pattern: Pattern,
+    rng: Rng,
+    next: Time,
+    stop: Time,
+}
+
+impl DatagramSource {
+    /// A source that sends from `start` until before `stop`; none for an application over TCP.
+    pub fn new(app: &App, (start, stop): (Time, Time), mut rng: Rng) -> Option<DatagramSource> {
+        let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
+        let mut next = start;
+        let pattern = match app {
+            App::Cbr { datagrams, arrivals } => {
+                Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }
+            }
+            App::OnOff { datagrams, on, off } => {
+                let off_at = start + exponential(&mut rng, *on);
+                Pattern::OnOff { pacer: pacer(datagrams), on: *on, off: *off, off_at }
+            }
+            App::Bursts { datagrams, at, length } => {
+                let mut to_come: Vec<Time> = at.iter().rev().map(|&at| start + at).collect();
+                next = to_come.pop().unwrap_or(Time::NEVER);
+                let (pacer, ends) = (pacer(datagrams), next + *length);
+                Pattern::Bursts { pacer, ends, length: *length, to_come }
+            }
+            App::Video { frames, interval, .. } => {
+                let (sizes, left) = (frames.clone(), draw::size(&mut rng, frames));
+                Pattern::Frames { sizes, interval: *interval, began: start, left }
+            }
+            App::Replay { recording, .. } => {
+                next = recording.amounts.first().map_or(Time::NEVER, |&(at, _)| start + at);
+                Pattern::Replay { recording: Arc::clone(recording), start, place: 0, sent: 0 }
+            }
+            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
+                return None;
+            }
+        };
+        Some(DatagramSource { packet_bytes: app.packet_bytes(), pattern, rng, next, stop })
+    }
+
+    /// When the next one leaves.
+    pub fn next_timer(&self) -> Time {
+        if self.next < self.stop { self.next } else { Time::NEVER }
+    }
+
+    /// The size of the datagram that leaves now in bytes, headers included, if one does. The next
+    /// one is scheduled from when this one was due, so that a late host keeps the rate.
+    pub fn take(&mut self, now: Time) -> Option<u32> {
+        if self.next_timer() > now {
+            return None;
+        }
+        let bytes = self.pattern.bytes(self.packet_bytes);
+        self.next = self.pattern.after(self.next, bytes, &mut self.rng);
+        Some(bytes)
+    }
+}
+
+impl Pattern {
+    /// Size of the datagram that leaves now, of at most `most` bytes.
+    fn bytes(&self, most: u32) -> u32 {
+        let left = match self {
+            Pattern::Steady { .. } | Pattern::OnOff { .. } | Pattern::Bursts { .. } => return most,
+            Pattern::Frames { left, .. } => *left,
+            Pattern::Replay { recording, place, sent, .. } => recording.amounts[*place].1 - sent,
+        };
+        left.min(u64::from(most)) as u32
+    }
+
+    /// When the next datagram leaves, after one has left now.
+    fn after(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> Time {
+        match self {
+            Pattern::Steady { pacer, arrivals } => {
+                let even = pacer.next(bytes);
+                now + match arrivals {
+                    Arrivals::Constant => even,
+                    Arrivals::Uniform => even.half() + Span::from_nanos(rng.below(even.as_nanos())),
+                    Arrivals::Poisson => exponential(rng, even),
+                }
+            }
+            Pattern::OnOff { pacer, on, off, off_at } => {
+                let mut next = now + pacer.next(bytes);
+                while next >= *off_at {
+                    let on_again = *off_at + exponential(rng, *off);
+                    next = next.max(on_again);
+                    *off_at = on_again + exponential(rng, *on);
+                }
+                next
+            }
+            Pattern::Bursts { pacer, ends, length, to_come } => {
+                let next = now + pacer.next(bytes);
+                if next < *ends {
+                    return next;
+                }
+                let Some(begins) = to_come.pop() else { return Time::NEVER };
+                *ends = begins + *length;
+                begins
+            }
+            Pattern::Frames { sizes, interval, began, left } => {
+                *left -= u64::from(bytes);
+                if *left > 0 {
+                    return now;
+                }
+                *left = draw::size(rng, sizes);
+                *began += *interval;
+                *began
+            }
+            Pattern::Replay { recording, start, place, sent } => {
+                *sent += u64::from(bytes);
+                if *sent == recording.amounts[*place].1 {
+                    (*place, *sent) = (*place + 1, 0);
+                }
+                recording.amounts.get(*place).map_or(Time::NEVER, |&(at, _)| *start + at)
+            }
+        }
+    }
+}
+
+fn exponential(rng: &mut Rng, mean: Span) -> Span {
+    Span::from_secs_f64(rng.exponential(mean.as_secs()))
+}

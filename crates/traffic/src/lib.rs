@@ -1,0 +1,18 @@
+//! Traffic models: what the users of a network transfer, and when. The simulator carries it over
+//! its own transport, the traffic programs of real hosts over sockets.
+//!
+//! Nothing here sends a packet or reads a clock: the host passes the time in and does what it is
+//! returned. Randomness comes from streams of the host, so that two hosts with the same streams
+//! transfer the same files, frames and pages.
+
+#![warn(unreachable_pub)]
+
+mod datagrams;
+mod tcp_profiles;
+mod transfers;
+mod web_user;
+
+pub use datagrams::DatagramSource;
+pub use tcp_profiles::{TCP_PROFILES, TcpProfile, tcp_profile};
+pub use transfers::{FinishedTransfer, TransferPlan};
+pub use web_user::{Fetch, WebUser};
