@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sojourn.reproduce.paper import Item, Pools, Values
-from sojourn.stability import pie_paper as theory
-from sojourn.stability.pie_paper import Gains, Reading
+from sojourn.stability.study import pie_paper as theory
+from sojourn.stability.study.pie_paper import Gains, Reading
 
 
 def _reading(reading: Reading) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
-from sojourn.stability.feedback import Loop
+from sojourn.stability.loops.feedback import Loop
 
 # In units of 1/scale. Below a hundredth nothing bends sharply, so few points do.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import FluidAqm, PiAqm, RedAqm
 from sojourn.stability.arrays import ArrayLike, Bools, Floats, floats
-from sojourn.stability.feedback import Population
-from sojourn.stability.windows import Window, window
+from sojourn.stability.model.aqms import FluidAqm, PiAqm, RedAqm
+from sojourn.stability.model.population import Population
+from sojourn.stability.model.windows import Window, window
 
 PACKET_BYTES = 1500.0
 

@@ -16,23 +16,8 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Floats
-from sojourn.stability.catalogue import Settings, quantity, settings
-from sojourn.stability.windows import Window
-
-# PIE's step scaling by dialect (RFC 8033 §4.2; spec aqm.md §13.3): rows of (probability below
-# which, divisor), then the divisor above all rows.
-_TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
-    "paper2013": (((0.01, 8.0), (0.1, 2.0)), 1.0),
-    "rfc8033": (
-        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
-        1.0,
-    ),
-    "ns2": (((1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)), 0.5),
-    "docsis": (
-        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
-        0.5,
-    ),
-}
+from sojourn.stability.model.catalogue import Settings, StepRows, quantity, settings, step_rows
+from sojourn.stability.model.windows import Window
 
 # RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
 _SILENT_SUM = 0.85
@@ -48,7 +33,8 @@ class PiAqm:
         alpha_hz: integral gain on the output, alike.
         beta_hz: proportional gain on the output, alike.
         period_s: between updates.
-        table: name of the table that scales steps by the output; empty for none.
+        steps: rows of (output below which a row holds, factor on the steps of the controller), as
+            the registry has them; empty for no scaling.
         derandomised: whether signals keep a distance, which makes them rarer than the output says.
         squared: whether the output is squared into the probability (PI2).
         coupling: k, the probability of a mark for scalable traffic per output where squared.
@@ -62,7 +48,7 @@ class PiAqm:
     alpha_hz: Floats
     beta_hz: Floats
     period_s: float
-    table: str = ""
+    steps: StepRows = ()
     derandomised: bool = False
     squared: bool = False
     coupling: float = 1.0
@@ -103,13 +89,13 @@ class PiAqm:
 
     def step_factor(self, output: Floats) -> Floats:
         """By what a step is scaled at an output."""
-        if not self.table:
+        if not self.steps:
             return np.ones_like(output)
-        rows, above = _TABLES[self.table]
-        bounds, divisors = zip(*rows, strict=True)
-        places = np.searchsorted(bounds, output, side="right")
-        factors: Floats = 1.0 / np.asarray([*divisors, above])[places]
-        return factors
+        below, factors = zip(*self.steps, strict=True)
+        # A row ends before its bound; the last one has none.
+        rows = np.searchsorted(below[:-1], output, side="right")
+        scaled: Floats = np.asarray(factors)[rows]
+        return scaled
 
 
 @dataclass(frozen=True)
@@ -222,7 +208,7 @@ def _pie(found: Settings, _link: Link) -> PiAqm:
         found,
         **_gains(found),
         period_s=_period_s(found),
-        table=found.words["tune"],
+        steps=step_rows(found.kind, "tune", found.words["tune"]),
         derandomised=derandomised,
         stamped=found.words["delay"] == "stamps",
     )
@@ -235,7 +221,7 @@ def _madpie(found: Settings, _link: Link) -> PiAqm:
         found,
         **_gains(found),
         period_s=_period_s(found),
-        table=pie.table,
+        steps=pie.steps,
         derandomised=pie.derandomised,
         stamped=pie.stamped,
     )
@@ -336,5 +322,5 @@ def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
         raise InputError(f"aqm: `{aqm}` has no fluid model; AQMs with one: {', '.join(MODELS)}")
     model = MODELS[found.kind](found, link)
     if isinstance(model, PiAqm) and not step_scaling:
-        return dataclasses.replace(model, table="")
+        return dataclasses.replace(model, steps=())
     return model

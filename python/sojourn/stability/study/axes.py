@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability import catalogue
 from sojourn.stability.arrays import Floats
+from sojourn.stability.model import catalogue
 
 
 def times_s(option: str, text: str, count: int) -> Floats:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sojourn.stability.aqms import Link, PiAqm, fluid, in_jiffies
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.margin import margins
-from sojourn.stability.worst_case import WorstCase
+from sojourn.stability.loops.margin import margins
+from sojourn.stability.model.aqms import Link, PiAqm, fluid, in_jiffies
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.study.worst_case import WorstCase
 
 SIXTEENTHS = 16.0
 _ALL = np.arange(1.0, 33.0)

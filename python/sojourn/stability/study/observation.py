@@ -24,8 +24,8 @@ from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.windows import WINDOWS
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.model.windows import WINDOWS
 
 LINK = "bottleneck"
 DURATION_S = 60.0

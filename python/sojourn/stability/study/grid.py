@@ -11,10 +11,10 @@ import numpy as np
 from sojourn import _core
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress
-from sojourn.stability.analysis import Stability, analyse
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.observation import (
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.study.analysis import Stability, analyse
+from sojourn.stability.study.observation import (
     DURATION_S,
     WARMUP_S,
     Observation,

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import in_jiffies
 from sojourn.stability.arrays import ArrayLike, Complexes, Floats, Indices, floats
-from sojourn.stability.feedback import FluidLoop, Loop
-from sojourn.stability.kernel import kernel_gains, scenario_words, tc_words
-from sojourn.stability.margin import Margins, margins
-from sojourn.stability.worst_case import WorstCase, worst_case
+from sojourn.stability.loops.feedback import FluidLoop, Loop
+from sojourn.stability.loops.margin import Margins, margins
+from sojourn.stability.model.aqms import in_jiffies
+from sojourn.stability.study.kernel import kernel_gains, scenario_words, tc_words
+from sojourn.stability.study.worst_case import WorstCase, worst_case
 
 _INTEGRAL_TIMES = np.geomspace(0.1, 100.0, 160)  # beta tupdate/alpha in round-trip times
 _PERIODS_S = np.asarray([1, 2, 4, 5, 8, 10, 15, 16, 20, 30, 50, 75, 100]) * 1e-3

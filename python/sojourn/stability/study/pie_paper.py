@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sojourn.stability.analysis import bode
 from sojourn.stability.arrays import ArrayLike, Floats
-from sojourn.stability.feedback import FluidLoop
-from sojourn.stability.margin import margins
-from sojourn.stability.normalised import loop_at
+from sojourn.stability.loops.feedback import FluidLoop
+from sojourn.stability.loops.margin import margins
+from sojourn.stability.loops.normalised import loop_at
+from sojourn.stability.loops.open_loop import bode
 
 PERIOD_S = 0.03
 LONGEST_RTT_S = 0.1

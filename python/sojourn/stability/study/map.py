@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from sojourn import files
-from sojourn.stability.analysis import analyse
 from sojourn.stability.arrays import ArrayLike, floats
-from sojourn.stability.grid import MarginGrid, Point
-from sojourn.stability.to_json import to_json
+from sojourn.stability.study.analysis import analyse
+from sojourn.stability.study.grid import MarginGrid, Point
+from sojourn.stability.study.to_json import to_json
 
 __all__ = ["Map", "Point", "make_map"]
 
