@@ -9,7 +9,7 @@ from sojourn import InputError, ScenarioError, _core
 from sojourn.stability import analyse, bode, loop
 from sojourn.stability.loops.normalised import loop_at
 from sojourn.stability.model.aqms import Link, fluid
-from sojourn.stability.model.catalogue import step_rows
+from sojourn.stability.model.parameters import step_rows
 from sojourn.stability.model.windows import WINDOWS
 
 LINK = Link(np.array([1000.0]), 1500.0)

@@ -115,7 +115,7 @@ def stability(
     if plot or out:
         files.prepare(folder)
     if observe and plot != "map":
-        raise InputError("--observe: the simulator is asked for a map; add --plot map")
+        raise InputError("--observe: simulates points of a map; add --plot map")
     if wants_design and plot:
         raise InputError("--plot: a design has a figure of its own, with --out; leave --plot out")
     if wants_design:

@@ -1,4 +1,4 @@
-"""What the paper says of its feedback loop."""
+"""The paper's claims about its feedback loop."""
 
 from __future__ import annotations
 

@@ -31,8 +31,9 @@ class Variant:
 
     Attributes:
         doc: one line.
-        inner_delay: whether windows and queue feel their own past within the round trip; without,
-            the plant is rational times one delay, as in Hollot et al. 2001 and the PIE paper.
+        inner_delay: whether windows and queue depend on their own past within the round trip;
+            without, the plant is rational times one delay, as in Hollot, Misra, Towsley and Gong
+            2001 and Pan et al. 2013.
         held: whether the controller's output is held between updates and its measurement is late.
         gain: factor on the loop gain.
     """
@@ -105,7 +106,8 @@ class FluidLoop:
         controller: what the AQM computes.
         capacity_pps: of the link, packets per second.
         variant: what is left out.
-        with_delay: whether the pure delay counts (the PIE paper's Figure 13 seems to lack it).
+        with_delay: whether the pure delay counts (Figure 13 of Pan et al. 2013 seems to lack it,
+            fact stability-2).
     """
 
     shape: tuple[int, ...]
@@ -191,6 +193,7 @@ class FluidLoop:
 
 def _only(part: Part, wanted: Bools) -> Part:
     """A dataclass with its arrays cut to some points."""
-    arrays = {field.name: getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
+    names = [field.name for field in fields(part)]  # type: ignore[arg-type]
+    arrays = {name: getattr(part, name) for name in names}
     cut = {name: a[wanted] for name, a in arrays.items() if isinstance(a, np.ndarray)}
     return replace(part, **cut)  # type: ignore[type-var]

@@ -118,7 +118,7 @@ class _Sample:
 
 
 class _Found:
-    """The worst that was found so far, by point."""
+    """The worst margins found so far, by point."""
 
     def __init__(self, n: int) -> None:
         self.gain = np.zeros(n)
@@ -164,7 +164,7 @@ class _Found:
         self.phase_crossover[points[order]] = frequency[order]
 
     def margins(self, shape: tuple[int, ...]) -> Margins:
-        """What was found, in the units and the shape of the face."""
+        """The margins in public units and in the shape of the grid."""
         with np.errstate(divide="ignore"):
             gain_db = -20.0 * np.log10(self.gain)
         return Margins(

@@ -16,7 +16,7 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Floats
-from sojourn.stability.model.catalogue import Settings, StepRows, quantity, settings, step_rows
+from sojourn.stability.model.parameters import Settings, StepRows, quantity, settings, step_rows
 from sojourn.stability.model.windows import Window
 
 # RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
@@ -59,8 +59,8 @@ class PiAqm:
     def signal(self, output: Floats, window: Window) -> Floats:
         """The probability with which flows are signalled at an output.
 
-        Derandomised, signals are about max(1, 0.85/p) + 1/p - 1 packets apart (spec aqm.md §13.6,
-        without its rounding up), which gives p/(1.85 - p) up to 0.85 and p above.
+        Derandomised (RFC 8033 §5.4), signals are about max(1, 0.85/p) + 1/p - 1 packets apart,
+        which gives p/(1.85 - p) up to 0.85 and p above (fact stability-3).
         """
         if self.squared:
             return self.coupling * output if window.scalable else output * output
@@ -128,8 +128,9 @@ class RedAqm:
     def signal(self, delay_s: Floats) -> Floats:
         """The rate of signals per packet at an averaged queue delay.
 
-        Spreading signals changes their rate: gaps uniform on 1 to 1/p_b have the mean 1/(2 p_b), on
-        1/p_b to 2/p_b the mean (3/p_b - 1)/2 (spec of RED; ns-2's ``wait``).
+        Spreading signals changes their rate: gaps uniform on 1 to 1/p_b (Floyd and Jacobson 1993
+        §4, method 2) have the mean 1/(2 p_b), those of ns-2's ``wait``, on 1/p_b to 2/p_b, the mean
+        (3/p_b - 1)/2 (fact aqm-42).
         """
         base = self._base(delay_s)
         if self.gap_mode == "uniform":
@@ -201,7 +202,7 @@ def in_jiffies(found: Settings, period_s: Floats) -> Floats:
 
 
 def _pie(found: Settings, _link: Link) -> PiAqm:
-    # The dialects in which the parameter has no effect: the paper never does, Linux always.
+    # Dialects in which the parameter has no effect.
     always = {"linux": True, "docsis": True, "paper2013": False}
     derandomised = always.get(found.dialect, found.flag("derandomise"))
     return PiAqm(
@@ -259,7 +260,7 @@ def _dualpi2(found: Settings, _link: Link) -> PiAqm:
 def _red(found: Settings, link: Link) -> RedAqm:
     if found.dialect == "linux":
         raise InputError(
-            "aqm: red@linux has no fluid model, for its weight and thresholds come from tc's "
+            "aqm: red@linux has no fluid model, since its weight and thresholds come from tc's "
             "tables; give red with min_th, max_th, max_p and w_q"
         )
     mean_bytes = found.words["mean_packet_bytes"]

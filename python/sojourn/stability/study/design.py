@@ -1,10 +1,10 @@
 """Gains for PIE and PI2: the strongest integral action that keeps a wanted phase margin.
 
 For a load step the area under the error of a PI loop is one over its integral gain, so the gains
-sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For every
-integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is
-exactly the factor by which both gains may grow. The worst case is the longest RTT with the fewest
-drops.
+sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For each
+integral time (beta tupdate/alpha) the phase of the loop is lowered by the wanted margin; its gain
+margin then is the factor by which both gains may grow (fact stability-5). The worst case is the
+longest RTT with the fewest drops.
 """
 
 from __future__ import annotations

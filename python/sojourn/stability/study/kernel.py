@@ -1,8 +1,8 @@
 """Gains as scenarios and as Linux take them.
 
-The kernel's PIE counts its gains in sixteenths of a hertz, 0 to 32, and its update interval in
-jiffies (spec aqm.md §13.1, §26). That is coarse, so its gains are searched among all there are and
-not rounded.
+The kernel's PIE takes its gains in sixteenths of a hertz, 0 to 32 (tc-pie(8); Linux 6.1 sch_pie.c,
+pie_calculate_probability), and its update interval in jiffies (pie_change). That is coarse, so its
+gains are searched among all possible ones and not rounded.
 """
 
 from __future__ import annotations
