@@ -23,13 +23,20 @@ AQMS = {
     "madpie": (0.015, 0.012, 0.0),
 }
 
+# What a manifest says of the engine.
+SIM: dict[str, Any] = {"engine": "sim"}
+
 
 class SyntheticRun:
-    """What the package uses of a run of the core."""
+    """What a run of the core offers; `account` is what its manifest says of the engine."""
 
     def __init__(
-        self, tables: dict[str, pa.Table], summary: list[tuple[str, str, str, float, str]]
+        self,
+        tables: dict[str, pa.Table],
+        summary: list[tuple[str, str, str, float, str]],
+        account: dict[str, Any],
     ):
+        self.account = account
         self.digest, self.warnings = "0123456789abcdef", []
         self._tables, self._summary = tables, summary
 
@@ -40,7 +47,8 @@ class SyntheticRun:
         return self._summary
 
     def manifest_json(self) -> str:
-        return json.dumps({"name": "demo", "seed": 1, "digest": self.digest, "versions": {}})
+        facts = {"name": "demo", "seed": 1, "digest": self.digest, "versions": {}}
+        return json.dumps(facts | self.account)
 
     def write(self, folder: str) -> list[str]:
         raise NotImplementedError(folder)
@@ -69,7 +77,7 @@ def states(delay_s: np.ndarray, loss: float, marks: float, rng: np.random.Genera
     return pa.Table.from_pylist(rows)
 
 
-def result(aqm: str, seed: int) -> Result:
+def result(aqm: str, seed: int, account: dict[str, Any] = SIM) -> Result:
     typical, loss, marks = AQMS[aqm]
     rng = np.random.default_rng([seed, *aqm.encode()])
     luck = np.random.default_rng(seed).normal()
@@ -112,14 +120,20 @@ def result(aqm: str, seed: int) -> Result:
         "states": states(np.maximum(wander, 0), loss, marks, rng),
         "histograms": pa.Table.from_pylist(bins),
     }
-    return Result(SyntheticRun(tables, summary))
+    return Result(SyntheticRun(tables, summary, account))
 
 
-def comparison(aqms: Sequence[str] = tuple(AQMS), seeds: int = 10) -> Comparison:
+def comparison(
+    aqms: Sequence[str] = tuple(AQMS), seeds: int = 10, accounts: Sequence[dict[str, Any]] = (SIM,)
+) -> Comparison:
+    """Results of AQMs; `accounts` say on which engines they ran, in turn."""
     numbers = list(range(1, seeds + 1))
     scenario: Any = SimpleNamespace(
         name="demo", seed=1, origin="demo.toml", source="name = 1\n", sets=[], duration_s=60.0,
         links=["bottleneck"], resolved_json=lambda: "{}", warnings=[],
     )  # fmt: skip
-    results = {aqm: [result(aqm, seed) for seed in numbers] for aqm in aqms}
+    results = {
+        aqm: [result(aqm, seed, accounts[i % len(accounts)]) for seed in numbers]
+        for i, aqm in enumerate(aqms)
+    }
     return Comparison(scenario, "bottleneck", numbers, results)

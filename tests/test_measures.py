@@ -40,17 +40,6 @@ def test_departures_are_of_packets_that_were_sent_within_the_time():
     assert list(measures.losses_s(QUEUE)) == [0.7, 1.8]
 
 
-def test_a_loss_adds_one_over_the_memory_and_fades_with_it():
-    """Schwarzkopf et al. 2016, Figure 5: memory of 500 ms."""
-    rate = measures.tewma(np.array([1.0, 1.0]), np.array([0.5, 1.0, 1.5, 3.0]))
-    assert rate == pytest.approx([0.0, 4.0, 4.0 * math.exp(-1), 4.0 * math.exp(-4)])
-
-
-def test_tewma_of_a_steady_rate_is_that_rate():
-    rate = measures.tewma(np.arange(0.0, 20.0, 0.01), np.linspace(10.0, 19.0, 500))
-    assert rate.mean() == pytest.approx(100.0, rel=0.01)
-
-
 def test_settling_counts_from_the_given_time_to_the_first_value_below_after_one_above():
     t_s, values = np.arange(6.0), np.array([0, 5, 5, 1, 5, 1.0])
     assert measures.settled_s(t_s, values, 2.0) == 3.0

@@ -48,6 +48,11 @@ def test_tewma_of_a_constant_rate_is_that_rate_and_fades_with_its_memory() -> No
         series.tewma([], [], memory_s=0.0)
 
 
+def test_an_event_adds_one_over_the_memory_to_tewma() -> None:
+    rates = series.tewma([1.0, 1.0], [0.5, 1.0, 1.5, 3.0])
+    assert rates == pytest.approx([0.0, 4.0, 4.0 * math.exp(-1), 4.0 * math.exp(-4)])
+
+
 def test_synchronisation_is_the_share_of_flows_that_lose_together() -> None:
     together = [(0.0, "a"), (0.05, "b"), (1.0, "a"), (1.01, "b"), (1.02, "a")]
     assert series.loss_synchronisation(together, 2, window_s=0.1) == 1.0

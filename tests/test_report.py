@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from synthetic import AQMS, comparison
+from synthetic import AQMS, SIM, comparison
 
 
 class Page(HTMLParser):
@@ -86,6 +86,27 @@ def test_figures_come_first_then_conclusions_and_tables(text):
     assert places == sorted(places)
     for aqm in AQMS:
         assert f"</span>{aqm}</th>" in text
+
+
+LINUX = {"engine": "linux", "linux": {"kernel": "6.1.192", "where": "guest, virtual time"}}
+
+
+@pytest.mark.parametrize(
+    ("accounts", "engines"),
+    [
+        ([SIM], "sim (the packet simulator)"),
+        ([LINUX], "linux (the real kernel), kernel 6.1.192, guest, virtual time"),
+        (
+            [SIM, LINUX],
+            "sim (the packet simulator); "
+            "linux (the real kernel), kernel 6.1.192, guest, virtual time",
+        ),
+    ],
+)
+def test_the_page_names_the_engines_that_ran(tmp_path, accounts, engines):
+    comparison(["taildrop", "pie"], seeds=2, accounts=accounts).save(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"<dt>engine</dt><dd>([^<]*)</dd>", page)[1] == engines
 
 
 def test_text_of_the_user_is_escaped(tmp_path):

@@ -1,4 +1,4 @@
-"""Papers made again: cache, resuming, choosing, JSON keys, dossier; the whole catalogue."""
+"""Papers reproduced: cache, resuming, selection, JSON keys, dossier, all claims and items."""
 
 from __future__ import annotations
 
@@ -203,19 +203,19 @@ def test_items_are_chosen_by_name_once_and_in_the_papers_order():
         select.select(["codel-act:F4,T2"])
 
 
-def catalogue_claims() -> dict[str, str]:
-    lines = (DATA / "catalogue_claims.txt").read_text().splitlines()
+def expected_claims() -> dict[str, str]:
+    lines = (DATA / "expected_claims.txt").read_text().splitlines()
     return dict(line.split() for line in lines if not line.startswith("#"))
 
 
-def test_every_expectation_of_the_catalogue_is_a_claim_with_its_tag():
+def test_every_expected_claim_is_there_with_its_tag():
     claims = [claim for paper in select.known().values() for claim in paper.claims]
     assert len({claim.id for claim in claims}) == len(claims)
-    assert {claim.id: claim.tag for claim in claims} == catalogue_claims()
+    assert {claim.id: claim.tag for claim in claims} == expected_claims()
 
 
-def test_every_numbered_item_of_the_catalogue_is_there_and_every_claim_has_its_item():
-    lines = (DATA / "catalogue_items.txt").read_text().splitlines()
+def test_every_numbered_item_of_the_papers_is_there_and_every_claim_has_its_item():
+    lines = (DATA / "expected_items.txt").read_text().splitlines()
     wanted = {w[0]: set(w[1:]) for w in map(str.split, lines) if w[0] != "#"}
     assert sum(map(len, wanted.values())) == 67 + 2
     for paper in select.known().values():

@@ -14,7 +14,7 @@ from sojourn.reproduce import measures, show
 from sojourn.reproduce.cache import simulator
 from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
 from sojourn.reproduce.on_kernel import kernel_queue
-from sojourn.reproduce.outcome import ItemMade, PaperMade, Reproduction, to_json
+from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
 from sojourn.reproduce.paper import (
     Claim,
     Item,
@@ -40,7 +40,7 @@ from sojourn.reproduce.paper import (
     value,
 )
 from sojourn.reproduce.pool import Packets
-from sojourn.reproduce.verdict import FLOORS, TOLERANCE, Judged, PartJudged, judge, not_covered
+from sojourn.reproduce.verdict import FLOORS, TOLERANCE, JudgedClaim, JudgedPart, judge, not_covered
 from sojourn.reproduce.work import Tally
 
 VALUES = {"a": 10.0, "b": 12.0, "zero": 0.0}
@@ -170,7 +170,7 @@ def test_a_quotient_by_zero_is_no_value_and_a_claim_without_parts_neither() -> N
     claim = order("x-F1-1", "", more(ratio("a", "zero"), 0))
     assert judge(claim, VALUES, []).verdict == "no value"
     assert judge(Claim("x-F1-1", "exact", "", ()), {}, []).verdict == "no value"
-    assert not_covered(claim) == Judged(claim, (), "not covered")
+    assert not_covered(claim) == JudgedClaim(claim, (), "not covered")
 
 
 # Measures.
@@ -257,9 +257,9 @@ def test_queues_are_translated_to_the_kernel_s_dialect() -> None:
 # Texts.
 
 
-def part_judged(found: float, half: float, published: Published | None, n: int = 3) -> PartJudged:
+def part_judged(found: float, half: float, published: Published | None, n: int = 3) -> JudgedPart:
     part = Part("label", value(found), published, "ms")
-    return PartJudged(part, found, Estimate(found, half, n), "near")
+    return JudgedPart(part, found, Estimate(found, half, n), "near")
 
 
 def test_measured_values_carry_interval_and_unit_and_margins_a_sign() -> None:
@@ -275,13 +275,13 @@ def test_measured_values_carry_interval_and_unit_and_margins_a_sign() -> None:
 
 def made(*tags_and_verdicts: tuple[str, str]) -> Any:
     claims = [
-        Judged(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict)  # type: ignore[arg-type]
+        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict)  # type: ignore[arg-type]
         for i, (tag, verdict) in enumerate(tags_and_verdicts)
     ]
     plan: Any = SimpleNamespace(seeds=2)
     values, by_seed = {"k.mean_ms": 20.0}, [{"k.mean_ms": 10.0}, {"k.mean_ms": 14.0}]
-    item = ItemMade(Item("F1", "t", published_runs="ten"), plan, values, by_seed, claims)
-    return PaperMade(Paper("x", "", "", "", (item.item,)), [item])
+    item = MeasuredItem(Item("F1", "t", published_runs="ten"), plan, values, by_seed, claims)
+    return MeasuredPaper(Paper("x", "", "", "", (item.item,)), [item])
 
 
 def test_scores_count_numbers_and_orders_apart_and_leave_out_what_is_not_covered() -> None:
@@ -301,10 +301,10 @@ def test_scores_count_numbers_and_orders_apart_and_leave_out_what_is_not_covered
 
 
 def test_a_claim_s_row_shows_its_worst_part() -> None:
-    good = PartJudged(Part("g", value(1), Published(1, 1), "s"), 1.0, Estimate(1, 0, 2), "match")
+    good = JudgedPart(Part("g", value(1), Published(1, 1), "s"), 1.0, Estimate(1, 0, 2), "match")
     bad = part_judged(5.0, 0.5, Published(1.0, 2.0), 4)
     claim = number("x-F1-1", "exact", "says", "a", 1, "ms")
-    rows = show.claim_rows([Judged(claim, (good, bad), "near"), not_covered(claim)])
+    rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near"), not_covered(claim)])
     assert rows[0] == [
         "x-F1-1", "exact", "says (2 parts, the worst shown)", "1 to 2 ms", "5.00 ± 0.50 ms", "4",
         "near",
@@ -319,40 +319,40 @@ def test_seeds_and_values_of_an_item() -> None:
     table = show.value_table(item)
     # t(0.975, 1) = 12.706; s / sqrt(2) = 2.
     assert list(table.rows) == [["k.mean_ms", "20.0", "12.0", "25.4"]]
-    one_seed: Any = SimpleNamespace(seeds=1)
-    one = ItemMade(Item("F1", "t"), one_seed, item.values, [], [])
+    one = MeasuredItem(Item("F1", "t"), SimpleNamespace(seeds=1), item.values, [], [])  # type: ignore[arg-type]
     assert show.seeds(one) == "Each case: 1 seed here, not stated in the paper."
     assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", ""]]
-    none = ItemMade(Item("F1", "t"), SimpleNamespace(seeds=0), {}, [], [])  # type: ignore[arg-type]
+    none = MeasuredItem(Item("F1", "t"), SimpleNamespace(seeds=0), {}, [], [])  # type: ignore[arg-type]
     assert show.seeds(none) == ""
 
 
 def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
     scenario = SimpleNamespace(document_json=lambda: '{"name": "s"}')
     plan: Any = SimpleNamespace(seeds=2, cases={"k": [SimpleNamespace(scenario=scenario)]})
-    several_seeds = ItemMade(
+    several_seeds = MeasuredItem(
         Item("F1", "A figure"), plan, {"k.mean_ms": 20.0},
         [{"k.mean_ms": 10.0}, {"k.mean_ms": 14.0}],
         [
-            Judged(
+            JudgedClaim(
                 number("x-F1-1", "exact", "says", "k.mean_ms", 19.0, "ms"),
                 (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near",
             ),
-            Judged(
+            JudgedClaim(
                 order("x-F1-2", "grows", more("a", "b")),
                 (part_judged(2.0, 0.25, None, 2),), "near",
             ),
         ],
     )  # fmt: skip
     nothing: Any = SimpleNamespace(seeds=0, cases={})
-    missing = ItemMade(Item("T1", "A table", kind="external", missing="no data"), nothing, {}, [],
-                       [not_covered(not_measured("x-T1-1", "approx", "no"))])  # fmt: skip
-    one_seed = ItemMade(Item("F2", "One"), nothing, {"v": 3.0}, [{"v": 3.0}], [])
+    unjudged = [not_covered(not_measured("x-T1-1", "approx", "no"))]
+    absent = Item("T1", "A table", kind="external", missing="no data")
+    missing = MeasuredItem(absent, nothing, {}, [], unjudged)
+    one_seed = MeasuredItem(Item("F2", "One"), nothing, {"v": 3.0}, [{"v": 3.0}], [])
     paper = Paper("x", "", "", "", ())
     cache: Any = None
     tally = Tally(made=3, cached=1, simulated_s=2.5, packets=7)
     done = Reproduction(
-        "quick", "sim", [PaperMade(paper, [several_seeds, missing, one_seed])], tally, cache
+        "quick", "sim", [MeasuredPaper(paper, [several_seeds, missing, one_seed])], tally, cache
     )
     found = to_json(done)
     assert found.pop("simulator") == simulator()

@@ -7,7 +7,7 @@ import pytest
 
 from sojourn import InputError, _core
 from sojourn.stability import analyse
-from sojourn.stability.gains import design
+from sojourn.stability.study.design import design
 
 
 def at_drop_prob(aqm, rtt_s, prob, target_s):

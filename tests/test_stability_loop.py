@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from sojourn import InputError, ScenarioError, _core
 from sojourn.stability import analyse, bode, loop
-from sojourn.stability.aqms import _TABLES, Link, fluid
-from sojourn.stability.normalised import loop_at
-from sojourn.stability.windows import WINDOWS
+from sojourn.stability.loops.normalised import loop_at
+from sojourn.stability.model.aqms import Link, fluid
+from sojourn.stability.model.parameters import step_rows
+from sojourn.stability.model.windows import WINDOWS
 
 LINK = Link(np.array([1000.0]), 1500.0)
 RED = "red:min_th=20kB,max_th=80kB"
@@ -43,7 +44,8 @@ def test_parameters_are_those_of_the_registry():
     assert (linux.derandomised, linux.stamped) == (True, True)
     paper = fluid("pie@paper2013", LINK)
     assert (paper.target_s, paper.period_s, paper.derandomised) == (0.02, 0.03, False)
-    assert (paper.alpha_hz, paper.beta_hz, paper.table) == (0.125, 1.25, "paper2013")
+    assert (paper.alpha_hz, paper.beta_hz) == (0.125, 1.25)
+    assert paper.steps == step_rows("pie", "tune", "paper2013")
     # Linux moves p_s = 2 p': the same loop as classic; the ns-3 port is twice as strong.
     assert fluid("pi2@linux", LINK).alpha_hz == fluid("pi2", LINK).alpha_hz == 0.3125
     assert fluid("pi2@ns3", LINK).alpha_hz == 0.625
@@ -51,13 +53,25 @@ def test_parameters_are_those_of_the_registry():
     assert pi.alpha_hz == pytest.approx(6e-8 * 1000)
     assert pi.beta_hz == pytest.approx(1.816e-5 * 1000)
     assert pi.target_s == pytest.approx(0.05)
-    assert fluid("madpie", LINK).table == "ns2"
+    assert fluid("madpie", LINK).steps == step_rows("pie", "tune", "ns2")
 
 
-def test_every_step_table_of_the_registry_is_known():
-    pie = next(aqm for aqm in _core.aqms() if aqm["name"] == "pie")
-    tune = next(param for param in pie["params"] if param["name"] == "tune")
-    assert set(_TABLES) == set(tune["words"])
+TUNE = _core.describe_aqm("pie")["step_tables"]["tune"]
+
+
+@pytest.mark.parametrize("word", TUNE)
+def test_steps_are_scaled_by_the_factors_of_the_registry(word):
+    model = fluid(f"pie:tune={word}", LINK)
+    lower = 0.0
+    for below, factor in TUNE[word]:
+        last = 100.0 if below is None else np.nextafter(below, 0.0)
+        assert (model.step_factor(np.array([lower, last])) == factor).all()
+        lower = below
+
+
+def test_every_word_of_tune_has_a_step_table():
+    (tune,) = (p for p in _core.describe_aqm("pie")["params"] if p["name"] == "tune")
+    assert set(TUNE) == set(tune["words"])
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sojourn import InputError
-from sojourn.stability.map import make_map
-from sojourn.stability.observation import _peak, scenario_of
+from sojourn.stability.study.map import make_map
+from sojourn.stability.study.observation import _peak, scenario_of
 
 PIE = "pie@paper2013"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.stability.margin import margins
+from sojourn.stability.loops.margin import margins
 
 
 @dataclass

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sojourn.stability import margins
-from sojourn.stability.normalised import loop_at
+from sojourn.stability.loops.normalised import loop_at
 
 control = pytest.importorskip("control", reason="the extra `test` installs python-control")
 

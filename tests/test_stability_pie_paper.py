@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sojourn.plots import pie_theory, style
-from sojourn.stability.pie_paper import (
+from sojourn.stability.study.pie_paper import (
     LEAST_DROP_PROB,
     LONGEST_RTT_S,
     PAIRS,

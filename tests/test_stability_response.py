@@ -5,8 +5,8 @@ import pytest
 
 from sojourn import InputError
 from sojourn.stability import analyse
-from sojourn.stability.dde import integrate
-from sojourn.stability.response import Step, respond
+from sojourn.stability.loops.dde import integrate
+from sojourn.stability.loops.response import Step, respond
 
 RED = "red:min_th=20kB,max_th=80kB"
 LOOPS = [

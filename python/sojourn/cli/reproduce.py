@@ -79,11 +79,11 @@ def reproduce(
     as_json: bool,
     **engine_options: Any,
 ) -> int:
-    """Make figures and tables of five papers again and judge what they claim.
+    """Reproduce figures and tables of five papers and judge their claims.
 
     PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
-    Without any everything is made. Runs are kept in the user's cache folder, so that only those
-    that are missing are made.
+    Without names everything is reproduced. Runs are kept in the user's cache folder, so that only
+    missing ones are simulated.
     """
     from sojourn.reproduce.cache import Cache
     from sojourn.reproduce.outcome import reproduce as make

@@ -41,7 +41,7 @@ class _Question:
 
     def axes(self, rtts: int, rates: int, flows: int) -> tuple[Floats, Floats, Floats]:
         """The values of all three axes; the arguments are the numbers of values of ranges."""
-        from sojourn.stability import axes
+        from sojourn.stability.study import axes
 
         return (
             axes.times_s("--rtt", self.rtt, rtts),
@@ -115,7 +115,7 @@ def stability(
     if plot or out:
         files.prepare(folder)
     if observe and plot != "map":
-        raise InputError("--observe: the simulator is asked for a map; add --plot map")
+        raise InputError("--observe: simulates points of a map; add --plot map")
     if wants_design and plot:
         raise InputError("--plot: a design has a figure of its own, with --out; leave --plot out")
     if wants_design:
@@ -134,7 +134,7 @@ def stability(
 
 def _table(question: _Question, as_json: bool) -> None:
     from sojourn.stability import analyse
-    from sojourn.stability.to_json import to_json
+    from sojourn.stability.study.to_json import to_json
 
     rtt, rate, flows = question.axes(4, 3, _FEW)
     grid = rtt[None, :, None], rate[:, None, None], flows[None, None, :]
@@ -224,7 +224,7 @@ def _step(question: _Question) -> Figure:
     import math
 
     from sojourn.plots.step_response import step_response
-    from sojourn.stability.response import Response, Step, respond
+    from sojourn.stability.loops.response import Response, Step, respond
 
     more = {key: value for key, value in question.more.items() if key != "with_delay"}
     panels: dict[str, tuple[list[str], Response]] = {}
@@ -244,7 +244,7 @@ def _step(question: _Question) -> Figure:
 
 
 def _map(question: _Question, folder: Path, points: int, seed: int) -> None:
-    from sojourn.stability.map import make_map
+    from sojourn.stability.study.map import make_map
 
     rtt, rate, flows = question.axes(_MANY, 2, _MANY)
     made = make_map(question.aqm, rtt, rate, flows, **question.more)
@@ -262,8 +262,8 @@ def _design(
     question: _Question, margin: float, least: float | None, out: Path | None, as_json: bool
 ) -> None:
     from sojourn.stability import analyse
-    from sojourn.stability.gains import design
-    from sojourn.stability.to_json import to_json
+    from sojourn.stability.study.design import design
+    from sojourn.stability.study.to_json import to_json
 
     rtt, rate, flows = question.axes(2, 2, 2)
     if least is None:

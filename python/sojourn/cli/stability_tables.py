@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sojourn.stability.analysis import Stability
-    from sojourn.stability.gains import Design, TradeOff
+    from sojourn.stability.study.analysis import Stability
+    from sojourn.stability.study.design import Design, TradeOff
 
 _HEAD = (
     "rate\n[Mbit/s]", "RTT\n[ms]", "flows", "delay\n[ms]", "window", "signal\nprob.",

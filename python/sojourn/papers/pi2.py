@@ -42,7 +42,7 @@ COLOURS = {aqm: style.colour_of(aqm) for aqm in AQMS}
 RATE_MBPS = 10.0
 QD = "queuing delay [ms]"
 _BUFFER_MS = 160.0
-# TCP segments of 1000 B payload, headers on top (chosen); delayed ACKs are those of ns-3; the
+# TCP segments of 1000 B payload, headers on top (our choice); delayed ACKs as in ns-3; the
 # initial window of ns-3 before 2017 is 1 segment (profile `pi2-ns3`).
 _TCP = {"tcp": "pi2-ns3", "packet": "1040B", "header": "40B", "ack_every": 2}
 
@@ -68,10 +68,12 @@ def scenario(
         udp_rate: of each UDP flow; "at 10 Mbps" is read as each.
     """
     common = {"path": ["bottleneck"], "rtt": "80ms", "access_rate": "10mbit", "stop": "99s"}
-    flows = [FlowGroup(name="tcp", count=tcp, app=Bulk(), **_TCP, **common)]  # type: ignore[arg-type]
+    own = _TCP | common
+    flows = [FlowGroup(name="tcp", count=tcp, app=Bulk(), **own)]  # type: ignore[arg-type]
     if udp:
         datagrams = Cbr(rate=udp_rate, packet="1000B")
-        flows.append(FlowGroup(name="udp", count=udp, app=datagrams, **common))  # type: ignore[arg-type]
+        group = FlowGroup(name="udp", count=udp, app=datagrams, **common)  # type: ignore[arg-type]
+        flows.append(group)
     return Scenario(
         name=f"pi2-{tcp}tcp-{udp}udp",
         duration="100s",
@@ -95,7 +97,7 @@ def _settings() -> dict[str, dict[str, str]]:
 _T1_ROWS = {
     "tupdate": ("t_update", "interval of the probability update"),
     "delay": ("qdelay", "where the present queue delay comes from"),
-    "target": ("target", "queue delay aimed at"),
+    "target": ("target", "target queue delay"),
     "alpha": ("alpha", "integral gain"),
     "beta": ("beta", "proportional gain"),
     "rate_weight": ("average dequeue rate", "weight of a new sample"),
@@ -312,7 +314,7 @@ _TWO_UDP = "UDP sources send 10 Mbit/s each; a variant with 6 Mbit/s each is mea
 # fmt: off
 ITEMS = (
     Item("F1", "Class diagram of the ns-3 model", "structure",
-        note="Nothing to measure. Here PI2 is one law beside PIE; any queue can stand around it."),
+        note="Nothing to measure. Here PI2 is a law that any queueing discipline can use."),
     Item("F2", "Interaction of enqueue, early drop, update and dequeue", "structure",
         note="Nothing to measure. The same hooks: on_enqueue, on_timer, on_dequeue."),
     Item("T1", "Variables of the probability update", "parameters", measure=_t1_measure,

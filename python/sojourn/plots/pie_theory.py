@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from sojourn.plots.loop_margin import Curve, bode, lines, surface
-from sojourn.stability.pie_paper import (
+from sojourn.stability.study.pie_paper import (
     BodeCurve,
     Figure13,
     OverDropProb,

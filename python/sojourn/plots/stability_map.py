@@ -16,7 +16,7 @@ from sojourn.plots import style
 from sojourn.plots.data import Floats
 
 if TYPE_CHECKING:
-    from sojourn.stability.grid import MarginGrid, Point
+    from sojourn.stability.study.grid import MarginGrid, Point
 
 _COLOURS = "RdBu"
 _LIMIT_DEG = 90.0

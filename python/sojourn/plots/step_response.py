@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from sojourn.plots import style
 
 if TYPE_CHECKING:
-    from sojourn.stability.response import Response
+    from sojourn.stability.loops.response import Response
 
 _BEFORE_S = 1.0
 

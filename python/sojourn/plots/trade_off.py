@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sojourn.plots import style
 
 if TYPE_CHECKING:
-    from sojourn.stability.gains import Design
+    from sojourn.stability.study.design import Design
 
 
 @style.figure

@@ -18,6 +18,7 @@ from sojourn.comparing.compared_runs import (
 )
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.table import LEGEND, table_rows, zero_note
+from sojourn.engines import registry
 from sojourn.report.inline import inline_svg
 
 __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
@@ -161,9 +162,18 @@ def _facts(comparison: ComparedRuns) -> list[tuple[str, str]]:
         ("seeds", ", ".join(map(str, comparison.seeds))),
         ("simulated time per run", f"{comparison.scenario.duration_s:g} s"),
         ("runs", f"{len(runs)}, {wall_s:.1f} s of computing in all"),
-        ("engine", "sim (packet simulator)"),
+        ("engine", "; ".join(dict.fromkeys(_engine(run.manifest) for run in runs))),
         *facts_of_machine(),
     ]
+
+
+def _engine(manifest: Mapping[str, Any]) -> str:
+    """The engine of a run, with the kernel and the place where it has one."""
+    name = manifest["engine"]
+    own = manifest.get(name, {})
+    kernel = [f"kernel {own['kernel']}"] if "kernel" in own else []
+    place = [own["where"]] if "where" in own else []
+    return ", ".join([f"{name} ({registry.find(name).about})", *kernel, *place])
 
 
 def _runs(comparison: ComparedRuns) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
 else ``~/.cache/sojourn``). The simulator is named by its version and by the bytes of the compiled
 core, so that a rebuilt one never answers with old runs; the papers' modules are no part of it.
-Files of the zip format carry checksums: a damaged one is reported and made again.
+Files of the zip format carry checksums: a damaged one is reported and its run repeated.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Cache:
                 return {name: stored[name] for name in stored.files}
         except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile):
             # numpy's own message would recommend unsafe loading.
-            self._report(f"{path}: is damaged; the run is made again")
+            self._report(f"{path}: is damaged; the run is repeated")
             return None
 
     def write(self, path: Path, arrays: Arrays) -> None:

@@ -11,7 +11,7 @@ from sojourn import files
 from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg, without_nan
 from sojourn.reproduce import show, work
 from sojourn.reproduce.cache import simulator
-from sojourn.reproduce.outcome import ItemMade, PaperMade, Reproduction, to_json
+from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def save(reproduction: Reproduction, folder: Path) -> list[str]:
     return [*names, "index.html", "reproduction.json"]
 
 
-def _save_paper(reproduction: Reproduction, made: PaperMade, folder: Path) -> list[str]:
+def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -> list[str]:
     from sojourn.plots import style
 
     names, sections = [], []
@@ -63,13 +63,13 @@ def _save_paper(reproduction: Reproduction, made: PaperMade, folder: Path) -> li
     return names
 
 
-def _figures(made: ItemMade, reproduction: Reproduction) -> Mapping[str, Figure]:
+def _figures(made: MeasuredItem, reproduction: Reproduction) -> Mapping[str, Figure]:
     if made.item.missing:
         return {}
     return made.item.figures(work.pool(made.plan, reproduction.cache), made.values)
 
 
-def _section(made: ItemMade, drawings: Mapping[str, str]) -> dict[str, Any]:
+def _section(made: MeasuredItem, drawings: Mapping[str, str]) -> dict[str, Any]:
     return {
         "made": made,
         "drawings": drawings,
@@ -83,7 +83,7 @@ def _section(made: ItemMade, drawings: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _scenarios(made: ItemMade) -> dict[str, str]:
+def _scenarios(made: MeasuredItem) -> dict[str, str]:
     """The scenario files of all cases, seed 1, each text once."""
     texts = {key: runs[0].scenario.source for key, runs in made.plan.cases.items()}
     distinct: dict[str, str] = {}

@@ -111,24 +111,6 @@ def _running(t_s: Floats, size: Floats) -> Callable[[Floats], Floats]:
     return lambda at_s: sums[np.searchsorted(t_s[order], at_s, side="left")]
 
 
-def tewma(events_s: Floats, at_s: Floats, memory_s: float = 0.5) -> Floats:
-    """Rate of events per second as a time-exponentially weighted moving average.
-
-    Each event adds ``1 / memory_s``, which then decays as ``exp(-dt / memory_s)`` (Schwarzkopf et
-    al. 2016, with a memory of 500 ms).
-    """
-    level = np.zeros(len(at_s))
-    value, last = 0.0, 0.0
-    index = 0
-    for i, now in enumerate(at_s):
-        while index < len(events_s) and events_s[index] <= now:
-            value = value * np.exp((last - events_s[index]) / memory_s) + 1.0 / memory_s
-            last = events_s[index]
-            index += 1
-        level[i] = value * np.exp((last - now) / memory_s)
-    return level
-
-
 def mean_of_finite(values: Iterable[float]) -> float:
     """The mean of the finite values; NaN if there is none."""
     finite = [value for value in values if np.isfinite(value)]

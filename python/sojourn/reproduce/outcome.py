@@ -16,7 +16,7 @@ from sojourn.reproduce import work
 from sojourn.reproduce.cache import Cache, simulator
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
-from sojourn.reproduce.verdict import Judged, judge, not_covered
+from sojourn.reproduce.verdict import JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class ItemMade:
+class MeasuredItem:
     """One figure or table, measured.
 
     Attributes:
@@ -41,7 +41,7 @@ class ItemMade:
     plan: work.Plan
     values: Values
     by_seed: Sequence[Values]
-    claims: Sequence[Judged]
+    claims: Sequence[JudgedClaim]
 
     def spread(self, key: str) -> Estimate:
         """Mean and 95 % interval of a value over the seeds."""
@@ -49,11 +49,11 @@ class ItemMade:
 
 
 @dataclass(frozen=True)
-class PaperMade:
+class MeasuredPaper:
     """A paper, or the items of it that were requested."""
 
     paper: Paper
-    items: Sequence[ItemMade]
+    items: Sequence[MeasuredItem]
 
     def counts(self) -> Counter[str]:
         """How many claims have which verdict."""
@@ -69,13 +69,13 @@ class Reproduction:
         engine: where the runs took place.
         papers: in the order requested.
         tally: runs made and found.
-        damaged: sentences about cache entries that were made again.
+        damaged: sentences about cache entries whose runs were repeated.
         cache: where the runs are kept.
     """
 
     profile: Profile
     engine: str
-    papers: Sequence[PaperMade]
+    papers: Sequence[MeasuredPaper]
     tally: work.Tally
     cache: Cache
     damaged: list[str] = field(default_factory=list)
@@ -91,7 +91,7 @@ def reproduce(
     progress: Progress | None = None,
     engine: EngineSelection = registry.DEFAULT,
 ) -> Reproduction:
-    """Make figures and tables of papers again.
+    """Reproduce figures and tables of papers.
 
     Args:
         names: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
@@ -100,7 +100,7 @@ def reproduce(
         jobs: runs at a time; the number of cores by default.
         cache: where finished runs are kept; the user's cache folder by default.
         progress: receives how far the runs are.
-        engine: where the runs take place; the real kernel has the testbed experiments alone.
+        engine: where the runs take place; the real kernel has the testbed experiments only.
 
     Raises:
         InputError: there is no such paper or item, or the engine cannot run it.
@@ -116,23 +116,23 @@ def reproduce(
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
     tally = work.make(every, cache, jobs=jobs, progress=progress)
     made = [
-        PaperMade(paper, [measure(paper, each, cache) for each in plans[paper.key]])
+        MeasuredPaper(paper, [measure(paper, each, cache) for each in plans[paper.key]])
         for paper, _items in selected
     ]
     return Reproduction(profile, engine.describe(), made, tally, cache)
 
 
-def measure(paper: Paper, plan: work.Plan, cache: Cache) -> ItemMade:
+def measure(paper: Paper, plan: work.Plan, cache: Cache) -> MeasuredItem:
     """Measure an item and judge its claims."""
     item = plan.item
     claims = paper.claims_of(item.id)
     if item.missing:
-        return ItemMade(item, plan, {}, [], [not_covered(claim) for claim in claims])
+        return MeasuredItem(item, plan, {}, [], [not_covered(claim) for claim in claims])
     pools = work.pool(plan, cache)
     values = item.measure(pools)
     by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
     judged = [judge(claim, values, by_seed) for claim in claims]
-    return ItemMade(item, plan, values, by_seed, judged)
+    return MeasuredItem(item, plan, values, by_seed, judged)
 
 
 def _seed(pools: dict[str, Pool], index: int) -> dict[str, Pool]:
@@ -173,11 +173,11 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
     }
 
 
-def _items(reproduction: Reproduction) -> list[tuple[PaperMade, ItemMade]]:
+def _items(reproduction: Reproduction) -> list[tuple[MeasuredPaper, MeasuredItem]]:
     return [(made, each) for made in reproduction.papers for each in made.items]
 
 
-def _claim(paper: Paper, judged: Judged) -> dict[str, Any]:
+def _claim(paper: Paper, judged: JudgedClaim) -> dict[str, Any]:
     claim = judged.claim
     return {
         "id": claim.id,
@@ -202,7 +202,7 @@ def _claim(paper: Paper, judged: Judged) -> dict[str, Any]:
     }
 
 
-def _item(paper: Paper, made: ItemMade) -> dict[str, Any]:
+def _item(paper: Paper, made: MeasuredItem) -> dict[str, Any]:
     return {
         "paper": paper.key,
         "item": made.item.id,

@@ -1,4 +1,4 @@
-"""A paper as data: items that can be made again, and claims about them.
+"""A paper as data: items that can be reproduced, and claims about them.
 
 A paper is one module in `sojourn.papers` with a `PAPER`. Everything here is data; running, judging
 and showing it are in the other modules of this package.
@@ -115,7 +115,7 @@ class Claim:
     """A statement of a paper and how it is measured.
 
     Attributes:
-        id: its name in the catalogue: ``madpie-F2-4``.
+        id: paper, item and number of the claim: ``madpie-F2-4``.
         tag: ``exact``, ``approx`` (numbers) or ``order`` (a relation).
         what: the statement, paraphrased.
         parts: all of them have to hold.
@@ -176,7 +176,7 @@ class Item:
         measure: from pooled replicas to values.
         figures: from pooled replicas and values to figures by name.
         tables: from values to tables.
-        note: what a reader has to know: our choices, what differs and why.
+        note: for readers: our choices, what differs and why.
         missing: why it is not covered yet; empty if it is.
     """
 
@@ -203,7 +203,7 @@ class Paper:
         source: authors, place, year.
         about: what was done, in two sentences.
         items: in the paper's order.
-        claims: in the catalogue's order.
+        claims: in the order of the items.
         testbed: what of it was measured on a Linux testbed, if anything.
     """
 

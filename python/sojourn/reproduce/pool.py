@@ -1,4 +1,4 @@
-"""The replicas of one case, as measures see them: all seeds pooled, or one alone."""
+"""The replicas of one case that a measure gets: all seeds pooled, or one alone."""
 
 from __future__ import annotations
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 from sojourn.describing.formatting import decimals_for, show
-from sojourn.reproduce.outcome import ItemMade, PaperMade
+from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper
 from sojourn.reproduce.paper import Table
-from sojourn.reproduce.verdict import Judged, PartJudged
+from sojourn.reproduce.verdict import JudgedClaim, JudgedPart
 
 GOOD = ("match", "holds")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")
 
 
-def measured(part: PartJudged) -> str:
+def measured(part: JudgedPart) -> str:
     """A value with half of its 95 % interval over the seeds and its unit."""
     if math.isnan(part.value):
         return "–"
@@ -26,19 +26,19 @@ def measured(part: PartJudged) -> str:
     return f"{text} {part.part.unit}".rstrip()
 
 
-def published(part: PartJudged) -> str:
+def published(part: JudgedPart) -> str:
     """The published value; for an order, that the margin is above zero."""
     if part.part.published is None:
         return "margin > 0"
     return f"{part.part.published} {part.part.unit}".rstrip()
 
 
-def worst(judged: Judged) -> PartJudged | None:
+def worst(judged: JudgedClaim) -> JudgedPart | None:
     """The part that decided the verdict; the first of several."""
     return next((part for part in judged.parts if part.verdict == judged.verdict), None)
 
 
-def claim_rows(judged: Iterable[Judged]) -> list[list[str]]:
+def claim_rows(judged: Iterable[JudgedClaim]) -> list[list[str]]:
     """One row per claim: id, tag, statement, published, measured, seeds, verdict."""
     rows = []
     for each in judged:
@@ -55,13 +55,13 @@ def claim_rows(judged: Iterable[Judged]) -> list[list[str]]:
 CLAIM_HEADER = ("claim", "tag", "statement", "published", "measured", "seeds", "verdict")
 
 
-def counts(made: PaperMade) -> str:
+def counts(made: MeasuredPaper) -> str:
     """How many claims have which verdict, as text."""
     found = made.counts()
     return ", ".join(f"{found[verdict]} {verdict}" for verdict in _ORDER if found[verdict])
 
 
-def scores(made: PaperMade) -> list[tuple[str, int, int]]:
+def scores(made: MeasuredPaper) -> list[tuple[str, int, int]]:
     """Numbers that match or are near, and orders that hold: label, how many, of how many."""
     judged = [each for item in made.items for each in item.claims if each.verdict != "not covered"]
     numbers = [each for each in judged if each.claim.tag != "order"]
@@ -73,11 +73,11 @@ def scores(made: PaperMade) -> list[tuple[str, int, int]]:
     ]
 
 
-def _good(judged: Sequence[Judged], verdicts: tuple[str, ...]) -> int:
+def _good(judged: Sequence[JudgedClaim], verdicts: tuple[str, ...]) -> int:
     return sum(each.verdict in verdicts for each in judged)
 
 
-def seeds(made: ItemMade) -> str:
+def seeds(made: MeasuredItem) -> str:
     """How often each case was run here and in the paper; empty where nothing is run."""
     count = made.plan.seeds
     if not count:
@@ -86,7 +86,7 @@ def seeds(made: ItemMade) -> str:
     return f"Each case: {here}, {made.item.published_runs or 'not stated'} in the paper."
 
 
-def value_table(made: ItemMade) -> Table:
+def value_table(made: MeasuredItem) -> Table:
     """Every measured value of an item with mean over the seeds and half of its interval."""
     rows = []
     for key, value in made.values.items():

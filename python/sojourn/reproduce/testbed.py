@@ -13,7 +13,7 @@ class Testbed:
     Attributes:
         items: those that run on the kernel.
         note: how the kernel of today differs from the paper's, and what it cannot be set to.
-        notes: by item, what a reader has to know there, instead of the simulator's note.
+        notes: by item, the note for readers instead of the simulator's.
         missing: by item, why it does not run; the others were not measured on a testbed.
         differs: by claim, such as ``F2-6``, why it does not hold on the kernel.
     """

@@ -34,7 +34,7 @@ _RANK: tuple[ClaimVerdict, ...] = (
 
 
 @dataclass(frozen=True)
-class PartJudged:
+class JudgedPart:
     """A part of a claim, measured.
 
     Attributes:
@@ -51,15 +51,15 @@ class PartJudged:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim, measured: the verdict is that of its worst part."""
 
     claim: Claim
-    parts: tuple[PartJudged, ...]
+    parts: tuple[JudgedPart, ...]
     verdict: ClaimVerdict
 
 
-def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
+def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClaim:
     """Measure and judge a claim.
 
     Args:
@@ -69,21 +69,21 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> Judged:
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
     verdicts: list[ClaimVerdict] = [part.verdict for part in parts] or ["no value"]
-    return Judged(claim, parts, max(verdicts, key=_RANK.index))
+    return JudgedClaim(claim, parts, max(verdicts, key=_RANK.index))
 
 
-def not_covered(claim: Claim) -> Judged:
+def not_covered(claim: Claim) -> JudgedClaim:
     """A claim about an item that cannot be made here yet."""
-    return Judged(claim, (), "not covered")
+    return JudgedClaim(claim, (), "not covered")
 
 
-def _judge_part(tag: Tag, part: Part, pooled: Values, by_seed: Sequence[Values]) -> PartJudged:
+def _judge_part(tag: Tag, part: Part, pooled: Values, by_seed: Sequence[Values]) -> JudgedPart:
     spread = estimate([_measure(part, values) for values in by_seed])
     if part.published is None:
         margin = spread.mean if by_seed else _measure(part, pooled)
-        return PartJudged(part, margin, spread, _of_order(margin, spread, bool(by_seed)))
+        return JudgedPart(part, margin, spread, _of_order(margin, spread, bool(by_seed)))
     found = _measure(part, pooled)
-    return PartJudged(part, found, spread, _of_number(tag, part, found))
+    return JudgedPart(part, found, spread, _of_number(tag, part, found))
 
 
 def _measure(part: Part, values: Values) -> float:

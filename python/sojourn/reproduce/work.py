@@ -137,7 +137,7 @@ def make(
 
 
 def pool(plan: Plan, cache: Cache) -> dict[str, Pool]:
-    """The replicas of every case, read from the cache; damaged ones are made again."""
+    """The replicas of every case, read from the cache; damaged ones are repeated."""
     return {
         key: Pool([_kept(run, cache) for run in runs], json.loads(runs[0].scenario.resolved_json()))
         for key, runs in plan.cases.items()

@@ -42,7 +42,8 @@ def tewma(
     """A rate of events as a time-exponentially weighted moving average (TEWMA).
 
     An event weighs ``exp(-age / memory) / memory``, so that a constant rate of events gives that
-    rate once the memory is full (`codel-act` draws drop rates with a memory of 500 ms).
+    rate once the memory is full (Martin and Menth 2004). Schwarzkopf, Veith and Menth 2016,
+    Figure 5, shows drop rates with a memory of 500 ms, the default.
 
     Args:
         events_s: times of events such as drops, in seconds, not decreasing.

@@ -1,16 +1,22 @@
 """Control theory of AQMs: fluid models, loops, margins, and how far they hold.
 
 `analyse` gives margins over a grid, `loop` and `bode` the loop itself, `respond` integrates the
-nonlinear equations, `make_map` sets predictions against runs of the packet simulator, `design`
-chooses gains. Everything returns plain arrays with their units in their names. docs/stability.md
-derives the equations.
+nonlinear equations, `make_map` compares predictions with runs of the packet simulator, `design`
+chooses gains, `pie_paper` computes Figures 13 to 16 of Pan et al. 2013. Everything returns plain
+arrays with their units in their names. docs/stability.md derives the equations.
+
+`model` has TCP and the AQMs around their operating points, `loops` the transfer functions, margins
+and responses in time, `study` what is computed with them. Each imports those before it only.
 """
 
-from sojourn.stability.analysis import Bode, Stability, analyse, bode, loop
-from sojourn.stability.gains import Design, design
-from sojourn.stability.map import Map, Point, make_map
-from sojourn.stability.margin import Margins, margins
-from sojourn.stability.response import Response, Step, respond
+from sojourn.stability.loops.margin import Margins, margins
+from sojourn.stability.loops.open_loop import Bode, bode, loop
+from sojourn.stability.loops.response import Response, Step, respond
+from sojourn.stability.study import pie_paper
+from sojourn.stability.study.analysis import Stability, analyse
+from sojourn.stability.study.design import Design, design
+from sojourn.stability.study.grid import Point
+from sojourn.stability.study.map import Map, make_map
 
 __all__ = [
     "Bode",
@@ -27,5 +33,6 @@ __all__ = [
     "loop",
     "make_map",
     "margins",
+    "pie_paper",
     "respond",
 ]

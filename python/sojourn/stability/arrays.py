@@ -1,4 +1,4 @@
-"""The types of arrays that this room hands around."""
+"""Array types of this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper says of delays: the start, distributions, the windows of figure 6."""
+"""The paper's claims about delays: the start, distributions, the windows of Figure 6."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sojourn.reproduce.paper import (
 
 
 def _t1_numbers() -> list[Claim]:
-    """T1-1 to T1-18: the cells that the catalogue lists, row by row."""
+    """T1-1 to T1-18: cells of Table I, row by row."""
     cells = {
         1: ((4.54, 9.22), (4.54, 9.22), (16.13, 32.14)),
         4: ((8.79, 17.67), (6.60, 11.63), (15.79, 24.89)),

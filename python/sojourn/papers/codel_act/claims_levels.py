@@ -1,4 +1,4 @@
-"""What the paper says of levels: sweeps, state variables, drop rates, utilisation."""
+"""The paper's claims about levels: sweeps, state variables, drop rates, utilisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the paper share: AQMs, the dumbbell, what is done for every n."""
+"""What all experiments of the paper use: AQMs, the dumbbell, grids of cases over n."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ AQMS = {"codel": "CoDel", "codel_act": "CoDel-ACT", "pie": "PIE"}
 KIND = {"codel": "codel@draft", "codel_act": "codel@act", "pie": "pie@ietf_draft"}
 TARGET_MS = 5.0
 RATE_BPS = 10e6
-# A frame: 1500 B of IP and 7 B of PPP (catalogue 0.4).
+# A frame: 1500 B of IP and 7 B of PPP (fact papers-1).
 PACKET_S = 1507 * 8 / RATE_BPS
 COLOURS = {aqm: style.colour_of(aqm) for aqm in AQMS}
 OF_FLOWS = dict(zip((1, 4, 8, 16, 64), style.PALETTE, strict=False))
 # Only data after 10 s enter averages.
 WARMUP_S = 10.0
 QD = "queuing delay [ms]"
-# Where more than one flow is there.
+# More than one flow.
 BUSY = (4, 16, 64)
 FAMILY = ("codel", "codel_act")
 UTIL = "util_pct"
@@ -35,13 +35,13 @@ def scenario(
     sample: str = "1s",
     settings: Mapping[str, str | int] | None = None,
 ) -> Scenario:
-    """So many saturated clients on a one-sided dumbbell (catalogue 2.1).
+    """Saturated clients on the one-sided dumbbell of Schwarzkopf, Veith and Menth 2016.
 
     Args:
         aqm: a key of `KIND`.
         flows: n.
-        rtt_ms: 10 or 100; the split at 100 ms is chosen: all of it on the bottleneck.
-        duration_s: the paper does not print it; 100 s is chosen.
+        rtt_ms: 10 or 100; at 100 ms all of it is on the bottleneck (our choice: not printed).
+        duration_s: 100 s (our choice: not printed).
         sample: time between samples.
         settings: parameters of the AQM other than the defaults.
     """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-_ASKS = (
-    "most of 64 flows wait for a timeout, and what a sender does after one decides. Linux 2.6.29 "
-    "asks with two new packets whether a timeout was spurious, takes all that is out for lost if "
-    "not, and lets three packets go (tcp_process_frto, tcp_enter_frto_loss)."
+_F_RTO = (
+    "of 64 flows most wait for a timeout, so the result depends on what a sender does after one. "
+    "Linux 2.6.29 tests with two new packets whether a timeout was spurious; if not, it takes all "
+    "packets in flight for lost and sends three (tcp_process_frto, tcp_enter_frto_loss)."
 )
 _PERIOD = (
     "PIE's gains are per update and are not scaled with t_update here, as in the draft's formula. "
@@ -23,12 +23,12 @@ DIFFERS = {
     "many are in slow start together, and with 64 the buffer of 200 ms is nearly full.",
     "F1-6": "the delay is down to half of its peak after 3.3 s: it falls slowly, and the paper "
     "does not say which delay it calls large.",
-    "F1-7": "the runs part at the first drop that finds a count above one; with 4 flows and three "
-    "seeds, how many drops come before that varies more than what is asked for.",
-    "F2-9": "for CoDel the queue that packets met is 3.5 packets above the delay of those sent, "
+    "F1-7": "the runs diverge at the first drop with a count above one; with 4 flows and three "
+    "seeds, the number of drops before it varies by more than the claim allows.",
+    "F2-9": "CoDel's queue at arrivals is 3.5 packets longer than the delay of packets sent, "
     "for CoDel-ACT 0.8; for PIE it is -0.5, because the packet in service delays but does not "
-    "queue. Counting the arriving packet too the three are 4.5, 1.8 and 0.5. Where the paper "
-    "samples the queue it does not say.",
+    "queue. With the arriving packet included the three are 4.5, 1.8 and 0.5. The paper does not "
+    "say where it samples the queue.",
     "F3-4": "with one flow the mean at a target of 5 ms is 5.7 ms: the window's sawtooth is deeper "
     "than the target, and the queue cannot be shorter than empty.",
     "X1-1": "CoDel-ACT's mean with 4 flows is 5.7, 6.6 and 6.8 ms at 25, 100 and 200 ms: count "
@@ -39,17 +39,17 @@ DIFFERS = {
     "X1-5": _PERIOD,
     "X1-9": "with 64 flows the link is busy for 100.00 % of the time at every interval; what is "
     "left is noise.",
-    "F4-8": "CoDel-ACT's count is there after 3.9, 6.2 and 7.5 s (n = 4, 16, 64), PIE's p after "
-    "0.5, 0.5 and 0.6 s; with three seeds the interval is wide for 16 flows.",
-    "F5-3": f"{_ASKS} The rate is at 90 % of its level after 3.3 s, although p is after 0.6 s: in "
+    "F4-8": "CoDel-ACT's count takes 3.9, 6.2 and 7.5 s (n = 4, 16, 64), PIE's p 0.5, "
+    "0.5 and 0.6 s; with three seeds the interval is wide for 16 flows.",
+    "F5-3": f"{_F_RTO} The rate is at 90 % of its level after 3.3 s, although p is after 0.6 s: in "
     "between most flows are silent. With the F-RTO of later kernels, which sends no third packet, "
-    "it is after 1.0 s (three seeds).",
-    "F5-4": "PIE is there after 3.9 s, CoDel-ACT after 7.0, CoDel after 10.5 +- 7.1: its rate "
-    "creeps up, so that noise decides when it is first at 90 % of its level.",
+    "it gets there after 1.0 s (three seeds).",
+    "F5-4": "PIE takes 3.9 s, CoDel-ACT 7.0, CoDel 10.5 +- 7.1: its rate rises slowly, so that "
+    "noise decides when it first reaches 90 % of its level.",
     "F5-5": "with 4 and 16 flows the order holds (20, 43, 57 and 110, 134, 146 drops per second). "
     "With 64 it is 350, 360 and 388, the first two within the noise of three seeds: the load "
     "decides how many packets have to go.",
-    "F6-3": "it does in the mean, 41.8 ms after the loss against 25.3, but over three seeds the "
+    "F6-3": "the means agree, 41.8 ms after the loss against 25.3, but over three seeds the "
     "interval is +- 21 ms: a run of 51 s has few losses.",
     "F6-8": "at n = 16 CoDel-ACT's phases are 5 ms shorter, 33.1 against 38.0 ms: the delay falls "
     "below 5 ms after fewer drops. At n = 4 and 64 all three orders hold.",

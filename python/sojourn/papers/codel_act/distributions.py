@@ -30,9 +30,9 @@ def _f2_cases(_profile: Profile) -> dict[str, Case]:
 
 
 def _seen(packets: Packets) -> Floats:
-    """The queue that each accepted packet met on arrival, in packets; those gone after 10 s.
+    """Queue length in packets at the arrival of each accepted packet that left after 10 s.
 
-    Packets that CoDel drops at the head have met a queue too, and a longer one than most.
+    Packets that CoDel drops at the head count too; they found a longer queue than most.
     """
     accepted = packets.left_s != packets.arrived_s
     arrived = packets.arrived_s[accepted & (packets.left_s >= WARMUP_S)]
@@ -144,7 +144,7 @@ def _t1_tables(values: Values) -> list[Table]:
 ITEMS = (
     Item("F2", "Distributions of queuing delay and queue length, n = 16", cases=_f2_cases,
         seeds=Seeds(3, 10), measure=_f2_measure, figures=_f2_figures,
-        note="Queue length: what a packet met when it was accepted, times 1.2056 ms per packet; "
+        note="Queue length: as each accepted packet found it, times 1.2056 ms per packet; "
         "packets dropped at the head count, since they were in the queue."),
     Item(
         "T1",
@@ -155,8 +155,8 @@ ITEMS = (
         measure=_t1_measure,
         tables=_t1_tables,
         note="The run length is not printed: 10 to 100 s is the primary window, 10 to 510 s (full "
-        "profile) is printed beside it. For 100 ms all of the RTT lies on the bottleneck (chosen). "
-        "Socket buffers are not printed and never limit here (chosen): with INET's 80000 B a "
+        "profile) is printed beside it. For 100 ms all of the RTT is on the link (our choice). "
+        "Socket buffers are not printed and never limit here (our choice): with INET's 80000 B a "
         "window is 40 segments, and PIE with one flow at 10 ms would never see the third of the "
         "buffer that switches it on (mean 36 ms; the paper has 16).",
     ),

@@ -61,11 +61,11 @@ def _f1_measure(pools: Pools) -> dict[str, float]:
 
 
 def _same_until(one: Packets, two: Packets) -> float:
-    """When two runs part: the first packet that does not leave at the same time in both."""
+    """When two runs diverge: the first packet that leaves at different times."""
     a, b = np.sort(one.left_s[one.is_sent]), np.sort(two.left_s[two.is_sent])
     shorter = min(len(a), len(b))
-    parted = np.flatnonzero(np.abs(a[:shorter] - b[:shorter]) > 1e-9)
-    return float(a[parted[0]]) if parted.size else float(a[shorter - 1])
+    diverged = np.flatnonzero(np.abs(a[:shorter] - b[:shorter]) > 1e-9)
+    return float(a[diverged[0]]) if diverged.size else float(a[shorter - 1])
 
 
 def _f1_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:

@@ -13,6 +13,7 @@ from sojourn.plots.data import Floats
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Values
 from sojourn.reproduce.pool import Packets
+from sojourn.running import series
 
 
 def _f4_cases(_profile: Profile) -> dict[str, Case]:
@@ -68,7 +69,7 @@ GRID_S = np.arange(0.0, 100.0, 0.02)
 
 
 def _drop_rate(packets: Packets) -> Floats:
-    return measures.tewma(measures.losses_s(packets), GRID_S)
+    return np.asarray(series.tewma(measures.losses_s(packets).tolist(), GRID_S.tolist()))
 
 
 def _f5_measure(pools: Pools) -> dict[str, float]:

@@ -10,7 +10,8 @@ from sojourn.papers.codel_act.common import AQMS, OF_FLOWS, scenario
 from sojourn.plots.curves import Curve, Panel, curves
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Values
 
-THRESHOLDS_MS = (1, 2, 3, 5, 7.5, 10, 12.5, 16, 20, 25, 30)  # chosen: the abscissa is not printed
+# Our choice: the values on the abscissa are not printed.
+THRESHOLDS_MS = (1, 2, 3, 5, 7.5, 10, 12.5, 16, 20, 25, 30)
 INTERVALS_MS = (25, 50, 75, 100, 125, 150, 200)
 UPDATES_MS = (2, 4, 8, 16, 32, 64, 100, 150)
 
@@ -109,7 +110,7 @@ def _x1_figures(pools: Pools, values: Values) -> Mapping[str, Figure]:
 ITEMS = (
     Item("F3", "Mean delay and utilisation against the delay threshold", cases=_f3_cases,
         seeds=Seeds(3, 20), published_runs="20 runs", measure=_sweep_measure, figures=_f3_figures,
-        note="The abscissa is not printed and chosen; PIE's threshold is its target."),
+        note="The abscissa is our choice: it is not printed. PIE's threshold is its target."),
     Item("X1", "Mean delay and utilisation against the time-scale parameter (prose)",
         cases=_x1_cases, seeds=Seeds(3, 20), published_runs="20 runs", measure=_sweep_measure,
         figures=_x1_figures),

@@ -46,7 +46,7 @@ def _phases(packets: Packets, start_s: float, end_s: float) -> list[Floats]:
 
 
 def _window(packets: Packets, start_s: float, end_s: float) -> dict[str, float]:
-    """What is seen in a window: phases, spacings, zero delays, what follows a phase."""
+    """Statistics of a window: phases, spacings, zero delays, the delay after a phase."""
     t_s, delay_s = measures.departures(packets, start_s, end_s)
     phases = _phases(packets, start_s, end_s)
     drops = np.concatenate([*phases, []])

@@ -1,8 +1,8 @@
 """Khademi, Ros and Welzl 2013: the new AQM kids on the block; CoDel, PIE and Adaptive RED.
 
-`common` has what the parts share; `wired`, `flows` and `wlan` the experiments; `claims` and
-`claims_flows` what the report says of the wired ones; `differs` why some of it does not hold here;
-`testbed` what runs on the kernel of today, `differs_kernel` why some of it does not hold there.
+`common` has AQMs and scenarios; `wired`, `flows` and `wlan` the experiments; `claims` and
+`claims_flows` the report's claims about the wired ones; `differs` says why some do not hold here;
+`testbed` has what runs on today's kernel, `differs_kernel` why some claims do not hold there.
 """
 
 from __future__ import annotations

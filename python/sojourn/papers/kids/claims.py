@@ -1,4 +1,4 @@
-"""What the report says of targets, time scales and round-trip times: Figures 2 to 8."""
+"""The report's claims about targets, time scales and round-trip times: Figures 2 to 8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report says of flow queues and ECN: Figures 11 to 14, Table 5, and across figures."""
+"""The report's claims about flow queues and ECN: Figures 11 to 14, Table 5, across figures."""
 
 from __future__ import annotations
 

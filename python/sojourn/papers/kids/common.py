@@ -1,4 +1,4 @@
-"""What the parts of the report share: AQMs, the wired dumbbell, measures and boxes."""
+"""What all experiments of the report use: AQMs, the wired dumbbell, measures and boxes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ COLOURS = {name: style.colour_of(aqm) for aqm, name in NAMES.items()}
 TARGETS_MS = (1, 5, 10, 20, 30)
 # Flows in all: 1, 4 and 16 per sender, 4 senders.
 LEVELS = {"light": 4, "moderate": 16, "heavy": 64}
-# What a packet's path RTT has beside base RTT and queuing delay: its transmission at the bottleneck
-# and on the access link, and that of its acknowledgement.
+# A packet's path RTT less base RTT and queuing delay: its transmission at the bottleneck and on the
+# access link, and that of its acknowledgement (fact papers-5).
 TRANSMISSION_S = 1500 * 8 / 10e6 + 1500 * 8 / 100e6 + 40 * 8 / 100e6
 BIN_S = 5
-# Flows in all where flow queues are compared (chosen).
+# Flows in all where flow queues are compared (our choice).
 FLOWS = (4, 16, 32, 64)
 
 
 def _ared(target_ms: int) -> str:
     """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode.
 
-    The weight of the average is what tc, which has no other, computes from thresholds without a
-    burst: 1/4 at 5 ms (chosen). With 1/1024, next to the 0.0012 of Floyd et al., ARED at 5 ms moves
-    8.5, 8.3 and 8.5 Mbit/s by load (light, moderate, heavy), not 8.5, 9.3 and 9.5 (three seeds).
+    The weight of the average is the one that tc computes from thresholds if no burst is given: 1/4
+    at 5 ms (our choice: the report gives no burst). With 1/1024, next to the 0.0012 of Floyd,
+    Gummadi and Shenker 2001, goodput at 5 ms is 8.5, 8.3 and 8.5 Mbit/s under light, moderate and
+    heavy load, not 8.5, 9.3 and 9.5 (three seeds).
     """
     low, high = (1500, 3000) if target_ms == 1 else (target_ms * 625, target_ms * 1875)
     return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms"
@@ -48,7 +49,7 @@ def queue(
     """The AQM with 1000 packets of room.
 
     The PIE of the report is a kernel module that was not published; its heuristics are those of the
-    first mainline version (chosen), whose ECN is by an author of the report.
+    first mainline version (our choice: its ECN is by an author of the report).
     """
     text = {
         "codel": f"codel@linux:target={target_ms}ms,interval={interval_ms}ms",
@@ -61,7 +62,7 @@ def queue(
 
 
 def scenario(aqm_text: str, flows: int, *, rtt_ms: int = 100, ecn: bool = False) -> Scenario:
-    """The wired dumbbell: 10 Mbit/s counting 1500 B per full packet, 60 s (300 s at 500 ms)."""
+    """The wired dumbbell: 10 Mbit/s, 60 s (300 s at 500 ms); 1500 B per packet (fact papers-4)."""
     return Scenario(
         name=f"kids-{flows}-flows-rtt{rtt_ms}",
         duration="300s" if rtt_ms == 500 else "60s",
@@ -154,7 +155,7 @@ def panel(
 BOXES = "whiskers 10 and 90 %, box 25 and 75 %"
 TARGET_GROUPS = {f"target{ms}ms": f"{ms}" for ms in TARGETS_MS}
 SEEDS = Seeds(3, 10)
-# The AQMs that Adaptive RED is held against.
+# The AQMs that Adaptive RED is compared with.
 PAIR = ("codel", "pie")
 GOODPUT = "goodput5s.p50_mbps"
 

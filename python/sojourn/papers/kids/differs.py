@@ -1,12 +1,12 @@
 """Why claims of the report do not hold in the simulator, with the experiment that shows it.
 
 Numbers without a remark are those of the full profile, ten seeds; delays are the report's, with
-the 1.3 ms of transmission that a path's RTT has beside its base. `differs_kernel` tells of the
+the 1.3 ms of transmission that a path's RTT contains (fact papers-5). `differs_kernel` has the
 real kernel.
 """
 
 _HOLDS_TARGET = (
-    "PIE holds its target here at every load, and no PIE we have does what the report saw. Medians "
+    "PIE holds its target here at every load; no PIE that we have acts as in the report. Medians "
     "at a target of 5 ms under light, moderate and heavy load: PIE 4.9, 5.9 and 4.8 ms, ARED 3.5, "
     "5.6 and 7.1, CoDel 3.7, 16.4 and 34.3; PIE's 90th percentile falls, 17.6, 13.9 and 10.9 ms. "
     "The first mainline version (Linux 3.14), run in its integers, has 5.2, 5.9 and 4.2 ms; behind "
@@ -20,24 +20,24 @@ _HOLDS_TARGET = (
 )
 _SOURCE = (
     "Shaper and device are not the cause: with HTB, or with Ethernet and byte queue limits of "
-    "1514 B, medians of all three AQMs move by less than 1.2 ms, and so do those of a RED that is "
-    "never told of idle times, as under HTB (three seeds)."
+    "1514 B, medians of all three AQMs move by less than 1.2 ms, and so do those of a RED that "
+    "does not detect idle periods, as under HTB (three seeds)."
 )
 _ISOLATED = (
     "the median falls by 17 % at 4 flows (3.7 to 3.1 ms), 73 % at 16 and 87 % at 64 (34.3 to 4.4 "
-    "ms). On the real kernel 6.1 it falls by 25, 72 and 77 %: what flow queues do to a packet that "
-    "no other of its flow precedes does not depend on how many flows there are, CoDel's delay does."
+    "ms). On the real kernel 6.1 it falls by 25, 72 and 77 %: the delay in a flow queue of a "
+    "packet alone in it does not depend on the number of flows, CoDel's delay does."
 )
 _TIMES_RTT = (
-    "with an interval of 5 ms, a twentieth of the RTT, CoDel drops again before the first drop is "
-    "felt. Moderate load loses 5.5 % (9.59 to 9.07 Mbit/s) and the real kernel 6.1 the same (9.58 "
-    "to 9.05); heavy load loses 0.7 %."
+    "with an interval of 5 ms, a twentieth of the RTT, CoDel drops again before the first drop "
+    "takes effect. Moderate load loses 5.5 % (9.59 to 9.07 Mbit/s), as on the real kernel 6.1 "
+    "(9.58 to 9.05); heavy load loses 0.7 %."
 )
 _STATIONS = (
-    "PIE holds the queue it sees: sojourn times at the access point are 87, 125 and 116 ms under "
+    "PIE controls its own queue: sojourn times at the access point are 87, 125 and 116 ms under "
     "light, moderate and heavy load, CoDel's 114, 584 and 792, ARED's 256, 613 and 734. The rest "
     "of the uploads' RTT waits in the stations' own queues, without an AQM. How long these were is "
-    "not stated; 1000 packets were chosen. With 100 packets there PIE's medians are 266, 390 and "
+    "not stated; 1000 packets are our choice. With 100 packets PIE's medians are 266, 390 and "
     "402 ms, CoDel's 265, 399 and 716, ARED's 264, 412 and 503: PIE constant and lowest under "
     "moderate and heavy load, as in the report (three seeds)."
 )
@@ -54,7 +54,7 @@ _NO_SYN = (
 )
 DIFFERS = {
     "F2-5": "CoDel is above ARED at every target. PIE is above CoDel at targets up to 20 ms (7.93 "
-    "against 7.50 Mbit/s at 5 ms): its rule against early drops lets short queues be. The real "
+    "against 7.50 Mbit/s at 5 ms): its rule against early drops spares short queues. The real "
     "kernel 6.1 has 8.27 against 7.61.",
     "F3-1": f"true of CoDel. Of PIE not: {_HOLDS_TARGET} {_SOURCE}",
     "F3-2": f"true of CoDel but for noise under light load. Of PIE not: {_HOLDS_TARGET}",
@@ -87,7 +87,7 @@ DIFFERS = {
     "at 16 flows it is 18 and 17 %.",
     "T5-1": f"1.00 at one flow per sender: {_COUNTS_SIGNALS}",
     "T5-3": "marking is frequent (6.3 % of arrivals) where dropping is rare (0.6 %): the order "
-    "is the report's, the ratio is larger (9.6 against 6.6; 8.0 counted per second). It hangs on "
+    "is the report's, the ratio is larger (9.6 against 6.6; 8.0 counted per second). It depends on "
     "the weight of RED's average, which tc computes from a burst that the report does not give: "
     "1/4 by default here, 2.0 with 1/1024, the weight of Floyd et al. (three seeds). The real "
     "kernel 6.1 has 7.0 with the default.",
@@ -95,7 +95,7 @@ DIFFERS = {
     "T5-8": "CoDel and PIE at one flow per sender have 1.00 with intervals of 0.02 and 0.03: no "
     f"difference. Of CoDel: {_COUNTS_SIGNALS}",
     "F13-1": "significant for ARED and at 16 flows per sender for all. At 4 CoDel's median is 5.2 "
-    "% higher with ECN (17.5 against 16.4 ms) with an interval of 3.4 %, where 5 % is asked for; "
+    "% higher with ECN (17.5 against 16.4 ms) with an interval of 3.4 %, where 5 % is required; "
     "the real kernel 6.1 has 7 %.",
     "F13-2": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
     "F13-3": f"ARED's median rises by 12 ms from 1 to 16 flows per sender, PIE's by 10. {_NO_SYN} "

@@ -22,13 +22,13 @@ _FALLBACK = (
     "In the simulator, where hosts are those of 3.8, "
 )
 _TIMES_RTT = (
-    "with an interval of 5 ms, a twentieth of the RTT, CoDel drops again before the first drop is "
-    "felt. Moderate load loses 5.5 % (9.58 to 9.05 Mbit/s), in the simulator the same."
+    "with an interval of 5 ms, a twentieth of the RTT, CoDel drops again before the first drop "
+    "takes effect. Moderate load loses 5.5 % (9.58 to 9.05 Mbit/s), in the simulator the same."
 )
 _NOISE = "the difference is that of noise over three seeds; with ten the simulator's "
 KERNEL = {
     "F2-5": "CoDel is above ARED. PIE is above CoDel at every target (8.27 against 7.61 Mbit/s at "
-    "5 ms): its rule against early drops lets short queues be.",
+    "5 ms): its rule against early drops spares short queues.",
     "F3-1": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
     "F3-2": f"true of CoDel but for noise under light load. Of PIE not: {_HOLDS_TARGET}",
     "F3-3": "the 10th percentile under light load is that of an empty queue for the targets 1 and "
@@ -39,14 +39,14 @@ KERNEL = {
     "F3-8": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
     "F5-1": "light load: 4.4 ms at an interval of 100 ms, 3.7 at 30 and 2.7 at 5. "
     + _NOISE
-    + "3.7, 3.5 and 2.5 ms fall beyond doubt.",
+    + "3.7, 3.5 and 2.5 ms fall significantly.",
     "F5-2": f"it loses 5.5 %, in the simulator 4.7 %. {_TIMES_RTT}",
     "F5-3": _TIMES_RTT,
     "F6-1": f"updates every 5 ms make gains six times as high, and moderate load does worse with "
     f"them (7.0 ms against 4.9 at 100 ms). {_HOLDS_TARGET}",
     "F6-2": "9.05 Mbit/s with updates every 5 ms, 9.34 with 100 ms. "
     + _NOISE
-    + "8.82 and 9.30 differ beyond doubt.",
+    + "8.82 and 9.30 differ significantly.",
     "F6-3": "the fall from 30 to 5 ms is nil under light load and a rise of a fifth under heavy "
     "load, with wide intervals: " + _HOLDS_TARGET,
     "F6-4": "PIE holds its target with updates every 30 ms already: 5.7 ms there and at 5 ms.",

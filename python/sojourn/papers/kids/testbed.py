@@ -3,9 +3,7 @@
 from sojourn.papers.kids.differs_kernel import KERNEL
 from sojourn.reproduce.testbed import Testbed
 
-_READ_BACK = (
-    "compares what the simulator is told; what the kernel is told is read back in every run"
-)
+_READ_BACK = "compares the simulator's configuration; the kernel's is read back in every run"
 _WIRELESS = "engine linux has no wireless LAN"
 
 TESTBED = Testbed(
@@ -13,8 +11,8 @@ TESTBED = Testbed(
     note="On engine linux hosts and router are the kernel named above, not Linux 3.8 and 3.10. Its "
     "reno has RACK and tail loss probes. Its PIE is RFC 8033's: no early drop below half the "
     "target and 20 %, drops instead of marks above 10 %, a burst allowance of 150 ms. ARED and "
-    "its thresholds are the report's. The shaper is CBS, not HTB, under which RED never learns "
-    "that it is idle (in the simulator that moves ARED's medians by 1.1 ms at most). A flow whose "
+    "its thresholds are the report's. The shaper is CBS, not HTB, under which RED does not detect "
+    "idle periods (in the simulator that moves ARED's medians by 1.1 ms at most). A flow whose "
     "SYN is dropped goes on without ECN, as on Linux since 4.1. Access links of 100 Mbit/s are "
     "one for a group.",
     notes={

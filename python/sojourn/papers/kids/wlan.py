@@ -52,17 +52,17 @@ STATIONS = 4
 RTT_S = 0.1
 # ath5k holds 50 frames per queue (base.h: ATH5K_TXQ_LEN_MAX, a quarter of ATH_TXBUF = 200).
 DRIVER = Device(packets=50)
-# Minstrel near the access point, as one rate: the error rate is the middle of the 1 to 5 % that
-# frames fail on such a channel (chosen).
+# Minstrel near the access point as one rate; 1 to 5 % of frames fail on such a channel (our choice:
+# the middle, for the report gives no error rate).
 CELL = Wlan(rate="54mbit", error_rate=0.03)
-# The report sizes ARED by 27 Mbit/s: a target of 5 ms is 16,875 B, thresholds half and 1.5 of it.
+# The report sizes ARED by 27 Mbit/s (fact papers-6).
 _ARED = "ared@kids:min_th=8437B,max_th=25312B,target_delay=5ms,limit=1000p"
 
 
 def scenario(aqm: str, flows: int, *, mixed: bool = False) -> Scenario:
     """Downloads to four stations for 180 s; mixed, each station uploads as many.
 
-    Stations queue 1000 packets (Linux's txqueuelen) above the same driver (chosen).
+    Stations queue 1000 packets (Linux's txqueuelen) above the same driver (our choice).
 
     Args:
         aqm: at the access point, target 5 ms.
@@ -117,7 +117,7 @@ def _cases(mixed: bool) -> dict[str, Case]:
 
 
 def _of_class(pool: Pool, way: str) -> dict[str, float]:
-    """Path RTT, what of it is no base RTT, and goodput in bins of 5 s, of one direction."""
+    """Path RTT, the part of it above the base RTT, and goodput per 5 s, of one direction."""
     rtt = pool.distribution(f"class/{way}/rtt")
     values = measures.under("rtt", measures.delays(rtt))
     values |= measures.under("qd", measures.delays(rtt, -RTT_S))
@@ -157,9 +157,7 @@ def _topology(_values: Values) -> list[Table]:
         [f"station {i}", "access point", "802.11g, 54 Mbit/s", "1000 packets, 50 frames below"]
         for i in range(1, STATIONS + 1)
     ]
-    return [
-        Table("Who sends to whom; those on 802.11g contend", ("from", "to", "over", "queue"), rows)
-    ]
+    return [Table("Links; those over 802.11g contend", ("from", "to", "over", "queue"), rows)]
 
 
 _NOTE = (
@@ -195,7 +193,7 @@ MIXED = Item(
     measure=lambda pools: _measure(pools, "upload", "download"),
     figures=lambda _pools, values: _figure("F10", "802.11g: uploads of the mix", values),
     note=f"{_NOTE} Every station has as many uploads as downloads, so that `light` "
-    "is four of each (chosen).",
+    "is four of each (our choice).",
 )
 
 _PAIR = ("codel", "pie")

@@ -164,7 +164,7 @@ def _f4_figures(pools: Pools, values: Values) -> Mapping[str, Figure]:
 _NO_WARMUP = "No warm-up is removed; F2 prints a variant without the first 5 s beside it."
 _SIZE = (
     "Packets of 1500 B follow from the sizes of the files in S2, all whole segments of 1460 B; "
-    "delayed ACKs are chosen: the paper prints neither."
+    "delayed ACKs are our choice: the paper prints neither."
 )
 
 

@@ -1,4 +1,4 @@
-"""What the paper says."""
+"""The claims of the paper."""
 
 from __future__ import annotations
 

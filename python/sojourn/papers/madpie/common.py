@@ -1,4 +1,4 @@
-"""What the parts of the paper share: AQMs, flows, the three scenarios."""
+"""What all experiments of the paper use: AQMs, flows, the three scenarios."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ S1_AQMS, S2_AQMS, S3_AQMS = (
     ("pie", "madpie", "codel"),
 )
 S1_RTTS, S2_RTTS = (100, 500), (100, 300, 500)
-# Files are whole segments: 10, 30, 50 and 70 of 1460 B are the 15, 44, 73 and 102 kB of the paper,
-# which prints no decimals. A file of 15000 B would be one segment, and a round trip, longer.
+# Files are whole segments (fact papers-2). 15000 B would be one segment and a round trip more.
 FILE_BYTES = {kb: segments * 1460 for kb, segments in {15: 10, 44: 30, 73: 50, 102: 70}.items()}
 SIZES_KB = tuple(FILE_BYTES)
 # A packet of 218 B on the bottleneck and on the access link: part of every one-way delay.
 CBR_TRANSMISSION_S = 218 * 8 / 10e6 + 218 * 8 / 100e6
 QD = "queuing delay [ms]"
-# Of Linux 3.17: the Reno that CUBIC is at least as fast as counts acknowledgements, CUBIC packets.
+# Linux 3.17: the Reno-friendly estimate counts acknowledgements, the cubic curve packets.
 _CUBIC = "cubic:friendly_counts_acks=true"
 
 
 def _queue(aqm: str, deterministic_ms: int) -> str:
     """The AQM with the paper's parameters: target 20 ms, update 30 ms, burst allowance 100 ms.
 
-    alpha and beta are not printed; 0.125 and 1.25 Hz are those of the PIE of that time (chosen).
+    alpha and beta are not printed; 0.125 and 1.25 Hz are our choice: the PIE of that time.
     """
     return {
         "droptail": "taildrop",
@@ -40,7 +39,7 @@ def _queue(aqm: str, deterministic_ms: int) -> str:
 
 
 def _bottleneck(queue: str, largest_rtt_ms: int, delay_ms: int) -> dict[str, Link]:
-    """10 Mbit/s; the limit is the BDP in bytes (chosen: the unit is not printed)."""
+    """10 Mbit/s; the limit is the BDP in bytes (our choice: the unit is not printed)."""
     return {
         "bottleneck": Link(
             rate="10mbit", delay=f"{delay_ms}ms", buffer=f"{largest_rtt_ms * 1250}B", queue=queue
@@ -59,7 +58,7 @@ def _link_ms(rtt_ms: int) -> int:
 
 
 def _tcp(name: str, count: int, rtt_ms: int, link_ms: int, app: App) -> FlowGroup:
-    """CUBIC of Linux 3.17 in ns-2; packet size as the files have it, delayed ACKs chosen."""
+    """CUBIC of Linux 3.17 in ns-2; packet size as the files imply, delayed ACKs our choice."""
     return FlowGroup(
         name=name,
         count=count,

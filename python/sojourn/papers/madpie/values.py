@@ -1,4 +1,4 @@
-"""What is measured and drawn of a mix of traffic: calls, short files, bulk flows."""
+"""Measures and figures of a traffic mix: calls, short files, bulk flows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cbr(pool: Pool, traffic: str, rtt_ms: int) -> dict[str, float]:
     values = measures.under("qd", measures.delays(one_way, -base_s))
     values |= measures.under("owd", measures.delays(one_way))
     values |= measures.under("goodput", measures.samples(_cbr_goodput(pool, traffic), "kbps", 1e-3))
-    # A second holds 49.9 datagrams, so 50 are no excess.
+    # 50 datagrams in a second are no excess (fact papers-3).
     excess = np.mean(_cbr_goodput(pool, traffic) > 50.5 * 218 * 8)
     return values | {"goodput.above_87kbps_pct": 100 * float(excess)}
 

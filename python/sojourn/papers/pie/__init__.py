@@ -1,8 +1,7 @@
 """Pan et al. 2013: PIE, a lightweight control scheme against bufferbloat.
 
-`common` has what the parts share; `loads`, `burst`, `changes`, `testbed` and `loop` the
-experiments; `claims` and `claims_loop` what the paper says of them; `differs` why some of it does
-not hold here.
+`common` has AQMs and the dumbbell; `loads`, `burst`, `changes`, `testbed` and `loop` the
+experiments; `claims` and `claims_loop` the paper's claims; `differs` says why some do not hold.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from sojourn.papers.pie.differs import DIFFERS
 from sojourn.reproduce.paper import Item, Paper, explained, not_measured
 
 # fmt: off
-_MEASURED_BY_OTHERS = "a measurement from outside that cannot be made again"
+_MEASURED_BY_OTHERS = "a measurement by others that cannot be repeated"
 _BEFORE = (
     Item("F1", "Ping RTTs over a hotel line", "external", missing=_MEASURED_BY_OTHERS),
     Item("F2", "Histogram of these RTTs", "external", missing=_MEASURED_BY_OTHERS),

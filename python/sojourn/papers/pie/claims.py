@@ -1,4 +1,4 @@
-"""What the paper says of its simulations and of its testbed."""
+"""The paper's claims about its simulations and its testbed."""
 
 from __future__ import annotations
 

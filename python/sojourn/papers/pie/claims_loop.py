@@ -1,4 +1,4 @@
-"""What the paper says of its feedback loop."""
+"""The paper's claims about its feedback loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from sojourn.papers.pie.loop import ROOTS, pair_key
 from sojourn.reproduce.paper import Claim, is_within, more, number, order, several
-from sojourn.stability import pie_paper as theory
+from sojourn.stability.study import pie_paper as theory
 
 _PRINTED, _BARE = "printed.with_delay", "printed.without_delay"
 _PAIRS = [pair_key(pair) for pair in theory.PAIRS]

@@ -1,4 +1,4 @@
-"""What the parts of the paper share: AQMs, flows, the dumbbell."""
+"""What all experiments of the paper use: AQMs, flows, the dumbbell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = {aqm: style.colour_of(aqm.removesuffix("_gentle")) for aqm in NAMES}
 QD = "queuing delay [ms]"
 PIE_2013 = "pie@paper2013:tupdate=30ms,alpha=0.125hz,beta=1.25hz,dq_threshold=10kB,rate_weight=0.5"
 PIE = f"{PIE_2013},target=20ms,max_burst=100ms"
-# Byte mode with packets of 1000 B is chosen; 20 % and 80 % of 2 MB.
+# Byte mode with packets of 1000 B is our choice; 20 % and 80 % of 2 MB.
 RED = "red@floyd:min_th=400kB,max_th=1600kB,max_p=0.1,w_q=0.002,mean_packet_bytes=1000B"
 
 
@@ -59,7 +59,7 @@ def dumbbell(
     sample: str = "1s",
     warmup_s: int = 0,
 ) -> Scenario:
-    """The dumbbell: access links of negligible delay (chosen), all of the RTT on the bottleneck."""
+    """The dumbbell: all of the RTT on the bottleneck, none on access links (our choice)."""
     return Scenario(
         name=f"pie-{name}",
         duration=f"{duration_s}s",

@@ -7,8 +7,8 @@ DIFFERS = {
     "lags of 1 to 10 s, 0.15, that of fifty in 0.13; the difference is that of noise over 20 runs. "
     "The fluctuation is more even: the delay deviates by 10.9 and 8.8 ms.",
     "F6-5": "a burst of 200 ms brings 375 kB more than the link takes; 200 kB fit, the rest, 175 "
-    "packets, is lost in both cases, early or for lack of room. The allowance decides when, not "
-    "how many. At 100 ms the claim holds.",
+    "packets, is lost in both cases, early or for lack of room (fact papers-7). The allowance "
+    "decides when, not how many. At 100 ms the claim holds.",
     "F7-6": "the delay is below 30 ms after 1.3 s, but the hundred flows have lost so much that "
     "the queue then stays empty until about 7 s after the change; 3 s lie between.",
     "F8-1": "at 10 Mbit/s RED works steadily near min_th = 320 ms with 10 flows (308 ms); with "

@@ -121,7 +121,7 @@ def _flow_curve(packets: Packets, flow: int) -> Curve:
 ITEMS = (
     Item("F4", "Queuing delay under three loads", cases=_loads, seeds=SEEDS,
         published_runs="one run", measure=_f4_measure, figures=_f4_figures,
-        note=f"{WIRE} Flows start within the first second; 100 s; both chosen."),
+        note=f"{WIRE} Flows start within the first second; 100 s; both our choice."),
     Item("F5", "Throughput under three loads", cases=_loads, seeds=SEEDS, published_runs="one run",
         measure=_f5_measure, figures=_f5_figures, note=WIRE),
 )

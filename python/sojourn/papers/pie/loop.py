@@ -1,4 +1,4 @@
-"""Figures 12 to 16: control theory, computed by `sojourn.stability`, in four readings."""
+"""Figures 12 to 16: control theory in four readings (facts stability-1 and stability-2)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sojourn.reproduce.paper import Item, Pools, Values
-from sojourn.stability import pie_paper as theory
-from sojourn.stability.pie_paper import Gains, Reading
+from sojourn.stability.study import pie_paper as theory
+from sojourn.stability.study.pie_paper import Gains, Reading
 
 
 def _reading(reading: Reading) -> str:
@@ -81,8 +81,8 @@ def _theory_figures(number: int) -> Callable[[Pools, Values], Mapping[str, Figur
 
 
 _READINGS = (
-    "The printed gain is twice what the printed equations give, and one form of the loop has the "
-    "delay twice: all four readings are computed. Claims use the printed gain."
+    "The printed gain is twice the one that follows from the printed equations, and one form of "
+    "the loop has the delay twice: all four readings are computed. Claims use the printed gain."
 )
 
 
@@ -92,7 +92,7 @@ ITEMS = (
     Item("F13", "Phase margin over alpha and beta", "computed", measure=_f13_measure,
         figures=_theory_figures(13), note=_READINGS),
     Item("F14", "Bode plot for R0 = 100 and 50 ms", "computed", measure=_f14_measure,
-        figures=_theory_figures(14), note=f"{_READINGS} alpha:beta = 0.0156:0.156 (chosen)."),
+        figures=_theory_figures(14), note=f"{_READINGS} alpha:beta = 0.0156:0.156 (our choice)."),
     Item("F15", "Phase margin against sqrt(p0)", "computed", measure=_over_p0,
         figures=_theory_figures(15), note=_READINGS),
     Item("F16", "Loop frequency against sqrt(p0)", "computed", measure=_over_p0,

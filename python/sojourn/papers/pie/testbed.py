@@ -19,7 +19,7 @@ def _scenario(aqm: str, reference_ms: int, udp: int, tcp: int, plain: bool = Fal
     """Linux 3.5 hosts and router; packets of 1000 B, 200 of them (160 ms) in the queue.
 
     The out-of-tree module of 2013 is not published: its heuristics are those of the first mainline
-    version (chosen); `plain` leaves them out.
+    version (our choice); `plain` leaves them out.
     """
     extra = "" if plain else ",heuristics=linux2013"
     queue = {

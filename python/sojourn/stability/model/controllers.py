@@ -30,9 +30,10 @@ class Controller(Protocol):
 class PiControl:
     """A proportional-integral controller updated every ``period_s``, shapes ``(n_points,)``.
 
-    Every update adds ``alpha (D - target) + beta (D - D_old)``. As if continuous, as the PIE paper
-    has it, that is ``alpha/(T s) + beta + alpha/2``. Held, the sum with its zero-order hold is
-    ``(alpha + beta (1 - exp(-sT))) / (sT)``; images above half the update rate are left out.
+    Every update adds ``alpha (D - target) + beta (D - D_old)``. As if continuous (Pan et al. 2013
+    §V) that is ``alpha/(T s) + beta + alpha/2``. With a zero-order hold it is
+    ``(alpha + beta (1 - exp(-sT))) / (sT)`` (fact stability-4); images above half the update rate
+    are left out.
     """
 
     alpha_hz: Floats

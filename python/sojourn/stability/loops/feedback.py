@@ -19,8 +19,8 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices, floats
-from sojourn.stability.controllers import Controller
-from sojourn.stability.windows import Linear, Window
+from sojourn.stability.model.controllers import Controller
+from sojourn.stability.model.population import Population
 
 Part = TypeVar("Part")
 
@@ -31,8 +31,9 @@ class Variant:
 
     Attributes:
         doc: one line.
-        inner_delay: whether windows and queue feel their own past within the round trip; without,
-            the plant is rational times one delay, as in Hollot et al. 2001 and the PIE paper.
+        inner_delay: whether windows and queue depend on their own past within the round trip;
+            without, the plant is rational times one delay, as in Hollot, Misra, Towsley and Gong
+            2001 and Pan et al. 2013.
         held: whether the controller's output is held between updates and its measurement is late.
         gain: factor on the loop gain.
     """
@@ -71,44 +72,6 @@ def variant(name: str) -> Variant:
     return VARIANTS[name]
 
 
-@dataclass(frozen=True)
-class Population:
-    """Flows of one kind at rest, shapes ``(n_points,)``.
-
-    Attributes:
-        window: their congestion control.
-        flows: how many.
-        base_rtt_s: round-trip time without queue.
-        rtt_s: round-trip time at rest.
-        packets: window at rest.
-        signal_prob: what they are signalled with at rest.
-        signal_slope: change of that per change of the controller's output.
-        waits: whether they wait in the queue that is controlled.
-        late_s: by how much later than a round trip the queue delay is answered, since it is
-            measured late (a packet's sojourn time is as old as itself).
-    """
-
-    window: Window
-    flows: Floats
-    base_rtt_s: Floats
-    rtt_s: Floats
-    packets: Floats
-    signal_prob: Floats
-    signal_slope: Floats
-    late_s: Floats
-    waits: bool = True
-
-    @cached_property
-    def sent_pps(self) -> Floats:
-        """What they send, packets per second."""
-        return self.flows * self.packets / self.rtt_s
-
-    @cached_property
-    def linear(self) -> Linear:
-        """Their window equation linearised."""
-        return self.window.linear(self.packets, self.rtt_s)
-
-
 class Loop(Protocol):
     """An open loop as the margins see it."""
 
@@ -143,7 +106,8 @@ class FluidLoop:
         controller: what the AQM computes.
         capacity_pps: of the link, packets per second.
         variant: what is left out.
-        with_delay: whether the pure delay counts (the PIE paper's Figure 13 seems to lack it).
+        with_delay: whether the pure delay counts (Figure 13 of Pan et al. 2013 seems to lack it,
+            fact stability-2).
     """
 
     shape: tuple[int, ...]
@@ -229,6 +193,7 @@ class FluidLoop:
 
 def _only(part: Part, wanted: Bools) -> Part:
     """A dataclass with its arrays cut to some points."""
-    arrays = {field.name: getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
+    names = [field.name for field in fields(part)]  # type: ignore[arg-type]
+    arrays = {name: getattr(part, name) for name in names}
     cut = {name: a[wanted] for name, a in arrays.items() if isinstance(a, np.ndarray)}
     return replace(part, **cut)  # type: ignore[type-var]

@@ -1,8 +1,8 @@
 """Figures 13 to 16 of the PIE paper (Pan et al. 2013, section V) as plain data.
 
-The paper's loop is `feedback.VARIANTS` "derived" or "printed": its printed gain is twice what its
-own equations give, and its statement about Figure 13 fits only without the pure delay. So every
-figure is computed in all four readings, and none is chosen silently.
+The paper's loop is `feedback.VARIANTS` "derived" or "printed": its printed gain is twice the one
+that follows from its own equations (fact stability-1), and its statement about Figure 13 holds only
+without the pure delay (fact stability-2). So every figure is computed in all four readings.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sojourn.stability.analysis import bode
 from sojourn.stability.arrays import ArrayLike, Floats
-from sojourn.stability.feedback import FluidLoop
-from sojourn.stability.margin import margins
-from sojourn.stability.normalised import loop_at
+from sojourn.stability.loops.feedback import FluidLoop
+from sojourn.stability.loops.margin import margins
+from sojourn.stability.loops.normalised import loop_at
+from sojourn.stability.loops.open_loop import bode
 
 PERIOD_S = 0.03
 LONGEST_RTT_S = 0.1

@@ -11,10 +11,10 @@ import numpy as np
 from sojourn import _core
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress
-from sojourn.stability.analysis import Stability, analyse
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.observation import (
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.study.analysis import Stability, analyse
+from sojourn.stability.study.observation import (
     DURATION_S,
     WARMUP_S,
     Observation,
@@ -33,12 +33,12 @@ class Point:
         rate_bps: of the link.
         flows: how many.
         cc: their congestion control.
-        more: what else was said of the model, as of `analysis.analyse`.
+        more: other arguments of `analysis.analyse`.
         phase_margin_deg: predicted; NaN where the model has no rest.
         gain_margin_db: predicted.
         delay_s: queue delay at rest, predicted.
         crossover_rad_per_s: loop frequency, predicted.
-        observation: what the simulator showed, if it was asked.
+        observation: what the simulator showed, if it was run.
     """
 
     aqm: str
@@ -93,7 +93,7 @@ class MarginGrid:
         rtt_s: shape ``(n_rtts,)``.
         rate_bps: shape ``(n_rates,)``.
         flows: shape ``(n_flows,)``.
-        more: what else was said of the model, as of `analysis.analyse`.
+        more: other arguments of `analysis.analyse`.
         observed: points that were simulated.
     """
 

@@ -16,23 +16,8 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Floats
-from sojourn.stability.catalogue import Settings, quantity, settings
-from sojourn.stability.windows import Window
-
-# PIE's step scaling by dialect (RFC 8033 §4.2; spec aqm.md §13.3): rows of (probability below
-# which, divisor), then the divisor above all rows.
-_TABLES: dict[str, tuple[tuple[tuple[float, float], ...], float]] = {
-    "paper2013": (((0.01, 8.0), (0.1, 2.0)), 1.0),
-    "rfc8033": (
-        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
-        1.0,
-    ),
-    "ns2": (((1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)), 0.5),
-    "docsis": (
-        ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)),
-        0.5,
-    ),
-}
+from sojourn.stability.model.parameters import Settings, StepRows, quantity, settings, step_rows
+from sojourn.stability.model.windows import Window
 
 # RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
 _SILENT_SUM = 0.85
@@ -48,7 +33,8 @@ class PiAqm:
         alpha_hz: integral gain on the output, alike.
         beta_hz: proportional gain on the output, alike.
         period_s: between updates.
-        table: name of the table that scales steps by the output; empty for none.
+        steps: rows of (output below which a row holds, factor on the steps of the controller), as
+            the registry has them; empty for no scaling.
         derandomised: whether signals keep a distance, which makes them rarer than the output says.
         squared: whether the output is squared into the probability (PI2).
         coupling: k, the probability of a mark for scalable traffic per output where squared.
@@ -62,7 +48,7 @@ class PiAqm:
     alpha_hz: Floats
     beta_hz: Floats
     period_s: float
-    table: str = ""
+    steps: StepRows = ()
     derandomised: bool = False
     squared: bool = False
     coupling: float = 1.0
@@ -73,8 +59,8 @@ class PiAqm:
     def signal(self, output: Floats, window: Window) -> Floats:
         """The probability with which flows are signalled at an output.
 
-        Derandomised, signals are about max(1, 0.85/p) + 1/p - 1 packets apart (spec aqm.md §13.6,
-        without its rounding up), which gives p/(1.85 - p) up to 0.85 and p above.
+        Derandomised (RFC 8033 §5.4), signals are about max(1, 0.85/p) + 1/p - 1 packets apart,
+        which gives p/(1.85 - p) up to 0.85 and p above (fact stability-3).
         """
         if self.squared:
             return self.coupling * output if window.scalable else output * output
@@ -103,13 +89,13 @@ class PiAqm:
 
     def step_factor(self, output: Floats) -> Floats:
         """By what a step is scaled at an output."""
-        if not self.table:
+        if not self.steps:
             return np.ones_like(output)
-        rows, above = _TABLES[self.table]
-        bounds, divisors = zip(*rows, strict=True)
-        places = np.searchsorted(bounds, output, side="right")
-        factors: Floats = 1.0 / np.asarray([*divisors, above])[places]
-        return factors
+        below, factors = zip(*self.steps, strict=True)
+        # A row ends before its bound; the last one has none.
+        rows = np.searchsorted(below[:-1], output, side="right")
+        scaled: Floats = np.asarray(factors)[rows]
+        return scaled
 
 
 @dataclass(frozen=True)
@@ -142,8 +128,9 @@ class RedAqm:
     def signal(self, delay_s: Floats) -> Floats:
         """The rate of signals per packet at an averaged queue delay.
 
-        Spreading signals changes their rate: gaps uniform on 1 to 1/p_b have the mean 1/(2 p_b), on
-        1/p_b to 2/p_b the mean (3/p_b - 1)/2 (spec of RED; ns-2's ``wait``).
+        Spreading signals changes their rate: gaps uniform on 1 to 1/p_b (Floyd and Jacobson 1993
+        §4, method 2) have the mean 1/(2 p_b), those of ns-2's ``wait``, on 1/p_b to 2/p_b, the mean
+        (3/p_b - 1)/2 (fact aqm-42).
         """
         base = self._base(delay_s)
         if self.gap_mode == "uniform":
@@ -215,14 +202,14 @@ def in_jiffies(found: Settings, period_s: Floats) -> Floats:
 
 
 def _pie(found: Settings, _link: Link) -> PiAqm:
-    # The dialects in which the parameter has no effect: the paper never does, Linux always.
+    # Dialects in which the parameter has no effect.
     always = {"linux": True, "docsis": True, "paper2013": False}
     derandomised = always.get(found.dialect, found.flag("derandomise"))
     return PiAqm(
         found,
         **_gains(found),
         period_s=_period_s(found),
-        table=found.words["tune"],
+        steps=step_rows(found.kind, "tune", found.words["tune"]),
         derandomised=derandomised,
         stamped=found.words["delay"] == "stamps",
     )
@@ -235,7 +222,7 @@ def _madpie(found: Settings, _link: Link) -> PiAqm:
         found,
         **_gains(found),
         period_s=_period_s(found),
-        table=pie.table,
+        steps=pie.steps,
         derandomised=pie.derandomised,
         stamped=pie.stamped,
     )
@@ -273,7 +260,7 @@ def _dualpi2(found: Settings, _link: Link) -> PiAqm:
 def _red(found: Settings, link: Link) -> RedAqm:
     if found.dialect == "linux":
         raise InputError(
-            "aqm: red@linux has no fluid model, for its weight and thresholds come from tc's "
+            "aqm: red@linux has no fluid model, since its weight and thresholds come from tc's "
             "tables; give red with min_th, max_th, max_p and w_q"
         )
     mean_bytes = found.words["mean_packet_bytes"]
@@ -336,5 +323,5 @@ def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
         raise InputError(f"aqm: `{aqm}` has no fluid model; AQMs with one: {', '.join(MODELS)}")
     model = MODELS[found.kind](found, link)
     if isinstance(model, PiAqm) and not step_scaling:
-        return dataclasses.replace(model, table="")
+        return dataclasses.replace(model, steps=())
     return model

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.analysis import DEFAULT_VARIANT, controller_at, model_of
-from sojourn.stability.aqms import FluidAqm, PiAqm, RedAqm
 from sojourn.stability.arrays import ArrayLike, Floats, floats
-from sojourn.stability.conditions import Conditions, Rest, at_rest, conditions
-from sojourn.stability.controllers import AverageControl, PiControl
-from sojourn.stability.dde import integrate
-from sojourn.stability.feedback import variant as variant_of
-from sojourn.stability.motion import Linearised, Phase, Whole, start_at
+from sojourn.stability.loops.dde import integrate
+from sojourn.stability.loops.feedback import variant as variant_of
+from sojourn.stability.loops.motion import Linearised, Phase, Whole, start_at
+from sojourn.stability.loops.open_loop import DEFAULT_VARIANT, controller_at, model_of
+from sojourn.stability.model.aqms import FluidAqm, PiAqm, RedAqm
+from sojourn.stability.model.conditions import Conditions, Rest, at_rest, conditions
+from sojourn.stability.model.controllers import AverageControl, PiControl
 
 _STEPS_PER_RTT = 16
 _MOST_STEPS = 2_000_000

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.stability.aqms import FluidAqm, PiAqm, RedAqm
 from sojourn.stability.arrays import Bools, Floats
-from sojourn.stability.conditions import Rest
-from sojourn.stability.controllers import AverageControl, PiControl
-from sojourn.stability.dde import Past
-from sojourn.stability.feedback import Population
+from sojourn.stability.loops.dde import Past
+from sojourn.stability.model.aqms import FluidAqm, PiAqm, RedAqm
+from sojourn.stability.model.conditions import Rest
+from sojourn.stability.model.controllers import AverageControl, PiControl
+from sojourn.stability.model.population import Population
 
 # DualPI2 (RFC 9332 §4.2.2) keeps a sixteenth of the link for the classic queue.
 _CLASSIC_SHARE = 1.0 / 16.0

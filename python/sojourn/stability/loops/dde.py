@@ -1,8 +1,8 @@
 """Integration of delay differential equations whose delays depend on the state.
 
 Classic Runge-Kutta of fourth order with a fixed step; the past is read by cubic Hermite
-interpolation, which is of the same order. Written here because the libraries at hand do not serve:
-SciPy has no solver with delays, `ddeint` is one point at a time and unkept, `jitcdde` needs a C
+interpolation, which is of the same order. Written here because no library serves: SciPy has no
+solver with delays, `ddeint` solves one point at a time and is unmaintained, `jitcdde` needs a C
 compiler at run time. All operating points of a grid advance together.
 """
 
@@ -77,7 +77,7 @@ def integrate(system: System, before: Floats, start: Floats, step_s: float, step
 
     Args:
         system: equations; their delays must be at least two steps.
-        before: state ever before the start, shape ``(n_states, n_points)``.
+        before: constant state before the start, shape ``(n_states, n_points)``.
         start: state at the start, same shape.
         step_s: step.
         steps: how many.

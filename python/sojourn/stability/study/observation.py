@@ -24,14 +24,14 @@ from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.windows import WINDOWS
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.model.windows import WINDOWS
 
 LINK = "bottleneck"
 DURATION_S = 60.0
 WARMUP_S = 20.0
 SAMPLE_S = 0.01
-# Enough for every transient the theory speaks of: the limit must not be what acts.
+# Large enough for every transient, so that the limit never acts.
 _BUFFER_RTTS = 8.0
 _LEAST_BUFFER_BYTES = 150_000.0
 _LINK_SHARE = 0.48  # of the round-trip time; the rest lies on access links

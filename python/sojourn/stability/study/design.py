@@ -1,10 +1,10 @@
 """Gains for PIE and PI2: the strongest integral action that keeps a wanted phase margin.
 
 For a load step the area under the error of a PI loop is one over its integral gain, so the gains
-sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For every
-integral time (beta tupdate/alpha) the loop is turned by the wanted margin; its gain margin then is
-exactly the factor by which both gains may grow. The worst case is the longest RTT with the fewest
-drops.
+sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For each
+integral time (beta tupdate/alpha) the phase of the loop is lowered by the wanted margin; its gain
+margin then is the factor by which both gains may grow (fact stability-5). The worst case is the
+longest RTT with the fewest drops.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import in_jiffies
 from sojourn.stability.arrays import ArrayLike, Complexes, Floats, Indices, floats
-from sojourn.stability.feedback import FluidLoop, Loop
-from sojourn.stability.kernel import kernel_gains, scenario_words, tc_words
-from sojourn.stability.margin import Margins, margins
-from sojourn.stability.worst_case import WorstCase, worst_case
+from sojourn.stability.loops.feedback import FluidLoop, Loop
+from sojourn.stability.loops.margin import Margins, margins
+from sojourn.stability.model.aqms import in_jiffies
+from sojourn.stability.study.kernel import kernel_gains, scenario_words, tc_words
+from sojourn.stability.study.worst_case import WorstCase, worst_case
 
 _INTEGRAL_TIMES = np.geomspace(0.1, 100.0, 160)  # beta tupdate/alpha in round-trip times
 _PERIODS_S = np.asarray([1, 2, 4, 5, 8, 10, 15, 16, 20, 30, 50, 75, 100]) * 1e-3

@@ -7,6 +7,7 @@ its canonical words only become numbers.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ _FACTORS = {
     "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9,
 }  # fmt: skip
 _LINK = "bottleneck"
+
+# Rows of (output below which the row holds, factor on a step), ascending; the last has no bound.
+StepRows = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,18 @@ def settings(aqm: str) -> Settings:
     queue = _resolved().with_queue(_LINK, aqm)
     found = json.loads(queue.resolved_json())["links"][0]["queue"]
     return Settings(text, found["kind"], found.get("dialect", ""), found.get("settings", {}))
+
+
+def step_rows(kind: str, param: str, word: str) -> StepRows:
+    """The factors by which an AQM scales its controller's steps, RFC 8033 §4.2's auto-tuning.
+
+    Args:
+        kind: name in the registry.
+        param: parameter that chooses among the AQM's tables.
+        word: value of that parameter.
+    """
+    rows = _core.describe_aqm(kind)["step_tables"][param][word]
+    return tuple((math.inf if below is None else below, factor) for below, factor in rows)
 
 
 def rate_bps(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Axes of a grid as people type them: ``5..100``, ``20ms,50ms,100ms``, ``10mbit``."""
+"""Axes of a grid in text form: ``5..100``, ``20ms,50ms,100ms``, ``10mbit``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability import catalogue
 from sojourn.stability.arrays import Floats
+from sojourn.stability.model import parameters
 
 
 def times_s(option: str, text: str, count: int) -> Floats:
     """Times in seconds: a list, or a range in ``count`` equal ratios."""
-    return _axis(option, text, catalogue.seconds, count)
+    return _axis(option, text, parameters.seconds, count)
 
 
 def rates_bps(option: str, text: str, count: int) -> Floats:
     """Rates in bits per second, alike."""
-    return _axis(option, text, catalogue.rate_bps, count)
+    return _axis(option, text, parameters.rate_bps, count)
 
 
 def counts(option: str, text: str, count: int) -> Floats:

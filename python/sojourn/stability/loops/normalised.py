@@ -6,9 +6,10 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import ArrayLike, Floats, floats
-from sojourn.stability.controllers import PiControl
-from sojourn.stability.feedback import FluidLoop, Population, variant
-from sojourn.stability.windows import WINDOWS, Window
+from sojourn.stability.loops.feedback import FluidLoop, variant
+from sojourn.stability.model.controllers import PiControl
+from sojourn.stability.model.population import Population
+from sojourn.stability.model.windows import WINDOWS, Window
 
 
 def loop_at(

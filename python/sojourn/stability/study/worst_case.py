@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import Link, PiAqm, fluid, in_jiffies
 from sojourn.stability.arrays import ArrayLike, floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.feedback import FluidLoop
-from sojourn.stability.normalised import loop_at
-from sojourn.stability.windows import Window, window
+from sojourn.stability.loops.feedback import FluidLoop
+from sojourn.stability.loops.normalised import loop_at
+from sojourn.stability.model.aqms import Link, PiAqm, fluid, in_jiffies
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.model.windows import Window, window
 
 
 @dataclass(frozen=True)

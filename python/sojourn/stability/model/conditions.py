@@ -1,4 +1,4 @@
-"""Links, flows and where they rest: grids of operating points, checked."""
+"""Links, flows and their equilibria: grids of operating points, checked."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.stability.aqms import FluidAqm, PiAqm, RedAqm
 from sojourn.stability.arrays import ArrayLike, Bools, Floats, floats
-from sojourn.stability.feedback import Population
-from sojourn.stability.windows import Window, window
+from sojourn.stability.model.aqms import FluidAqm, PiAqm, RedAqm
+from sojourn.stability.model.population import Population
+from sojourn.stability.model.windows import Window, window
 
 PACKET_BYTES = 1500.0
 
@@ -178,7 +178,7 @@ def _too_much(
 
 
 def _two_queues(aqm: PiAqm, where: Conditions) -> Rest:
-    """DualPI2: all windows are inversely proportional to p', so their sum gives it at once."""
+    """DualPI2: windows are inversely proportional to p': their sum gives it (fact stability-6)."""
     if where.cc.scalable or not where.scalable_cc.scalable:
         raise InputError(
             "cc, scalable_cc: dualpi2 takes a classic and a scalable congestion control, in that "

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
-from sojourn.stability.feedback import Loop
+from sojourn.stability.loops.feedback import Loop
 
 # In units of 1/scale. Below a hundredth nothing bends sharply, so few points do.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])
@@ -118,7 +118,7 @@ class _Sample:
 
 
 class _Found:
-    """The worst that was found so far, by point."""
+    """The worst margins found so far, by point."""
 
     def __init__(self, n: int) -> None:
         self.gain = np.zeros(n)
@@ -164,7 +164,7 @@ class _Found:
         self.phase_crossover[points[order]] = frequency[order]
 
     def margins(self, shape: tuple[int, ...]) -> Margins:
-        """What was found, in the units and the shape of the face."""
+        """The margins in public units and in the shape of the grid."""
         with np.errstate(divide="ignore"):
             gain_db = -20.0 * np.log10(self.gain)
         return Margins(

@@ -1,8 +1,8 @@
 """Gains as scenarios and as Linux take them.
 
-The kernel's PIE counts its gains in sixteenths of a hertz, 0 to 32, and its update interval in
-jiffies (spec aqm.md §13.1, §26). That is coarse, so its gains are searched among all there are and
-not rounded.
+The kernel's PIE takes its gains in sixteenths of a hertz, 0 to 32 (tc-pie(8); Linux 6.1 sch_pie.c,
+pie_calculate_probability), and its update interval in jiffies (pie_change). That is coarse, so its
+gains are searched among all possible ones and not rounded.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sojourn.stability.aqms import Link, PiAqm, fluid, in_jiffies
 from sojourn.stability.arrays import Floats
-from sojourn.stability.conditions import PACKET_BYTES
-from sojourn.stability.margin import margins
-from sojourn.stability.worst_case import WorstCase
+from sojourn.stability.loops.margin import margins
+from sojourn.stability.model.aqms import Link, PiAqm, fluid, in_jiffies
+from sojourn.stability.model.conditions import PACKET_BYTES
+from sojourn.stability.study.worst_case import WorstCase
 
 SIXTEENTHS = 16.0
 _ALL = np.arange(1.0, 33.0)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from sojourn import files
-from sojourn.stability.analysis import analyse
 from sojourn.stability.arrays import ArrayLike, floats
-from sojourn.stability.grid import MarginGrid, Point
-from sojourn.stability.to_json import to_json
+from sojourn.stability.study.analysis import analyse
+from sojourn.stability.study.grid import MarginGrid, Point
+from sojourn.stability.study.to_json import to_json
 
 __all__ = ["Map", "Point", "make_map"]
 
@@ -30,7 +30,7 @@ class Map(MarginGrid):
         rtt_s: shape ``(n_rtts,)``.
         rate_bps: shape ``(n_rates,)``.
         flows: shape ``(n_flows,)``.
-        more: what else was said of the model, as of `analysis.analyse`.
+        more: other arguments of `analysis.analyse`.
         observed: points that were simulated.
     """
 
@@ -78,7 +78,7 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
         rtt_s: round-trip times without queue.
         rate_bps: rates of the link.
         flows: numbers of flows.
-        more: as of `analysis.analyse`.
+        more: other arguments of `analysis.analyse`.
 
     Raises:
         InputError: no point of the grid can be, or an argument is wrong.

@@ -1,0 +1,1 @@
+"""TCP and AQMs as fluid models: parameters, windows, operating points, controllers."""
