@@ -203,6 +203,27 @@ fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     }
 }
 
+/// Khademi, Ros and Welzl 2013 §2.3: Floyd's 1 - exp(-1/C) is 0.0012 at 833 packets per second, of
+/// which 2^-10 is the nearest power of two; tc computes 2^-2 from these thresholds.
+#[test]
+fn kids_takes_a_weight_of_its_own_or_that_of_tc() {
+    let thresholds = [("min_th", "3125B"), ("max_th", "9375B")];
+    let average = |settings: &[(&str, &str)]| {
+        let mut ared: Ared = law_of("kids", &[&thresholds[..], settings].concat());
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        let mut offer =
+            |n| ared.on_enqueue(Time::ZERO, head, bytes(n), &mut Rng::scripted(0.999));
+        offer(0); // ends the idle time, without a sample
+        offer(4096);
+        var(&ared, "avg_queue") * 1000.0
+    };
+    assert_near(average(&[]), 1024.0, 1e-9);
+    assert_near(average(&[("w_q", "0.0009765625")]), 4.0, 1e-9);
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("ared@kids:w_q=0.0012").contains("the nearest is 0.0009765625"));
+    assert!(refusal("ared@kids:w_q=0.5,burst=60").contains("both set the weight"));
+}
+
 /// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP`: at arrivals, more than an interval after the
 /// last change; strict bounds.
 #[test]

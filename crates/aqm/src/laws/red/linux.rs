@@ -28,6 +28,8 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) min_th: Option<u64>,
     pub(in crate::laws) max_th: Option<u64>,
     pub(in crate::laws) burst: Option<u64>,
+    /// Minus the binary logarithm of the weight; none: as tc computes it from `burst`.
+    pub(in crate::laws) weight_log: Option<u32>,
     pub(in crate::laws) mean_packet_bytes: u64,
     pub(in crate::laws) max_p: f64,
     pub(in crate::laws) ecn: bool,
@@ -98,7 +100,8 @@ impl LinuxRed {
         let burst = self.setup.burst.unwrap_or(default_burst(self.min_th, self.max_th, packet));
         // Automatic thresholds of a tiny limit: the smallest burst that tc accepts.
         let burst = burst.max(self.min_th.div_ceil(packet));
-        self.weight_log = weight_log(self.min_th, burst, packet).unwrap_or(31);
+        let by_tc = || weight_log(self.min_th, burst, packet).unwrap_or(31);
+        self.weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
         self.average = before << self.weight_log;
         self.table = IdleTable::new(self.weight_log, packet, rate);
     }
