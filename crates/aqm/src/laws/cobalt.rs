@@ -5,12 +5,10 @@
 //! `cobalt_queue_empty`; ns-3 `CobaltQueueDisc`.
 //!
 //! Deviations from Linux and ns-3:
-//! - `linux` starts with the inverse root at 1, as ns-3 does; Linux starts at 0 and so signals the
-//!   second packet above target ever seen (`linux_exact` does the same; fact aqm-30).
+//! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next signal;
+//!   Linux starts with both at 0 and so signals the second packet above target ever seen
+//!   (`linux_exact` does the same; fact aqm-30).
 //! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps.
-//! - A first packet above target that comes more than an interval after the last dequeue starts an
-//!   interval here. There, `schedule` is still the time since the old `drop_next`, so that
-//!   `drop_next` becomes now and the next packet is signalled.
 //! - BLUE may move at any time; in Linux not before one target after time zero.
 //! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
 //!
@@ -75,6 +73,8 @@ pub struct Cobalt {
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
     inverse_root: f64,
+    /// When the next signal is due, or the next one is forgotten; with a count of 0 an interval
+    /// after the last dequeue.
     drop_next: Time,
     blue_prob: f64,
     blue_changed: Option<Time>,
@@ -91,7 +91,7 @@ impl Cobalt {
             dropping: false,
             count: 0,
             inverse_root: if exact { 0.0 } else { 1.0 },
-            drop_next: Time::ZERO,
+            drop_next: if exact { Time::ZERO } else { Time::NEVER },
             blue_prob: 0.0,
             blue_changed: None,
         };
@@ -129,10 +129,12 @@ impl Cobalt {
         }
     }
 
-    /// The CoDel part: whether this packet is signalled.
-    fn is_due(&mut self, now: Time, is_over: bool) -> bool {
-        // Linux `cobalt_should_drop`: `next_due`, before the state below moves `drop_next`.
+    /// The CoDel part: whether this packet is signalled, and whether the signal after it is late.
+    fn is_due(&mut self, now: Time, is_over: bool) -> (bool, bool) {
+        // Linux `cobalt_should_drop`: `next_due` and `schedule`, before the state below moves
+        // `drop_next`.
         let mut due = self.count > 0 && now >= self.drop_next;
+        let mut is_late = now > self.drop_next;
         if is_over && !self.dropping {
             self.dropping = true;
             self.drop_next = self.after(now);
@@ -143,13 +145,14 @@ impl Cobalt {
         if due && self.dropping {
             self.set_count(self.count.saturating_add(1));
             self.drop_next = self.after(self.drop_next);
-            return true;
+            return (true, now > self.drop_next);
         }
         while due {
             self.forget_one();
+            is_late = now > self.drop_next;
             due = self.count > 0 && now >= self.drop_next;
         }
-        false
+        (false, is_late)
     }
 
     fn forget_one(&mut self) {
@@ -157,10 +160,10 @@ impl Cobalt {
         self.drop_next = self.after(self.drop_next);
     }
 
-    fn settle(&mut self, now: Time, dropped: bool) {
+    fn settle(&mut self, now: Time, is_late: bool, is_drop: bool) {
         if self.count == 0 {
             self.drop_next = now + self.params.interval;
-        } else if now > self.drop_next && !dropped {
+        } else if is_late && !is_drop {
             self.drop_next = now;
         }
     }
@@ -180,16 +183,16 @@ impl Aqm for Cobalt {
             self.move_blue(now, self.params.p_inc);
         }
         let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
-        let is_due = self.is_due(now, is_over);
+        let (is_due, is_late) = self.is_due(now, is_over);
         let marks = is_due && self.params.ecn && head.ecn.can_mark();
         let by_blue = self.blue_prob > 0.0 && rng.uniform() < self.blue_prob;
+        let is_drop = by_blue || (is_due && !marks);
+        self.settle(now, is_late, is_drop);
         // Linux `cake_dequeue` never drops the last packet of a queue; ns-3 may.
         let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
-        let dropped = may_drop && (by_blue || (is_due && !marks));
-        self.settle(now, dropped);
         match () {
-            () if dropped && is_due && !marks => Verdict::Drop(Cause::Deterministic),
-            () if dropped => Verdict::Drop(Cause::Random),
+            () if may_drop && is_due && !marks => Verdict::Drop(Cause::Deterministic),
+            () if may_drop && by_blue => Verdict::Drop(Cause::Random),
             () if marks => Verdict::Mark(Cause::Deterministic),
             () => Verdict::Pass,
         }

@@ -197,6 +197,40 @@ fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
     assert!(signals_after_a_gap(Ecn::NotEct) > 20, "one after another until it has caught up");
 }
 
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `schedule` is the time since the old `drop_next`, which
+/// the first packet above target does not recompute, so that `drop_next` becomes now.
+#[test]
+fn after_a_pause_of_an_interval_the_second_packet_above_target_is_signalled() {
+    let first_signal = |pause: u64| {
+        let mut law = cobalt("linux");
+        let mut signal = |t, sojourn| {
+            let head = waited(ms(t), Span::from_millis(sojourn));
+            law.on_dequeue(ms(t), head, full_packets(9), &mut rng()) != Verdict::Pass
+        };
+        assert!(!signal(1000, 1), "sets drop_next to 1100 ms");
+        (0..200u64).find(|&t| signal(1000 + pause + t, 20))
+    };
+    assert_eq!(first_signal(100), Some(100), "not later than drop_next");
+    assert_eq!(first_signal(101), Some(1));
+}
+
+/// Linux `sch_cake.c`, `cobalt_should_drop` does not know that `cake_dequeue` keeps the last packet
+/// of a queue, and so leaves `drop_next` behind.
+#[test]
+fn a_last_packet_that_is_kept_counts_as_dropped_in_the_schedule() {
+    let mut law = cobalt("linux");
+    law.set_count(1);
+    (law.drop_next, law.dropping) = (ms(1000), true);
+    let mut judge = |packets| {
+        let head = waited(ms(1250), Span::from_millis(20));
+        law.on_dequeue(ms(1250), head, full_packets(packets), &mut rng())
+    };
+    assert_eq!(judge(0), Verdict::Pass);
+    // Signals 2 to 5 were due at 1070.7, 1128.4, 1178.4 and 1223.2 ms, the next one is at 1264.0.
+    let drops = (0..9).filter(|_| judge(9) == Verdict::Drop(Cause::Deterministic)).count();
+    assert_eq!(drops, 4);
+}
+
 #[test]
 fn the_rule_of_four_packet_times_follows_the_rate_and_is_not_in_ns3() {
     let slow = Rate::from_bps(1_000_000);

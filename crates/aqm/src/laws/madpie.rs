@@ -60,7 +60,8 @@ params! {
         /// Whether packets that can be marked are marked instead of dropped.
         ecn: bool, ANY, "Kuhn and Ros 2016 §II: drop or mark; off in its study" => false;
         /// Drop probability from which random signals drop even what could be marked.
-        ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1;
+        ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1,
+            "paper2013": "Pan et al. 2013 §III-B: none" => 1.0;
     } behaviour {
         "random signals": "as in pie@ns2", "Kuhn and Ros 2016 §II: an ns-2 study",
             "paper2013": "as in pie@paper2013", "Pan et al. 2013",

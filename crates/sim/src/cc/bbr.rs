@@ -222,6 +222,7 @@ impl Bbr {
         }
     }
 
+    /// Linux `bbr_check_probe_rtt_done`.
     fn end_probe_rtt(&mut self, now: Time, window: &mut Window) {
         if self.probe_rtt_done_stamp.is_none_or(|until| now <= until) {
             return;
@@ -336,11 +337,15 @@ impl CongestionControl for Bbr {
         self.policer.reset();
     }
 
-    fn on_idle(&mut self, now: Time, _idle: Span) {
+    /// Linux `bbr_cwnd_event`. ProbeRTT has emptied the path long enough if its time has passed,
+    /// without a further round.
+    fn on_idle(&mut self, now: Time, _idle: Span, window: &mut Window) {
         self.idle_restart = true;
         self.aggregation.restart(now);
-        if self.mode == Mode::ProbeBw {
-            self.path.pacing_rate = self.bandwidth() * PACING_MARGIN;
+        match self.mode {
+            Mode::ProbeBw => self.path.pacing_rate = self.bandwidth() * PACING_MARGIN,
+            Mode::ProbeRtt => self.end_probe_rtt(now, window),
+            Mode::Startup | Mode::Drain => {}
         }
     }
 
@@ -478,6 +483,27 @@ mod tests {
         assert_eq!(at(&mut bbr, &mut window, 10, 90_000), Mode::ProbeRtt);
         assert_eq!(at(&mut bbr, &mut window, 209, 90_010), Mode::ProbeRtt);
         assert_eq!(at(&mut bbr, &mut window, 211, 90_020), Mode::ProbeBw);
+        assert!(window.cwnd >= good, "{} is back", window.cwnd);
+    }
+
+    /// Linux `bbr_cwnd_event`, `CA_EVENT_TX_START`: `bbr_check_probe_rtt_done`, whatever the round.
+    #[test]
+    fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
+        let (mut bbr, mut window) = started();
+        until_mode_changes(&mut bbr, &mut window, 0, 100);
+        until_mode_changes(&mut bbr, &mut window, 500, 50);
+        let good = window.cwnd;
+        until_mode_changes(&mut bbr, &mut window, 1000, 50);
+        let start = bbr.min_rtt_stamp;
+        let after = |ms| start + Span::from_millis(ms);
+        bbr.on_idle(after(300), Span::from_millis(50), &mut window);
+        assert_eq!(bbr.mode, Mode::ProbeRtt, "the flight has not shrunk to four packets");
+        let ms = start.as_nanos() / 1_000_000;
+        bbr.on_progress(&ack(ms + 310, 90_000, 500.0, 4), &mut window);
+        bbr.on_idle(after(509), Span::from_millis(50), &mut window);
+        assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeRtt, MIN_CWND));
+        bbr.on_idle(after(512), Span::from_millis(50), &mut window);
+        assert_eq!((bbr.mode, bbr.min_rtt_stamp), (Mode::ProbeBw, after(512)));
         assert!(window.cwnd >= good, "{} is back", window.cwnd);
     }
 

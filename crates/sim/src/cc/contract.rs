@@ -190,9 +190,10 @@ pub trait CongestionControl: Send {
     fn undo(&mut self, window: &mut Window) {
         let _ = window;
     }
-    /// Sending resumes after `idle` with nothing in flight.
-    fn on_idle(&mut self, now: Time, idle: Span) {
-        let _ = (now, idle);
+    /// Sending resumes after `idle` with nothing in flight. Only a control with
+    /// [`WindowControl::Full`] sets the window here.
+    fn on_idle(&mut self, now: Time, idle: Span, window: &mut Window) {
+        let _ = (now, idle, window);
     }
     /// The pacing rate in packets per second; none: the rate of the stack.
     fn pacing_rate(&self) -> Option<f64> {

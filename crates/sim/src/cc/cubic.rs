@@ -218,7 +218,7 @@ impl CongestionControl for Cubic {
         *self = Cubic::new(&self.params);
     }
 
-    fn on_idle(&mut self, now: Time, idle: Span) {
+    fn on_idle(&mut self, now: Time, idle: Span, _window: &mut Window) {
         if let Some(epoch) = &mut self.epoch {
             epoch.epoch_start =
                 (epoch.epoch_start + idle.as_nanos() / JIFFY_NANOS).min(jiffies(now));
@@ -421,11 +421,11 @@ mod tests {
 
     #[test]
     fn idle_time_moves_the_epoch_but_not_into_the_future() {
-        let mut cubic = cubic();
+        let (mut cubic, window) = (cubic(), &mut Window::new(10));
         cubic.epoch = Some(Epoch::new(1000, 70, 100));
-        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_millis(500));
+        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_millis(500), window);
         assert_eq!(cubic.epoch.unwrap().epoch_start, 1500);
-        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_secs(9));
+        cubic.on_idle(Time::ZERO + Span::from_secs(3), Span::from_secs(9), window);
         assert_eq!(cubic.epoch.unwrap().epoch_start, 3000);
     }
 

@@ -16,6 +16,7 @@
 
 mod adaptation;
 
+use alloc::format;
 use alloc::string::String;
 
 use adaptation::{Adaptation, Side};
@@ -72,9 +73,12 @@ params! {
                 => OrAuto(None),
             "kids": "Khademi, Ros and Welzl 2013 §2.3: 1.5 target_delay at the link's rate"
                 => OrAuto(None);
-        /// Weight of a new sample in the average; `auto` is 1 - exp(-1/C), C in packets per second.
+        /// Weight of a new sample in the average; `auto` is 1 - exp(-1/C), C in packets per second
+        /// (`kids`: a power of two; `auto` is what tc computes from `burst`).
         w_q: OrAuto<f64>, FRACTION,
-            "Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C)" => OrAuto(None);
+            "Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C)" => OrAuto(None),
+            "kids": "tc red; Khademi, Ros and Welzl 2013 §2.3 names Floyd's, 2^-10 at 10 Mb/s"
+                => OrAuto(None);
         /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
         /// (2 `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux and kids only; tc red: burst" => OrAuto(None);
@@ -122,14 +126,14 @@ fn unused(dialect: &str) -> &'static [&'static str] {
         "adapt_beta",
         "max_p_top",
         "max_p_bottom",
-        "w_q",
         "gentle",
         "gap_mode",
+        "w_q",
         "target_delay",
     ];
     match dialect {
         "linux" => FIXED,
-        "kids" => FIXED.split_at(7).0,
+        "kids" => FIXED.split_at(6).0,
         _ => &["burst"],
     }
 }
@@ -143,8 +147,27 @@ fn check(params: &AredParams) -> Result<(), String> {
     if params.is_linux() {
         let packet = params.mean_packet_bytes.0.map_or(1514, |bytes| bytes.0);
         red::check_tc(params.min_th, params.max_th, params.burst.0, packet)?;
+        if let Some(weight) = params.w_q.0 {
+            check_weight(weight, params.burst.0)?;
+        }
     }
     Ok(())
+}
+
+/// Linux `red.h` shifts by `Wlog`: the weight is a power of two.
+fn check_weight(weight: f64, burst: Option<u64>) -> Result<(), String> {
+    if burst.is_some() {
+        return Err("`w_q` and `burst` both set the weight; remove one of the two".into());
+    }
+    let log = libm::round(-libm::log2(weight)).clamp(1.0, 31.0);
+    let nearest = libm::ldexp(1.0, -(log as i32));
+    match weight == nearest {
+        true => Ok(()),
+        false => Err(format!(
+            "w_q must be a power of two from 2^-31 to 1/2 in dialect kids (Linux red.h, Wlog); the \
+             nearest is {nearest}"
+        )),
+    }
 }
 
 /// The law.
@@ -372,6 +395,7 @@ impl AredParams {
             min_th: red::in_bytes(self.min_th),
             max_th: red::in_bytes(self.max_th),
             burst: self.burst.0,
+            weight_log: self.w_q.0.map(|weight| -libm::log2(weight) as u32),
             mean_packet_bytes: red::mean_packet(self.mean_packet_bytes, env) as u64,
             max_p: self.max_p,
             ecn: self.ecn,

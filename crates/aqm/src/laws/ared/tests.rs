@@ -164,6 +164,24 @@ fn linux_adapts_by_the_same_steps() {
     assert_near(after(&mut linux_at(15_000, "0.005"), 10), 0.005, 1e-9);
 }
 
+/// Linux `red.h`: `red_set_parms` truncates `max_P / qth_delta`, and `red_adaptative_algo` replaces
+/// it by the nearest whole number, at every timer, also where `max_P` stays. Here 21474.8: the
+/// largest draws are 200007 and 199998, and 10 kB above `min_th` reach the latter at count 20.
+#[test]
+fn linux_rounds_the_probability_per_byte_to_the_nearest_once_its_timer_has_run() {
+    let gap = |ared: &mut Ared| {
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        let mut offer =
+            || ared.on_enqueue(Time::ZERO, head, bytes(20_000), &mut Rng::scripted(0.999_999_9));
+        (0..30).find(|_| offer() != Verdict::Pass).expect("the signal that draws");
+        (1..30).find(|_| offer() != Verdict::Pass)
+    };
+    let mut ared = linux_at(20_000, "0.1");
+    assert_eq!(gap(&mut ared), Some(21));
+    assert_near(after(&mut ared, 1), 0.1, 1e-9);
+    assert_eq!(gap(&mut ared), Some(20));
+}
+
 /// Fact aqm-54: the average from which there are signals, and that at which all are signalled.
 #[test]
 fn kids_thresholds_are_half_and_three_halves_of_the_target() {
@@ -183,6 +201,27 @@ fn kids_thresholds_are_half_and_three_halves_of_the_target() {
         assert_eq!((below, forced), (0.0, 1.0), "{target}");
         assert!(above > 0.0 && above < 0.02, "{target}: {above}");
     }
+}
+
+/// Khademi, Ros and Welzl 2013 §2.3: Floyd's 1 - exp(-1/C) is 0.0012 at 833 packets per second, of
+/// which 2^-10 is the nearest power of two; tc computes 2^-2 from these thresholds.
+#[test]
+fn kids_takes_a_weight_of_its_own_or_that_of_tc() {
+    let thresholds = [("min_th", "3125B"), ("max_th", "9375B")];
+    let average = |settings: &[(&str, &str)]| {
+        let mut ared: Ared = law_of("kids", &[&thresholds[..], settings].concat());
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        let mut offer =
+            |n| ared.on_enqueue(Time::ZERO, head, bytes(n), &mut Rng::scripted(0.999));
+        offer(0); // ends the idle time, without a sample
+        offer(4096);
+        var(&ared, "avg_queue") * 1000.0
+    };
+    assert_near(average(&[]), 1024.0, 1e-9);
+    assert_near(average(&[("w_q", "0.0009765625")]), 4.0, 1e-9);
+    let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;
+    assert!(refusal("ared@kids:w_q=0.0012").contains("the nearest is 0.0009765625"));
+    assert!(refusal("ared@kids:w_q=0.5,burst=60").contains("both set the weight"));
 }
 
 /// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP`: at arrivals, more than an interval after the

@@ -13,19 +13,18 @@
 //! - The optional longer first spacing of data centres (§4.5) is not offered.
 //!
 //! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton
-//! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`;
-//! finding the queue empty clears `first_above`; an overload of flow queues does not raise `count`.
-//! `linux` follows all of these.
+//! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`; an
+//! overload of flow queues does not raise `count`. `linux` follows all of these.
 //!
 //! Deviations of `rfc8289` from ns-3 `CoDelQueueDisc`: as from Linux (ns-3 has the same Newton step
 //! and the same `>`); the MTU test is `<=` as in the RFC, not `<`, and counts all that waits for
-//! the link, not the flow queue alone; after a mark the next one is scheduled from `drop_next`, not
-//! from now; `ce_threshold` needs no `ecn`. `ns3` follows all of these.
+//! the link, not the flow queue alone; finding the queue empty clears `first_above`; after a mark the
+//! next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3` follows
+//! all of these.
 //!
-//! `linux` is that of Linux 6.1 before 6.1.192. Since March 2026 mainline clears `first_above` also
-//! where the queue is found empty (commit 815980fe6dbb, in 6.1.192 too), and since later that year
-//! `codel.h` caps the drops of one dequeue at 256; only the constant of that cap was read, not its
-//! rule. Neither is followed.
+//! `linux` is that of Linux 6.1.192. Kernels before mainline commit 815980fe6dbb (March 2026) leave
+//! `first_above` where the queue is found empty. Later mainline caps the drops of one dequeue at 256;
+//! only the constant of that cap was read, not its rule, and 6.1.192 has none.
 //!
 //! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
 //! count - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered.
@@ -105,7 +104,8 @@ params! {
         "a small backlog": "of the link, <= mtu_bytes", "RFC 8289 §4.4, §5.6",
             "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
         "a queue found empty": "clears first_above", "RFC 8289 §5.6",
-            "linux" | "ns3": "leaves first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
+            "linux": "clears first_above", "Linux 6.1.192 codel_impl.h, codel_dequeue",
+            "ns3": "leaves first_above", "ns-3 CoDelQueueDisc";
         "after a mark the next is scheduled": "from drop_next", "Linux codel_impl.h",
             "ns3": "from now", "ns-3 CoDelQueueDisc";
         "ce_threshold marks": "whatever can be marked", "Linux codel_impl.h",

@@ -246,10 +246,11 @@ impl TickCoDel {
         self.or_threshold_mark(verdict, head)
     }
 
-    /// Linux 6.1 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state and
-    /// leaves `first_above`; one that drops emptied within the call clears `first_above` too.
+    /// Linux 6.1.192 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state
+    /// and clears `first_above`. ns-3 `CoDelQueueDisc::DoDequeue` clears it only where drops emptied
+    /// the queue within the call.
     pub(super) fn on_empty(&mut self) {
-        if self.phase != Phase::Resting {
+        if self.build == Build::Linux || self.phase != Phase::Resting {
             self.first_above = Ticks::ZERO;
         }
         self.dropping = self.phase == Phase::Entered;

@@ -287,16 +287,19 @@ fn the_paper_averages_rates_by_halves_and_discards_a_measurement_that_may_have_b
 
 /// Fact aqm-81: bounds of the probability, and ECN up to its limit.
 #[test]
-fn the_paper_stays_within_probabilities_and_marks_up_to_its_limit() {
+fn the_paper_stays_within_probabilities_and_marks_at_any_of_them_unless_a_limit_is_set() {
     let mut low = paper(0.001, 0.02, &[]);
     low.update(Backlog::EMPTY);
     assert_eq!(low.drop_prob(), 0.0);
-    let verdict = |p, ecn_on: &str| {
-        let mut pie = paper(p, 0.03, &[("ecn", ecn_on)]);
+    let verdict = |p, settings: &[(&str, &str)]| {
+        let mut pie = paper(p, 0.03, settings);
         pie.on_enqueue(arrival(Time::ZERO, Ecn::Ect0), bytes(50_000), &mut Rng::scripted(0.0))
     };
-    assert_eq!((verdict(0.1, "true"), verdict(0.1001, "true")), (MARK, DROP));
-    assert_eq!(verdict(0.1, "false"), DROP);
+    let on = ("ecn", "true");
+    assert_eq!((verdict(0.1, &[on]), verdict(1.0, &[on])), (MARK, MARK)); // §III-B: no limit
+    let limited = [on, ("ecn_mark_limit", "0.1")];
+    assert_eq!((verdict(0.1, &limited), verdict(0.1001, &limited)), (MARK, DROP));
+    assert_eq!(verdict(0.1, &[]), DROP);
 }
 
 /// Fact aqm-80.

@@ -97,6 +97,7 @@ params! {
         ecn: bool, ANY, "RFC 8033 §5.1: optional; Linux sch_pie.c: off" => false;
         /// Drop probability from which packets are dropped even if they could be marked.
         ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1,
+            "paper2013": "Pan et al. 2013 §III-B: none; Linux of 2013: 10 %" => 1.0,
             "linux": "Linux sch_pie.c: up to and including 10 %" => 0.1;
         /// Whether signals are kept from coming too soon or too late after one another.
         derandomise: bool, ANY, "RFC 8033 §5.4" => true,

@@ -6,8 +6,8 @@
 //!
 //! Our choices where the paper is silent (fact aqm-81): the probability stays in 0..=1; the weight
 //! of a rate sample is 1/2, as in its authors' ns-2 code, unless set; a measurement that finds the
-//! backlog at or below its threshold is discarded, for the link may have been idle; `ecn` marks up
-//! to 10 %, as Linux does.
+//! backlog at or below its threshold is discarded, for the link may have been idle. `ecn` marks at
+//! any probability (§III-B has no limit) unless `ecn_mark_limit` is set.
 
 use super::scaling::{Tune, capped};
 use super::{Heuristics, PieParams};

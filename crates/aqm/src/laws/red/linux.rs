@@ -5,9 +5,7 @@
 //! Source: Linux 6.1 `red.h`, `red_calc_qavg`, `red_action`, `red_mark_probability`, `red_random`
 //! and `red_adaptative_algo`; `sch_red.c`, `red_enqueue`; iproute2 `q_red.c` and `tc_red.c`.
 //!
-//! Deviations from Linux: `nodrop` and offloading to hardware are not built; after a step of
-//! `max_p` the quotient `max_p / (max_th - min_th)` is truncated, where `red_adaptative_algo`
-//! rounds it to the nearest.
+//! Deviations from Linux: `nodrop` and offloading to hardware are not built.
 
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
@@ -30,6 +28,8 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) min_th: Option<u64>,
     pub(in crate::laws) max_th: Option<u64>,
     pub(in crate::laws) burst: Option<u64>,
+    /// Minus the binary logarithm of the weight; none: as tc computes it from `burst`.
+    pub(in crate::laws) weight_log: Option<u32>,
     pub(in crate::laws) mean_packet_bytes: u64,
     pub(in crate::laws) max_p: f64,
     pub(in crate::laws) ecn: bool,
@@ -52,6 +52,8 @@ pub(in crate::laws) struct LinuxRed {
     table: IdleTable,
     /// Of 2^32; Adaptive RED moves it.
     max_p: u32,
+    /// `max_p` per byte between the thresholds, by which random numbers are divided.
+    max_p_per_byte: u64,
     /// The average in bytes, times 2^`weight_log`.
     average: u64,
     /// Arrivals since the last signal; -1 below `min_th` and after a forced signal.
@@ -78,6 +80,7 @@ impl LinuxRed {
             weight_log: 1,
             table: IdleTable::new(1, setup.mean_packet_bytes, DEFAULT_RATE),
             max_p: (setup.max_p * 4_294_967_296.0) as u32,
+            max_p_per_byte: 1,
             average: 0,
             count: -1,
             drawn: 0,
@@ -92,12 +95,19 @@ impl LinuxRed {
         let packet = self.setup.mean_packet_bytes;
         let before = self.average >> self.weight_log;
         (self.min_th, self.max_th) = self.thresholds(rate);
+        // red_set_parms truncates, where red_adaptative_algo rounds.
+        self.max_p_per_byte = (u64::from(self.max_p) / self.delta()).max(1);
         let burst = self.setup.burst.unwrap_or(default_burst(self.min_th, self.max_th, packet));
         // Automatic thresholds of a tiny limit: the smallest burst that tc accepts.
         let burst = burst.max(self.min_th.div_ceil(packet));
-        self.weight_log = weight_log(self.min_th, burst, packet).unwrap_or(31);
+        let by_tc = || weight_log(self.min_th, burst, packet).unwrap_or(31);
+        self.weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
         self.average = before << self.weight_log;
         self.table = IdleTable::new(self.weight_log, packet, rate);
+    }
+
+    fn delta(&self) -> u64 {
+        self.max_th - self.min_th
     }
 
     fn thresholds(&self, rate: Rate) -> (u64, u64) {
@@ -179,8 +189,7 @@ impl LinuxRed {
 
     /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers (`red_random`).
     fn draw(&self, rng: &mut Rng) -> u64 {
-        let per_byte = (u64::from(self.max_p) / (self.max_th - self.min_th)).max(1);
-        (rng.next_u64() >> 32) / per_byte
+        (rng.next_u64() >> 32) / self.max_p_per_byte
     }
 
     /// The average after that time without packets. No sample is taken.
@@ -197,7 +206,7 @@ impl LinuxRed {
     pub(in crate::laws) fn adapt(&mut self, now: Time) -> bool {
         let idle = self.idle_since.map(|since| now.since(since));
         let average = idle.map_or(self.average, |idle| self.decayed(idle)) >> self.weight_log;
-        let fifth = (self.max_th - self.min_th) / 5;
+        let fifth = self.delta() / 5;
         let (low, high) = (self.min_th + 2 * fifth, self.min_th + 3 * fifth);
         let before = self.max_p;
         if average > high && self.max_p <= 50 * PERCENT {
@@ -205,6 +214,8 @@ impl LinuxRed {
         } else if average < low && self.max_p >= PERCENT {
             self.max_p = self.max_p / 10 * 9;
         }
+        let delta = self.delta();
+        self.max_p_per_byte = ((u64::from(self.max_p) + delta / 2) / delta).max(1);
         self.max_p == before && (average < low || idle.is_none())
     }
 
@@ -222,7 +233,7 @@ impl LinuxRed {
             average if average < self.min_th => 0.0,
             average if average >= self.max_th => 1.0,
             average => {
-                self.max_p() * (average - self.min_th) as f64 / (self.max_th - self.min_th) as f64
+                self.max_p() * (average - self.min_th) as f64 / self.delta() as f64
             }
         }
     }

@@ -306,6 +306,7 @@ impl RedParams {
             min_th: in_bytes(self.min_th),
             max_th: in_bytes(self.max_th),
             burst: self.burst.0,
+            weight_log: None,
             mean_packet_bytes: mean_packet(self.mean_packet_bytes, env) as u64,
             max_p: self.max_p,
             ecn: self.ecn,

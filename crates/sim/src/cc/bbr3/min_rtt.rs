@@ -1,6 +1,6 @@
 //! The minimum round-trip time, and ProbeRTT (draft-ietf-ccwg-bbr §5.3.4).
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Span, Time};
 
 use super::cycle::AckPhase;
 use super::{Bbr3, Mode};
@@ -48,16 +48,23 @@ impl Bbr3 {
 
     fn probe_rtt(&mut self, p: &Progress, window: &mut Window) {
         let now = p.ack.now;
-        let Some(until) = self.probe_rtt_done_stamp else {
+        if self.probe_rtt_done_stamp.is_none() {
             if p.in_flight <= self.probe_rtt_window() {
                 self.probe_rtt_done_stamp = Some(now + PROBE_RTT_TIME);
                 self.probe_rtt_round_done = false;
                 self.next_round_delivered = p.delivered_total;
             }
             return;
-        };
+        }
         self.probe_rtt_round_done |= self.round_start;
-        if !self.probe_rtt_round_done || now <= until {
+        if self.probe_rtt_round_done {
+            self.end_probe_rtt(now, window);
+        }
+    }
+
+    /// `bbr_check_probe_rtt_done`; draft-ietf-ccwg-bbr, `BBRCheckProbeRTTDone`.
+    pub(super) fn end_probe_rtt(&mut self, now: Time, window: &mut Window) {
+        if self.probe_rtt_done_stamp.is_none_or(|until| now <= until) {
             return;
         }
         self.probe_rtt_min_stamp = now;
@@ -65,7 +72,7 @@ impl Bbr3 {
         self.bounds.reset_lower_bounds();
         if self.full_bw_reached {
             self.mode = Mode::ProbeBw;
-            self.start_down(now, p.delivered_total);
+            self.start_down(now, self.delivered);
             self.start_cruise(); // less than a BDP is in flight already
         } else {
             self.mode = Mode::Startup;

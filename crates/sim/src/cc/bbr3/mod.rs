@@ -89,6 +89,8 @@ pub struct Bbr3 {
     round_start: bool,
     /// The round ends when a packet is delivered that left after so many were delivered.
     next_round_delivered: u64,
+    /// What has been delivered at the last acknowledgement.
+    delivered: u64,
     loss_round_start: bool,
     loss_round_delivered: u64,
     loss_in_round: bool,
@@ -242,6 +244,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_progress(&mut self, p: &Progress, window: &mut Window) {
         (self.round_start, self.loss_round_start) = (false, false);
+        self.delivered = p.delivered_total;
         if self.recovery == RecoveryStage::Loss && p.recovery != RecoveryStage::Loss {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
@@ -316,11 +319,14 @@ impl CongestionControl for Bbr3 {
         window.cwnd = window.cwnd.max(self.prior_cwnd);
     }
 
-    fn on_idle(&mut self, now: Time, _idle: Span) {
+    /// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`.
+    fn on_idle(&mut self, now: Time, _idle: Span, window: &mut Window) {
         self.idle_restart = true;
         self.aggregation.restart(now);
-        if self.mode == Mode::ProbeBw {
-            self.path.set_pacing_rate(self.bandwidth(), 1.0, true);
+        match self.mode {
+            Mode::ProbeBw => self.path.set_pacing_rate(self.bandwidth(), 1.0, true),
+            Mode::ProbeRtt => self.end_probe_rtt(now, window),
+            Mode::Startup | Mode::Drain => {}
         }
     }
 
@@ -372,6 +378,7 @@ impl Control for Bbr3 {
             full_bw_reached: false,
             round_start: false,
             next_round_delivered: 0,
+            delivered: 0,
             loss_round_start: false,
             loss_round_delivered: 1,
             loss_in_round: false,

@@ -152,6 +152,22 @@ fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
 }
 
+/// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`: `BBRCheckProbeRTTDone`, whatever the round.
+#[test]
+fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
+    let mut rounds = Rounds::cruising();
+    while rounds.bbr.probe_rtt_done_stamp.is_none() {
+        rounds.round(500.0, if rounds.bbr.mode == Mode::ProbeRtt { 25 } else { 45 });
+    }
+    let until = rounds.bbr.probe_rtt_done_stamp.expect("set");
+    let idle = Span::from_millis(50);
+    rounds.bbr.on_idle(until, idle, &mut rounds.window);
+    assert_eq!(rounds.bbr.mode, Mode::ProbeRtt);
+    rounds.bbr.on_idle(until + Span::from_nanos(1), idle, &mut rounds.window);
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+    assert!(rounds.window.cwnd >= rounds.bbr.prior_cwnd);
+}
+
 /// A loss while cruising that lowers the short-term bounds, in recovery.
 fn cut_while_cruising() -> Rounds {
     let mut rounds = Rounds::cruising();

@@ -161,7 +161,7 @@ impl Sender {
         let (idle, timeout) = (now.since(self.sent.last_at), self.rtt.timeout());
         if self.needs.window_control == WindowControl::Full {
             // Linux `tcp_slow_start_after_idle_check`: no restart with `cong_control`.
-            return self.cc.on_idle(now, idle);
+            return self.cc.on_idle(now, idle, &mut self.window);
         }
         if idle <= timeout {
             return;

@@ -32,12 +32,13 @@ impl Sender {
     /// acknowledgement restarts the timer.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
-        let room = self.room();
+        let mut room = self.room();
         let nxt = self.board.nxt();
         let unsent = self.segments.count - nxt;
         let allowed = unsent.min(self.send_window.end().saturating_sub(nxt));
         if room.min(allowed) > 0 && self.board.in_flight() == 0 {
-            self.cc.on_idle(now, now.since(self.sent.last_at));
+            self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);
+            room = self.room();
         }
         let mut sent = 0;
         while sent < room.min(allowed) && self.pacing_allows(now) {
