@@ -64,29 +64,23 @@ u64 shim_random(void)
 
 u64 shim_hash(u64 flow, u64 salt) { return splitmix(flow ^ salt); }
 
-/* The salts of our disciplines: the first keys are `salt` and `splitmix(~salt)`; a key that is
- * drawn anew goes on from the one it replaces. */
+/* The keys of flow hashes are the salts of our disciplines: `salt` for as many keys as are drawn
+ * before the first packet (`same_keys`), or `salt` and `splitmix(~salt)` for two tables
+ * (`two_keys`). Each later one goes on from the one it replaces. */
 void shim_new_key(siphash_key_t *key)
 {
-	static int keys;
+	static u64 last, drawn;
+	bool two = shim_arg("two_keys", 0);
+	u64 same = two ? 1 : shim_arg("same_keys", 1);
 
-	switch (keys++) {
-	case 0:
-		key->key[0] = shim_salt;
-		break;
-	case 1:
-		if (shim_arg("two_keys", 0)) {
-			key->key[0] = splitmix(~shim_salt);
-			break;
-		}
-		/* fallthrough */
-	default:
-		if (!shim_arg("two_keys", 0))
-			key->key[0] = shim_salt = splitmix(shim_salt + 0x9e3779b97f4a7c15);
-		else
-			key->key[0] = splitmix(key->key[0] + 0x9e3779b97f4a7c15);
-	}
-	key->key[1] = 1;
+	if (drawn < same)
+		last = shim_salt;
+	else if (two && drawn == 1)
+		last = splitmix(~shim_salt);
+	else
+		last = splitmix((two ? key->key[0] : last) + 0x9e3779b97f4a7c15);
+	drawn++;
+	*key = (siphash_key_t){ { last, 0 } };
 }
 
 /* --- outcomes --- */

@@ -212,6 +212,8 @@ static inline unsigned int qdisc_pkt_len(const struct sk_buff *skb) { return skb
 #define skb_is_gso(skb) false
 #define skb_end_pointer(skb) ((skb)->end)
 #define skb_mark_not_on_list(skb) ((skb)->next = NULL)
+#define skb_tail_pointer(skb) ((skb)->end)
+#define nlmsg_trim(skb, mark) ((void)(mark))
 #define skb_orphan(skb) ((void)(skb))
 #define skb_set_inner_hash(skb) ((void)(skb))
 #define skb_protocol(skb, vlan) ((skb)->protocol)
@@ -239,7 +241,7 @@ static inline u32 skb_get_hash_perturb(const struct sk_buff *skb, const siphash_
 {
 	return shim_hash(skb->flow, key->key[0]);
 }
-#define siphash_1u32(x, key) ((u32)shim_hash(x, (key)->key[0]))
+#define siphash_1u32(x, with) ((u32)shim_hash(x, (with)->key[0]))
 struct flow_keys { u64 flow; };
 struct flow_keys_digest { u64 flow; };
 static inline bool skb_flow_dissect_flow_keys(const struct sk_buff *skb, struct flow_keys *keys,

@@ -4,6 +4,9 @@ use sojourn_aqm::parts::idle_table::IdleTable;
 
 use crate::replay::RATE;
 
+/// `avpkt` of tc.
+const MEAN_PACKET: u64 = 1000;
+
 /// One comparison.
 pub(crate) struct Case {
     /// The kernel's file `sch_LAW.c`.
@@ -26,6 +29,9 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(pie());
     cases.extend(red());
     cases.extend(flow_queues());
+    cases.extend(choke());
+    cases.extend(sfq());
+    cases.extend(sfb());
     cases
 }
 
@@ -87,13 +93,68 @@ fn flow_queues() -> Vec<Case> {
     ]
 }
 
+fn choke() -> Vec<Case> {
+    let options = |limit: u64, min: u64, max: u64, rest: &str| {
+        let burst = (2 * min + max) / 3;
+        format!("{} {rest}", red_table(limit, min, max, 0.02, burst as f64, min as f64))
+    };
+    vec![
+        Case {
+            law: "choke",
+            ours: "choke:limit=1000p,min_th=83,max_th=250",
+            options: options(1000, 83, 250, ""),
+            known: "",
+        },
+        Case {
+            law: "choke",
+            ours: "choke:limit=300p,min_th=20,max_th=60,ecn=true",
+            options: options(300, 20, 60, "ecn=1"),
+            known: "",
+        },
+    ]
+}
+
+fn sfq() -> Vec<Case> {
+    vec![
+        case("sfq", "sfq", ""),
+        case("sfq", "sfq:limit=400p,depth=60,headdrop=true", "limit=400 depth=60 headdrop=1"),
+        case(
+            "sfq",
+            "sfq:limit=300p,flows=20,divisor=64,quantum=3000B",
+            "limit=300 flows=20 divisor=64 quantum=3000",
+        ),
+        case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2"),
+    ]
+}
+
+fn sfb() -> Vec<Case> {
+    vec![
+        case("sfb", "sfb", "two_keys=1"),
+        case(
+            "sfb",
+            "sfb:limit=500p,rehash_interval=20s,warmup=5s",
+            "two_keys=1 limit=500 rehash_ms=20000 warmup_ms=5000",
+        ),
+    ]
+}
+
 /// What `tc red` gives the kernel for thresholds in bytes: the weight that its `burst` implies, and
 /// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). Both are choices of tc, so our own
 /// table is judged here by its use only.
 fn red_options(limit: u64, min: u64, max: u64, max_p: f64) -> String {
-    const MEAN_PACKET: u64 = 1000;
     let burst = (2 * min + max) / (3 * MEAN_PACKET);
-    let wlog = weight_log(burst as f64, min as f64 / MEAN_PACKET as f64);
+    red_table(limit, min, max, max_p, burst as f64, min as f64 / MEAN_PACKET as f64)
+}
+
+fn red_table(
+    limit: u64,
+    min: u64,
+    max: u64,
+    max_p: f64,
+    burst: f64,
+    min_packets: f64,
+) -> String {
+    let wlog = weight_log(burst, min_packets);
     let table = IdleTable::new(wlog, MEAN_PACKET, RATE);
     format!(
         "limit={limit} min={min} max={max} wlog={wlog} scell_log={} max_p={} stab={}",

@@ -1,6 +1,6 @@
 //! Compares our laws with those of the Linux kernel, decision by decision.
 //!
-//! Usage: `sojourn-kernel-laws [--seconds N] [--write] [LAW...]`. The same arrivals and the same
+//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW...]`. The same arrivals and the same
 //! requests for departures go to a discipline of ours and to the kernel's, with the same random
 //! numbers; every drop, mark and departure must be the same packet in the same operation.
 
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use crate::arrivals::Arrivals;
 use crate::cases::Case;
 use crate::kernel::Kernel;
-use crate::replay::{MTU_BYTES, Operations, Outcomes, SALT, SEED};
+use crate::replay::{MTU_BYTES, Operations, Outcome, Outcomes, SALT, SEED};
 use crate::report::Row;
 
 /// Of each load; both together are more than a million arrivals.
@@ -25,6 +25,7 @@ const SECONDS: u64 = 65;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let after = |flag| arguments.iter().skip_while(move |argument| *argument != flag).nth(1);
     let seconds = after("--seconds").and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
     let is_named = |case: &Case| arguments.iter().any(|argument| argument == case.law);
@@ -42,8 +43,8 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    match compare_all(&kernel, &cases, seconds) {
-        Ok(rows) => finish(&kernel, &rows, arguments.iter().any(|argument| argument == "--write")),
+    match compare_all(&kernel, &cases, seconds, has("--show")) {
+        Ok(rows) => finish(&kernel, &rows, has("--write")),
         Err(why) => {
             eprintln!("kernel-laws: {why}");
             ExitCode::FAILURE
@@ -51,7 +52,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn compare_all(kernel: &Kernel, cases: &[Case], seconds: u64) -> Result<Vec<Row>, String> {
+fn compare_all(
+    kernel: &Kernel,
+    cases: &[Case],
+    seconds: u64,
+    is_verbose: bool,
+) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     let mut simulated: Option<(&str, Arrivals)> = None;
     for case in cases {
@@ -64,7 +70,7 @@ fn compare_all(kernel: &Kernel, cases: &[Case], seconds: u64) -> Result<Vec<Row>
             Some((_, arrivals)) => arrivals,
             None => arrivals::simulate(aqm, seconds)?,
         };
-        let row = compare(kernel, case, &arrivals)?;
+        let row = compare(kernel, case, &arrivals, is_verbose)?;
         simulated = Some((aqm, arrivals));
         println!("{row}");
         rows.push(row);
@@ -72,7 +78,12 @@ fn compare_all(kernel: &Kernel, cases: &[Case], seconds: u64) -> Result<Vec<Row>
     Ok(rows)
 }
 
-fn compare(kernel: &Kernel, case: &Case, arrivals: &Arrivals) -> Result<Row, String> {
+fn compare(
+    kernel: &Kernel,
+    case: &Case,
+    arrivals: &Arrivals,
+    is_verbose: bool,
+) -> Result<Row, String> {
     let program = kernel.compile(case.law)?;
     let (operations, ours) = replay::replay(case.ours, arrivals)?;
     let common = [
@@ -83,7 +94,21 @@ fn compare(kernel: &Kernel, case: &Case, arrivals: &Arrivals) -> Result<Row, Str
     let own = case.options.split_whitespace().map(str::to_owned);
     let settings: Vec<String> = common.into_iter().chain(own).collect();
     let theirs = replay::read_outcomes(&kernel.play(&program, &settings, &operations.bytes)?);
+    if is_verbose {
+        show(&ours, &theirs);
+    }
     Ok(row(case, arrivals.len(), &operations, &ours, &theirs))
+}
+
+/// What both did in the operations around the first difference, for `--show`.
+fn show(ours: &Outcomes, theirs: &Outcomes) {
+    let Some(&(first, ..)) = ours.symmetric_difference(theirs).next() else { return };
+    let around = (first.saturating_sub(8), 0, Outcome::Dropped)..(first + 4, 0, Outcome::Dropped);
+    for (who, outcomes) in [("ours", ours), ("the kernel's", theirs)] {
+        for (operation, packet, outcome) in outcomes.range(around.clone()) {
+            println!("  {who}: operation {operation}, packet {packet}: {outcome:?}");
+        }
+    }
 }
 
 fn row(
@@ -105,9 +130,9 @@ fn row(
         known: case.known,
         arrivals,
         decisions: operations.count,
-        dropped: count(replay::Outcome::Dropped),
-        marked: count(replay::Outcome::Marked),
-        left: count(replay::Outcome::Left),
+        dropped: count(Outcome::Dropped),
+        marked: count(Outcome::Marked),
+        left: count(Outcome::Left),
         differing: differing.len(),
         first,
     }
