@@ -146,14 +146,7 @@ fn red_options(limit: u64, min: u64, max: u64, max_p: f64) -> String {
     red_table(limit, min, max, max_p, burst as f64, min as f64 / MEAN_PACKET as f64)
 }
 
-fn red_table(
-    limit: u64,
-    min: u64,
-    max: u64,
-    max_p: f64,
-    burst: f64,
-    min_packets: f64,
-) -> String {
+fn red_table(limit: u64, min: u64, max: u64, max_p: f64, burst: f64, min_packets: f64) -> String {
     let wlog = weight_log(burst, min_packets);
     let table = IdleTable::new(wlog, MEAN_PACKET, RATE);
     format!(

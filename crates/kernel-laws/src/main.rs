@@ -86,11 +86,7 @@ fn compare(
 ) -> Result<Row, String> {
     let program = kernel.compile(case.law)?;
     let (operations, ours) = replay::replay(case.ours, arrivals)?;
-    let common = [
-        format!("mtu={MTU_BYTES}"),
-        format!("salt={SALT}"),
-        format!("seed={SEED}"),
-    ];
+    let common = [format!("mtu={MTU_BYTES}"), format!("salt={SALT}"), format!("seed={SEED}")];
     let own = case.options.split_whitespace().map(str::to_owned);
     let settings: Vec<String> = common.into_iter().chain(own).collect();
     let theirs = replay::read_outcomes(&kernel.play(&program, &settings, &operations.bytes)?);
@@ -118,10 +114,14 @@ fn row(
     ours: &Outcomes,
     theirs: &Outcomes,
 ) -> Row {
-    let differing: BTreeSet<u32> = ours.symmetric_difference(theirs).map(|&(_, id, _)| id).collect();
+    let differing: BTreeSet<u32> =
+        ours.symmetric_difference(theirs).map(|&(_, id, _)| id).collect();
     let first = ours.symmetric_difference(theirs).next().map(|&difference| {
         let who = if ours.contains(&difference) { "ours" } else { "the kernel's" };
-        format!("{who} alone: operation {}, packet {}, {:?}", difference.0, difference.1, difference.2)
+        format!(
+            "{who} alone: operation {}, packet {}, {:?}",
+            difference.0, difference.1, difference.2
+        )
     });
     let count = |kind| ours.iter().filter(|outcome| outcome.2 == kind).count();
     Row {
