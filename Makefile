@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts bench fuzz contract-long docs clean
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -41,6 +41,10 @@ test: $(VENV)/developed
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine (docs/linux.md)
 test-hosts: $(VENV)/developed
 	sh tests/hosts/run.sh $(BIN)/python
+
+## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
+test-kernel-laws:
+	cargo run --quiet --package sojourn-kernel-laws -- $(if $(LAWS),$(LAWS),--write)
 
 ## fuzz: every fuzz target for SECONDS each, two at a time
 SECONDS ?= 600

@@ -4,7 +4,9 @@
 //!
 //! Source: Linux 6.1 `sch_sfb.c`; Feng, Shin, Kandlur and Saha 2001 was read through it.
 //!
-//! Deviations from Linux: time is not counted in jiffies; `limit` may be in bytes as well.
+//! Time is counted in jiffies, 250 per second (Linux `kernel/Kconfig.hz`).
+//!
+//! Deviations from Linux: `limit` may be in bytes as well.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -97,8 +99,16 @@ impl Scheme for Sfb {
 
 const LEVELS: usize = 8;
 const BINS: usize = 16;
+/// A jiffy.
+const JIFFY: Span = Span::from_millis(4);
+const JIFFIES_PER_SEC: f64 = 250.0;
 /// A probability of one, in the 16 bits of Linux.
 const ONE: u32 = 65_535;
+
+/// The last jiffy that has begun.
+fn in_jiffies(now: Time) -> Time {
+    Time::from_nanos(now.as_nanos() / JIFFY.as_nanos() * JIFFY.as_nanos())
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
@@ -119,8 +129,9 @@ impl Bank {
         Bank { salt, bins: [[Bin::default(); BINS]; LEVELS] }
     }
 
+    /// Never 0, which stands for "not counted" in Linux 6.1 sch_sfb.c, sfb_enqueue.
     fn hash(&self, flow: u64) -> u32 {
-        splitmix(flow ^ self.salt) as u32
+        (splitmix(flow ^ self.salt) as u32).max(1)
     }
 
     /// The bins of a hash: four bits for each level.
@@ -164,7 +175,7 @@ impl<P: Packet> SfbQueue<P> {
     }
 
     fn rehash_if_due(&mut self, now: Time) {
-        if now < self.rehash_at {
+        if now <= self.rehash_at {
             return;
         }
         let old = &mut self.banks[self.active];
@@ -196,8 +207,8 @@ impl<P: Packet> SfbQueue<P> {
             return false;
         }
         if self.tokens == 0 {
-            let elapsed = now.since(self.refilled).min(MOST).as_secs();
-            let earned = (elapsed * self.params.penalty_rate.0) as u64;
+            let jiffies = now.since(self.refilled).min(MOST).as_nanos() / JIFFY.as_nanos();
+            let earned = (jiffies as f64 * self.params.penalty_rate.0 / JIFFIES_PER_SEC) as u64;
             self.tokens = earned.min(self.params.penalty_burst);
             self.refilled = now;
         }
@@ -206,6 +217,11 @@ impl<P: Packet> SfbQueue<P> {
         }
         self.tokens -= 1;
         true
+    }
+
+    /// Whether the next bank learns (Linux 6.1 sch_sfb.c, sfb_enqueue: double_buffering).
+    fn is_warming_up(&self, now: Time) -> bool {
+        self.params.warmup > Span::ZERO && now + self.params.warmup > self.rehash_at
     }
 
     /// The verdict on an arrival, and the hashes under which it is to be counted.
@@ -220,7 +236,7 @@ impl<P: Packet> SfbQueue<P> {
         if prob < ONE {
             return (self.by_chance(prob, packet, rng), hashes);
         }
-        if now + self.params.warmup >= self.rehash_at {
+        if self.is_warming_up(now) {
             let other = self.active ^ 1;
             let hash = self.banks[other].hash(packet.flow());
             self.learn(other, hash);
@@ -258,8 +274,9 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
         if self.total.is_full_for(packet.bytes(), self.params.limit) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        self.rehash_if_due(now);
-        let (verdict, hashes) = self.judge(now, &packet, rng);
+        let jiffy = in_jiffies(now);
+        self.rehash_if_due(jiffy);
+        let (verdict, hashes) = self.judge(jiffy, &packet, rng);
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(cause) => mark(&mut packet, now, Stage::Enqueue, cause, sink),
@@ -382,6 +399,20 @@ mod tests {
         assert_eq!(passes(&mut sfb, 16_000, 16_050, 1), 20, "it holds at most a burst");
     }
 
+    /// Linux 6.1 sch_sfb.c, sfb_rate_limit: from 103 to 200 ms are 25 jiffies, which earn a token.
+    #[test]
+    fn tokens_are_earned_by_the_jiffy() {
+        let mut sfb = sfb();
+        sfb.tokens = 0;
+        let mut passes = |id, t| {
+            set_bins(&mut sfb, 7, 20, 1.0);
+            let mut log = Log::default();
+            sfb.enqueue(ms(t), Numbered::new(id, 7, 1000), &mut rng(), &mut log);
+            log.dropped.is_empty()
+        };
+        assert_eq!([103, 200].map(|t| passes(t, t)), [true, true]);
+    }
+
     /// Linux 6.1 sch_sfb.c, sfb_rate_limit: with a rate of 0 not even the first burst passes.
     #[test]
     fn without_a_penalty_rate_no_packet_passes() {
@@ -400,6 +431,8 @@ mod tests {
         let highest = |bank: &Bank| bank.bins.iter().flatten().map(|bin| bin.prob).max();
         let (salt, prob) = (sfb.banks[0].salt, highest(&sfb.banks[0]));
         sfb.rehash_if_due(ms(600_000));
+        assert_eq!(sfb.active, 0, "later than the interval, not at it");
+        sfb.rehash_if_due(ms(600_004));
         assert_eq!((sfb.active, highest(&sfb.banks[0])), (1, prob));
         assert_ne!(sfb.banks[0].salt, salt);
     }

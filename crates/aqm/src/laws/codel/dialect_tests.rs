@@ -322,6 +322,15 @@ fn packets_dropped_in_an_overload_are_counted_in_linux_only() {
     assert_eq!(count_after("linux", &[("count", "25")]), 0.0);
 }
 
+/// Linux `codel_impl.h`, `codel_dequeue`: 16 intervals have passed since the machine started.
+#[test]
+fn packets_lost_to_an_overload_do_not_count_when_the_queue_has_never_dropped() {
+    let mut codel: CoDel = law_of("linux", &[]);
+    (0..30).for_each(|_| codel.on_eviction(at(0), full_packets(9)));
+    drop_times(&mut codel, (0, 102_000, 1000), |_| ABOVE);
+    assert_eq!((var(&codel, "dropping"), var(&codel, "count")), (1.0, 1.0));
+}
+
 /// Linux `codel.h`: whole ticks; `ce_threshold` is 976 ticks, and strictly exceeded by 977.
 #[test]
 fn builds_measure_the_sojourn_time_in_ticks() {

@@ -66,6 +66,11 @@ impl InverseRoot {
     }
 }
 
+/// How long a dropping state is recent (Linux `codel_impl.h`, `codel_dequeue`).
+fn memory_of(interval: Ticks) -> Ticks {
+    Ticks(interval.0.wrapping_mul(16))
+}
+
 /// Whose code it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Build {
@@ -118,7 +123,11 @@ impl TickCoDel {
             phase: Phase::Resting,
             dropping: false,
             first_above: Ticks::ZERO,
-            drop_next: Ticks::ZERO,
+            // Linux compares with the uptime, which is long; ns-3 with the time of the simulation.
+            drop_next: match build {
+                Build::Linux => Ticks::ZERO.minus(memory_of(Ticks::of(params.interval))),
+                Build::Ns3 => Ticks::ZERO,
+            },
             inverse_root: match build {
                 Build::Linux => InverseRoot(0),
                 Build::Ns3 => InverseRoot::ONE,
@@ -149,11 +158,10 @@ impl TickCoDel {
 
     fn is_recent(&self, now: Ticks) -> bool {
         let since = now.minus(self.drop_next);
-        let memory = u64::from(self.interval.0) * 16;
         match self.build {
-            Build::Linux => since.is_before(Ticks(memory as u32)),
+            Build::Linux => since.is_before(memory_of(self.interval)),
             // ns-3 CoDelQueueDisc::DoDequeue: unsigned, so that a drop still to come is not recent.
-            Build::Ns3 => u64::from(since.0) < memory,
+            Build::Ns3 => u64::from(since.0) < u64::from(self.interval.0) * 16,
         }
     }
 

@@ -164,7 +164,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let listed = self.lists.listed();
         let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
-        let half = self.flows.bytes(fattest).div_ceil(2);
+        let half = self.flows.bytes(fattest) / 2;
         let most = match self.shed {
             Shed::Packets => {
                 u64::from(self.flows.packets(fattest).div_ceil(2)).min(self.drop_batch)

@@ -1,0 +1,158 @@
+//! Packets as they arrive at the bottleneck of a simulated scenario.
+
+use sojourn_aqm::{Ecn, Packet, Span, Time};
+use sojourn_scenario::{Scenario, Source};
+
+use crate::replay::RATE;
+
+/// A packet on its way through both disciplines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestPacket {
+    /// Its place in the order of arrival.
+    pub(crate) id: u32,
+    pub(crate) flow: u64,
+    pub(crate) bytes: u32,
+    pub(crate) ecn: Ecn,
+}
+
+impl Packet for TestPacket {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+    fn src_host(&self) -> u64 {
+        self.flow % 5
+    }
+    fn dst_host(&self) -> u64 {
+        self.flow % 7
+    }
+}
+
+/// Packets in the order of their arrival.
+pub(crate) type Arrivals = Vec<(Time, TestPacket)>;
+
+/// Downloads with and without ECN, web pages, calls, and bursts that nothing slows down: the queue
+/// is never empty for long.
+const BUSY: &str = r#"
+[[flows]]
+name = "downloads"
+count = 8
+path = ["bottleneck"]
+rtt = "40ms"
+cc = "cubic"
+start = "0s..2s"
+app = { kind = "bulk" }
+[[flows]]
+name = "marked"
+count = 8
+path = ["bottleneck"]
+rtt = "60ms"
+cc = "reno"
+ecn = true
+start = "0s..2s"
+app = { kind = "bulk" }
+[[flows]]
+name = "files"
+count = 40
+path = ["bottleneck"]
+rtt = "30ms"
+cc = "cubic"
+start = "0s..2s"
+app = { kind = "files", sizes = ["15kB", "44kB", "300kB"], think = "500ms" }
+[[flows]]
+name = "calls"
+count = 30
+path = ["bottleneck"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "cbr", rate = "87kbit", packet = "218B" }
+[[flows]]
+name = "bursts"
+count = 3
+path = ["bottleneck"]
+rtt = "40ms"
+start = "5s..20s"
+app = { kind = "onoff", rate = "45mbit", packet = "1000B", on = "2s", off = "6s" }
+"#;
+
+/// Bursts of datagrams, files and calls: the queue fills and empties all the time.
+const CHANGING: &str = r#"
+[[flows]]
+name = "bursts"
+count = 12
+path = ["bottleneck"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "onoff", rate = "25mbit", packet = "1500B", on = "150ms", off = "450ms" }
+[[flows]]
+name = "marked"
+count = 8
+path = ["bottleneck"]
+rtt = "40ms"
+ecn = true
+start = "0s..1s"
+app = { kind = "onoff", rate = "20mbit", packet = "700B", on = "80ms", off = "900ms" }
+[[flows]]
+name = "files"
+count = 60
+path = ["bottleneck"]
+rtt = "30ms"
+cc = "cubic"
+ecn = true
+start = "0s..2s"
+app = { kind = "files", sizes = ["15kB", "44kB", "300kB"], think = "800ms" }
+[[flows]]
+name = "calls"
+count = 30
+path = ["bottleneck"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "cbr", rate = "87kbit", packet = "218B" }
+"#;
+
+/// What arrives at a bottleneck that `aqm` manages: that many seconds of a busy link, then as many of
+/// one whose load changes.
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<Arrivals, String> {
+    let mut arrivals = Vec::new();
+    for (place, flows) in [BUSY, CHANGING].into_iter().enumerate() {
+        let start = Span::from_secs((seconds + 1) * place as u64);
+        for (at, packet) in simulate_one(aqm, seconds, flows)? {
+            let id = arrivals.len() as u32;
+            let flow = packet.flow + 1000 * place as u64;
+            arrivals.push((at + start, TestPacket { id, flow, ..packet }));
+        }
+    }
+    Ok(arrivals)
+}
+
+fn simulate_one(aqm: &str, seconds: u64, flows: &str) -> Result<Arrivals, String> {
+    let text = format!(
+        "name = \"kernel-laws\"\nduration = \"{seconds}s\"\n[links.bottleneck]\n\
+         rate = \"{RATE}\"\ndelay = \"10ms\"\nbuffer = \"1000p\"\nqueue = \"taildrop\"\n{flows}"
+    );
+    let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
+    let scenario =
+        Scenario::load(&text, &Source::default(), &unread).map_err(|error| error.to_string())?;
+    let scenario = scenario.with_queue("bottleneck", aqm).map_err(|error| error.to_string())?;
+    let mut plan = scenario.resolved().clone();
+    plan.record.packets = true;
+    let run = sojourn_sim::run(&plan, &|_| true).map_err(|error| error.to_string())?;
+    let mut rows: Vec<_> = run.packets.iter().filter(|row| row.queue == 0).collect();
+    rows.sort_by_key(|row| row.arrived);
+    let packets = rows.into_iter().map(|row| {
+        let flow = u64::from(row.flow);
+        (row.arrived, TestPacket { id: 0, flow, bytes: row.bytes, ecn: row.ecn_in })
+    });
+    Ok(packets.collect())
+}

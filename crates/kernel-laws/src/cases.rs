@@ -1,0 +1,175 @@
+//! What is compared: a discipline of the kernel with its options, and ours with the same.
+
+use sojourn_aqm::parts::idle_table::IdleTable;
+
+use crate::replay::RATE;
+
+/// `avpkt` of tc.
+const MEAN_PACKET: u64 = 1000;
+
+/// One comparison.
+pub(crate) struct Case {
+    /// The kernel's file `sch_LAW.c`.
+    pub(crate) law: &'static str,
+    /// Our discipline.
+    pub(crate) ours: &'static str,
+    /// The options of the kernel's, beside those that all have.
+    pub(crate) options: String,
+    /// Why they may differ, if they do.
+    pub(crate) known: &'static str,
+}
+
+fn case(law: &'static str, ours: &'static str, options: &str) -> Case {
+    Case { law, ours, options: options.to_owned(), known: "" }
+}
+
+/// All comparisons.
+pub(crate) fn all() -> Vec<Case> {
+    let mut cases = codel();
+    cases.extend(pie());
+    cases.extend(red());
+    cases.extend(flow_queues());
+    cases.extend(choke());
+    cases.extend(sfq());
+    cases.extend(sfb());
+    cases
+}
+
+fn codel() -> Vec<Case> {
+    vec![
+        case("codel", "codel@linux", ""),
+        case("codel", "codel@linux:ecn=true,limit=300p", "ecn=1 limit=300"),
+        case(
+            "codel",
+            "codel@linux:target=1ms,interval=20ms,ecn=true,ce_threshold=3ms",
+            "target_us=1000 interval_us=20000 ecn=1 ce_threshold_us=3000",
+        ),
+    ]
+}
+
+fn pie() -> Vec<Case> {
+    vec![
+        case("pie", "pie@linux", ""),
+        case("pie", "pie@linux:ecn=true,target=5ms", "ecn=1 target_us=5000"),
+        case("pie", "pie@linux:byte_mode=true,limit=200p", "bytemode=1 limit=200"),
+        case("pie", "pie@linux:delay=rate,ecn=true", "dq_rate_estimator=1 ecn=1"),
+    ]
+}
+
+fn red() -> Vec<Case> {
+    vec![
+        Case {
+            law: "red",
+            ours: "red@linux:limit=1000000B,min_th=60000B,max_th=180000B",
+            options: red_options(1_000_000, 60_000, 180_000, 0.02),
+            known: "",
+        },
+        Case {
+            law: "red",
+            ours: "red@linux:limit=1000000B,min_th=30000B,max_th=90000B,max_p=0.1,ecn=true",
+            options: format!("{} ecn=1", red_options(1_000_000, 30_000, 90_000, 0.1)),
+            known: "",
+        },
+        Case {
+            law: "red",
+            ours: "ared@linux:limit=1000000B,min_th=60000B,max_th=180000B,ecn=true",
+            options: format!("{} ecn=1 adaptive=1", red_options(1_000_000, 60_000, 180_000, 0.02)),
+            known: "",
+        },
+    ]
+}
+
+fn flow_queues() -> Vec<Case> {
+    vec![
+        case("fq_codel", "fq_codel@linux", ""),
+        case("fq_codel", "fq_codel@linux:ecn=true,limit=200p", "ecn=1 limit=200"),
+        case(
+            "fq_codel",
+            "fq_codel@linux:flows=16,limit=400p,quantum=300B,drop_batch=8",
+            "flows=16 limit=400 quantum=300 drop_batch=8",
+        ),
+        case("fq_pie", "fq_pie@linux", ""),
+        case("fq_pie", "fq_pie@linux:ecn=true,flows=16,limit=400p", "ecn=1 flows=16 limit=400"),
+    ]
+}
+
+fn choke() -> Vec<Case> {
+    let options = |limit: u64, min: u64, max: u64, rest: &str| {
+        let burst = (2 * min + max) / 3;
+        format!("{} {rest}", red_table(limit, min, max, 0.02, burst as f64, min as f64))
+    };
+    vec![
+        Case {
+            law: "choke",
+            ours: "choke:limit=1000p,min_th=83,max_th=250",
+            options: options(1000, 83, 250, ""),
+            known: "",
+        },
+        Case {
+            law: "choke",
+            ours: "choke:limit=300p,min_th=20,max_th=60,ecn=true",
+            options: options(300, 20, 60, "ecn=1"),
+            known: "",
+        },
+    ]
+}
+
+fn sfq() -> Vec<Case> {
+    vec![
+        case("sfq", "sfq", ""),
+        case("sfq", "sfq:limit=400p,depth=60,headdrop=true", "limit=400 depth=60 headdrop=1"),
+        case(
+            "sfq",
+            "sfq:limit=300p,flows=20,divisor=64,quantum=3000B",
+            "limit=300 flows=20 divisor=64 quantum=3000",
+        ),
+        case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2"),
+    ]
+}
+
+fn sfb() -> Vec<Case> {
+    vec![
+        case("sfb", "sfb", "two_keys=1"),
+        case(
+            "sfb",
+            "sfb:limit=500p,rehash_interval=20s,warmup=5s",
+            "two_keys=1 limit=500 rehash_ms=20000 warmup_ms=5000",
+        ),
+    ]
+}
+
+/// What `tc red` gives the kernel for thresholds in bytes: the weight that its `burst` implies, and
+/// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). Both are choices of tc, so our own
+/// table is judged here by its use only.
+fn red_options(limit: u64, min: u64, max: u64, max_p: f64) -> String {
+    let burst = (2 * min + max) / (3 * MEAN_PACKET);
+    red_table(limit, min, max, max_p, burst as f64, min as f64 / MEAN_PACKET as f64)
+}
+
+fn red_table(limit: u64, min: u64, max: u64, max_p: f64, burst: f64, min_packets: f64) -> String {
+    let wlog = weight_log(burst, min_packets);
+    let table = IdleTable::new(wlog, MEAN_PACKET, RATE);
+    format!(
+        "limit={limit} min={min} max={max} wlog={wlog} scell_log={} max_p={} stab={}",
+        table.log,
+        (max_p * 4_294_967_296.0) as u32,
+        letters(&table.shifts[..])
+    )
+}
+
+/// Bytes as pairs of the letters a to p.
+fn letters(bytes: &[u8]) -> String {
+    let letter = |half: u8| char::from(b'a' + half);
+    bytes.iter().flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect()
+}
+
+/// iproute2 `tc_red.c`, `tc_red_eval_ewma`: the smallest exponent with which a burst leaves the
+/// average below the lower threshold.
+fn weight_log(burst: f64, min_packets: f64) -> u32 {
+    let allowed = burst + 1.0 - min_packets;
+    let holds = |log: &u32| {
+        let weight = 0.5f64.powi(*log as i32);
+        allowed <= (1.0 - (1.0 - weight).powf(burst)) / weight
+    };
+    (1..32).find(holds).expect("a burst that tc accepts")
+}

@@ -1,0 +1,155 @@
+//! Compares our laws with those of the Linux kernel, decision by decision.
+//!
+//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW...]`. The same arrivals and the same
+//! requests for departures go to a discipline of ours and to the kernel's, with the same random
+//! numbers; every drop, mark and departure must be the same packet in the same operation.
+
+mod arrivals;
+mod cases;
+mod kernel;
+mod replay;
+mod report;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::arrivals::Arrivals;
+use crate::cases::Case;
+use crate::kernel::Kernel;
+use crate::replay::{MTU_BYTES, Operations, Outcome, Outcomes, SALT, SEED};
+use crate::report::Row;
+
+/// Of each load; both together are more than a million arrivals.
+const SECONDS: u64 = 65;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let after = |flag| arguments.iter().skip_while(move |argument| *argument != flag).nth(1);
+    let seconds = after("--seconds").and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
+    let is_named = |case: &Case| arguments.iter().any(|argument| argument == case.law);
+    let mut cases = cases::all();
+    if cases.iter().any(is_named) {
+        cases.retain(is_named);
+    }
+    let laws: BTreeSet<&str> = cases.iter().map(|case| case.law).collect();
+    let laws: Vec<&str> = laws.into_iter().collect();
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/kernel-laws");
+    let kernel = match Kernel::unpack(&target, &laws) {
+        Ok(kernel) => kernel,
+        Err(missing) => {
+            println!("kernel-laws: skipped, for {missing}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    match compare_all(&kernel, &cases, seconds, has("--show")) {
+        Ok(rows) => finish(&kernel, &rows, has("--write")),
+        Err(why) => {
+            eprintln!("kernel-laws: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare_all(
+    kernel: &Kernel,
+    cases: &[Case],
+    seconds: u64,
+    is_verbose: bool,
+) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let mut simulated: Option<(&str, Arrivals)> = None;
+    for case in cases {
+        if !kernel.has(case.law) {
+            println!("{}: Linux {} does not have it", case.law, kernel.version);
+            continue;
+        }
+        let aqm = case.ours.split(':').next().expect("a text has a first part");
+        let arrivals = match simulated.take().filter(|(known, _)| *known == aqm) {
+            Some((_, arrivals)) => arrivals,
+            None => arrivals::simulate(aqm, seconds)?,
+        };
+        let row = compare(kernel, case, &arrivals, is_verbose)?;
+        simulated = Some((aqm, arrivals));
+        println!("{row}");
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn compare(
+    kernel: &Kernel,
+    case: &Case,
+    arrivals: &Arrivals,
+    is_verbose: bool,
+) -> Result<Row, String> {
+    let program = kernel.compile(case.law)?;
+    let (operations, ours) = replay::replay(case.ours, arrivals)?;
+    let common = [format!("mtu={MTU_BYTES}"), format!("salt={SALT}"), format!("seed={SEED}")];
+    let own = case.options.split_whitespace().map(str::to_owned);
+    let settings: Vec<String> = common.into_iter().chain(own).collect();
+    let theirs = replay::read_outcomes(&kernel.play(&program, &settings, &operations.bytes)?);
+    if is_verbose {
+        show(&ours, &theirs);
+    }
+    Ok(row(case, arrivals.len(), &operations, &ours, &theirs))
+}
+
+/// What both did in the operations around the first difference, for `--show`.
+fn show(ours: &Outcomes, theirs: &Outcomes) {
+    let Some(&(first, ..)) = ours.symmetric_difference(theirs).next() else { return };
+    let around = (first.saturating_sub(8), 0, Outcome::Dropped)..(first + 4, 0, Outcome::Dropped);
+    for (who, outcomes) in [("ours", ours), ("the kernel's", theirs)] {
+        for (operation, packet, outcome) in outcomes.range(around.clone()) {
+            println!("  {who}: operation {operation}, packet {packet}: {outcome:?}");
+        }
+    }
+}
+
+fn row(
+    case: &Case,
+    arrivals: usize,
+    operations: &Operations,
+    ours: &Outcomes,
+    theirs: &Outcomes,
+) -> Row {
+    let differing: BTreeSet<u32> =
+        ours.symmetric_difference(theirs).map(|&(_, id, _)| id).collect();
+    let first = ours.symmetric_difference(theirs).next().map(|&difference| {
+        let who = if ours.contains(&difference) { "ours" } else { "the kernel's" };
+        format!(
+            "{who} alone: operation {}, packet {}, {:?}",
+            difference.0, difference.1, difference.2
+        )
+    });
+    let count = |kind| ours.iter().filter(|outcome| outcome.2 == kind).count();
+    Row {
+        law: case.law,
+        ours: case.ours,
+        known: case.known,
+        arrivals,
+        decisions: operations.count,
+        dropped: count(Outcome::Dropped),
+        marked: count(Outcome::Marked),
+        left: count(Outcome::Left),
+        differing: differing.len(),
+        first,
+    }
+}
+
+fn finish(kernel: &Kernel, rows: &[Row], write: bool) -> ExitCode {
+    if write {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-laws.md");
+        if let Err(error) = std::fs::write(&page, report::page(&kernel.version, rows)) {
+            eprintln!("{}: {error}", page.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    let unexplained = rows.iter().filter(|row| row.differing > 0 && row.known.is_empty()).count();
+    if unexplained > 0 {
+        eprintln!("kernel-laws: {unexplained} differ without a known reason");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,167 @@
+//! One link alone with one of our disciplines: what it is asked, and what it does.
+
+use std::collections::BTreeSet;
+
+use sojourn_aqm::{
+    Cause, Env, Evidence, Limit, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
+};
+
+use crate::arrivals::TestPacket;
+
+/// Rate of the link.
+pub(crate) const RATE: Rate = Rate::from_bps(100_000_000);
+/// Largest packet: Ethernet.
+pub(crate) const MTU_BYTES: u32 = 1514;
+/// Salt of flow hashing.
+pub(crate) const SALT: u64 = 42;
+/// Seed of the draws of a law.
+pub(crate) const SEED: u64 = 7;
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Outcome {
+    Dropped,
+    Marked,
+    Left,
+}
+
+/// Outcomes with the operation in which they happened and the number of the packet. In the order of
+/// operations; what happens in one operation has no order.
+pub(crate) type Outcomes = BTreeSet<(u32, u32, Outcome)>;
+
+/// What a discipline is asked, as bytes for the kernel's program, and how often.
+#[derive(Default)]
+pub(crate) struct Operations {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) count: u32,
+}
+
+impl Operations {
+    fn push(&mut self, now: Time, packet: Option<&TestPacket>) {
+        use sojourn_aqm::Packet as _;
+        let of = |value: fn(&TestPacket) -> u64| packet.map_or(0, value);
+        let long = [
+            now.as_nanos(),
+            of(|packet| packet.flow),
+            of(|packet| packet.src_host()),
+            of(|packet| packet.dst_host()),
+        ];
+        let short = [
+            u32::from(packet.is_none()),
+            packet.map_or(0, |packet| packet.id),
+            packet.map_or(0, |packet| packet.bytes),
+            packet.map_or(0, |packet| packet.ecn as u32),
+            0,
+            0,
+        ];
+        self.bytes.extend(long.iter().flat_map(|word| word.to_ne_bytes()));
+        self.bytes.extend(short.iter().flat_map(|word| word.to_ne_bytes()));
+        self.count += 1;
+    }
+}
+
+/// Collects what a discipline does.
+#[derive(Default)]
+struct Collected {
+    operation: u32,
+    outcomes: Outcomes,
+}
+
+impl Sink<TestPacket> for Collected {
+    fn dropped(&mut self, packet: TestPacket, _: Time, _: Stage, _: Cause) {
+        self.outcomes.insert((self.operation, packet.id, Outcome::Dropped));
+    }
+    fn marked(&mut self, packet: &mut TestPacket, _: Time, _: Stage, _: Cause) {
+        self.outcomes.insert((self.operation, packet.id, Outcome::Marked));
+    }
+    fn evidence(&mut self, _: Evidence<'_>) {}
+}
+
+/// A link with a queue. As in the kernel, the queue is asked for a packet after every arrival while
+/// the link is idle, and whenever a packet has left.
+struct SingleLink {
+    qdisc: Box<dyn Qdisc<TestPacket>>,
+    rng: Rng,
+    operations: Operations,
+    collected: Collected,
+    /// When the link is free again; none: it is idle.
+    busy_until: Option<Time>,
+}
+
+impl SingleLink {
+    fn run_timers(&mut self, now: Time) {
+        while let Some(due) = self.qdisc.next_timer().filter(|&due| due <= now) {
+            self.qdisc.on_timer(due);
+        }
+    }
+
+    fn begin(&mut self, now: Time, packet: Option<&TestPacket>) {
+        self.run_timers(now);
+        self.collected.operation = self.operations.count;
+        self.operations.push(now, packet);
+    }
+
+    fn arrive(&mut self, now: Time, packet: TestPacket) {
+        self.begin(now, Some(&packet));
+        self.qdisc.enqueue(now, packet, &mut self.rng, &mut self.collected);
+        if self.busy_until.is_none() {
+            self.serve(now);
+        }
+    }
+
+    fn serve(&mut self, now: Time) {
+        self.begin(now, None);
+        let departure = self.qdisc.dequeue(now, &mut self.rng, &mut self.collected);
+        let left = departure.map(|departure| departure.packet);
+        if let Some(packet) = left {
+            let outcome = (self.collected.operation, packet.id, Outcome::Left);
+            self.collected.outcomes.insert(outcome);
+        }
+        let busy = left.map(|packet| now + RATE.time_for(u64::from(packet.bytes)));
+        self.busy_until = busy.or_else(|| self.qdisc.held_until());
+    }
+}
+
+/// Sends all arrivals through a discipline of ours at the head of a link.
+///
+/// # Errors
+/// What is wrong with the spec.
+pub(crate) fn replay(
+    aqm: &str,
+    arrivals: &[(Time, TestPacket)],
+) -> Result<(Operations, Outcomes), String> {
+    let spec = QdiscSpec::parse(aqm).map_err(|error| format!("{aqm}: {error}"))?;
+    let limit = Limit::Packets(1000);
+    let env = Env { limit, mtu_bytes: MTU_BYTES, rate: Some(RATE), salt: SALT };
+    let qdisc = registry::build(&spec, &env).map_err(|error| format!("{aqm}: {error}"))?;
+    let mut link = SingleLink {
+        qdisc,
+        rng: Rng::stream(SEED, "law", 0),
+        operations: Operations::default(),
+        collected: Collected::default(),
+        busy_until: None,
+    };
+    for &(at, packet) in arrivals {
+        while let Some(free) = link.busy_until.filter(|&free| free <= at) {
+            link.serve(free);
+        }
+        link.arrive(at, packet);
+    }
+    Ok((link.operations, link.collected.outcomes))
+}
+
+/// What the kernel's program has written.
+///
+/// # Panics
+/// If these are not outcomes.
+pub(crate) fn read_outcomes(bytes: &[u8]) -> Outcomes {
+    let word = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+    let outcome = |kind| match kind {
+        0 => Outcome::Dropped,
+        1 => Outcome::Marked,
+        2 => Outcome::Left,
+        _ => panic!("outcome {kind} does not exist"),
+    };
+    let rows = bytes.chunks_exact(12);
+    rows.map(|row| (word(&row[..4]), word(&row[8..]), outcome(word(&row[4..8])))).collect()
+}
