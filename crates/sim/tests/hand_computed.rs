@@ -1,0 +1,282 @@
+//! Small worlds whose every summary row was computed by hand. A packet of 1000 B leaves its sender
+//! after 0.08 ms (100 Mbit/s) and is 1 ms later at the link, which needs 0.8 ms for it (10 Mbit/s);
+//! from there it takes 48 ms and 1 ms to the receiver. Quantiles are the middle of a bin of the
+//! histogram, at most the maximum: bins are 1 us wide up to 2.048 ms, 16 us from 16.384 ms, 32 us
+//! from 32.768 ms, 64 us from 65.536 ms.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{cbr, group, link, mbit, metric, ms, run, scenario, tcp};
+use sojourn_aqm::{Rate, Span};
+use sojourn_record::Run;
+use sojourn_record::rows::Scope;
+use sojourn_scenario::resolved::{
+    App, Bucket, Capacity, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
+};
+use sojourn_scenario::wlan_timing::OfdmRate;
+
+const QUEUE: Scope = Scope::Queue;
+const CLASS: Scope = Scope::Class;
+
+/// One flow that sends bursts of packets of one size, each at a time in microseconds.
+fn bursts(packet_bytes: u32, sent: &[(u64, u64)]) -> FlowGroup {
+    let amount = |&(at_us, packets): &(u64, u64)| {
+        (Span::from_micros(at_us), packets * u64::from(packet_bytes))
+    };
+    let amounts = sent.iter().map(amount).collect();
+    let recording = Recording { file: String::new(), sha256: String::new(), amounts };
+    group("d", 1, App::Replay { packet_bytes, ecn: true, recording: Arc::new(recording) })
+}
+
+/// The summary of a queue or class is these rows in this order and no others.
+fn assert_rows(run: &Run, scope: Scope, name: &str, expected: &[(&str, f64)]) {
+    let found: Vec<_> = run.summary.iter().filter(|r| r.scope == scope && r.name == name).collect();
+    let names = |row: &&sojourn_record::rows::SummaryRow| row.metric;
+    let metrics: Vec<_> = found.iter().map(names).collect();
+    assert_eq!(metrics, expected.iter().map(|row| row.0).collect::<Vec<_>>());
+    for (row, &(metric, value)) in found.iter().zip(expected) {
+        let tolerance = 1e-12 * value.abs();
+        assert!((row.value - value).abs() <= tolerance, "{metric}: {} not {value}", row.value);
+    }
+}
+
+/// The rows of a queue whose sojourn times have these moments, which dropped and marked nothing.
+fn quiet(delays: [f64; 5], used: [f64; 2], counts: [f64; 3]) -> Vec<(&'static str, f64)> {
+    let names = ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"];
+    let mut rows: Vec<_> = names.into_iter().zip(delays).collect();
+    rows.extend(["utilisation", "throughput"].into_iter().zip(used));
+    rows.extend(["arrived", "sent", "waiting"].into_iter().zip(counts));
+    rows.extend(drop_and_mark_rates([0.0; 7]));
+    rows
+}
+
+fn drop_and_mark_rates(rates: [f64; 7]) -> impl Iterator<Item = (&'static str, f64)> {
+    let names = [
+        "drop_rate",
+        "mark_rate",
+        "drop_rate_overflow",
+        "drop_rate_random",
+        "mark_rate_random",
+        "drop_rate_deterministic",
+        "mark_rate_deterministic",
+    ];
+    names.into_iter().zip(rates)
+}
+
+/// The rows of a class of datagrams.
+fn datagrams(goodput: f64, owd: [f64; 5], loss: Option<f64>) -> Vec<(&'static str, f64)> {
+    let names = ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"];
+    let mut rows = vec![("flows", 1.0), ("goodput", goodput)];
+    rows.extend(names.into_iter().zip(owd));
+    rows.extend(loss.map(|loss| ("loss_rate", loss)));
+    rows
+}
+
+/// Samples of a variable of queue 0.
+fn samples(run: &Run, name: &str) -> Vec<f64> {
+    let builtin = sojourn_measure::summary::BUILTIN_VARS.iter().position(|var| var.name == name);
+    let var = builtin.expect("a variable of every queue") as u16;
+    run.states.iter().filter(|row| row.var == var).map(|row| row.value).collect()
+}
+
+#[test]
+fn constant_traffic_below_the_rate_of_a_link_never_waits() {
+    let mut flow = cbr("d", 1, mbit(8), 1_000);
+    flow.start = (Span::from_micros(100), Span::from_micros(100));
+    let mut plan = scenario(10, vec![link("b", "taildrop", 10_000)], vec![flow]);
+    plan.warmup = Span::from_secs(1);
+    let found = run(&plan);
+    // Arrivals 1.18 ms after each whole millisecond; 9000 of them in the 9 s that count.
+    let busy = 9_000.0 * 0.0008;
+    assert_rows(&found, QUEUE, "b", &quiet([0.0; 5], [busy / 9.0, 8e6], [9e3, 9e3, 0.0]));
+    assert_rows(&found, CLASS, "d", &datagrams(8e6, [0.05088; 5], Some(0.0)));
+    assert_eq!(metric(&found, Scope::Run, "", "packets"), 9_999.0);
+}
+
+#[test]
+fn packets_of_a_burst_wait_for_those_in_front_of_them() {
+    // At the link at 1.08, 1.16 and 1.24 ms, served from 1.08, 1.88 and 2.68 ms; one later alone.
+    let flow = bursts(1_000, &[(0, 3), (50_000, 1)]);
+    let found = run(&scenario(1, vec![link("b", "taildrop", 10_000)], vec![flow]));
+    let delays = [0.00054, 0.000_000_5, 0.00144, 0.00144, 0.00144];
+    assert_rows(&found, QUEUE, "b", &quiet(delays, [0.0032, 32_000.0], [4.0, 4.0, 0.0]));
+    let owd = [0.05148, 0.050_896, 0.05248, 0.05248, 0.05248];
+    assert_rows(&found, CLASS, "d", &datagrams(32_000.0, owd, Some(0.0)));
+}
+
+#[test]
+fn samples_hold_the_mean_and_the_largest_delay_since_the_last_one() {
+    // One packet of 1000 B may wait: of each burst of three the last is dropped. The largest delay
+    // is not that of the last packet, and while nothing leaves there is no mean.
+    let flow = bursts(1_000, &[(0, 3), (50_000, 1), (120_000, 2), (310_000, 3)]);
+    let mut plan = scenario(1, vec![link("b", "taildrop", 1_000)], vec![flow]);
+    plan.duration = ms(400);
+    let found = run(&plan);
+    let of = |name: &str| samples(&found, name);
+    let at: Vec<_> = found.states.iter().filter(|row| row.var == 0).map(|row| row.t).collect();
+    assert_eq!(
+        at.iter().map(|t| t.as_nanos() / 1_000_000).collect::<Vec<_>>(),
+        [100, 200, 300, 400]
+    );
+    assert_eq!(of("delay_max"), [0.00072, 0.00072, 0.0, 0.00072]);
+    assert_eq!(of("delay_mean")[..2], [0.00024, 0.00036]);
+    assert!(of("delay_mean")[2].is_nan());
+    assert_eq!(of("drops"), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(of("rate"), [240_000.0, 160_000.0, 0.0, 160_000.0]);
+}
+
+#[test]
+fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
+    let burst = bursts(1_000, &[(498_500, 1), (600_000, 5), (998_500, 3)]);
+    let mut plan = scenario(1, vec![link("b", "taildrop", 2_000)], vec![burst]);
+    plan.warmup = ms(500);
+    let found = run(&plan);
+    // One packet is in service when the warm-up ends (until 500.38 ms), one when the run ends (from
+    // 999.58 ms, two behind it). Of five at once one is served, two wait, two are dropped.
+    let mut rows: Vec<_> = quiet(
+        [0.00054, 0.000_000_5, 0.00144, 0.00144, 0.00144],
+        [(0.38 + 3.0 * 0.8 + 0.42) / 500.0, 4.0 * 8_000.0 / 0.5],
+        [8.0, 4.0, 2.0],
+    );
+    rows.truncate(10);
+    rows.extend(drop_and_mark_rates([0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0]));
+    assert_rows(&found, QUEUE, "b", &rows);
+    // The first packet was sent before and arrives after the end of the warm-up: 8 are sent and 4
+    // received.
+    let owd = [0.05148, 0.050_896, 0.05248, 0.05248, 0.05248];
+    assert_rows(&found, CLASS, "d", &datagrams(64_000.0, owd, Some(0.5)));
+}
+
+#[test]
+fn every_packet_behind_another_one_is_marked_above_a_threshold_of_one() {
+    let aqm = "step@dctcp:backlog_threshold=1p";
+    let mut plan = scenario(1, vec![link("b", aqm, 10_000)], vec![bursts(1_000, &[(0, 5)])]);
+    plan.record.states = true;
+    let found = run(&plan);
+    // The first is in service, the second alone in the queue, the others are not. Delays are
+    // 0, 0.72, ... 2.88 ms; bins at 2.88 ms are 2 us wide.
+    let delays = [0.00144, 0.001_44, 0.00288, 0.00288, 0.00288];
+    let mut rows = quiet(delays, [0.004, 40_000.0], [5.0, 5.0, 0.0]);
+    rows[1].1 = 0.001_440_5;
+    rows.truncate(10);
+    rows.extend(drop_and_mark_rates([0.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.6]));
+    assert_rows(&found, QUEUE, "b", &rows);
+    assert_eq!(samples(&found, "marks")[0], 3.0);
+}
+
+/// A recorded link whose opportunities of 1000 B come every 10 ms.
+fn recorded() -> Link {
+    let opportunities_ms = vec![10];
+    let (file, sha256, opportunity_bytes) = (String::new(), String::new(), 1_000);
+    let trace = Trace { file, sha256, opportunities_ms, opportunity_bytes };
+    let capacity = Capacity::Trace(Arc::new(trace));
+    Link { capacity, delay: ms(1), ..link("b", "taildrop", 10_000) }
+}
+
+#[test]
+fn a_recorded_link_is_used_by_the_bytes_it_carried_not_by_those_of_packets_that_began() {
+    let mut plan = scenario(1, vec![recorded()], vec![bursts(1_500, &[(0, 2)])]);
+    (plan.warmup, plan.duration) = (ms(15), ms(45));
+    let found = run(&plan);
+    // At the link at 1.12 and 1.24 ms. The first is carried at 10 and 20 ms, the second at 20 and
+    // 30 ms. In the 30 ms that count there are three opportunities, two of which carry 1000 B each;
+    // one packet leaves the queue, after 18.76 ms; none arrives, so that there are no rates.
+    let mut rows = quiet([0.01876; 5], [2.0 / 3.0, 1_500.0 * 8.0 / 0.03], [0.0, 1.0, 0.0]);
+    rows.truncate(10);
+    assert_rows(&found, QUEUE, "b", &rows);
+    // They arrive 2 ms after their last byte was carried; nothing is sent after the warm-up.
+    let owd = [0.027, 0.022_008, 0.032, 0.032, 0.032];
+    assert_rows(&found, CLASS, "d", &datagrams(3_000.0 * 8.0 / 0.03, owd, None));
+}
+
+#[test]
+fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
+    let (rate, line) = (mbit(1), mbit(10));
+    let bucket = Bucket { rate, burst_bytes: 2_000, line, overdraft: false };
+    let shaped = Link { capacity: Capacity::Bucket(bucket), ..link("b", "taildrop", 10_000) };
+    let found = run(&scenario(1, vec![shaped], vec![bursts(1_000, &[(0, 4)])]));
+    // Packets leave the queue at 1.08, 1.88, 2.68 and 9.88 ms and are sent from 1.08, 1.88, 9.08
+    // (800 B of tokens were missing) and 17.08 ms on.
+    let delays = [0.00268, 0.000_720_5, 0.00856, 0.00856, 0.00856];
+    assert_rows(&found, QUEUE, "b", &quiet(delays, [0.032, 32_000.0], [4.0, 4.0, 0.0]));
+    let owd = [0.05708, 0.051_696, 0.06688, 0.06688, 0.06688];
+    assert_rows(&found, CLASS, "d", &datagrams(32_000.0, owd, Some(0.0)));
+}
+
+#[test]
+fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
+    let mut call = cbr("call", 1, Rate::from_bps(80_000), 200);
+    call.stop = Some(ms(470));
+    // The channel changes its state at every packet, and the first is in the bad one.
+    let loss = Loss::GilbertElliott { enter: 1.0, leave: 1.0, bad: 1.0, good: 0.0 };
+    let lossy = Link { loss: Some(loss), ..link("b", "taildrop", 10_000) };
+    let found = run(&scenario(1, vec![lossy], vec![call]));
+    let mut rows = quiet([0.0; 5], [24.0 * 0.00016, 24.0 * 1_600.0], [24.0, 24.0, 0.0]);
+    rows.extend([("wire_lost", 12.0), ("wire_loss_rate", 0.5)]);
+    assert_rows(&found, QUEUE, "b", &rows);
+    // 0.016 + 1 + 0.16 + 48 + 1 ms. Cole and Rosenbluth 2001: 93.2 - 0.024 x (50.176 + 20) ms - 95
+    // x 50 / (50 + 25.1).
+    let rating: f64 = 93.2 - 1.684_224 - 4_750.0 / 75.1;
+    let mut rows = datagrams(12.0 * 1_600.0, [0.050_176; 5], Some(0.5));
+    let opinion = 1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6;
+    assert!((rating - 28.266_775).abs() < 1e-6 && (opinion - 1.538_926).abs() < 1e-6, "{opinion}");
+    rows.extend([("voice_r", rating), ("voice_mos", opinion)]);
+    assert_rows(&found, CLASS, "call", &rows);
+}
+
+#[test]
+fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up() {
+    let wlan = Wlan {
+        name: "cell".into(),
+        rate: OfdmRate::new(mbit(54)).unwrap(),
+        error_rate: 1.0,
+        attempts: 3,
+        slot: Span::from_micros(9),
+        difs: Span::from_micros(28),
+        eifs: Span::from_micros(88),
+    };
+    let capacity = Capacity::Wireless { wlan: 0, alone: wlan.lone_rate() };
+    let ap = Link { capacity, ..link("ap", "taildrop", 10_000) };
+    let mut plan = scenario(1, vec![ap], vec![bursts(1_000, &[(0, 2)])]);
+    plan.wlans = vec![wlan];
+    let found = run(&plan);
+    let of = |name: &str| metric(&found, QUEUE, "ap", name);
+    assert_eq!(["arrived", "sent", "waiting"].map(of), [2.0, 2.0, 0.0]);
+    assert_eq!(["frames", "frame_failure_rate", "given_up"].map(of), [6.0, 1.0, 2.0]);
+    assert_eq!(of("throughput"), 16_000.0);
+    // 1036 B and 22 bits at 216 bits a symbol are 39 symbols of 4 us, with preamble and signal
+    // extension 182 us; no acknowledgement follows.
+    assert_eq!(of("utilisation"), 6.0 * 0.000_182);
+    assert_rows(&found, CLASS, "d", &[("flows", 1.0), ("goodput", 0.0), ("loss_rate", 1.0)]);
+}
+
+#[test]
+fn transfers_are_timed_and_their_shares_compared() {
+    let transport = || Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
+    let of = |name: &str, bytes: u64| {
+        let app = App::Bulk { tcp: transport(), bytes: Some(bytes) };
+        FlowGroup { class: "pair".into(), ..group(name, 1, app) }
+    };
+    let mut later = of("three", 3_000);
+    later.start = (Span::from_secs(1), Span::from_secs(1));
+    let plan = scenario(2, vec![link("b", "taildrop", 10_000)], vec![of("one", 1_000), later]);
+    let found = run(&plan);
+    // A SYN of 40 B takes 0.0032 + 1 + 0.032 + 49 ms, its answer 50 ms, the first 1040 B 0.0832 + 1
+    // + 0.832 + 49 ms, and each packet behind it 0.832 ms more. 4000 B in 2 s; shares of 1 and 3:
+    // 16 / (2 x 10).
+    let rows = [
+        ("flows", 2.0),
+        ("goodput", 16_000.0),
+        ("jain", 0.8),
+        ("transfers", 2.0),
+        ("completion_mean", (0.150_950_4 + 0.152_614_4) / 2.0),
+        ("completion_p50", 0.150_976),
+        ("completion_p95", 0.152_614_4),
+        ("completion_p99", 0.152_614_4),
+        ("completion_max", 0.152_614_4),
+    ];
+    assert_rows(&found, CLASS, "pair", &rows);
+    assert_eq!(metric(&found, Scope::Run, "", "packets"), 6.0);
+}

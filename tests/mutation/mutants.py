@@ -1,0 +1,335 @@
+"""Mutation testing of a room of crates: `make mutants ROOM=aqm SAMPLE=250 SEED=1`.
+
+cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a sample,
+compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that enter its
+function, fastest first, until one fails. Documentation tests are not run, nor the room's slow tests
+(ROOMS). Results go to `target/mutation/ROOM.json`; a second run with `--again` asks only about the
+survivors of the first one, which is how a new test is tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemata import SWITCH, Mutant, Source, Writer, root
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# A target folder of its own: cargo takes the copies for the crates of this tree.
+TARGET = REPOSITORY / "target" / "mutation"
+
+# What is changed, and whose tests are asked. Links and measures have no world of their own, so the
+# simulator's tests count for them.
+ROOMS: dict[str, tuple[list[str], list[str]]] = {
+    "aqm": (["aqm"], ["aqm"]),
+    "link": (["link"], ["link", "measure", "sim"]),
+    "measure": (["measure"], ["measure", "sim"]),
+    "sim": (["sim"], ["sim"]),
+    "scenario": (["scenario"], ["scenario"]),
+}
+# Tests of what the switch itself breaks: it needs std.
+LEFT_OUT = {"no_std"}
+# Fewer operations per entry than `make test`: one that breaks the contract does so soon.
+SETTINGS = {
+    "SOJOURN_OPERATIONS": "20000",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
+    "PROPTEST_MAX_SHRINK_ITERS": "0",
+}
+
+
+@dataclass
+class Test:
+    """A test, how long it takes, and the functions with mutants that it enters."""
+
+    binary: str
+    folder: str
+    name: str
+    seconds: float = 0.0
+    enters: set[int] = field(default_factory=set)
+
+
+def draw(room: str, only: str, sample: int, seed: int) -> list[Mutant]:
+    """A random sample of a room's mutants, in the order of their places."""
+    rows = []
+    for crate in ROOMS[room][0]:
+        command = ["cargo", "mutants", "--list", "--json", "--package", f"sojourn-{crate}"]
+        listed = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+        rows += [row for row in json.loads(listed.stdout) if re.search(only, row["file"])]
+    chosen = random.Random(seed).sample(range(len(rows)), min(sample, len(rows)))
+    print(f"{room}: {len(rows)} mutants, {len(chosen)} drawn with seed {seed}", flush=True)
+    return [Mutant.read(number, rows[index]) for number, index in enumerate(sorted(chosen), 1)]
+
+
+class Build:
+    """A copy of the tree that holds all mutants at once."""
+
+    def __init__(self, room: str, mutants: list[Mutant]) -> None:
+        self.room, self.mutants = room, mutants
+        self.tree = TARGET / room
+        self.unviable: set[int] = set()
+        self.keep_const: set[str] = set()
+        self.behind_switch: set[int] = set()
+        self.function_of: dict[int, int] = {}
+        self.lines: dict[str, dict[int, int]] = {}
+
+    def copy(self) -> None:
+        """Brings the copy up to date; a file that has not changed keeps its time."""
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=REPOSITORY,
+            check=True,
+            capture_output=True,
+        )
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            if (REPOSITORY / name).is_file():
+                self.write(name, (REPOSITORY / name).read_bytes())
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file of the copy if it is not that already."""
+        path = self.tree / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def cargo(self, *arguments: str) -> list[dict]:
+        """Runs cargo in the copy; its messages."""
+        done = subprocess.run(
+            ["cargo", *arguments, "--message-format=json", "--quiet"],
+            cwd=self.tree,
+            env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "build")},
+            capture_output=True,
+            check=False,
+        )
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
+
+    def instrument(self) -> None:
+        """Writes every mutant that is left behind its switch."""
+        base = 0
+        self.behind_switch.clear()
+        for crate in ROOMS[self.room][0]:
+            writer = Writer(base)
+            files = defaultdict(list)
+            for mutant in self.mutants:
+                if mutant.package == f"sojourn-{crate}":
+                    left = [] if mutant.number in self.unviable else [mutant]
+                    files[mutant.file] += left
+            texts = {name: (REPOSITORY / name).read_text() for name in files}
+            top = str(root(Path("crates") / crate))
+            texts.setdefault(top, (REPOSITORY / top).read_text())
+            for name, text in texts.items():
+                rewritten = writer.rewrite(Source(text), files[name], self.keep_const)
+                texts[name] = rewritten.text
+                self.lines[name] = rewritten.lines
+                self.behind_switch |= rewritten.numbers
+            texts[top] += writer.switch()
+            for name, text in texts.items():
+                self.write(name, text.encode())
+            self.function_of |= writer.function_of
+            base += writer.functions
+
+    def until_it_compiles(self) -> None:
+        """Takes out what does not compile, until the rest does."""
+        packages = [f"--package=sojourn-{crate}" for crate in ROOMS[self.room][0]]
+        for _ in range(20):
+            self.instrument()
+            faults = errors(self.cargo("check", "--lib", *packages))
+            if not faults:
+                return
+            before = len(self.unviable), len(self.keep_const)
+            for fault in faults:
+                self.judge(fault)
+            print(f"  {len(self.unviable)} do not compile", flush=True)
+            if before == (len(self.unviable), len(self.keep_const)):
+                raise SystemExit("\n".join(fault["rendered"] for fault in faults[:3]))
+        raise SystemExit("the mutants do not compile after twenty attempts")
+
+    def judge(self, fault: dict) -> None:
+        """Which mutant or constant an error of the compiler is about."""
+        code = (fault["code"] or {}).get("code")
+        called = re.search(r"`(?:[^`]*::)?(\w+)(?:::<[^`]*>)?`", fault["message"])
+        if code == "E0015" and called:
+            self.keep_const.add(called[1])
+            return
+        for span in fault["spans"]:
+            number = self.lines.get(span["file_name"], {}).get(span["line_start"])
+            if number:
+                self.unviable.add(number)
+
+    def tests(self) -> list[Test]:
+        """Compiles the tests and lists them."""
+        packages = [f"--package=sojourn-{crate}" for crate in ROOMS[self.room][1]]
+        messages = self.cargo("test", "--no-run", "--lib", "--tests", *packages)
+        if faults := errors(messages):
+            raise SystemExit(faults[0]["rendered"])
+        found = []
+        for made in messages:
+            if made.get("executable") and made["profile"]["test"]:
+                if made["target"]["name"] in LEFT_OUT:
+                    continue
+                folder = str(Path(made["manifest_path"]).parent)
+                listed = subprocess.run(
+                    [made["executable"], "--list", "--format=terse"],
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                )
+                names = re.findall(r"^(.*): test$", listed.stdout, re.MULTILINE)
+                found += [Test(made["executable"], folder, name) for name in names]
+        return found
+
+
+def errors(messages: list[dict]) -> list[dict]:
+    """The compiler's errors that have a place."""
+    faults = [m["message"] for m in messages if m.get("reason") == "compiler-message"]
+    return [fault for fault in faults if fault["level"] == "error" and fault["spans"]]
+
+
+def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -> str:
+    """Runs tests of one program: "passed", "timeout", or the first that failed."""
+    environment = os.environ | SETTINGS | {"SOJOURN_MUTANT": str(mutant)}
+    if log:
+        environment["SOJOURN_MUTANT_ENTERED"] = str(log)
+    names = [test.name for test in tests]
+    end = time.monotonic() + limit
+    process = subprocess.Popen(
+        ["timeout", "--signal=KILL", f"{limit:.1f}"]
+        + [tests[0].binary, "--exact", "--test-threads=1", *names],
+        cwd=tests[0].folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
+    assert process.stdout
+    for line in process.stdout:
+        if failed := re.match(r"test (\S+).* \.\.\. .*FAILED", line):
+            process.terminate()
+            process.wait()
+            return failed[1]
+    if process.wait() == 0:
+        return "passed"
+    return "timeout" if time.monotonic() >= end else "abort"
+
+
+def learn(tests: list[Test]) -> list[Test]:
+    """Runs each test alone without a mutant: its time and the functions it enters."""
+    kept = []
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "entered"
+        for test in tests:
+            log.unlink(missing_ok=True)
+            start = time.monotonic()
+            outcome = run([test], 0, 600, log)
+            test.seconds = time.monotonic() - start
+            if outcome != "passed":
+                print(f"  left out, fails without a mutant: {test.name} ({outcome})", flush=True)
+                continue
+            if log.exists():
+                test.enters = {int(word) for word in log.read_text().split()}
+            kept.append(test)
+    print(f"  {len(kept)} tests, {sum(test.seconds for test in kept):.0f} s", flush=True)
+    return kept
+
+
+def fate(tests: list[Test], mutant: int) -> str:
+    """What happens to a mutant: "survived", "timeout", or the test that killed it."""
+    batches: dict[tuple[int, str], list[Test]] = defaultdict(list)
+    for test in tests:
+        batches[int(test.seconds > 0.1) + int(test.seconds > 2), test.binary].append(test)
+    for _, batch in sorted(batches.items(), key=lambda item: item[0]):
+        limit = 5 + 8 * sum(test.seconds for test in batch)
+        outcome = run(batch, mutant, limit)
+        if outcome != "passed":
+            return outcome
+    return "survived"
+
+
+def alone(build: Build, mutant: Mutant, tests: list[Test]) -> str:
+    """The fate of a mutant in a constant: it is compiled by itself."""
+    source = Source((REPOSITORY / mutant.file).read_text())
+    kept = (build.tree / mutant.file).read_bytes()
+    _, module, switch = kept.decode().partition(SWITCH[:40])
+    text = source.mutated(mutant, 0, len(source.text)) + module + switch
+    build.write(mutant.file, text.encode())
+    packages = [f"--package=sojourn-{crate}" for crate in ROOMS[build.room][1]]
+    messages = build.cargo("test", "--no-run", "--lib", "--tests", *packages)
+    result = "unviable" if errors(messages) else fate(tests, 0)
+    build.write(mutant.file, kept)
+    return result
+
+
+def report(room: str, rows: list[dict]) -> str:
+    """The table by group and the survivors, as Markdown."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["group"]].append(row["fate"])
+    groups["all"] = [row["fate"] for row in rows]
+    lines = [
+        "| room | files | mutants | killed | timed out | unviable | survivors | share killed |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for group, fates in groups.items():
+        unviable, late, alive = (fates.count(w) for w in ("unviable", "timeout", "survived"))
+        killed = len(fates) - unviable - late - alive
+        share = (killed + late) / max(1, len(fates) - unviable)
+        lines.append(
+            f"| {room} | {group} | {len(fates)} | {killed} | {late} | {unviable} | {alive} "
+            f"| {share:.1%} |"
+        )
+    lines += ["", "Survivors:"]
+    lines += [f"- {row['name']}" for row in rows if row["fate"] == "survived"]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Draws, builds, runs and reports."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("room", choices=ROOMS)
+    parser.add_argument("--sample", type=int, default=250)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--files", default="", help="only files whose path matches this pattern")
+    parser.add_argument("--again", action="store_true", help="only the survivors of the last run")
+    asked = parser.parse_args()
+    results = TARGET / f"{asked.room}.json"
+    mutants = draw(asked.room, asked.files, asked.sample, asked.seed)
+    known: dict[str, str] = {}
+    if asked.again:
+        known = {row["name"]: row["fate"] for row in json.loads(results.read_text())}
+    open_ones = [m for m in mutants if known.get(m.name, "survived") == "survived"]
+    build = Build(asked.room, open_ones)
+    build.copy()
+    build.until_it_compiles()
+    tests = learn(build.tests())
+    fates = known | {mutant.name: "unviable" for mutant in open_ones if mutant.number in build.unviable}
+    rest = []
+    for mutant in open_ones:
+        if mutant.number in build.unviable:
+            continue
+        if mutant.number not in build.behind_switch:
+            rest.append(mutant)
+            continue
+        entering = [t for t in tests if build.function_of[mutant.number] in t.enters]
+        fates[mutant.name] = fate(entering, mutant.number)
+        print(f"  {mutant.name}: {fates[mutant.name]}", flush=True)
+    for mutant in rest:
+        fates[mutant.name] = alone(build, mutant, tests)
+        print(f"  {mutant.name}: {fates[mutant.name]} (alone)", flush=True)
+    rows = [{"name": m.name, "group": m.group, "fate": fates[m.name]} for m in mutants]
+    results.write_text(json.dumps(rows, indent=1))
+    print(report(asked.room, rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
