@@ -1,4 +1,4 @@
-"""Papers made again: run what is not cached, measure, judge claim by claim, write a dossier.
+"""Papers made again: do the runs that are missing, measure, judge each claim, write a dossier.
 
 The papers are in `sojourn.papers`; nothing here knows one of them by name.
 """

@@ -12,7 +12,7 @@ use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 
-use self::ends::{ecn, initial_window, window_rule};
+use self::ends::{ecn, initial_window, window_rule, with_fallback};
 pub(crate) use self::links::link;
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
@@ -22,7 +22,7 @@ use crate::agenda::Agenda;
 use crate::app::Access;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::setup::Setup;
+use crate::app::setup::{EcnConnections, Setup};
 use crate::app::stream::{Plan, Stream};
 use crate::cc::CustomControls;
 use crate::tcp::Segments;
@@ -227,13 +227,14 @@ fn build_flow(
         let setup = Setup {
             cc,
             segments,
-            profile: *profile,
+            profile: with_fallback(profile, tcp),
             asks,
             ability,
             rng,
             window,
             observed,
             stride: lanes,
+            ecn: EcnConnections::default(),
         };
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
