@@ -64,6 +64,14 @@ class Command:
         return lines[0]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_store(tmp_path_factory):
+    """A store of runs for the tests alone, in this process and in those it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOJOURN_CACHE", str(tmp_path_factory.mktemp("store")))
+        yield
+
+
 _without_kernel: list[str] = []
 
 

@@ -212,7 +212,9 @@ def test_ctrl_c_keeps_and_lists_finished_runs(command):
         [sys.executable, "-c", code, *arguments, "--out", "out"],
         cwd=command.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    finished = command.folder / "out" / "runs" / "taildrop" / "seed-1" / "manifest.json"
+    finished = (
+        command.folder / "out" / "runs" / "contender=taildrop" / "replica=1" / "manifest.json"
+    )
     deadline = time.monotonic() + 30
     while not finished.exists() and time.monotonic() < deadline:
         time.sleep(0.05)

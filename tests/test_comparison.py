@@ -133,12 +133,11 @@ def test_seeds_count_up_or_are_given():
             choose_seeds(1, wrong)
 
 
-def test_folders_of_runs_are_plain_names_and_differ():
+def test_folders_of_runs_are_partitions_and_differ():
     aqms = ["pie:target=5ms", "pie/target=5ms", "fq(pie)"]
-    folders = [str(run_folder(aqms, aqm, 3)) for aqm in aqms]
-    assert folders[0] == "runs/pie-target=5ms/seed-3"
+    folders = [str(run_folder(aqm, 3)) for aqm in aqms]
+    assert folders[0] == "runs/contender=pie%3Atarget%3D5ms/replica=3"
     assert len(set(folders)) == 3
-    assert folders[2] == "runs/fq-pie/seed-3"
 
 
 def test_runs_that_are_the_same_for_every_seed_have_no_interval_and_no_test():

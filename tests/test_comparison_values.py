@@ -233,12 +233,12 @@ def test_the_method_counts_seeds_and_tests_made() -> None:
     assert "over all 0 tests" in method(compared(one))
 
 
-def test_folders_of_aqms_that_look_alike_are_numbered() -> None:
-    aqms = ["pie:a=1", "pie/a=1", "pie(a=1)", "-codel-"]
-    folders = [run_folder(aqms, aqm, 4).as_posix() for aqm in aqms]
+def test_folders_of_aqms_that_look_alike_differ() -> None:
+    aqms = ["pie:a=1", "pie/a=1", "pie(a=1)", "codel on linux"]
+    folders = [run_folder(aqm, 4).as_posix() for aqm in aqms]
     assert folders == [
-        "runs/pie-a=1/seed-4", "runs/pie-a=1-2/seed-4", "runs/pie-a=1-3/seed-4",
-        "runs/codel/seed-4",
+        "runs/contender=pie%3Aa%3D1/replica=4", "runs/contender=pie%2Fa%3D1/replica=4",
+        "runs/contender=pie%28a%3D1%29/replica=4", "runs/contender=codel%20on%20linux/replica=4",
     ]  # fmt: skip
 
 

@@ -91,5 +91,5 @@ def test_compare_in_python(tmp_path):
         out=tmp_path,
     )
     assert comparison.seeds == [3, 9]
-    assert (tmp_path / "runs" / "pie" / "seed-9" / "manifest.json").exists()
+    assert (tmp_path / "runs" / "contender=pie" / "replica=9" / "manifest.json").exists()
     assert sorted(comparison.save(tmp_path))[0] == "comparison.json"

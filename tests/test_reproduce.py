@@ -14,7 +14,6 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
 from sojourn.reproduce import dossier, outcome, select, work
-from sojourn.reproduce.cache import Cache
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
 from sojourn.reproduce.paper import (
     Case,
@@ -29,6 +28,7 @@ from sojourn.reproduce.paper import (
     order,
 )
 from sojourn.running.replicas import Silent
+from sojourn.running.store import Store
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
 LINUX = registry.find("linux")
@@ -86,7 +86,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def reproduce(folder: Path, **options):
     said: list[str] = []
-    found = outcome.reproduce(["tiny"], cache=Cache(folder, said.append), **options)
+    found = outcome.reproduce(["tiny"], store=Store(folder, said.append), **options)
     return found, said
 
 
@@ -135,9 +135,9 @@ def test_runs_finished_before_ctrl_c_serve_the_next_call(tiny, tmp_path, monkeyp
     long = TINY.items[0].cases("quick") | {"pie": Case(scenario("pie", "3000s"), KEEP)}
     item = Item("F1", "Delay", seeds=Seeds(1, 1), cases=lambda _p: dict(reversed(long.items())))
     monkeypatch.setattr(select, "known", lambda: {"tiny": Paper("tiny", "", "", "", (item,))})
-    cache = Cache(tmp_path)
+    store = Store(tmp_path)
     with pytest.raises(Interrupted):
-        outcome.reproduce(["tiny"], cache=cache, jobs=2, progress=InterruptsAfterTwo())
+        outcome.reproduce(["tiny"], store=store, jobs=2, progress=InterruptsAfterTwo())
     assert len(list(tmp_path.rglob("*.npz"))) == 2
     monkeypatch.setattr(select, "known", lambda: {"tiny": TINY})
     found, _ = reproduce(tmp_path, seeds=1)
@@ -147,12 +147,12 @@ def test_runs_finished_before_ctrl_c_serve_the_next_call(tiny, tmp_path, monkeyp
 def test_the_name_of_a_run_depends_on_scenario_seed_simulator_and_what_is_kept(
     tmp_path, monkeypatch
 ):
-    cache = Cache(tmp_path)
+    store = Store(tmp_path)
     item = TINY.items[0]
 
     def names(keep=KEEP, queue="codel"):
         case = {"a": Case(scenario(queue), keep)}
-        plan = work.plan("tiny", Item("F9", "", cases=lambda _p: case), "quick", 2, cache)
+        plan = work.plan("tiny", Item("F9", "", cases=lambda _p: case), "quick", 2, store)
         return {run.path.name for run in plan.runs()}
 
     assert len(names()) == 2 and item.seeds.quick == 2
@@ -160,7 +160,7 @@ def test_the_name_of_a_run_depends_on_scenario_seed_simulator_and_what_is_kept(
     assert not names() & names(queue="pie")
     assert not names() & names(keep=("delays",))
     before = names()
-    monkeypatch.setattr("sojourn.reproduce.cache.simulator", lambda: "another one")
+    monkeypatch.setattr("sojourn.running.store.simulator", lambda: "another one")
     assert not before & names()
 
 
@@ -257,13 +257,13 @@ SMALL = (
 @pytest.mark.parametrize("word", SMALL)
 def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "runs"
-    found = outcome.reproduce([word], seeds=1, cache=Cache(folder))
+    found = outcome.reproduce([word], seeds=1, store=Store(folder))
     ((made,),) = [paper.items for paper in found.papers]
     assert made.values and made.claims
     assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+|[a-z0-9_]+", key) for key in made.values)
     assert not [judged.claim.id for judged in made.claims if judged.verdict == "no value"]
     assert made.item.tables(made.values) or made.item.figures(
-        work.pool(made.plan, found.cache), made.values
+        work.pool(made.plan, found.store), made.values
     )
 
 
@@ -309,6 +309,5 @@ def test_queues_are_configured_in_the_kernels_dialect() -> None:
 
 
 def test_runs_on_a_kernel_have_files_of_their_own(tmp_path: Path) -> None:
-    cache, given = Cache(tmp_path), load(scenario("codel"), [])
-    own = cache.path(given, ())
-    assert len({own, cache.path(given, (), "a kernel"), cache.path(given, (), "another")}) == 3
+    store, given = Store(tmp_path), load(scenario("codel"), [])
+    assert len({store.path(given, engine=name) for name in ("", "a kernel", "another")}) == 3

@@ -11,7 +11,6 @@ import pytest
 
 from sojourn.comparing.statistics import Estimate
 from sojourn.reproduce import measures, show
-from sojourn.reproduce.cache import simulator
 from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
 from sojourn.reproduce.on_kernel import kernel_queue
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
@@ -42,6 +41,7 @@ from sojourn.reproduce.paper import (
 from sojourn.reproduce.pool import Packets
 from sojourn.reproduce.verdict import FLOORS, TOLERANCE, JudgedClaim, JudgedPart, judge, not_covered
 from sojourn.reproduce.work import Tally
+from sojourn.running.store import simulator
 
 VALUES = {"a": 10.0, "b": 12.0, "zero": 0.0}
 
@@ -350,10 +350,10 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
     missing = MeasuredItem(absent, nothing, {}, [], unjudged)
     one_seed = MeasuredItem(Item("F2", "One"), nothing, {"v": 3.0}, [{"v": 3.0}], [])
     paper = Paper("x", "", "", "", ())
-    cache: Any = None
+    store: Any = None
     tally = Tally(made=3, cached=1, simulated_s=2.5, packets=7)
     done = Reproduction(
-        "quick", "sim", [MeasuredPaper(paper, [several_seeds, missing, one_seed])], tally, cache
+        "quick", "sim", [MeasuredPaper(paper, [several_seeds, missing, one_seed])], tally, store
     )
     found = to_json(done)
     assert found.pop("simulator") == simulator()

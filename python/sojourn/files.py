@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from pathlib import Path
 
 from sojourn.errors import InputError
@@ -38,6 +39,14 @@ def prepare(folder: Path) -> None:
         ) from error
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file and have the disk confirm it, before it is renamed into place."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def write(path: Path, content: str | bytes) -> None:
     """Write a file under a temporary name and rename it when whole.
 
@@ -45,10 +54,10 @@ def write(path: Path, content: str | bytes) -> None:
         OSError: it cannot be written, or the disk is full; nothing is left behind then.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
+        write_whole(temporary, data)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

@@ -272,9 +272,12 @@ fn keys_of_tcp_are_refused_for_datagrams() {
 
 #[test]
 fn keys_of_accurate_feedback_need_ecn_and_a_known_value() {
-    for (key, value) in
-        [("accecn", "true"), ("receiver_ecn", "\"classic\""), ("accecn_option", "\"never\"")]
-    {
+    for (key, value) in [
+        ("accecn", "true"),
+        ("receiver_ecn", "\"classic\""),
+        ("accecn_option", "\"never\""),
+        ("ecn_fallback", "false"),
+    ] {
         let key = format!("flows[0].{key}");
         set_refused(&[(&key, value)], &format!("--set {key}"), "write `ecn = true` too");
         assert!(load(GOOD, &[("flows[0].ecn", "true"), (&key, value)]).is_ok());

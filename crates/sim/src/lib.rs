@@ -92,7 +92,10 @@ pub fn run_with(
         world.run::<false>(keep_going)
     };
     if finished {
-        Ok(summary::collect(world.into_outcome(), plan))
+        let connections = world.ecn_connections(plan);
+        let mut run = summary::collect(world.into_outcome(), plan);
+        world::ecn_share::add(&mut run, &connections);
+        Ok(run)
     } else {
         Err(SimError::Cancelled)
     }

@@ -122,6 +122,30 @@ fn ecn_is_given_up_after_lost_syns() {
     assert_eq!(without("sack", false), 0);
 }
 
+#[test]
+fn the_summary_and_a_warning_say_how_many_connections_got_the_ecn_they_requested() {
+    let of = |fallback: Option<bool>| {
+        let ecn = Ecn { fallback, ..Ecn::default() };
+        let mut lossy = link("b", "taildrop", 5_000_000);
+        lossy.loss = Some(Loss::Bernoulli(1.0 / 3.0));
+        lossy.capacity = Capacity::Constant(mbit(100));
+        let run = run(&scenario(30, vec![lossy], vec![flows(300, "reno", ecn)]));
+        let warned = run.warnings.iter().any(|text| text.contains("connections use ECN"));
+        (metric(&run, Scope::Class, "flows", "ecn_share"), warned)
+    };
+    let (share, warned) = of(None);
+    assert!((0.56..=0.78).contains(&share) && warned, "two thirds expected, {share}");
+    assert_eq!(of(Some(true)), (share, true));
+    assert_eq!(of(Some(false)), (1.0, false));
+    // Who requests none has no share.
+    let run = run(&scenario(
+        1,
+        vec![link("b", "taildrop", 50_000)],
+        vec![group("flows", 1, App::Bulk { tcp: tcp("reno"), bytes: None })],
+    ));
+    assert!(run.summary.iter().all(|row| row.metric != "ecn_share"));
+}
+
 /// Prague at 40 Mbit/s under a step of a millisecond, with its acknowledgements over a link of
 /// `back_kbit` that holds two of them: the mean of `alpha`, and the fraction that is marked.
 fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {

@@ -21,7 +21,12 @@ fn ecn() -> impl Strategy<Value = Option<Ecn>> {
     let receivers = vec![ReceiverEcn::None, ReceiverEcn::Classic, ReceiverEcn::AccEcn];
     let options = vec![AccEcnOption::Always, AccEcnOption::Sparingly, AccEcnOption::Never];
     let ends = (any::<bool>(), prop::sample::select(receivers), prop::sample::select(options));
-    prop::option::of(ends.prop_map(|(accecn, receiver, option)| Ecn { accecn, receiver, option }))
+    prop::option::of(ends.prop_map(|(accecn, receiver, option)| Ecn {
+        accecn,
+        receiver,
+        option,
+        fallback: None,
+    }))
 }
 
 fn app() -> impl Strategy<Value = App> {

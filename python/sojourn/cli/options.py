@@ -72,6 +72,15 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")(function)
 
 
+def store_option(function: F) -> F:
+    """--fresh."""
+    return click.option(
+        "--fresh", is_flag=True,
+        help="Do every run again. Otherwise one that was made before, with the same content, is "
+        "taken from the store of runs.",
+    )(function)  # fmt: skip
+
+
 def aqm_option(function: F) -> F:
     """--aqm, a list, any number of times."""
     return click.option(

@@ -82,12 +82,12 @@ def reproduce(
     """Reproduce figures and tables of five papers and judge their claims.
 
     PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
-    Without names everything is reproduced. Runs are kept in the user's cache folder, so that only
+    Without names everything is reproduced. Runs are kept in the user's store, so that only
     missing ones are simulated.
     """
-    from sojourn.reproduce.cache import Cache
     from sojourn.reproduce.outcome import reproduce as make
     from sojourn.reproduce.select import select
+    from sojourn.running.store import Store
 
     select(names, registry.find(engine))
     (selected,) = registry.select([engine], engine_options)
@@ -98,7 +98,7 @@ def reproduce(
     try:
         found = make(
             names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
-            cache=Cache(report=lambda text: console.warn([text])), progress=console.meter(),
+            store=Store(report=lambda text: console.warn([text])), progress=console.meter(),
             engine=selected,
         )  # fmt: skip
     except Interrupted as error:
@@ -106,7 +106,7 @@ def reproduce(
         console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
         return _INTERRUPTED
     console.say(
-        f"{found.tally.made} runs made, {found.tally.cached} from the cache, "
+        f"{found.tally.made} runs made, {found.tally.cached} from the store, "
         f"{found.tally.packets:,} packets simulated"
     )
     if out is not None:

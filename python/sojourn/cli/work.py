@@ -16,6 +16,7 @@ from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.engines import registry
 from sojourn.running.runs import run as run_once
+from sojourn.running.store import Store
 
 _REPLACED = "Files of an earlier result there are replaced, other files stay."
 
@@ -33,6 +34,7 @@ Examples:
 @options.record_option
 @options.engine_option(" (see `sojourn doctor`).")
 @options.engine_options
+@options.store_option
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
 @options.json_option
 def run(
@@ -41,6 +43,7 @@ def run(
     seed: int | None,
     record: tuple[str, ...],
     engine: str,
+    fresh: bool,
     out: Path | None,
     as_json: bool,
     **engine_options: Any,
@@ -54,8 +57,9 @@ def run(
     console.warn(scenario.warnings)
     _announce(out)
     result = run_once(
-        scenario, seed=seed, out=out, progress=console.meter(), engine=engine, **engine_options
-    )
+        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
+        store=_store(fresh), **engine_options,
+    )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:
         rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
@@ -99,6 +103,7 @@ Examples:
     "--link", metavar="NAME",
     help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
 )  # fmt: skip
+@options.store_option
 @options.out_option(
     "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
     f"DIR. {_REPLACED}"
@@ -112,6 +117,7 @@ def compare(
     jobs: int | None,
     on: str,
     link: str | None,
+    fresh: bool,
     out: Path | None,
     as_json: bool,
     **engine_options: Any,
@@ -130,7 +136,7 @@ def compare(
     _announce(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
-        on=engines,
+        on=engines, store=_store(fresh),
     )  # fmt: skip
     if out is not None:
         comparison.save(out)
@@ -143,10 +149,14 @@ def compare(
     return 1 if comparison.failures or comparison.invalid else 0
 
 
+def _store(fresh: bool) -> Store | None:
+    return None if fresh else Store(report=lambda text: console.warn([text]))
+
+
 def _announce(out: Path | None) -> None:
     """Warn that an earlier result will be replaced."""
     if out is not None and files.holds_result(out):
-        console.say(f"{out} holds an earlier result; its files will be replaced")
+        console.say(f"{out} holds an earlier result; its files will be replaced, its runs removed")
 
 
 def _show(comparison: Comparison, as_json: bool) -> None:

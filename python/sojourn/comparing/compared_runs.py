@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 from sojourn import _core
 from sojourn.comparing import statistics
@@ -199,12 +200,9 @@ class ComparedRuns:
         return pa.Table.from_pylist([difference_record(test) for test in self.tests])
 
 
-def run_folder(aqms: Sequence[str], aqm: str, seed: int) -> Path:
-    """Where a run is saved below the output folder."""
-    slugs = [_slug(each) for each in aqms]
-    place = list(aqms).index(aqm)
-    again = slugs[:place].count(slugs[place])
-    return Path("runs") / (slugs[place] + (f"-{again + 1}" if again else "")) / f"seed-{seed}"
+def run_folder(contender: str, seed: int) -> Path:
+    """Where a run is saved below the output folder: a partition of one dataset (Hive's layout)."""
+    return Path("runs") / f"contender={quote(contender, safe='@,')}" / f"replica={seed}"
 
 
 def estimate_record(row: MetricEstimate) -> dict[str, Any]:
@@ -224,7 +222,3 @@ def difference_record(row: PairedDifference) -> dict[str, Any]:
         "baseline": row.baseline, "difference": d.mean, "low": d.low, "high": d.high, "n": d.n,
         "p_value": row.test.p_value, "p_adjusted": row.p_adjusted, "verdict": row.verdict,
     }  # fmt: skip
-
-
-def _slug(aqm: str) -> str:
-    return "".join(char if char.isalnum() or char in "._@=," else "-" for char in aqm).strip("-")

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.describing.queues import compared_link
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError
+from sojourn.running import saving
 from sojourn.running.replicas import Progress, Task, run_all
-from sojourn.running.result import Result
+from sojourn.running.result import TABLES, Result
+from sojourn.running.store import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,6 +78,7 @@ def compare(
     out: str | Path | None = None,
     progress: Progress | None = None,
     on: Sequence[EngineSelection] = (registry.DEFAULT,),
+    store: Store | None = DEFAULT_STORE,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -86,8 +90,10 @@ def compare(
         jobs: runs at a time; the number of cores by default. Results do not depend on it.
         sets: dotted keys with values that override the scenario file.
         out: folder in which every run is saved as soon as it is complete, as
-            ``runs/<aqm>/seed-<n>/``.
+            ``runs/contender=<aqm>/replica=<seed>/``; runs of an earlier comparison there are
+            removed first.
         progress: receives how far the runs are.
+        store: where runs that were made before are found, and new ones kept; None for neither.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
@@ -99,17 +105,22 @@ def compare(
     loaded = load(scenario, sets)
     link = choose_link(loaded, link)
     variants = {
-        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (loaded.with_queue(link, aqm), engine)
+        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
+            loaded.with_queue(link, aqm),
+            engine,
+            aqm,
+        )
         for aqm in _distinct(aqms or _own_aqm(loaded, link, on))
         for engine in on
     }
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
     tasks = [
-        Task(f"{aqm}, seed {seed}", variants[aqm][0].with_seed(seed), variants[aqm][1])
+        Task(f"{aqm}, seed {seed}", variant.with_seed(seed), engine, link=link, aqm=text)
         for aqm, seed in cells
+        for variant, engine, text in [variants[aqm]]
     ]
-    outcomes = run_all(tasks, jobs=jobs, finish=_saver(cells, out), progress=progress)
+    outcomes = run_all(tasks, jobs=jobs, finish=_saver(cells, out), progress=progress, store=store)
     results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
@@ -129,10 +140,8 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
         raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
     if link is not None:
         return link
-    if len(links) == 1:
-        return links[0]
-    if "bottleneck" in links:
-        return "bottleneck"
+    if found := compared_link(links):
+        return found
     raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")
 
 
@@ -172,6 +181,6 @@ def _saver(
         return lambda _index, _result: None
     folder = Path(out)
     files.prepare(folder)
-    aqms = list(dict.fromkeys(aqm for aqm, _ in cells))
-    folders = [folder / run_folder(aqms, aqm, seed) for aqm, seed in cells]
+    saving.remove_runs(folder / "runs", TABLES)
+    folders = [folder / run_folder(aqm, seed) for aqm, seed in cells]
     return lambda index, result: (result.save(folders[index]), None)[1]

@@ -121,5 +121,14 @@ class Engine(Protocol):
             InputError: the engine lacks something on this machine.
         """
 
+    def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
+        """What a run of this scenario depends on beside it and this package.
+
+        None where a second run may differ from the first, as in real time; such runs are not kept.
+
+        Raises:
+            InputError: the engine lacks something on this machine.
+        """
+
     def doctor(self) -> list[Availability]:
         """Whether it works on this machine, for each place where it can run, the best first."""

@@ -43,6 +43,10 @@ class EngineSelection:
             job.run(cancel)
             return job.collect()
 
+    def identity(self, scenario: _core.Scenario) -> str | None:
+        """What a run depends on, None if it cannot be repeated; see `Engine.identity`."""
+        return self.engine.identity(scenario, self.options)
+
     def describe(self) -> str:
         """The engine with its version; see `Engine.describe`."""
         return self.engine.describe(self.options)

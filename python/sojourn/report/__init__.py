@@ -182,7 +182,7 @@ def _runs(comparison: ComparedRuns) -> list[dict[str, Any]]:
             "aqm": aqm,
             "seed": seed,
             "digest": result.digest,
-            "folder": str(run_folder(comparison.aqms, aqm, seed)),
+            "folder": str(run_folder(aqm, seed)),
         }
         for aqm in comparison.aqms
         for seed, result in zip(comparison.seeds, comparison.results[aqm], strict=True)

@@ -1,4 +1,4 @@
-"""Papers reproduced: run what is not cached, measure, judge claim by claim, write a dossier.
+"""Papers reproduced: run what is not stored, measure, judge claim by claim, write a dossier.
 
 The papers are in `sojourn.papers`; nothing here knows one of them by name.
 """

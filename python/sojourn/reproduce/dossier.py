@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sojourn import files
 from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg, without_nan
 from sojourn.reproduce import show, work
-from sojourn.reproduce.cache import simulator
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
+from sojourn.running.store import simulator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
 def _figures(made: MeasuredItem, reproduction: Reproduction) -> Mapping[str, Figure]:
     if made.item.missing:
         return {}
-    return made.item.figures(work.pool(made.plan, reproduction.cache), made.values)
+    return made.item.figures(work.pool(made.plan, reproduction.store), made.values)
 
 
 def _section(made: MeasuredItem, drawings: Mapping[str, str]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("profile", reproduction.profile),
         ("engine", reproduction.engine),
         ("simulator", simulator()),
-        ("runs", f"{tally.made} made now, {tally.cached} from the cache"),
+        ("runs", f"{tally.made} made now, {tally.cached} from the store"),
         ("simulated now", f"{tally.simulated_s:,.0f} s, {tally.packets:,} packets"),
         *facts_of_machine(),
     ]

@@ -5,6 +5,7 @@ Eight thousand runs with all their tables would fill a disk; an item needs a few
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,20 @@ def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
     for name in keep:
         arrays |= {f"{name}/{column}": data for column, data in EXTRACTORS[name](result).items()}
     return arrays
+
+
+def pack(arrays: Arrays) -> bytes:
+    """Arrays as the content of an entry of the store."""
+    buffer = io.BytesIO()
+    save = np.savez_compressed if sum(a.nbytes for a in arrays.values()) > 50_000 else np.savez
+    save(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes) -> Arrays:
+    """The arrays that `pack` was given."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def _summary(result: Result) -> Arrays:

@@ -13,11 +13,11 @@ from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.reproduce import work
-from sojourn.reproduce.cache import Cache, simulator
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
+from sojourn.running.store import Store, simulator
 
 if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
@@ -69,15 +69,15 @@ class Reproduction:
         engine: where the runs took place.
         papers: in the order requested.
         tally: runs made and found.
-        damaged: sentences about cache entries whose runs were repeated.
-        cache: where the runs are kept.
+        damaged: sentences about entries of the store whose runs were repeated.
+        store: where the runs are kept.
     """
 
     profile: Profile
     engine: str
     papers: Sequence[MeasuredPaper]
     tally: work.Tally
-    cache: Cache
+    store: Store
     damaged: list[str] = field(default_factory=list)
 
 
@@ -87,7 +87,7 @@ def reproduce(
     profile: Profile = "quick",
     seeds: int | None = None,
     jobs: int | None = None,
-    cache: Cache | None = None,
+    store: Store | None = None,
     progress: Progress | None = None,
     engine: EngineSelection = registry.DEFAULT,
 ) -> Reproduction:
@@ -98,7 +98,7 @@ def reproduce(
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default what each item states.
         jobs: runs at a time; the number of cores by default.
-        cache: where finished runs are kept; the user's cache folder by default.
+        store: where finished runs are kept; the user's own by default.
         progress: receives how far the runs are.
         engine: where the runs take place; the real kernel has the testbed experiments only.
 
@@ -108,27 +108,27 @@ def reproduce(
         RunFailed: a run ended in an error that is not the user's.
     """
     selected = select(names, engine.engine)
-    cache = cache or Cache()
+    store = store or Store()
     plans = {
-        paper.key: [work.plan(paper.key, item, profile, seeds, cache, engine) for item in items]
+        paper.key: [work.plan(paper.key, item, profile, seeds, store, engine) for item in items]
         for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
-    tally = work.make(every, cache, jobs=jobs, progress=progress)
+    tally = work.make(every, store, jobs=jobs, progress=progress)
     made = [
-        MeasuredPaper(paper, [measure(paper, each, cache) for each in plans[paper.key]])
+        MeasuredPaper(paper, [measure(paper, each, store) for each in plans[paper.key]])
         for paper, _items in selected
     ]
-    return Reproduction(profile, engine.describe(), made, tally, cache)
+    return Reproduction(profile, engine.describe(), made, tally, store)
 
 
-def measure(paper: Paper, plan: work.Plan, cache: Cache) -> MeasuredItem:
+def measure(paper: Paper, plan: work.Plan, store: Store) -> MeasuredItem:
     """Measure an item and judge its claims."""
     item = plan.item
     claims = paper.claims_of(item.id)
     if item.missing:
         return MeasuredItem(item, plan, {}, [], [not_covered(claim) for claim in claims])
-    pools = work.pool(plan, cache)
+    pools = work.pool(plan, store)
     values = item.measure(pools)
     by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
     judged = [judge(claim, values, by_seed) for claim in claims]

@@ -1,4 +1,4 @@
-"""The runs that items need: those not in the cache are simulated in parallel, each once."""
+"""The runs that items need: those not in the store are simulated in parallel, each once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import RunFailed
-from sojourn.reproduce.cache import Cache
-from sojourn.reproduce.extract import RECORDS, Arrays, extract
+from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, extract, pack, unpack
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
 from sojourn.running.replicas import Progress, Task, run_each
 from sojourn.running.result import Result
+from sojourn.running.store import Store
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CaseRun:
         label: for people: ``madpie F2 rtt100.pie, seed 3``.
         scenario: resolved.
         keep: what is kept of it.
-        path: its file in the cache.
+        path: its file in the store.
         engine: where it runs.
     """
 
@@ -67,7 +67,7 @@ class Tally:
 
     Attributes:
         made: runs simulated now.
-        cached: runs found in the cache.
+        cached: runs found in the store.
         simulated_s: simulated seconds of those made now.
         packets: packets through the queues of those made now.
     """
@@ -83,7 +83,7 @@ def plan(
     item: Item,
     profile: Profile,
     seeds: int | None,
-    cache: Cache,
+    store: Store,
     engine: EngineSelection = registry.DEFAULT,
 ) -> Plan:
     """The runs of an item.
@@ -93,7 +93,7 @@ def plan(
         item: what to run.
         profile: quick or full.
         seeds: seeds per case; the item's own number by default.
-        cache: where finished runs are.
+        store: where finished runs are.
         engine: where the runs take place.
     """
     depends_on = engine.digest()
@@ -105,7 +105,7 @@ def plan(
             CaseRun(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
-            for path in [cache.path(scenario, case.keep, depends_on)]
+            for path in [store.path(scenario, (str(FORMAT), *case.keep), depends_on, "npz")]
         ]
     return Plan(item, cases)
 
@@ -118,40 +118,40 @@ def _loaded(case: Case) -> _core.Scenario:
 
 
 def make(
-    runs: Iterable[CaseRun], cache: Cache, *, jobs: int | None, progress: Progress | None
+    runs: Iterable[CaseRun], store: Store, *, jobs: int | None, progress: Progress | None
 ) -> Tally:
-    """Simulate what is not in the cache yet; a run that several items share is made once.
+    """Simulate what is not in the store yet; a run that several items share is made once.
 
     Raises:
-        Interrupted: Ctrl-C; runs that were complete are in the cache.
+        Interrupted: Ctrl-C; runs that were complete are in the store.
         RunFailed: a run ended in an error that is not the user's.
-        OSError: the cache cannot be written.
+        OSError: the store cannot be written.
     """
     wanted = {run.path: run for run in runs}
     missing = [run for run in wanted.values() if not run.path.exists()]
     # The longest first, so that no core is left alone with a long run at the end.
     missing.sort(key=lambda run: -run.scenario.duration_s)
-    packets = _simulate(missing, cache, jobs, progress) if missing else 0
+    packets = _simulate(missing, store, jobs, progress) if missing else 0
     simulated_s = sum(run.scenario.duration_s for run in missing)
     return Tally(len(missing), len(wanted) - len(missing), simulated_s, packets)
 
 
-def pool(plan: Plan, cache: Cache) -> dict[str, Pool]:
-    """The replicas of every case, read from the cache; damaged ones are repeated."""
+def pool(plan: Plan, store: Store) -> dict[str, Pool]:
+    """The replicas of every case, read from the store; damaged ones are repeated."""
     return {
-        key: Pool([_kept(run, cache) for run in runs], json.loads(runs[0].scenario.resolved_json()))
+        key: Pool([_kept(run, store) for run in runs], json.loads(runs[0].scenario.resolved_json()))
         for key, runs in plan.cases.items()
     }
 
 
 def _simulate(
-    runs: Sequence[CaseRun], cache: Cache, jobs: int | None, progress: Progress | None
+    runs: Sequence[CaseRun], store: Store, jobs: int | None, progress: Progress | None
 ) -> int:
     def keep(index: int, result: Result) -> int:
         run = runs[index]
         if result.invalid:
             raise RunFailed(f"{run.label}: not a valid experiment: {'; '.join(result.invalid)}")
-        cache.write(run.path, extract(result, run.keep))
+        store.write(run.path, pack(extract(result, run.keep)))
         return int(result.manifest["packets"])
 
     tasks = [Task(run.label, run.scenario, run.engine) for run in runs]
@@ -162,10 +162,10 @@ def _simulate(
     return sum(count for count in packets if isinstance(count, int))
 
 
-def _kept(run: CaseRun, cache: Cache) -> Arrays:
-    arrays = cache.read(run.path)
-    if arrays is None:
-        _simulate([run], cache, 1, None)
-        arrays = cache.read(run.path)
-    assert arrays is not None, "what was just written can be read"
-    return arrays
+def _kept(run: CaseRun, store: Store) -> Arrays:
+    content = store.read(run.path)
+    if content is None:
+        _simulate([run], store, 1, None)
+        content = store.read(run.path)
+    assert content is not None, "what was just written can be read"
+    return unpack(content)

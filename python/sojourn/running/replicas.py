@@ -16,7 +16,9 @@ from sojourn.control import CustomControl
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
-from sojourn.running.result import Result
+from sojourn.running.labels import labels
+from sojourn.running.result import Result, RunLike
+from sojourn.running.store import Store
 
 _LOOK_EVERY_S = 0.1
 
@@ -25,12 +27,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One run to do; the label is for people: ``pie, seed 3``."""
+    """One run to do; the label is for people: ``pie, seed 3``.
+
+    Attributes:
+        label: names the run.
+        scenario: what is run.
+        engine: where.
+        controls: congestion controls written in Python.
+        link: the link whose AQM the columns of saved tables name; see `sojourn.running.labels`.
+        aqm: that AQM as the user wrote it.
+    """
 
     label: str
     scenario: _core.Scenario
     engine: EngineSelection = registry.DEFAULT
     controls: tuple[CustomControl, ...] = ()
+    link: str | None = None
+    aqm: str | None = None
 
 
 class Progress(Protocol):
@@ -65,6 +78,7 @@ def run_all(
     jobs: int | None = None,
     finish: Callable[[int, Result], None] = lambda _index, _result: None,
     progress: Progress | None = None,
+    store: Store | None = None,
 ) -> list[Result | str]:
     """Run all tasks.
 
@@ -74,6 +88,7 @@ def run_all(
         finish: called in the run's thread with the task's place and its result as soon as it is
             complete, for example to save it.
         progress: receives how far the runs are.
+        store: where runs that were made before are found, and new ones kept.
 
     Returns:
         In the order of the tasks, the result; or a sentence about a failure that is not the user's.
@@ -89,7 +104,7 @@ def run_all(
         finish(index, result)
         return result
 
-    return run_each(tasks, whole, jobs=jobs, progress=progress)
+    return run_each(tasks, whole, jobs=jobs, progress=progress, store=store)
 
 
 def run_each(
@@ -98,6 +113,7 @@ def run_each(
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
+    store: Store | None = None,
 ) -> list[T | str]:
     """Run all tasks and keep only what `work` makes of each result, for series too long to hold.
 
@@ -106,6 +122,7 @@ def run_each(
         work: called in the run's thread with the task's place and its result.
         jobs: as for `run_all`.
         progress: as for `run_all`.
+        store: as for `run_all`.
 
     Returns:
         In the order of the tasks, what `work` returned; or a sentence about a failure.
@@ -118,7 +135,7 @@ def run_each(
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
         progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
         futures: list[Future[T]] = [
-            pool.submit(_one, i, task, switch, work) for i, task in enumerate(tasks)
+            pool.submit(_one, i, task, switch, work, store) for i, task in enumerate(tasks)
         ]
         try:
             _watch(futures, switch, progress)
@@ -150,9 +167,27 @@ def _checked(jobs: int | None, tasks: int) -> int:
     return max(1, min(jobs or default_jobs(), tasks))
 
 
-def _one(index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T]) -> T:
+def _one(
+    index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T],
+    store: Store | None,
+) -> T:  # fmt: skip
+    run = _run(task, switch, store)
+    return work(index, Result(run, labels(task.scenario, task.engine.name, task.link, task.aqm)))
+
+
+def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
+    """A run that was kept, or a new one; controls written in Python have no content to name."""
+    identity = None if store is None or task.controls else task.engine.identity(task.scenario)
+    if store is None or identity is None:
+        return task.engine.run(task.scenario, switch, task.controls)
+    path = store.path(task.scenario, engine=f"{task.engine.name} {identity}", kind="run")
+    kept = store.run(path)
+    if kept is not None:
+        switch.advance(task.scenario.duration_s)
+        return kept
     run = task.engine.run(task.scenario, switch, task.controls)
-    return work(index, Result(run))
+    store.keep(path, run)
+    return run
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
+from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
 
 if TYPE_CHECKING:
@@ -48,19 +49,25 @@ class Result:
 
     Tables are Arrow tables with the columns that docs call by table name; a table that was not
     recorded has no rows. Times in columns ending in ``_ns`` are nanoseconds since the start.
+
+    Args:
+        run: what is read.
+        labels: columns that saved tables have beside their own; see `sojourn.running.labels`.
     """
 
-    def __init__(self, run: RunLike) -> None:
+    def __init__(self, run: RunLike, labels: Labels | None = None) -> None:
         self._run = run
+        self._labels = labels or {}
 
     @classmethod
     def open(cls, folder: str | Path) -> Result:
         """Read back what `save` wrote.
 
         Raises:
-            InputError: the folder has no manifest, so it holds no complete result.
+            InputError: the folder has no manifest, so it holds no complete result; or a file of it
+                is damaged.
         """
-        return cls(_StoredRun(Path(folder)))
+        return cls(_in_folder(Path(folder)))
 
     @property
     def digest(self) -> str:
@@ -198,13 +205,18 @@ class Result:
     def save(self, folder: str | Path) -> list[str]:
         """Write the tables as Parquet and the manifest; returns the names of the files.
 
-        Every file is renamed into place when whole, the manifest last. Files of an earlier run in
-        the folder are replaced, other files stay.
+        Every table says in columns of its own of which run it is: scenario, digest of the scenario,
+        engine, AQM, dialect, seed, and each key that was set. Every file is renamed into place when
+        whole, the manifest last. Files of an earlier run in the folder are replaced, other files
+        stay.
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
         """
-        return self._run.write(str(folder))
+        from sojourn.running.saving import save
+
+        tables = ((name, self._run.table(name)) for name in TABLES)
+        return save(Path(folder), self.manifest, tables, self._labels)
 
     def __repr__(self) -> str:
         """Name, seed and digest."""
@@ -223,38 +235,78 @@ class Result:
         return f"<table><caption>{caption}</caption>{rows}</table>"
 
 
-class _StoredRun:
-    """A result in a folder, with the interface of a run of the core."""
+class StoredTables:
+    """A result read back, with the interface of a run of the core.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        try:
-            self._manifest = (folder / MANIFEST).read_text(encoding="utf-8")
-        except FileNotFoundError as error:
-            raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from error
+    Args:
+        files: content by name of the file: the manifest and the tables that have rows.
+        where: its place, for messages.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], where: str) -> None:
+        self._files = files
+        self._where = where
+        self._manifest = self._files[MANIFEST].decode()
+        self._facts = json.loads(self._manifest)
 
     @property
-    def digest(self) -> str:
-        return str(json.loads(self._manifest)["digest"])
+    def digest(self) -> str:  # noqa: D102
+        return str(self._facts["digest"])
 
     @property
-    def warnings(self) -> list[str]:
-        return list(json.loads(self._manifest)["warnings"])
+    def warnings(self) -> list[str]:  # noqa: D102
+        return list(self._facts["warnings"])
 
-    def table(self, name: str) -> pa.Table:
+    def table(self, name: str) -> pa.Table:  # noqa: D102
         import pyarrow as pa
         from pyarrow import parquet
 
-        empty = _core.Table.empty(name)
-        path = self._folder / f"{name}.parquet"
-        return parquet.read_table(path) if path.exists() else pa.table(empty)
+        empty = pa.table(_core.Table.empty(name))
+        content = self._files.get(f"{name}.parquet")
+        if content is None:
+            return empty
+        try:
+            table = parquet.ParquetFile(pa.BufferReader(content)).read()
+            return table.select(empty.column_names)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise InputError(f"{self._where}: {name}.parquet is damaged; run it again") from error
 
-    def summary(self) -> list[SummaryRow]:
+    def summary(self) -> list[SummaryRow]:  # noqa: D102
         rows = self.table("summary").to_pylist()
         return [(r["scope"], r["name"], r["metric"], r["value"], r["unit"]) for r in rows]
 
-    def manifest_json(self) -> str:
+    def manifest_json(self) -> str:  # noqa: D102
         return self._manifest
 
-    def write(self, folder: str) -> list[str]:
-        raise InputError(f"{folder}: the result is already on disk, in {self._folder}; copy it")
+    def write(self, folder: str) -> list[str]:  # noqa: D102
+        for name, content in self._files.items():
+            (Path(folder) / name).write_bytes(content)
+        return list(self._files)
+
+
+class _Files(Mapping[str, bytes]):
+    """The files of a folder, read when they are needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.name for path in sorted(self._folder.iterdir()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _in_folder(folder: Path) -> StoredTables:
+    try:
+        return StoredTables(_Files(folder), str(folder))
+    except KeyError:
+        raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
+    except ValueError as error:
+        raise InputError(f"{folder}: {MANIFEST} is damaged; run it again") from error

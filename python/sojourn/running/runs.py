@@ -13,6 +13,7 @@ from sojourn.engines import registry
 from sojourn.errors import RunFailed
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
+from sojourn.running.store import DEFAULT_STORE, Store
 
 
 def run(
@@ -24,6 +25,7 @@ def run(
     out: str | Path | None = None,
     progress: Progress | None = None,
     engine: str = registry.NAMES[0],
+    store: Store | None = DEFAULT_STORE,
     **engine_options: Any,
 ) -> Result:
     """Run a scenario once.
@@ -36,6 +38,7 @@ def run(
             of the scenario's own; see `sojourn.control`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
+        store: where the run is found if it was made before, and kept; None to do it in any case.
         engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
         **engine_options: the engine's own options; ``linux`` has ``kernel``, the path of a
             User-Mode Linux kernel of the user's own.
@@ -61,7 +64,7 @@ def run(
             result.save(out)
 
     task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc or {}))
-    (outcome,) = run_all([task], finish=finish, progress=progress)
+    (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
     if isinstance(outcome, str):
         raise RunFailed(outcome)
     return outcome

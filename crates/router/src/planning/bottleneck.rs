@@ -64,8 +64,8 @@ fn check_group(
 ) -> Planned<()> {
     if group.app.tcp().and_then(|tcp| tcp.ecn).is_some_and(|ecn| ecn != Ecn::default()) {
         let message = "engine linux runs Linux 6.1, which has no accurate ECN feedback, with the \
-                       same settings at both ends; leave `accecn`, `receiver_ecn` and \
-                       `accecn_option` out, or use engine sim";
+                       same settings at both ends; leave `accecn`, `receiver_ecn`, \
+                       `accecn_option` and `ecn_fallback` out, or use engine sim";
         return refuse(format!("flows[{index}].ecn"), message);
     }
     let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());

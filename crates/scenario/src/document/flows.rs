@@ -99,6 +99,10 @@ pub struct FlowGroup {
     /// `sparingly` (after changes, while marks arrive, and three times per round trip), or `never`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accecn_option: Option<AccEcnOption>,
+    /// TCP: whether a SYN that is sent again no longer requests classic ECN, as Linux with
+    /// `tcp_ecn_fallback` (RFC 3168 §6.1.1.1). Without it as the `tcp` profile: `true` for `linux`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_fallback: Option<bool>,
     /// TCP: size of a full segment at IP level, headers included. Without it that of the `tcp`
     /// profile, `1500B` for `linux`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,6 +177,7 @@ impl FlowGroup {
             ("accecn", self.accecn.is_some()),
             ("receiver_ecn", self.receiver_ecn.is_some()),
             ("accecn_option", self.accecn_option.is_some()),
+            ("ecn_fallback", self.ecn_fallback.is_some()),
             ("packet", self.packet.is_some()),
             ("header", self.header.is_some()),
             ("initial_window", self.initial_window.is_some()),

@@ -40,6 +40,7 @@ fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
         ("accecn", written.accecn.is_some()),
         ("receiver_ecn", written.receiver_ecn.is_some()),
         ("accecn_option", written.accecn_option.is_some()),
+        ("ecn_fallback", written.ecn_fallback.is_some()),
     ];
     match keys.iter().find(|&&(_, is_written)| is_written && !written.ecn) {
         Some((key, _)) => {
@@ -49,6 +50,7 @@ fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
             accecn: written.accecn.unwrap_or_default(),
             receiver: written.receiver_ecn.unwrap_or_default(),
             option: written.accecn_option.unwrap_or_default(),
+            fallback: written.ecn_fallback,
         })),
     }
 }

@@ -36,6 +36,8 @@ pub struct Ecn {
     pub receiver: ReceiverEcn,
     /// When the receiver sends the AccECN option.
     pub option: AccEcnOption,
+    /// Whether a retransmitted SYN no longer requests classic ECN; `None` is that of the profile.
+    pub fallback: Option<bool>,
 }
 
 /// The receive window.

@@ -260,6 +260,7 @@ fn transport(tcp: &Tcp) -> Value {
         "accecn": tcp.ecn.is_some_and(|ecn| ecn.accecn),
         "receiver_ecn": tcp.ecn.map(|ecn| ecn.receiver),
         "accecn_option": tcp.ecn.map(|ecn| ecn.option),
+        "ecn_fallback": tcp.ecn.and_then(|ecn| ecn.fallback),
         "packet": size(tcp.payload_bytes + tcp.header_bytes),
         "payload": size(tcp.payload_bytes),
         "header": size(tcp.header_bytes),

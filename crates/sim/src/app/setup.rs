@@ -31,6 +31,17 @@ pub struct Setup {
     pub observed: bool,
     /// Difference between the numbers of successive connections.
     pub stride: u16,
+    /// Connections that requested ECN when they were opened.
+    pub ecn: EcnConnections,
+}
+
+/// Connections that requested ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnConnections {
+    /// Those that were established.
+    pub established: u32,
+    /// Those of them whose data is sent as ECN-capable.
+    pub capable: u32,
 }
 
 impl Setup {
@@ -100,6 +111,8 @@ impl Setup {
 
     /// The sender of a connection just established. `rtt`: the sample of the handshake.
     pub(super) fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
+        self.ecn.established += u32::from(self.asks != Mode::NotEcn);
+        self.ecn.capable += u32::from(agreed.capable);
         // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a
         // marked SYN-ACK.
         let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };

@@ -8,7 +8,7 @@ use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::Outbox;
 use super::observer::Observer;
-use super::setup::Setup;
+use super::setup::{EcnConnections, Setup};
 use crate::packet::{Packet, PacketKind};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Receiver, Segments, Sender};
@@ -247,6 +247,11 @@ impl Stream {
     /// Round trips that the observer has measured since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.observer.iter_mut().flat_map(|observer| observer.take_samples())
+    }
+
+    /// Its connections so far that requested ECN.
+    pub fn ecn_connections(&self) -> EcnConnections {
+        self.setup.ecn
     }
 
     /// The sender, while a connection is open.

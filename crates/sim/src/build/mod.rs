@@ -13,7 +13,7 @@ use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::TransferPlan;
 
-use self::ends::{ecn, initial_window, window_rule};
+use self::ends::{ecn, initial_window, window_rule, with_fallback};
 pub(crate) use self::links::link;
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
@@ -23,7 +23,7 @@ use crate::agenda::Agenda;
 use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::setup::Setup;
+use crate::app::setup::{EcnConnections, Setup};
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
@@ -228,13 +228,14 @@ fn build_flow(
         let setup = Setup {
             cc,
             segments,
-            profile: *profile,
+            profile: with_fallback(profile, tcp),
             asks,
             ability,
             rng,
             window,
             observed,
             stride: lanes,
+            ecn: EcnConnections::default(),
         };
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };

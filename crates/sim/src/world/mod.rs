@@ -8,6 +8,7 @@
 //! links, flows, the sampler; departures come before arrivals.
 
 mod bins;
+pub(crate) mod ecn_share;
 mod onward;
 mod outcome;
 mod sampling;

@@ -33,11 +33,15 @@ class Place(Protocol):
         where: its name in manifests.
         virtual_time: whether its clock stops while programs compute.
         version: of the kernel.
+        identity: a digest of what its results depend on; None in real time.
     """
 
     where: str
     virtual_time: bool
     version: str
+
+    @property
+    def identity(self) -> str | None: ...  # noqa: D102
 
     def plan(self, scenario: _core.Scenario) -> str:
         """What is done there, as JSON.
@@ -94,6 +98,11 @@ class Linux:
         program = _found(kernel.DEFAULT_HZ, options.get("kernel")).path
         return hashlib.sha256(program.read_bytes()).hexdigest()
 
+    def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
+        """The digest of the kernel's program; None in real time."""
+        place = _place(scenario, options.get("kernel"))
+        return place.identity
+
     def doctor(self) -> list[Availability]:
         """Where the real kernel can run on this machine, the best place first."""
         places = (_guest(), host.availability(), uml.availability())
@@ -133,6 +142,10 @@ class _Guest:
     def __init__(self, found: kernel.Kernel) -> None:
         self.version = found.version
         self._kernel = found
+
+    @property
+    def identity(self) -> str:
+        return f"linux {hashlib.sha256(self._kernel.path.read_bytes()).hexdigest()}"
 
     def plan(self, scenario: _core.Scenario) -> str:
         return _core.linux_plan(scenario)

@@ -86,6 +86,7 @@ class Host:
 
     where = "host, real time"
     virtual_time = False
+    identity = None
 
     def __init__(self) -> None:
         require()

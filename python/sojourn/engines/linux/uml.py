@@ -63,6 +63,7 @@ class Uml:
 
     where = "uml, real time"
     virtual_time = False
+    identity = None
 
     def __init__(self, own: Path | None = None) -> None:
         what, remedy = ("", "") if own else _missing()

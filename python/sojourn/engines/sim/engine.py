@@ -36,6 +36,10 @@ class Simulator:
         """Nothing: the simulator is a part of this package."""
         return ""
 
+    def identity(self, _scenario: _core.Scenario, options: OptionValues) -> str:
+        """As `digest`: every run can be repeated."""
+        return self.digest(options)
+
     def doctor(self) -> list[Availability]:
         """It always works."""
         note = f"packet simulator, built in, version {_core.__version__}"

@@ -1,0 +1,115 @@
+"""A run on disk: tables with their labels as Parquet, then ``manifest.json``.
+
+Every file is first written whole under a temporary name. Only when all are, an old manifest is
+removed, the tables are renamed into place, and the new manifest comes last. A folder with a
+manifest is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import files
+from sojourn.running.labels import Labels
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def save(
+    folder: Path, manifest: dict[str, Any], tables: Iterable[tuple[str, Any]], labels: Labels
+) -> list[str]:
+    """Write the tables that have rows, then the manifest; tables of an earlier run are removed.
+
+    Args:
+        folder: where.
+        manifest: of the run.
+        tables: name and Arrow stream of every table, with or without rows.
+        labels: columns that every table gets beside its own.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full. Nothing of this run is left
+            behind then, and an earlier run in the folder is as it was.
+    """
+    pending: dict[Path, Path] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        absent = []
+        for name, stream in tables:
+            path = folder / f"{name}.parquet"
+            if _write_table(_temporary(path, pending), stream, labels) == 0:
+                pending.pop(path).unlink()
+                absent.append(path)
+        path = folder / files.MANIFEST
+        text = json.dumps(manifest, indent=2, ensure_ascii=False)
+        files.write_whole(_temporary(path, pending), (text + "\n").encode())
+        for stale in [*absent, path]:
+            stale.unlink(missing_ok=True)
+        for path, temporary in pending.items():
+            temporary.replace(path)
+        return [path.name for path in pending]
+    except OSError as error:
+        for temporary in pending.values():
+            temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror or str(error), str(folder)) from error
+
+
+def remove_runs(folder: Path, tables: Iterable[str]) -> None:
+    """Remove every run two levels below a folder; files that no run has stay.
+
+    Args:
+        folder: the folder ``runs`` of a comparison.
+        tables: names of the tables that a run may have.
+    """
+    names = [files.MANIFEST, *(f"{table}.parquet" for table in tables)]
+    for manifest in sorted(folder.glob(f"*/*/{files.MANIFEST}")):
+        for name in names:
+            (manifest.parent / name).unlink(missing_ok=True)
+        for each in (manifest.parent, manifest.parent.parent):
+            if not any(each.iterdir()):
+                each.rmdir()
+
+
+def _temporary(path: Path, pending: dict[Path, Path]) -> Path:
+    pending[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    return pending[path]
+
+
+def _write_table(path: Path, stream: Any, labels: Labels) -> int:
+    """The number of rows written; batch by batch, so that no table is in memory twice."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    reader = pa.RecordBatchReader.from_stream(stream)
+    schema = _labelled(reader.schema.empty_table(), labels).schema
+    rows = 0
+    with parquet.ParquetWriter(path, schema, compression="snappy") as writer:
+        for batch in reader:
+            rows += batch.num_rows
+            writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    return rows
+
+
+def _labelled(table: pa.Table, labels: Labels) -> pa.Table:
+    """The table with a column of one value for every label."""
+    import pyarrow as pa
+
+    rows = table.num_rows
+    for name, value in labels.items():
+        if isinstance(value, int):
+            column: pa.Array = pa.repeat(pa.scalar(value, pa.uint64()), rows)
+        else:
+            codes = pa.repeat(pa.scalar(0 if value is not None else None, pa.int32()), rows)
+            words = pa.array([value] if value is not None else [], pa.string())
+            column = pa.DictionaryArray.from_arrays(codes, words)
+        table = table.append_column(name, column)
+    return table

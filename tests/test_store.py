@@ -1,0 +1,182 @@
+"""The store of runs, and the data set that a comparison leaves behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.dataset
+import pytest
+from pyarrow import parquet
+
+import sojourn
+from sojourn.engines import registry
+from sojourn.errors import InputError, Interrupted
+from sojourn.running.replicas import Silent
+from sojourn.running.result import TABLES
+from sojourn.running.store import Store
+
+SHORT = {"duration": "2s", "warmup": "0s"}
+LABELS = ["scenario", "scenario_digest", "engine", "aqm", "dialect", "seed"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store", report=pytest.fail)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Labels of the runs that were computed."""
+    engine = type(registry.DEFAULT.engine)
+    prepare, found = engine.prepare, list[str]()
+
+    def counted(self, scenario, options, controls=()):
+        found.append(f"{scenario.queue('bottleneck').split(':')[0]} {scenario.seed}")
+        return prepare(self, scenario, options, controls)
+
+    monkeypatch.setattr(engine, "prepare", counted)
+    return found
+
+
+def compare(aqms: list[str], seeds: int, store: Store | None, **options):
+    return sojourn.compare(
+        "dumbbell-cubic", aqms, seeds, sets=SHORT, store=store, jobs=1, **options
+    )
+
+
+def test_a_run_that_was_made_is_not_made_again(store, made):
+    first = compare(["taildrop", "pie"], 2, store)
+    again = compare(["pie", "taildrop"], 3, store)
+    assert made == ["taildrop 1", "taildrop 2", "pie 1", "pie 2", "pie 3", "taildrop 3"]
+    for aqm in ("taildrop", "pie"):
+        for one, other in zip(first.of(aqm), again.of(aqm), strict=False):
+            assert one.summary_rows == other.summary_rows
+            assert one.manifest == other.manifest
+            for name in TABLES:
+                assert one.table(name).schema == other.table(name).schema
+                assert repr(one.table(name).to_pydict()) == repr(other.table(name).to_pydict())
+
+
+def test_run_and_compare_share_the_store(store, made):
+    sojourn.run("dumbbell-cubic", sets=SHORT, store=store)
+    queue = sojourn.load("dumbbell-cubic").queue("bottleneck")
+    compare([queue.split(":")[0]], 1, store)
+    assert len(made) == 1
+
+
+def test_without_a_store_every_run_is_made(made):
+    compare(["pie"], 1, None)
+    compare(["pie"], 1, None)
+    assert made == ["pie 1", "pie 1"]
+
+
+class InterruptsAfterTwo(Silent):
+    def update(self, runs: int, simulated_s: float) -> None:
+        if runs >= 2:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_comparison_goes_on_where_it_stopped(store, made, tmp_path):
+    with pytest.raises(Interrupted):
+        compare(["taildrop", "pie"], 4, store, progress=InterruptsAfterTwo(), out=tmp_path / "out")
+    kept = list(store.folder.rglob("*.run"))
+    assert 2 <= len(kept) < 8
+    made.clear()
+    compare(["taildrop", "pie"], 4, store, out=tmp_path / "out")
+    assert len(made) == 8 - len(kept)
+
+
+@pytest.mark.parametrize("damage", ["bit", "cut", "empty", "text", "other format"])
+def test_a_damaged_entry_is_said_removed_and_computed_again(tmp_path, made, damage):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    whole = compare(["pie"], 1, store).of("pie")[0]
+    (path,) = store.folder.rglob("*.run")
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes({
+        "bit": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "cut": content[:middle],
+        "empty": b"",
+        "text": b"not a run",
+        "other format": content.replace(b"store 1", b"store 9", 1),
+    }[damage])  # fmt: skip
+    again = compare(["pie"], 1, store).of("pie")[0]
+    assert again.digest == whole.digest
+    assert len(said) == 1 and str(path) in said[0] and "damaged" in said[0]
+    compare(["pie"], 1, store)
+    assert len(made) == 2 and len(said) == 1
+
+
+def test_every_bit_of_an_entry_counts(tmp_path):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    path = tmp_path / "entry"
+    store.write(path, b"content")
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << (place % 8)
+        path.write_bytes(changed)
+        assert store.read(path) is None
+        assert not path.exists()
+    assert len(said) == len(whole)
+
+
+def test_a_store_that_cannot_be_written_does_not_end_the_run(tmp_path, made):
+    said: list[str] = []
+    (tmp_path / "file").write_text("")
+    assert compare(["pie"], 1, Store(tmp_path / "file", said.append)).failures == []
+    assert said
+
+
+def test_every_table_says_of_which_run_it_is(tmp_path):
+    sets = SHORT | {"links.bottleneck.rate": "3mbit", "record.packets": True}
+    out = tmp_path / "out"
+    sojourn.compare("dumbbell-cubic", ["taildrop", "pie@linux:target=5ms"], 2, sets=sets, out=out)
+    files = sorted(out.rglob("*.parquet"))
+    assert {path.name for path in files} >= {"packets.parquet", "summary.parquet"}
+    digests = set()
+    for path in files:
+        row = parquet.ParquetFile(path).read().to_pylist()[0]
+        assert [name for name in row if name in LABELS] == LABELS
+        assert (row["set.links.bottleneck.rate"], row["engine"]) == ("3mbit", "sim")
+        assert f"replica={row['seed']}" in str(path)
+        if "contender=pie" in str(path):
+            assert (row["aqm"], row["dialect"]) == ("pie@linux:target=5ms", "linux")
+        else:
+            assert row["aqm"] == "taildrop"
+        digests.add(row["scenario_digest"])
+    assert len(digests) == 1
+
+
+def test_the_runs_are_one_data_set_in_hives_layout(tmp_path):
+    out = tmp_path / "out"
+    compare(["taildrop", "pie:target=5ms"], 2, None, out=out)
+    files = sorted(map(str, out.rglob("summary.parquet")))
+    table = pyarrow.dataset.dataset(
+        files, partitioning="hive", partition_base_dir=str(out / "runs")
+    ).to_table()
+    runs = set(zip(table["contender"].to_pylist(), table["replica"].to_pylist(), strict=True))
+    assert runs == {(aqm, seed) for aqm in ("taildrop", "pie:target=5ms") for seed in (1, 2)}
+
+
+def test_runs_of_another_plan_are_removed_and_nothing_else(tmp_path):
+    out = tmp_path / "out"
+    compare(["taildrop", "codel", "pie"], 3, None, out=out)
+    (out / "runs" / "contender=codel" / "replica=3" / "notes.txt").write_text("mine")
+    compare(["taildrop", "pie"], 2, None, out=out)
+    there = {str(path.parent.relative_to(out / "runs")) for path in out.rglob("manifest.json")}
+    assert there == {
+        f"contender={aqm}/replica={seed}" for aqm in ("taildrop", "pie") for seed in (1, 2)
+    }
+    kept = [path.name for path in (out / "runs" / "contender=codel").rglob("*") if path.is_file()]
+    assert kept == ["notes.txt"]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "summary.parquet"])
+def test_a_damaged_file_of_a_result_is_refused_in_one_sentence(tmp_path, name):
+    sojourn.run("dumbbell-cubic", sets=SHORT, out=tmp_path)
+    (tmp_path / name).write_bytes(b"{")
+    with pytest.raises(InputError, match=f"{name}.* is damaged"):
+        _ = sojourn.Result.open(tmp_path).summary
