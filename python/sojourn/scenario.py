@@ -407,8 +407,9 @@ class Ared(_Aqm):
             ``min_th``. It must be positive. Source: Floyd, Gummadi and Shenker 2001: 3 min_th.
             Default: ``"auto"``.
         w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
-            second. It must be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker
-            2001: 1 - exp(-1/C). Default: ``"auto"``.
+            second (``kids``: a power of two; ``auto`` is what tc computes from ``burst``). It must
+            be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C).
+            Default: ``"auto"``.
         burst: Packets of a burst that the average lets pass, from which the weight follows;
             ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
             linux and kids only; tc red: burst. Default: ``"auto"``.
@@ -550,7 +551,8 @@ class Pie(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
             §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
+            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
@@ -741,7 +743,8 @@ class Madpie(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Kuhn and Ros
             2016 §II: drop or mark; off in its study. Default: ``False``.
         ecn_mark_limit: Drop probability from which random signals drop even what could be marked.
-            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default: ``0.1``.
+            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``:
+            ``1`` (Pan et al. 2013 §III-B: none). Default: ``0.1``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -1309,7 +1312,8 @@ class FqPie(_Aqm):
             §5.1: optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc:
             UseEcn). Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
+            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
@@ -1977,6 +1981,9 @@ class FlowGroup(_Part):
         accecn_option: TCP: when the receiver sends the AccECN option: ``always`` where there is
             room, the default, ``sparingly`` (after changes, while marks arrive, and three times per
             round trip), or ``never``.
+        ecn_fallback: TCP: whether a SYN that is sent again no longer requests classic ECN, as Linux
+            with ``tcp_ecn_fallback`` (RFC 3168 §6.1.1.1). Without it as the ``tcp`` profile:
+            ``true`` for ``linux``.
         packet: TCP: size of a full segment at IP level, headers included. Without it that of the
             ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
@@ -2010,6 +2017,7 @@ class FlowGroup(_Part):
     accecn: bool | None = None
     receiver_ecn: Literal["none"] | Literal["classic"] | Literal["accecn"] | None = None
     accecn_option: Literal["always"] | Literal["sparingly"] | Literal["never"] | None = None
+    ecn_fallback: bool | None = None
     packet: str | None = None
     header: str | None = None
     initial_window: int | None = None
