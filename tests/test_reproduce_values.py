@@ -323,7 +323,8 @@ def test_seeds_and_values_of_an_item() -> None:
     one = MeasuredItem(Item("F1", "t"), one_seed, item.values, [], [])
     assert show.seeds(one) == "Each case: 1 seed here, not stated in the paper."
     assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", ""]]
-    none = MeasuredItem(Item("F1", "t"), SimpleNamespace(seeds=0), {}, [], [])  # type: ignore[arg-type]
+    no_seeds: Any = SimpleNamespace(seeds=0)
+    none = MeasuredItem(Item("F1", "t"), no_seeds, {}, [], [])
     assert show.seeds(none) == ""
 
 

@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use super::{Complaints, Source};
 
 /// Names that several types may share, each with the reason.
-const SHARED: &[(&str, &str)] = &[];
+const SHARED: &[(&str, &str)] = &[
+    ("Link", "the link as written in a scenario, and the link that is made of it"),
+    ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
+];
 
 /// Folders whose types mirror others by intent: a class of `sojourn._core` is named as the Rust
 /// type that it wraps, a structure of the C bindings as what it stands for (`sojourn_...` in C), a

@@ -8,6 +8,7 @@
 //! paths below 16 ms; as in v1, packets that wait for pacing do not count as in flight.
 
 mod bounds;
+mod cwnd;
 mod cycle;
 mod min_rtt;
 mod startup;
@@ -189,42 +190,6 @@ impl Bbr3 {
             Mode::ProbeBw => (self.phase.pacing_gain(), CWND_GAIN),
             Mode::ProbeRtt => (1.0, 1.0),
         };
-    }
-
-    fn save_cwnd(&mut self, window: &Window) {
-        let cut = self.recovery >= RecoveryStage::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
-    }
-
-    fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
-        let acked = p.ack.delivered;
-        if acked > 0 {
-            let bw = self.bandwidth();
-            let extra_acked = self.aggregation.window(bw);
-            let target = self.quantization_budget(self.path.bdp(bw, self.cwnd_gain) + extra_acked);
-            if self.full_bw_reached {
-                window.cwnd = (window.cwnd + acked).min(target);
-            } else if window.cwnd < target || window.cwnd < 2 * self.path.initial_window {
-                window.cwnd += acked;
-            }
-            window.cwnd = window.cwnd.max(MIN_CWND);
-        }
-        if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(self.probe_rtt_window());
-        }
-        window.cwnd = window.cwnd.min(self.inflight_bound());
-    }
-
-    /// The bound on packets in flight in the present phase (`bbr_bound_cwnd_for_inflight_model`).
-    fn inflight_bound(&self) -> u32 {
-        let long_term = match (self.mode, self.phase) {
-            (Mode::ProbeRtt, _) | (Mode::ProbeBw, Phase::Cruise) => {
-                self.bounds.inflight_with_headroom()
-            }
-            (Mode::ProbeBw, _) => self.bounds.inflight_hi,
-            (Mode::Startup | Mode::Drain, _) => u32::MAX,
-        };
-        long_term.min(self.bounds.inflight_lo).max(MIN_CWND)
     }
 }
 
