@@ -182,7 +182,7 @@ def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Po
 
 
 def _bode(question: _Question) -> Figure:
-    from sojourn.plots.loop_margin import Curve, bode
+    from sojourn.plots.loop_margin import LoopCurve, bode
     from sojourn.stability import bode as bode_data
     from sojourn.stability import loop, margins
 
@@ -192,7 +192,7 @@ def _bode(question: _Question) -> Figure:
     )  # fmt: skip
     data, found = bode_data(open_loop), margins(open_loop)
     curves = [
-        Curve(
+        LoopCurve(
             label, data.frequency_rad_per_s, data.gain_db[i], data.phase_deg[i],
             float(found.crossover_rad_per_s[i]), float(found.phase_margin_deg[i]),
         )

@@ -15,7 +15,7 @@ from sojourn.plots.data import Floats
 
 
 @dataclass(frozen=True)
-class Curve:
+class LoopCurve:
     """One loop over frequency.
 
     Attributes:
@@ -38,7 +38,7 @@ class Curve:
 
 
 @style.figure
-def bode(panels: Mapping[str, Sequence[Curve]], title: str) -> Figure:
+def bode(panels: Mapping[str, Sequence[LoopCurve]], title: str) -> Figure:
     """Draw gain above phase, a dot where the gain is 1; one column per panel."""
     drawing = Figure(figsize=(style.WIDTH_IN, 4.6), layout="constrained")
     drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=style.INK)
@@ -58,7 +58,7 @@ def bode(panels: Mapping[str, Sequence[Curve]], title: str) -> Figure:
     return drawing
 
 
-def _curve(above: Axes, below: Axes, curve: Curve, colour: str) -> None:
+def _curve(above: Axes, below: Axes, curve: LoopCurve, colour: str) -> None:
     at = curve.crossover_rad_per_s
     margin = f"{curve.label}: {curve.phase_margin_deg:.0f}°{curve.note}".replace("-", "−")
     above.semilogx(curve.frequency_rad_per_s, curve.gain_db, color=colour)

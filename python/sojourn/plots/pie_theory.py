@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from sojourn.plots.loop_margin import Curve, bode, lines, surface
+from sojourn.plots.loop_margin import LoopCurve, bode, lines, surface
 from sojourn.stability.study.pie_paper import (
     BodeCurve,
     Figure13,
@@ -45,12 +45,12 @@ def draw_14(data: list[BodeCurve]) -> Figure:
         for curve in data
         if not curve.reading.with_delay
     }
-    panels: dict[str, list[Curve]] = {}
+    panels: dict[str, list[LoopCurve]] = {}
     for curve in data:
         if curve.reading.with_delay:
             without = bare[curve.reading.variant, curve.rtt_s, curve.drop_prob]
             panels.setdefault(f"{curve.reading.variant} gain, with delay", []).append(
-                Curve(
+                LoopCurve(
                     f"{curve.rtt_s * 1e3:.0f} ms, p0 {curve.drop_prob:.2%}",
                     curve.frequency_rad_per_s, curve.gain_db, curve.phase_deg,
                     curve.crossover_rad_per_s, curve.phase_margin_deg,
