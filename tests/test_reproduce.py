@@ -181,7 +181,7 @@ def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
     assert {"tiny.html", "index.html", "reproduction.json", "tiny/F1.png"} <= set(names)
     page = (tmp_path / "out" / "tiny.html").read_text()
     assert not re.search(r'(src|href)="(https?:|//)', page)
-    assert "Not yet covered: a model that is not built." in page
+    assert "Not covered: a model that is not built." in page
     assert "it is made up" in page and "<svg" in page and "[links.bottleneck]" in page
     assert page.index("<svg") < page.index("tiny-F1-1")
 

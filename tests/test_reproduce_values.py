@@ -319,12 +319,12 @@ def test_seeds_and_values_of_an_item() -> None:
     table = show.value_table(item)
     # t(0.975, 1) = 12.706; s / sqrt(2) = 2.
     assert list(table.rows) == [["k.mean_ms", "20.0", "12.0", "25.4"]]
-    one_seed: Any = SimpleNamespace(seeds=1)
-    one = MeasuredItem(Item("F1", "t"), one_seed, item.values, [], [])
+    plan: Any = SimpleNamespace(seeds=1)
+    one = MeasuredItem(Item("F1", "t"), plan, item.values, [], [])
     assert show.seeds(one) == "Each case: 1 seed here, not stated in the paper."
     assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", ""]]
-    no_seeds: Any = SimpleNamespace(seeds=0)
-    none = MeasuredItem(Item("F1", "t"), no_seeds, {}, [], [])
+    unplanned: Any = SimpleNamespace(seeds=0)
+    none = MeasuredItem(Item("F1", "t"), unplanned, {}, [], [])
     assert show.seeds(none) == ""
 
 

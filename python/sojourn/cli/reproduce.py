@@ -133,7 +133,7 @@ def _show(found: Reproduction, as_json: bool) -> None:
         screen.print(f"engine {found.engine}, profile {found.profile}", style="dim")
         for each in made.items:
             if each.item.missing:
-                screen.print(f"{each.item.id}: not yet covered: {each.item.missing}", style="dim")
+                screen.print(f"{each.item.id}: not covered: {each.item.missing}", style="dim")
                 continue
             for table in each.item.tables(each.values):
                 _print_table(screen, table)

@@ -29,13 +29,13 @@ def print_margins(found: Stability, console: Any) -> None:
     for values in zip(*(np.ravel(part) for part in scaled), np.ravel(found.is_stable), strict=True):
         *numbers, is_stable = values
         known = not math.isnan(numbers[3])
-        verdict = ("yes" if is_stable else "no") if known else "no rest"
+        verdict = ("yes" if is_stable else "no") if known else "none"
         table.add_row(*(_show(number) for number in numbers), verdict)
     console.print(table)
     for problem in found.problems[:1]:
         others = len(found.problems) - 1
-        more = f" ({others} more points alike)" if others else ""
-        console.print(f"no rest: {problem}{more}", style="dim", markup=False)
+        more = f" ({others} more points)" if others else ""
+        console.print(f"no equilibrium: {problem}{more}", style="dim", markup=False)
     note = f"{found.aqm}, {found.cc}, variant {found.variant}; docs/stability.md says what that is"
     console.print(note, style="dim", markup=False)
 

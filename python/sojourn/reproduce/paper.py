@@ -177,7 +177,7 @@ class Item:
         figures: from pooled replicas and values to figures by name.
         tables: from values to tables.
         note: for readers: our choices, what differs and why.
-        missing: why it is not covered yet; empty if it is.
+        missing: why it is not covered; empty if it is.
     """
 
     id: str

@@ -73,7 +73,7 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClai
 
 
 def not_covered(claim: Claim) -> JudgedClaim:
-    """A claim about an item that cannot be made here yet."""
+    """A claim about an item that is not covered."""
     return JudgedClaim(claim, (), "not covered")
 
 
