@@ -225,4 +225,9 @@ mod tests {
         let span = Rate::from_bps(10_000_000).time_for(1514);
         assert_eq!(span, Span::from_nanos(1_211_200));
     }
+
+    #[test]
+    fn an_instant_is_seconds_since_the_start() {
+        assert_eq!((Time::ZERO + Span::from_millis(2_500)).as_secs(), 2.5);
+    }
 }
