@@ -1,10 +1,10 @@
 """Mutation testing of crates: `make mutants ROOM=aqm SAMPLE=250 SEED=1`.
 
-cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a sample,
-compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that enter its
-function, fastest first, until one fails. Documentation tests are not run, Results go
-to `target/mutation`; a second run with `--again` asks only about the
-survivors of the first one, which is how a new test is tried.
+cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a
+sample, compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that
+enter its function, fastest first, until one fails. Documentation tests are not run. Results go to
+`target/mutation`; a second run with `--again` asks only about the survivors of the first one, which
+is how a new test is tried. What was found is in docs/mutation.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -207,10 +206,10 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
     if log:
         environment["SOJOURN_MUTANT_ENTERED"] = str(log)
     names = [test.name for test in tests]
+    options = ["--exact", "--test-threads=1"]
     end = time.monotonic() + limit
     process = subprocess.Popen(
-        ["timeout", "--signal=KILL", f"{limit:.1f}"]
-        + [tests[0].binary, "--exact", "--test-threads=1", *names],
+        ["timeout", "--signal=KILL", f"{limit:.1f}", tests[0].binary, *options, *names],
         cwd=tests[0].folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -298,41 +297,41 @@ def report(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def judge_all(build: Build, tests: list[Test]) -> dict[str, str]:
+    """The fate of every mutant of a build, by its name."""
+    fates = {}
+    # Those in constants change the copy, so they come last.
+    for mutant in sorted(build.mutants, key=lambda m: m.number not in build.behind_switch):
+        if mutant.number in build.unviable:
+            fates[mutant.name] = "unviable"
+            continue
+        if mutant.number in build.behind_switch:
+            entering = [t for t in tests if build.function_of[mutant.number] in t.enters]
+            fates[mutant.name] = fate(entering, mutant.number)
+        else:
+            fates[mutant.name] = alone(build, mutant, tests)
+        print(f"  {mutant.name}: {fates[mutant.name]}", flush=True)
+    return fates
+
+
 def main() -> None:
     """Draws, builds, runs and reports."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("crates", nargs="+", choices=TESTS)
-    parser.add_argument("--sample", type=int, default=250)
+    parser.add_argument("--sample", type=int, default=250, help="mutants of each crate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", default="", help="only files whose path matches this pattern")
     parser.add_argument("--again", action="store_true", help="only the survivors of the last run")
     asked = parser.parse_args()
     results = TARGET / f"{'-'.join(asked.crates)}.json"
     mutants = draw(asked.crates, asked.files, asked.sample, asked.seed)
-    known: dict[str, str] = {}
+    fates: dict[str, str] = {}
     if asked.again:
-        known = {row["name"]: row["fate"] for row in json.loads(results.read_text())}
-    open_ones = [m for m in mutants if known.get(m.name, "survived") == "survived"]
-    build = Build(asked.crates, open_ones)
+        fates = {row["name"]: row["fate"] for row in json.loads(results.read_text())}
+    build = Build(asked.crates, [m for m in mutants if fates.get(m.name) in {None, "survived"}])
     build.copy()
     build.until_it_compiles()
-    tests = learn(build.tests())
-    fates = known | {
-        mutant.name: "unviable" for mutant in open_ones if mutant.number in build.unviable
-    }
-    rest = []
-    for mutant in open_ones:
-        if mutant.number in build.unviable:
-            continue
-        if mutant.number not in build.behind_switch:
-            rest.append(mutant)
-            continue
-        entering = [t for t in tests if build.function_of[mutant.number] in t.enters]
-        fates[mutant.name] = fate(entering, mutant.number)
-        print(f"  {mutant.name}: {fates[mutant.name]}", flush=True)
-    for mutant in rest:
-        fates[mutant.name] = alone(build, mutant, tests)
-        print(f"  {mutant.name}: {fates[mutant.name]} (alone)", flush=True)
+    fates |= judge_all(build, learn(build.tests()))
     rows = [
         {"crate": m.crate, "group": m.group, "name": m.name, "fate": fates[m.name]} for m in mutants
     ]
@@ -341,4 +340,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
