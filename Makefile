@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz contract-long docs clean
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz mutants contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -50,6 +50,14 @@ test-kernel-laws:
 SECONDS ?= 600
 fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
+
+## mutants: a sample of SAMPLE mutants of the crate ROOM (or several) against its tests
+##          (docs/mutation.md); needs `cargo install cargo-mutants`
+ROOM   ?= aqm
+SAMPLE ?= 250
+SEED   ?= 1
+mutants:
+	$(PYTHON) tests/mutation/mutants.py $(ROOM) --sample $(SAMPLE) --seed $(SEED)
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

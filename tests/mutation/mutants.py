@@ -1,10 +1,10 @@
-"""Mutation testing of a room of crates: `make mutants ROOM=aqm SAMPLE=250 SEED=1`.
+"""Mutation testing of crates: `make mutants ROOM=aqm SAMPLE=250 SEED=1`.
 
-cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a sample,
-compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that enter its
-function, fastest first, until one fails. Documentation tests are not run, nor the room's slow tests
-(ROOMS). Results go to `target/mutation/ROOM.json`; a second run with `--again` asks only about the
-survivors of the first one, which is how a new test is tried.
+cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a
+sample, compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that
+enter its function, fastest first, until one fails. Documentation tests are not run. Results go to
+`target/mutation`; a second run with `--again` asks only about the survivors of the first one, which
+is how a new test is tried. What was found is in docs/mutation.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -28,14 +27,14 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # A target folder of its own: cargo takes the copies for the crates of this tree.
 TARGET = REPOSITORY / "target" / "mutation"
 
-# What is changed, and whose tests are asked. Links and measures have no world of their own, so the
+# Whose tests are asked about a crate. Links and measures have no world of their own, so the
 # simulator's tests count for them.
-ROOMS: dict[str, tuple[list[str], list[str]]] = {
-    "aqm": (["aqm"], ["aqm"]),
-    "link": (["link"], ["link", "measure", "sim"]),
-    "measure": (["measure"], ["measure", "sim"]),
-    "sim": (["sim"], ["sim"]),
-    "scenario": (["scenario"], ["scenario"]),
+TESTS = {
+    "aqm": {"aqm"},
+    "link": {"link", "measure", "sim"},
+    "measure": {"measure", "sim"},
+    "sim": {"sim"},
+    "scenario": {"scenario"},
 }
 # Tests of what the switch itself breaks: it needs std.
 LEFT_OUT = {"no_std"}
@@ -58,24 +57,25 @@ class Test:
     enters: set[int] = field(default_factory=set)
 
 
-def draw(room: str, only: str, sample: int, seed: int) -> list[Mutant]:
-    """A random sample of a room's mutants, in the order of their places."""
-    rows = []
-    for crate in ROOMS[room][0]:
+def draw(crates: list[str], only: str, sample: int, seed: int) -> list[Mutant]:
+    """A random sample of the mutants of each crate, in the order of their places."""
+    drawn = []
+    for crate in crates:
         command = ["cargo", "mutants", "--list", "--json", "--package", f"sojourn-{crate}"]
         listed = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
-        rows += [row for row in json.loads(listed.stdout) if re.search(only, row["file"])]
-    chosen = random.Random(seed).sample(range(len(rows)), min(sample, len(rows)))
-    print(f"{room}: {len(rows)} mutants, {len(chosen)} drawn with seed {seed}", flush=True)
-    return [Mutant.read(number, rows[index]) for number, index in enumerate(sorted(chosen), 1)]
+        rows = [row for row in json.loads(listed.stdout) if re.search(only, row["file"])]
+        chosen = random.Random(seed).sample(range(len(rows)), min(sample, len(rows)))
+        print(f"{crate}: {len(rows)} mutants, {len(chosen)} drawn with seed {seed}", flush=True)
+        drawn += [rows[index] for index in sorted(chosen)]
+    return [Mutant.read(number, row) for number, row in enumerate(drawn, 1)]
 
 
 class Build:
     """A copy of the tree that holds all mutants at once."""
 
-    def __init__(self, room: str, mutants: list[Mutant]) -> None:
-        self.room, self.mutants = room, mutants
-        self.tree = TARGET / room
+    def __init__(self, crates: list[str], mutants: list[Mutant]) -> None:
+        self.crates, self.mutants = crates, mutants
+        self.tree = TARGET / "-".join(crates)
         self.unviable: set[int] = set()
         self.keep_const: set[str] = set()
         self.behind_switch: set[int] = set()
@@ -116,7 +116,7 @@ class Build:
         """Writes every mutant that is left behind its switch."""
         base = 0
         self.behind_switch.clear()
-        for crate in ROOMS[self.room][0]:
+        for crate in self.crates:
             writer = Writer(base)
             files = defaultdict(list)
             for mutant in self.mutants:
@@ -139,7 +139,7 @@ class Build:
 
     def until_it_compiles(self) -> None:
         """Takes out what does not compile, until the rest does."""
-        packages = [f"--package=sojourn-{crate}" for crate in ROOMS[self.room][0]]
+        packages = [f"--package=sojourn-{crate}" for crate in self.crates]
         for _ in range(20):
             self.instrument()
             faults = errors(self.cargo("check", "--lib", *packages))
@@ -165,10 +165,15 @@ class Build:
             if number:
                 self.unviable.add(number)
 
+    def compile_tests(self) -> list[dict]:
+        """Compiles the tests that are asked about these crates; cargo's messages."""
+        asked = sorted(set().union(*(TESTS[crate] for crate in self.crates)))
+        packages = [f"--package=sojourn-{crate}" for crate in asked]
+        return self.cargo("test", "--no-run", "--lib", "--tests", *packages)
+
     def tests(self) -> list[Test]:
         """Compiles the tests and lists them."""
-        packages = [f"--package=sojourn-{crate}" for crate in ROOMS[self.room][1]]
-        messages = self.cargo("test", "--no-run", "--lib", "--tests", *packages)
+        messages = self.compile_tests()
         if faults := errors(messages):
             raise SystemExit(faults[0]["rendered"])
         found = []
@@ -201,10 +206,10 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
     if log:
         environment["SOJOURN_MUTANT_ENTERED"] = str(log)
     names = [test.name for test in tests]
+    options = ["--exact", "--test-threads=1"]
     end = time.monotonic() + limit
     process = subprocess.Popen(
-        ["timeout", "--signal=KILL", f"{limit:.1f}"]
-        + [tests[0].binary, "--exact", "--test-threads=1", *names],
+        ["timeout", "--signal=KILL", f"{limit:.1f}", tests[0].binary, *options, *names],
         cwd=tests[0].folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -249,7 +254,7 @@ def fate(tests: list[Test], mutant: int) -> str:
     for test in tests:
         batches[int(test.seconds > 0.1) + int(test.seconds > 2), test.binary].append(test)
     for _, batch in sorted(batches.items(), key=lambda item: item[0]):
-        limit = 5 + 8 * sum(test.seconds for test in batch)
+        limit = 10 + 4 * sum(test.seconds for test in batch)
         outcome = run(batch, mutant, limit)
         if outcome != "passed":
             return outcome
@@ -263,29 +268,28 @@ def alone(build: Build, mutant: Mutant, tests: list[Test]) -> str:
     _, module, switch = kept.decode().partition(SWITCH[:40])
     text = source.mutated(mutant, 0, len(source.text)) + module + switch
     build.write(mutant.file, text.encode())
-    packages = [f"--package=sojourn-{crate}" for crate in ROOMS[build.room][1]]
-    messages = build.cargo("test", "--no-run", "--lib", "--tests", *packages)
-    result = "unviable" if errors(messages) else fate(tests, 0)
+    result = "unviable" if errors(build.compile_tests()) else fate(tests, 0)
     build.write(mutant.file, kept)
     return result
 
 
-def report(room: str, rows: list[dict]) -> str:
-    """The table by group and the survivors, as Markdown."""
+def report(rows: list[dict]) -> str:
+    """The table by crate and group and the survivors, as Markdown."""
     groups = defaultdict(list)
     for row in rows:
-        groups[row["group"]].append(row["fate"])
-    groups["all"] = [row["fate"] for row in rows]
+        groups[row["crate"], row["group"]].append(row["fate"])
+    for row in rows:
+        groups[row["crate"], "all"].append(row["fate"])
     lines = [
-        "| room | files | mutants | killed | timed out | unviable | survivors | share killed |",
+        "| crate | files | mutants | killed | timed out | unviable | survivors | share killed |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for group, fates in groups.items():
+    for (crate, group), fates in groups.items():
         unviable, late, alive = (fates.count(w) for w in ("unviable", "timeout", "survived"))
         killed = len(fates) - unviable - late - alive
         share = (killed + late) / max(1, len(fates) - unviable)
         lines.append(
-            f"| {room} | {group} | {len(fates)} | {killed} | {late} | {unviable} | {alive} "
+            f"| {crate} | {group} | {len(fates)} | {killed} | {late} | {unviable} | {alive} "
             f"| {share:.1%} |"
         )
     lines += ["", "Survivors:"]
@@ -293,43 +297,47 @@ def report(room: str, rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def judge_all(build: Build, tests: list[Test]) -> dict[str, str]:
+    """The fate of every mutant of a build, by its name."""
+    fates = {}
+    # Those in constants change the copy, so they come last.
+    for mutant in sorted(build.mutants, key=lambda m: m.number not in build.behind_switch):
+        if mutant.number in build.unviable:
+            fates[mutant.name] = "unviable"
+            continue
+        if mutant.number in build.behind_switch:
+            entering = [t for t in tests if build.function_of[mutant.number] in t.enters]
+            fates[mutant.name] = fate(entering, mutant.number)
+        else:
+            fates[mutant.name] = alone(build, mutant, tests)
+        print(f"  {mutant.name}: {fates[mutant.name]}", flush=True)
+    return fates
+
+
 def main() -> None:
     """Draws, builds, runs and reports."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("room", choices=ROOMS)
-    parser.add_argument("--sample", type=int, default=250)
+    parser.add_argument("crates", nargs="+", choices=TESTS)
+    parser.add_argument("--sample", type=int, default=250, help="mutants of each crate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", default="", help="only files whose path matches this pattern")
     parser.add_argument("--again", action="store_true", help="only the survivors of the last run")
     asked = parser.parse_args()
-    results = TARGET / f"{asked.room}.json"
-    mutants = draw(asked.room, asked.files, asked.sample, asked.seed)
-    known: dict[str, str] = {}
+    results = TARGET / f"{'-'.join(asked.crates)}.json"
+    mutants = draw(asked.crates, asked.files, asked.sample, asked.seed)
+    fates: dict[str, str] = {}
     if asked.again:
-        known = {row["name"]: row["fate"] for row in json.loads(results.read_text())}
-    open_ones = [m for m in mutants if known.get(m.name, "survived") == "survived"]
-    build = Build(asked.room, open_ones)
+        fates = {row["name"]: row["fate"] for row in json.loads(results.read_text())}
+    build = Build(asked.crates, [m for m in mutants if fates.get(m.name) in {None, "survived"}])
     build.copy()
     build.until_it_compiles()
-    tests = learn(build.tests())
-    fates = known | {mutant.name: "unviable" for mutant in open_ones if mutant.number in build.unviable}
-    rest = []
-    for mutant in open_ones:
-        if mutant.number in build.unviable:
-            continue
-        if mutant.number not in build.behind_switch:
-            rest.append(mutant)
-            continue
-        entering = [t for t in tests if build.function_of[mutant.number] in t.enters]
-        fates[mutant.name] = fate(entering, mutant.number)
-        print(f"  {mutant.name}: {fates[mutant.name]}", flush=True)
-    for mutant in rest:
-        fates[mutant.name] = alone(build, mutant, tests)
-        print(f"  {mutant.name}: {fates[mutant.name]} (alone)", flush=True)
-    rows = [{"name": m.name, "group": m.group, "fate": fates[m.name]} for m in mutants]
+    fates |= judge_all(build, learn(build.tests()))
+    rows = [
+        {"crate": m.crate, "group": m.group, "name": m.name, "fate": fates[m.name]} for m in mutants
+    ]
     results.write_text(json.dumps(rows, indent=1))
-    print(report(asked.room, rows))
+    print(report(rows))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -84,6 +84,11 @@ class Mutant:
         )
 
     @property
+    def crate(self) -> str:
+        """The crate's folder."""
+        return self.package.removeprefix("sojourn-")
+
+    @property
     def group(self) -> str:
         """The first folder or file below `src`, which is what the table counts by."""
         return self.file.split("/src/")[1].split("/")[0].removesuffix(".rs")

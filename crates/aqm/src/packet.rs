@@ -119,3 +119,15 @@ impl Backlog {
     /// Nothing waits.
     pub const EMPTY: Backlog = Backlog { packets: 0, bytes: 0, link_bytes: 0 };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Numbered;
+
+    #[test]
+    fn where_hosts_are_not_known_every_flow_has_hosts_of_its_own() {
+        let packet = Numbered::new(1, 7, 1000);
+        assert_eq!([packet.src_host(), packet.dst_host()], [7, 7]);
+    }
+}

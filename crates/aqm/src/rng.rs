@@ -131,4 +131,35 @@ mod tests {
         let mean = (0..n).map(|_| rng.exponential(2.0)).sum::<f64>() / f64::from(n);
         assert!((mean - 2.0).abs() < 5.0 * 2.0 / f64::from(n).sqrt(), "{mean}");
     }
+
+    /// Steele, Lea and Flood 2014: the first outputs of splitmix64 under seed 0, which finalise the
+    /// multiples of the golden ratio.
+    #[test]
+    fn the_finaliser_gives_the_published_numbers() {
+        let of = |n: u64| splitmix(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(n));
+        let published = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
+        assert_eq!([1, 2, 3].map(of), published);
+    }
+
+    #[test]
+    fn names_that_differ_in_one_letter_have_streams_of_their_own() {
+        let first = |letter: u8| {
+            let name = alloc::format!("{}/loss", char::from(letter));
+            Rng::stream(1, &name, 0).next_u64()
+        };
+        let numbers: alloc::collections::BTreeSet<u64> = (b'a'..=b'z').map(first).collect();
+        assert_eq!(numbers.len(), 26);
+    }
+
+    #[test]
+    fn exponential_numbers_have_their_mean_and_spread() {
+        let mut rng = Rng::stream(7, "test", 0);
+        let numbers: alloc::vec::Vec<f64> = (0..100_000).map(|_| rng.exponential(3.0)).collect();
+        let n = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / n;
+        // The deviation is the mean: five standard errors are 5 x 3 / sqrt(100 000).
+        assert!((mean - 3.0).abs() < 0.048, "{mean}");
+        let square = numbers.iter().map(|x| x * x).sum::<f64>() / n;
+        assert!((square / 18.0 - 1.0).abs() < 0.04, "{square}");
+    }
 }

@@ -260,4 +260,9 @@ mod tests {
             (1.5, 0.005)
         );
     }
+
+    #[test]
+    fn an_instant_is_seconds_since_the_start() {
+        assert_eq!((Time::ZERO + Span::from_millis(2_500)).as_secs(), 2.5);
+    }
 }

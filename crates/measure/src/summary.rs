@@ -307,11 +307,74 @@ fn jain(shares: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::{Rate, Span, Time};
+    use sojourn_scenario::resolved::{Arrivals, Datagrams};
+
     use super::*;
+    use crate::Counters;
 
     #[test]
     fn jains_index_of_equal_and_of_single_shares() {
         assert_eq!(jain(&[3.0; 4]), 1.0);
         assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
+    }
+
+    /// Every counter has a number of its own, so that no two can be mistaken for each other.
+    #[test]
+    fn every_row_of_a_queue_is_made_of_its_own_counters() {
+        let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));
+        let mut probe = Probe::new(1, 0, window);
+        probe.links[0].total = Counters { arrived: 7, sent: 5, ..Counters::default() };
+        probe.end_warmup();
+        probe.links[0].total = Counters {
+            arrived: 1_007,
+            sent: 605,
+            sent_bytes: 90_000,
+            dropped: [10, 20, 40],
+            marked: [0, 80, 160],
+            carried_bytes: 77,
+            frames: 1_600,
+            failed: 400,
+            given_up: 3,
+        };
+        for micros in [100, 300, 200] {
+            probe.links[0].delays.add(micros * 1_000);
+        }
+        let queue = QueueSeen { name: "b".into(), utilisation: Some(0.75), vars: vec![] };
+        let found = collect_queues(probe, vec![queue], 2.0);
+        let rows: Vec<_> = found.summary.iter().map(|row| (row.metric, row.value)).collect();
+        let expected = [
+            ("delay_mean", 0.0002),
+            ("delay_p50", 0.000_200_5),
+            ("delay_p95", 0.0003),
+            ("delay_p99", 0.0003),
+            ("delay_max", 0.0003),
+            ("utilisation", 0.75),
+            ("throughput", 360_000.0),
+            ("arrived", 1_000.0),
+            ("sent", 600.0),
+            ("waiting", 332.0),
+            ("frames", 1_600.0),
+            ("frame_failure_rate", 0.25),
+            ("given_up", 3.0),
+            ("drop_rate", 0.07),
+            ("mark_rate", 0.24),
+            ("drop_rate_overflow", 0.01),
+            ("drop_rate_random", 0.02),
+            ("mark_rate_random", 0.08),
+            ("drop_rate_deterministic", 0.04),
+            ("mark_rate_deterministic", 0.16),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(found.packets_handled, 1_007);
+    }
+
+    #[test]
+    fn constant_traffic_of_up_to_100_kbit_is_a_call() {
+        let cbr = |bps| App::Cbr {
+            datagrams: Datagrams { packet_bytes: 200, rate: Rate::from_bps(bps), ecn: false },
+            arrivals: Arrivals::Constant,
+        };
+        assert_eq!([87_200, 100_000, 100_001].map(|bps| is_voice(&cbr(bps))), [true, true, false]);
     }
 }

@@ -303,6 +303,7 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Ecn;
     use crate::params::Params;
     use crate::testing::{Log, Numbered, assert_near, env, ms};
 
@@ -401,5 +402,27 @@ mod tests {
         assert!(hits > 700, "{hits}"); // fair would be 500
         let mut next = || choke.dequeue(ms(2), &mut rng, &mut Log::default()).map(|d| d.packet.id);
         assert_eq!([next(), next(), next()], [Some(0), Some(19), None]);
+    }
+
+    /// Linux 6.1 sch_choke.c, choke_enqueue: `red_use_harddrop` concerns the upper threshold alone.
+    #[test]
+    fn hard_drop_drops_above_the_upper_threshold_and_marks_below() {
+        let judge = |hard_drop, average| {
+            let mut choke = filled(&[1, 2, 3], 60, average);
+            (choke.ecn, choke.hard_drop, choke.curve.max_p) = (true, hard_drop, 1.0);
+            let mut rng = Rng::stream(1, "test", 0);
+            let mut log = Log::default();
+            // Below the upper threshold the first arrival draws the gap, the next one is hit.
+            for id in 0..9 {
+                let packet = Numbered { ecn: Ecn::Ect0, ..Numbered::new(id, 9, 1000) };
+                choke.judge(ms(1), packet, &mut rng, &mut log);
+                if !log.marked.is_empty() || !log.dropped.is_empty() {
+                    break;
+                }
+            }
+            (log.marked.len(), log.dropped.len())
+        };
+        assert_eq!([judge(true, 31.0), judge(true, 29.0)], [(0, 1), (1, 0)]);
+        assert_eq!([judge(false, 31.0), judge(false, 29.0)], [(1, 0), (1, 0)]);
     }
 }

@@ -266,4 +266,18 @@ mod tests {
             prop_assert_eq!(left, expected);
         }
     }
+
+    /// Linux 6.1 sch_red.c with tc's thresholds: the upper one is a quarter of the limit, which is
+    /// the discipline's and not that of the link.
+    #[test]
+    fn a_law_takes_its_automatic_thresholds_from_the_limit_of_its_discipline() {
+        let spec = crate::QdiscSpec::parse("red@linux:limit=100p").expect("a legal text");
+        let env = Env { limit: Limit::Packets(1000), ..crate::testing::env() };
+        let mut red = crate::registry::build::<Numbered>(&spec, &env).expect("it is known");
+        let (mut rng, mut log) = (Rng::stream(1, "test", 0), Log::default());
+        for id in 0..5_000 {
+            red.enqueue(Time::ZERO, Numbered::new(id, 0, 1514), &mut rng, &mut log);
+        }
+        assert!(log.dropped.iter().any(|&(.., cause)| cause == Cause::Deterministic));
+    }
 }

@@ -108,4 +108,15 @@ mod tests {
         assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&10)));
         crate::testing::assert_near(crate::testing::mean(&gaps), 5.5, 0.05);
     }
+
+    /// Linux 6.1 red.h, red_random and red_mark_probability: with thresholds of 10 and 30, max_p =
+    /// 0.1 and a draw of one half an average of 20 waits for 100 / 10 arrivals.
+    #[test]
+    fn the_gap_between_signals_is_drawn_below_the_width_over_max_p() {
+        let curve = Curve { min_th: 10.0, max_th: 30.0, max_p: 0.1, weight: 1.0 };
+        let mut state = State { average: 20.0, ..State::REST };
+        assert!(!state.hits(&curve, &mut Rng::scripted(0.5)), "the first one draws");
+        let hits = (1..=20).find(|_| state.hits(&curve, &mut Rng::scripted(0.5)));
+        assert_eq!(hits, Some(10));
+    }
 }

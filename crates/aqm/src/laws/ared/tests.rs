@@ -288,3 +288,24 @@ fn the_automatic_lower_bound_is_a_hundredth_at_most() {
     assert_eq!(bottom(Some(Rate::from_bps(100_000)), 0.002), 0.002);
     assert_eq!(bottom(None, 0.5), 0.0);
 }
+
+#[test]
+fn a_new_rate_moves_what_is_automatic() {
+    let mut ared: Ared = law(&[("min_th", "auto"), ("mean_packet_bytes", "500B")]);
+    ared.on_rate(ms(1), Rate::from_bps(100_000_000));
+    let expected: Ared = law_in(
+        &Env { rate: Some(Rate::from_bps(100_000_000)), ..env() },
+        &[("min_th", "auto"), ("mean_packet_bytes", "500B")],
+    );
+    assert_eq!(real(&ared).curve.min_th, real(&expected).curve.min_th);
+    assert_near(first_sample(ared), first_sample(expected), 0.0);
+}
+
+/// ns-2.35 `red.cc`, `REDQueue::updateMaxP`: `cur_max_p > bottom` is strict.
+#[test]
+fn ns2_leaves_a_max_p_at_its_lower_bound_where_it_is() {
+    let rule = |is_strict| Adaptation { alpha: 0.01, beta: 0.9, top: 0.5, bottom: 0.01, is_strict };
+    assert_eq!(rule(true).next(0.01, Side::Below), 0.01);
+    assert_near(rule(false).next(0.01, Side::Below), 0.009, 1e-15);
+    assert_near(rule(true).next(0.02, Side::Below), 0.018, 1e-15);
+}

@@ -538,3 +538,66 @@ fn parameters_without_effect_are_refused() {
     assert!(crate::QdiscSpec::parse("pie@linux:alpha=0.1875hz,delay=rate").is_ok());
     assert!(crate::QdiscSpec::parse("pie@paper2013:heuristics=linux2013").is_ok());
 }
+
+/// Linux `sch_pie.c`, `pie_process_dequeue`: where the backlog is exactly the threshold at the end
+/// of a measurement, the next one starts with the packet in hand.
+#[test]
+fn linux_starts_the_next_measurement_at_a_backlog_of_exactly_the_threshold() {
+    let mut pie: LinuxPie = linux(0.0, 0, &[("delay", "rate")]);
+    let leave = |pie: &mut LinuxPie, at, size, backlog| {
+        let head = Head { bytes: size, ecn: Ecn::NotEct, enqueued: ms(at) };
+        pie.on_dequeue(ms(at), head, bytes(backlog));
+    };
+    // Measurements of 16384 B in 16 ms, which is 16/256 bytes per tick of 64 ns, and in 32 ms, 8/256;
+    // the second begins where the first ends, and counts for an eighth.
+    leave(&mut pie, 0, 8_192, 40_000);
+    leave(&mut pie, 16, 8_192, 16_384);
+    leave(&mut pie, 48, 16_384, 16_384);
+    pie.update(bytes(16_384));
+    assert_near(pie.delay(), 16_384.0 / (15.0 / 256.0) * 64e-9, 64e-9);
+}
+
+/// CableLabs `docsis-ns3`, `DropEarly`: nothing is dropped while the last delay is below half the
+/// target and p below 0.2.
+#[test]
+fn docsis_spares_arrivals_below_half_the_target() {
+    let dropped = |delay_ms: f64| {
+        let mut pie = docsis(Limit::Packets(90)).started(0.19, delay_ms / 1000.0);
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        (0..99).any(|_| pie.on_enqueue(head, full_packets(40), &mut Rng::scripted(0.0)) == DROP)
+    };
+    assert_eq!([4.9, 5.1].map(dropped), [false, true]);
+}
+
+/// Linux `sch_pie.c`, `pie_calculate_probability`: the gains by decades of p, down to 10^-6.
+#[test]
+fn linux_gains_shrink_by_powers_of_two_with_each_decade() {
+    let steps = [(0.2, 0), (0.05, 1), (5e-3, 3), (5e-4, 5), (5e-5, 7), (5e-6, 9), (5e-7, 11)];
+    for (p, shift) in steps {
+        let moved = linux_update(&mut linux(p, 29_000, &[]), 30) - p;
+        let step = 0.125 * 0.015 + 1.25 * 0.001;
+        assert_near(moved / (step / f64::from(1u32 << shift)), 1.0, 1e-3);
+    }
+}
+
+/// CableLabs `docsis-ns3`, `CalculateDropProb`: an update is quiet below half the target.
+#[test]
+fn docsis_is_not_quiet_at_exactly_half_the_target() {
+    let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0049);
+    pie.update(bytes(6_250)); // 5 ms at 10 Mb/s
+    let quiet = |pie: &mut Docsis, updates| (0..updates).for_each(|_| pie.update(Backlog::EMPTY));
+    quiet(&mut pie, 1 + 63);
+    assert!(!pie.is_at_rest(), "at the first of them the delay before was half the target");
+    quiet(&mut pie, 1);
+    assert!(pie.is_at_rest());
+}
+
+/// Linux `sch_pie.c`, `pie_calculate_probability`: a new burst only after two calm updates.
+#[test]
+fn linux_allows_a_new_burst_only_once_both_delays_are_below_half_the_target() {
+    let mut pie = linux(0.0, 15_000, &[]);
+    linux_update(&mut pie, 0);
+    assert_eq!(pie.burst_allowance(), 0.0, "the delay before was the target");
+    linux_update(&mut pie, 0);
+    assert_near(pie.burst_allowance(), 0.15, 1e-6);
+}

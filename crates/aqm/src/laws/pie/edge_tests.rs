@@ -348,3 +348,12 @@ fn a_docsis_pie_is_protected_while_inactive_in_a_burst_or_nearly_empty() {
     assert!(active.is_protected(bytes(2048)) && !active.is_protected(bytes(2049)));
     assert_eq!(active.delay_at_update(), 0.02);
 }
+
+/// RFC 8033 §4.1 and §4.4: either a burst allowance or a small backlog protects.
+#[test]
+fn a_pie_is_protected_in_a_burst_or_nearly_empty() {
+    let mut pie = super::standard::Standard::new(&params_of("rfc8033", &[]), &env());
+    assert!(pie.is_protected(bytes(100_000)), "150 ms of bursts are allowed");
+    (0..10).for_each(|_| pie.update(bytes(100_000)));
+    assert!(pie.is_protected(bytes(3_028)) && !pie.is_protected(bytes(3_029)));
+}

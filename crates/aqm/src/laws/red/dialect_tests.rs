@@ -309,3 +309,17 @@ fn linux_goes_on_being_idle_after_a_drop_into_an_empty_queue() {
     };
     assert!(average_after(0) < 1.0 && average_after(1) > 150.0);
 }
+
+/// Linux `red.h`, `red_cmp_thresh`: an average of exactly the lower threshold is between the
+/// thresholds, where the first arrival draws a number.
+#[test]
+fn linux_draws_a_gap_at_exactly_the_lower_threshold() {
+    let mut red = linux_at(49_999, &[]);
+    let (mut rng, mut untouched) = (Rng::stream(5, "linux", 0), Rng::stream(5, "linux", 0));
+    let head = arrival(Time::ZERO, Ecn::NotEct);
+    for _ in 0..20_000 {
+        red.on_enqueue(Time::ZERO, head, bytes(50_000), &mut rng);
+    }
+    assert_eq!(var(&red, "avg_queue") * 1000.0, 50_000.0);
+    assert_ne!(rng.next_u64(), untouched.next_u64());
+}

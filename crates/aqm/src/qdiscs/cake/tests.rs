@@ -148,3 +148,34 @@ fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
     assert_eq!(log.0, [Cause::Overflow; 5]);
     assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest()));
 }
+
+/// Linux 6.1 sch_cake.c, cake_enqueue: time in which nothing waited is not saved up, and an arrival
+/// behind others does not put the clock forward.
+#[test]
+fn the_shaper_saves_up_no_time_while_nothing_waits() {
+    let mut cake = cake(&[("bandwidth", "10mbit")]);
+    let (mut rng, mut log) = (rng(), Drops::default());
+    let packet = Addressed { flow: 1, source: 1 };
+    (0..3).for_each(|_| cake.enqueue(ms(1_000), packet, &mut rng, &mut log));
+    assert!(cake.dequeue(ms(1_000), &mut rng, &mut log).is_some());
+    assert!(cake.dequeue(ms(1_000), &mut rng, &mut log).is_none(), "one packet at a time");
+    let next = cake.held_until().expect("two wait");
+    assert_eq!(next.since(ms(1_000)), Span::from_nanos(1_211_200));
+    // The host comes 2 ms late: what it missed is sent at once, also behind an arrival.
+    let late = next + Span::from_millis(2);
+    cake.enqueue(late, packet, &mut rng, &mut log);
+    assert!(cake.dequeue(late, &mut rng, &mut log).is_some());
+    assert!(cake.dequeue(late, &mut rng, &mut log).is_some());
+}
+
+#[test]
+fn another_salt_puts_flows_into_other_queues() {
+    let places = |salt| {
+        let mut cake: CakeQueues<Addressed> =
+            CakeQueues::new(&params(&[]), &crate::law::Env { salt, ..env() });
+        let place = |flow| cake.place(&Addressed { flow, source: flow });
+        (0..8).map(place).collect::<Vec<_>>()
+    };
+    assert_ne!(places(1), places(2));
+    assert_ne!(places(1), places(4));
+}

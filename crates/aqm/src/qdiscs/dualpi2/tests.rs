@@ -338,3 +338,10 @@ fn without_drops_on_overload_everything_is_marked_at_saturation() {
         assert!(drops == 0 && marks >= 198, "{dialect}: {drops} {marks}");
     }
 }
+
+/// Linux `must_drop`: overload is k p' above 1, so that at exactly 1 everything is marked.
+#[test]
+fn linux_drops_no_low_latency_packet_at_exactly_saturation() {
+    let params = DualPi2Params::of_dialect("linux").unwrap();
+    assert_eq!(fates(&params, Place::Low, 0.5), (0, 200));
+}

@@ -212,3 +212,13 @@ fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
     assert!(!log.marked.is_empty() && log.dropped.is_empty());
     assert!(log.marked.iter().all(|&(id, stage, _)| (id, stage) == (0, Stage::Queued)));
 }
+
+/// Linux 6.1 red.h, red_cmp_thresh: at exactly the upper threshold RED is above it.
+#[test]
+fn at_exactly_the_upper_threshold_every_arrival_is_signalled() {
+    let mut queues = sfq_red(&[("min_th", "1000B"), ("max_th", "3000B"), ("burst", "2")]);
+    queues.red.as_mut().unwrap().curve.weight = 1.0;
+    let log = fill(&mut queues, 1, 4, 1000);
+    // Backlogs of 1000 and 2000 B lie between the thresholds, 3000 B is the upper one.
+    assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Deterministic)));
+}
