@@ -75,7 +75,8 @@ fn fill(link: &mut Link<Numbered>, count: u32, report: &mut Report) {
     }
 }
 
-/// Calls the link when it wants to be called until `end`: when each packet has left, in microseconds.
+/// Calls the link when it wants to be called until `end`: when each packet has left, in
+/// microseconds.
 fn run(link: &mut Link<Numbered>, end: Time, report: &mut Report) -> Vec<(u64, u32)> {
     let mut left = Vec::new();
     loop {

@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use super::{Complaints, Source};
 
 /// Names that several types may share, each with the reason.
-const SHARED: &[(&str, &str)] = &[];
+const SHARED: &[(&str, &str)] = &[
+    ("Link", "a link of a scenario, and the same link at work"),
+    ("Packet", "what an AQM asks of a packet, and the simulator's packet, which answers it"),
+];
 
 /// Folders whose types mirror others by intent: a class of `sojourn._core` is named as the Rust
 /// type that it wraps, a structure of the C bindings as what it stands for (`sojourn_...` in C), a
