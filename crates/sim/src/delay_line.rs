@@ -15,7 +15,7 @@ pub struct ScheduledDelayLine {
 }
 
 impl ScheduledDelayLine {
-    /// An empty wire with the alarm at `slot`.
+    /// An empty line with the alarm at `slot`.
     pub fn new(delay: Span, slot: Slot) -> ScheduledDelayLine {
         ScheduledDelayLine { line: DelayLine::new(delay), slot }
     }
@@ -25,21 +25,21 @@ impl ScheduledDelayLine {
         ScheduledDelayLine { line: self.line.with_links(rates), ..self }
     }
 
-    /// Puts a packet on the wire now.
+    /// A packet enters now.
     #[inline]
     pub fn push(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
         let is_next = self.line.push(now, packet, packet.ip_bytes);
         self.schedule(is_next, agenda);
     }
 
-    /// Puts a packet on the wire that arrives at `arrival`, not before any other on it.
+    /// A packet enters that arrives at `arrival`, not before any other.
     #[inline]
     pub fn push_at(&mut self, arrival: Time, packet: Packet, agenda: &mut Agenda) {
         let is_next = self.line.push_at(arrival, packet);
         self.schedule(is_next, agenda);
     }
 
-    /// Puts a packet on the wire at `start`, which may be in the future: it may overtake others.
+    /// A packet enters at `start`, which may be in the future: it may overtake others.
     pub fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
         let is_next = self.line.insert(start, packet);
         self.schedule(is_next, agenda);
@@ -56,7 +56,7 @@ impl ScheduledDelayLine {
     #[inline]
     pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
         let (arrival, packet) = self.line.pop().expect("the alarm is set for a packet");
-        debug_assert_eq!(arrival, now, "a wire delivers at the time it announced");
+        debug_assert_eq!(arrival, now, "a delay line delivers at the time it announced");
         agenda.set(self.slot, self.line.next_arrival());
         packet
     }

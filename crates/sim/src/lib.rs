@@ -1,7 +1,8 @@
 //! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
 //!
 //! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links
-//! come from `sojourn-link`, and what happens in a world is counted by `sojourn-measure`.
+//! come from `sojourn-link` and traffic models from `sojourn-traffic`; what happens in a world is
+//! counted by `sojourn-measure`.
 
 #![warn(unreachable_pub)]
 

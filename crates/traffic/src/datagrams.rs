@@ -69,6 +69,7 @@ impl DatagramSource {
     }
 
     /// When the next one leaves.
+    #[inline]
     pub fn next_timer(&self) -> Time {
         if self.next < self.stop { self.next } else { Time::NEVER }
     }
@@ -147,4 +148,56 @@ impl Pattern {
 
 fn exponential(rng: &mut Rng, mean: Span) -> Span {
     Span::from_secs_f64(rng.exponential(mean.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Rate;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// 1000 B at 1 Mbit/s: 8 ms apart.
+    fn datagrams() -> Datagrams {
+        Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: false }
+    }
+
+    /// When the datagrams of a source leave that starts at 10 ms and stops at `stop`.
+    fn departures(app: &App, stop: Time) -> Vec<(Time, u32)> {
+        let mut source = DatagramSource::new(app, (ms(10), stop), Rng::stream(1, "datagrams", 0))
+            .expect("datagrams");
+        let next = || {
+            let at = source.next_timer();
+            (at < Time::NEVER).then(|| (at, source.take(at).expect("it is due")))
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn a_constant_rate_sends_from_its_start_until_before_its_stop() {
+        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant };
+        let expected = [10, 18, 26].map(|at| (ms(at), 1_000));
+        assert_eq!(departures(&app, ms(34)), expected);
+    }
+
+    #[test]
+    fn a_late_host_keeps_the_rate() {
+        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant };
+        let times = (Time::ZERO, Time::NEVER);
+        let mut source =
+            DatagramSource::new(&app, times, Rng::stream(1, "datagrams", 0)).expect("datagrams");
+        let sent = std::iter::from_fn(|| source.take(ms(20))).count();
+        assert_eq!((sent, source.next_timer()), (3, ms(24)));
+    }
+
+    #[test]
+    fn bursts_begin_at_their_times_and_last_their_length() {
+        let at = vec![Span::ZERO, Span::from_millis(100)];
+        let app = App::Bursts { datagrams: datagrams(), at, length: Span::from_millis(16) };
+        let expected = [10, 18, 110, 118].map(|at| (ms(at), 1_000));
+        assert_eq!(departures(&app, Time::NEVER), expected);
+    }
 }

@@ -87,3 +87,51 @@ pub struct FinishedTransfer {
     /// Its size.
     pub bytes: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rng() -> Rng {
+        Rng::stream(1, "transfers", 0)
+    }
+
+    /// A player of chunks of 2 s at 1, 2 or 4 Mbit/s.
+    fn player() -> TransferPlan {
+        let rates = [1, 2, 4].map(|mbit| Rate::from_bps(mbit * 1_000_000)).to_vec();
+        TransferPlan::Chunks { every: Span::from_secs(2), rates, rung: 0 }
+    }
+
+    fn secs(seconds: u64) -> Time {
+        Time::ZERO + Span::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_player_begins_at_the_lowest_rate_and_requests_what_the_last_chunk_could_afford() {
+        let mut plan = player();
+        let bytes = plan.next_bytes(&mut rng()).expect("a chunk is limited");
+        assert_eq!(bytes, 250_000);
+        // 250 kB in 1 s are 2 Mbit/s, of which 0.8 afford 1 Mbit/s only.
+        let chunk = FinishedTransfer { start: Time::ZERO, bytes };
+        assert_eq!(plan.next_start(&chunk, secs(1), &mut rng()), secs(2));
+        assert_eq!(plan.next_bytes(&mut rng()), Some(250_000));
+        // In 0.5 s they are 4 Mbit/s: 0.8 of that afford 2.
+        let half = Time::ZERO + Span::from_millis(500);
+        assert_eq!(plan.next_start(&chunk, half, &mut rng()), secs(2));
+        assert_eq!(plan.next_bytes(&mut rng()), Some(500_000));
+    }
+
+    #[test]
+    fn a_player_that_is_late_requests_at_once() {
+        let chunk = FinishedTransfer { start: Time::ZERO, bytes: 250_000 };
+        assert_eq!(player().next_start(&chunk, secs(3), &mut rng()), secs(3));
+    }
+
+    #[test]
+    fn bulk_data_is_transferred_once() {
+        let mut plan = TransferPlan::Bulk(Some(1_000));
+        assert_eq!(plan.next_bytes(&mut rng()), Some(1_000));
+        let finished = FinishedTransfer { start: Time::ZERO, bytes: 1_000 };
+        assert_eq!(plan.next_start(&finished, secs(1), &mut rng()), Time::NEVER);
+    }
+}

@@ -146,3 +146,49 @@ impl WebUser {
         Span::from_secs_f64(self.rng.exponential(mean.as_secs()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sojourn_scenario::resolved::Sizes;
+
+    use super::*;
+
+    /// A user of pages with three objects over two connections.
+    fn user() -> WebUser {
+        let web = Web {
+            main: Sizes::List(vec![10_000]),
+            object: Sizes::List(vec![1_000]),
+            objects: Some(3),
+            parallel: 2,
+            request_bytes: 300,
+            reading: Span::from_secs(30),
+            parsing: Span::from_millis(100),
+        };
+        WebUser::new(web, Time::ZERO, Rng::stream(1, "pages", 0))
+    }
+
+    #[test]
+    fn a_page_is_complete_with_its_last_object() {
+        let mut user = user();
+        assert_eq!(user.on_timer(Time::ZERO), [Fetch { lane: 0, bytes: 10_000 }]);
+        let (next, page) = user.on_object(Time::from_nanos(1), 0);
+        assert!(next.is_none() && page.is_none());
+        let parsed = user.next_timer();
+        let objects = [0, 1].map(|lane| Fetch { lane, bytes: 1_000 });
+        assert_eq!(user.on_timer(parsed), objects);
+        let (third, _) = user.on_object(parsed, 1);
+        assert_eq!(third, Some(Fetch { lane: 1, bytes: 1_000 }));
+        assert!(user.on_object(parsed, 0).1.is_none());
+        let (next, page) = user.on_object(parsed, 1);
+        let page = page.expect("nothing is under way");
+        assert_eq!((next, page.start, page.bytes), (None, Time::ZERO, 13_000));
+        assert!(user.next_timer() > parsed, "the user reads");
+    }
+
+    #[test]
+    fn a_stopped_user_requests_nothing_more() {
+        let mut user = user();
+        user.stop();
+        assert_eq!(user.next_timer(), Time::NEVER);
+    }
+}

@@ -12,8 +12,13 @@ struct Ban {
 }
 
 /// Crates that must give the same bytes for the same seed.
-const DETERMINISTIC: &[&str] =
-    &["crates/aqm/src/", "crates/link/src/", "crates/measure/src/", "crates/sim/src/"];
+const DETERMINISTIC: &[&str] = &[
+    "crates/aqm/src/",
+    "crates/link/src/",
+    "crates/measure/src/",
+    "crates/sim/src/",
+    "crates/traffic/src/",
+];
 const EVERYWHERE: &[&str] = &[""];
 
 // The words are put together here, so that this file does not contain them.

@@ -26,22 +26,6 @@ pub struct RouterLink {
     mark_list: Vec<u64>,
 }
 
-/// An idle server, and the rate that it begins with.
-fn server(service: &Service) -> Result<(Server<RawPacket>, Rate), String> {
-    match service {
-        Service::Rates(rates) => {
-            let (_, first) = *rates.first().ok_or("there is no rate")?;
-            let first = Rate::from_bps(first);
-            let changes = rates[1..].iter().rev();
-            let changes = changes.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps)));
-            Ok((Server::steady(first, changes.collect()), first))
-        }
-        Service::Recorded(trace) => {
-            Ok((Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate()))
-        }
-    }
-}
-
 impl RouterLink {
     /// A link with the queue and the rates of a plan.
     ///
@@ -159,6 +143,22 @@ impl RouterLink {
     /// Ends it and returns the recording.
     pub fn into_recording(self) -> Recording {
         self.recorder.into_recording()
+    }
+}
+
+/// An idle server, and the rate that it begins with.
+fn server(service: &Service) -> Result<(Server<RawPacket>, Rate), String> {
+    match service {
+        Service::Rates(rates) => {
+            let (_, first) = *rates.first().ok_or("there is no rate")?;
+            let first = Rate::from_bps(first);
+            let changes = rates[1..].iter().rev();
+            let changes = changes.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps)));
+            Ok((Server::steady(first, changes.collect()), first))
+        }
+        Service::Recorded(trace) => {
+            Ok((Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate()))
+        }
     }
 }
 
