@@ -1977,6 +1977,9 @@ class FlowGroup(_Part):
         accecn_option: TCP: when the receiver sends the AccECN option: ``always`` where there is
             room, the default, ``sparingly`` (after changes, while marks arrive, and three times per
             round trip), or ``never``.
+        ecn_fallback: TCP: whether a SYN that is sent again no longer requests classic ECN, as Linux
+            with ``tcp_ecn_fallback`` (RFC 3168 §6.1.1.1). Without it as the ``tcp`` profile:
+            ``true`` for ``linux``.
         packet: TCP: size of a full segment at IP level, headers included. Without it that of the
             ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
@@ -2010,6 +2013,7 @@ class FlowGroup(_Part):
     accecn: bool | None = None
     receiver_ecn: Literal["none"] | Literal["classic"] | Literal["accecn"] | None = None
     accecn_option: Literal["always"] | Literal["sparingly"] | Literal["never"] | None = None
+    ecn_fallback: bool | None = None
     packet: str | None = None
     header: str | None = None
     initial_window: int | None = None

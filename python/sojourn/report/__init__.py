@@ -17,7 +17,8 @@ from sojourn.comparing.compared_runs import (
     run_folder,
 )
 from sojourn.comparing.conclusions import method, sentences
-from sojourn.comparing.table import LEGEND, table_rows, zero_note
+from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.table import legend, table_rows, zero_note
 from sojourn.report.inline import inline_svg
 
 __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
@@ -108,7 +109,8 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "method": method(comparison),
         "runs": _runs(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.scenario.warnings,
+        "warnings": comparison.warnings,
+        "head": head(comparison),
         "scenario": json.loads(comparison.scenario.resolved_json()),
     }
     clean: dict[str, Any] = without_nan(data)
@@ -134,12 +136,14 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "baseline": comparison.baseline,
         "seeds": comparison.seeds,
         "rows": table_rows(comparison),
-        "legend": LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else "",
+        "legend": legend(comparison),
+        "head": head(comparison),
+        "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.scenario.warnings,
+        "warnings": comparison.warnings,
     }
 
 
@@ -161,7 +165,7 @@ def _facts(comparison: ComparedRuns) -> list[tuple[str, str]]:
         ("seeds", ", ".join(map(str, comparison.seeds))),
         ("simulated time per run", f"{comparison.scenario.duration_s:g} s"),
         ("runs", f"{len(runs)}, {wall_s:.1f} s of computing in all"),
-        ("engine", "sim (packet simulator)"),
+        ("engines", ", ".join(dict.fromkeys(str(run.manifest.get("engine")) for run in runs))),
         *facts_of_machine(),
     ]
 
