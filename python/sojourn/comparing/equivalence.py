@@ -4,7 +4,7 @@ A difference that is not significant is not thereby none. Two contenders are cal
 the 90 % interval of their paired difference lies within the margin: both one-sided t tests at 5 %
 reject a difference as large as the margin.
 
-Source: Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987) 657-680 (two one-sided tests).
+Source: Schuirmann 1987 (two one-sided tests).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Runs of one seed share exogenous draws only: when flows start, sizes of transfer
 losses on wires. What a flow sends next depends on what the AQM did to it, so that arrivals differ
 from the first signal on, and values may be hardly correlated.
 
-Source: Law, Simulation Modeling and Analysis, 5th ed., §11.2 (common random numbers): the variance
-of a difference is that of the sum of both less twice their covariance.
+Source: Law 2015 §11.2 (common random numbers): the variance of a difference is the sum of both
+variances less twice the covariance.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from sojourn.describing.formatting import show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -54,6 +56,6 @@ def sentence(comparison: ComparedRuns) -> str:
     return (
         "Runs of one seed share what is drawn from outside (starts, sizes, think times, losses on "
         "wires), not their arrivals: these answer to the AQM. The correlation that pairing by seed "
-        f"bought is {min(known):.2f} to {max(known):.2f} over the headline metrics (median "
-        f"{middle:.2f}); at 0 pairing narrows nothing."
+        f"bought is {show(min(known), 2)} to {show(max(known), 2)} over the headline metrics "
+        f"(median {show(middle, 2)}); at 0 pairing narrows nothing."
     )
