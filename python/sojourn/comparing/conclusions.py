@@ -44,8 +44,9 @@ def method(comparison: ComparedRuns) -> str:
     if comparison.references:
         return (
             f"{intervals} The last engine is the reference. Engines agree on a metric where their "
-            f"means differ by at most {between_engines.RELATIVE:.0%} of the reference or by a "
-            "millisecond; they are apart where no value within the noise of the seeds would agree."
+            f"means differ by at most {100 * between_engines.RELATIVE:g} % of the reference or by "
+            "a millisecond; they are apart where no value within the noise of the seeds would "
+            "agree."
         )
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
@@ -64,9 +65,9 @@ def method(comparison: ComparedRuns) -> str:
 
 def _sentence(comparison: ComparedRuns, aqm: str) -> str:
     rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
-    told = [row for row in rows if row.verdict not in ("", "same")]
-    lowered = [_amount(row) for row in told if row.test.difference.mean < 0]
-    raised = [_amount(row) for row in told if row.test.difference.mean > 0]
+    significant = [row for row in rows if row.verdict not in ("", "same")]
+    lowered = [_amount(row) for row in significant if row.test.difference.mean < 0]
+    raised = [_amount(row) for row in significant if row.test.difference.mean > 0]
     same = [row.metric.label for row in rows if row.verdict == "same"]
     open_ = [row.metric.label for row in rows if not row.verdict]
     parts = [

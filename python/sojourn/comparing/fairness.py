@@ -130,9 +130,13 @@ def _in_common(members: Sequence[Contender], value: Callable[[Contender], str]) 
 def _sentence(members: Sequence[Contender], differing: Sequence[str]) -> str:
     each = "; ".join(f"{member.name} has {member.text()}" for member in members)
     return (
-        f"{', '.join(member.name for member in members)} differ in {' and '.join(differing)} too, "
-        f"not only in their law ({each}); what is attributed to the law may be due to these."
+        f"{_joined([member.name for member in members])} differ in {_joined(differing)}, not only "
+        f"in their law ({each}); what is attributed to the law may be due to these."
     )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:

@@ -70,7 +70,11 @@ def table_rows(comparison: ComparedRuns) -> list[TableRow]:
             _cell(show_estimate(cell.estimate, scale), tests.get((metric.key, cell.aqm)), scale)
             for cell in cells
         ]
-        rows.append(TableRow(metric.label, scale.unit, shown, is_headline(metric)))
+        rows.append(
+            TableRow(
+                metric.label, scale.unit, shown, is_headline(metric) and not comparison.references
+            )
+        )
     return rows
 
 
