@@ -18,6 +18,7 @@ from sojourn.comparing.metrics import Metric
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import table_rows
+from sojourn.describing.aqm_list import split
 from sojourn.describing.library import load, shipped
 from sojourn.errors import InputError
 from sojourn.report import page
@@ -70,7 +71,7 @@ def test_what_differs_on_purpose_or_is_another_family_is_no_warning(aqms) -> Non
 def test_the_fair_command_has_no_warning_itself() -> None:
     (warning,) = unfair(compare("pie:target=5ms", "madpie", "pi2"))
     words = shlex.split(warning.command)
-    aqms = sojourn.describing.aqm_list.split(words[words.index("--aqm") + 1])
+    aqms = split(words[words.index("--aqm") + 1])
     assert unfair(compare(*aqms)) == []
 
 
@@ -193,3 +194,15 @@ def test_lost_syns_show_in_the_summary_and_as_a_warning() -> None:
     assert kept.warnings == load("dumbbell-cubic", sets).warnings
     found = sojourn.compare("dumbbell-cubic", ["pie"], 2, sets=sets)
     assert any(text.startswith("pie: class bulk: ") for text in found.warnings)
+
+
+def test_the_command_has_fair_and_fresh(command) -> None:
+    arguments = ["compare", "small.toml", "--aqm", "taildrop,pie,madpie@linux", "--seeds", "1"]
+    done = command(*arguments, "--fair", "target=20ms,tupdate=20ms", "--fresh")
+    assert done.returncode == 0, done.stderr
+    assert "target 20ms, tupdate 20ms" in done.stdout
+    assert "small, link bottleneck: 4s, all of it counts (no warm-up" in done.stdout
+    assert "pie and madpie@linux differ in dialect" in command(*arguments).stderr.replace(
+        ":target=20ms", ""
+    )
+    assert "--fair x=1" in command.refused(*arguments, "--fair", "x=1")

@@ -57,8 +57,9 @@ const APPS: [&str; 9] = [
 fn all() -> Resolved {
     let flows = APPS.map(|app| {
         let tcp = if app.contains("bulk") {
-            "cc = \"reno\"\naccecn = true\nreceiver_ecn = \"classic\"\naccecn_option = \"never\"\necn_fallback = false\n\
-             initial_window = 4\nack_every = 1\nreceive_window = \"64kB\"\nautotuning = true\n\
+            "cc = \"reno\"\naccecn = true\nreceiver_ecn = \"classic\"\naccecn_option = \"never\"\n\
+             ecn_fallback = false\ninitial_window = 4\nack_every = 1\n\
+             receive_window = \"64kB\"\nautotuning = true\n\
              stop = \"8s\"\nstart = \"1s..2s\"\nclass = \"x\"\ncount = 3\n"
         } else {
             ""
@@ -149,7 +150,8 @@ fn a_group_of_flows_has_every_key_with_its_unit() {
     assert_eq!(bulk, expected);
     let tcp = json!({
         "tcp": "linux", "cc": "reno", "ecn": true, "accecn": true, "receiver_ecn": "classic",
-        "accecn_option": "never", "ecn_fallback": false, "packet": "1500B", "payload": "1448B", "header": "52B",
+        "accecn_option": "never", "ecn_fallback": false, "packet": "1500B", "payload": "1448B",
+        "header": "52B",
         "initial_window": 4, "ack_every": 1, "receive_window": "64kB", "autotuning": true,
     });
     assert_eq!(app, json!({ "kind": "bulk", "bytes": "1MB", "tcp": tcp }));

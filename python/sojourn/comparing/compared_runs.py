@@ -129,23 +129,6 @@ class ComparedRuns:
         return [result for result in self.results[aqm] if result is not None]
 
     @property
-    def warnings(self) -> list[str]:
-        """What was probably not meant: by the scenario, in the runs, or between contenders."""
-        from sojourn.comparing.fairness import warnings
-
-        counted: dict[str, list[str]] = {}
-        for aqm in self.aqms:
-            for result in self.of(aqm):
-                for text in result.warnings:
-                    if text not in self.scenario.warnings:
-                        counted.setdefault(aqm, []).append(text)
-        of_runs = [
-            f"{aqm}: {texts[0]}" + (f" (and in {len(texts) - 1} more runs)" if texts[1:] else "")
-            for aqm, texts in counted.items()
-        ]
-        return [*self.scenario.warnings, *warnings(self), *of_runs]
-
-    @property
     def invalid(self) -> list[str]:
         """Why runs were no valid experiments, one sentence each."""
         return [

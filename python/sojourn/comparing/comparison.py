@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
-from sojourn.comparing.fairness import share
+from sojourn.comparing.fairness import all_warnings, share
 from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.describing.queues import compared_link
 from sojourn.engines import registry
@@ -42,6 +42,11 @@ class Comparison(ComparedRuns):
         from sojourn import plots
 
         return plots.draw_all(self)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was probably not meant: by the scenario, between contenders, or in the runs."""
+        return all_warnings(self)
 
     def words(self) -> list[str]:
         """What is significant, in one sentence per AQM."""

@@ -53,7 +53,7 @@ def method(comparison: ComparedRuns) -> str:
         intervals,
         "All AQMs met the same seeds; differences are taken seed by seed (paired t test), their "
         "intervals are unadjusted.",
-        pairing.sentence(comparison),
+        pairing.sentence([row.correlation for row in comparison.tests if row.headline]),
         f"The headline family was declared beforehand: {families.TEXT}. A difference in it is "
         "called significant if its p-value stays below 5 % after Holm's correction over the "
         f"{tests} tests (AQM × metric) of this family, and no practical difference if two "

@@ -69,6 +69,24 @@ def warnings(comparison: ComparedRuns) -> list[str]:
     ]
 
 
+def all_warnings(comparison: ComparedRuns) -> list[str]:
+    """What was probably not meant: by the scenario, between contenders, or in the runs."""
+    of_scenario = comparison.scenario.warnings
+    of_runs: dict[str, list[str]] = {}
+    for aqm in comparison.aqms:
+        texts = [text for result in comparison.of(aqm) for text in result.warnings]
+        of_runs[aqm] = [text for text in texts if text not in of_scenario]
+    return [
+        *of_scenario,
+        *warnings(comparison),
+        *(
+            f"{aqm}: {texts[0]}" + (f" (and in {len(texts) - 1} more runs)" if texts[1:] else "")
+            for aqm, texts in of_runs.items()
+            if texts
+        ),
+    ]
+
+
 def law(kind: str) -> str:
     """The law of a kind of AQM: that inside ``fq(...)``, or that of a preset such as fq_pie."""
     return kind.removeprefix("fq(").removesuffix(")").removeprefix("fq_")

@@ -12,12 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sojourn.describing.formatting import show
-
-if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import ComparedRuns
 
 
 def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
@@ -46,10 +42,9 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
     return max(-1.0, min(1.0, both / math.sqrt(of_x * of_y)))
 
 
-def sentence(comparison: ComparedRuns) -> str:
+def sentence(correlations: Sequence[float]) -> str:
     """The correlations of the headline metrics, and what they mean; empty where there are none."""
-    found = [row.correlation for row in comparison.tests if row.headline]
-    known = [value for value in found if not math.isnan(value)]
+    known = [value for value in correlations if not math.isnan(value)]
     if not known:
         return ""
     middle = sorted(known)[len(known) // 2]

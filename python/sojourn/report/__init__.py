@@ -18,6 +18,7 @@ from sojourn.comparing.compared_runs import (
 )
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.table import legend, table_rows, zero_note
 from sojourn.report.inline import inline_svg
 
@@ -109,7 +110,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "method": method(comparison),
         "runs": _runs(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.warnings,
+        "warnings": all_warnings(comparison),
         "head": head(comparison),
         "scenario": json.loads(comparison.scenario.resolved_json()),
     }
@@ -143,7 +144,7 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.warnings,
+        "warnings": all_warnings(comparison),
     }
 
 
