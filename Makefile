@@ -11,7 +11,8 @@ BIN    := $(VENV)/bin
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
 demo: $(VENV)/installed
 	$(BIN)/sojourn compare traffic-mix \
-	    --aqm taildrop,codel,fq_codel,pie,pi2,madpie --seeds 20 --out out/demo
+	    --aqm taildrop,codel,fq_codel,pie@ns2,pi2:target=20ms,tupdate=30ms,madpie \
+	    --seeds 20 --out out/demo
 
 ## develop: the package in place, in cargo's development profile: seconds after an edit
 develop: $(VENV)/developed

@@ -38,21 +38,21 @@ def test_every_aqm_but_the_first_is_tested_on_every_metric(compared):
 def test_differences_are_taken_seed_by_seed(compared):
     row = next(r for r in compared.tests if r.metric.metric == "utilisation" and r.aqm == "pie")
     assert row.test.difference.mean == 0.0
-    assert row.verdict == ""
+    assert row.verdict == "same"
 
 
 def test_a_verdict_knows_which_direction_is_better(compared):
     verdicts = {(r.metric.metric, r.aqm): r.verdict for r in compared.tests}
     assert verdicts["delay_p95", "codel"] == "better"
-    assert verdicts["goodput", "codel"] in ("worse", "")
-    assert verdicts["drop_rate_random", "pie"] == "different"
+    assert verdicts["goodput", "codel"] == "same"
+    assert verdicts["completion_p95", "codel"] == "better"
 
 
 def test_tables_are_arrow_in_si_units(compared):
     table, differences = compared.table(), compared.differences()
     assert table.num_rows == len(compared.cells)
     assert set(table["unit"].to_pylist()) == {"s", "1", "bit/s"}
-    assert differences.column_names[-3:] == ["p_value", "p_adjusted", "verdict"]
+    assert differences.column_names[9:12] == ["p_value", "family", "p_adjusted"]
 
 
 def test_conclusions_name_what_is_significant(compared):
@@ -60,7 +60,26 @@ def test_conclusions_name_what_is_significant(compared):
     assert len(words) == len(AQMS) - 1
     assert words[0].startswith("Against taildrop, codel lowers queue delay p95 by 35")
     assert "95 % interval" in words[0]
-    assert "no significant difference in utilisation" in words[0]
+    assert "no practical difference to utilisation" in words[0]
+
+
+def test_only_the_headline_family_is_corrected_and_judged(compared):
+    family = {
+        ("queue", "delay_p95"), ("queue", "utilisation"), ("class", "goodput"),
+        ("class", "completion_p95"), ("class", "loss_rate"),
+    }  # fmt: skip
+    for row in compared.tests:
+        inside = (row.metric.scope, row.metric.metric) in family
+        assert row.headline == inside
+        assert math.isnan(row.p_adjusted) != inside
+        assert inside or row.verdict == ""
+    smallest = min(row.test.p_value for row in compared.tests if row.headline)
+    count = sum(row.headline for row in compared.tests)
+    adjusted = min(row.p_adjusted for row in compared.tests if row.headline)
+    assert adjusted == pytest.approx(smallest * count)
+    assert {row.label for row in table_rows(compared) if row.headline} == {
+        row.metric.label for row in compared.tests if row.headline
+    }
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])

@@ -98,7 +98,7 @@ def test_differences_are_value_minus_baseline_seed_by_seed() -> None:
     assert delay.test.p_value == pytest.approx(1 - t / math.sqrt(t * t + 2), rel=1e-6)
     assert delay.p_adjusted == pytest.approx(2 * delay.test.p_value)
     assert delay.verdict == "better"
-    assert goodput.verdict == ""
+    assert goodput.verdict == "same"
     assert goodput.p_adjusted == pytest.approx(max(goodput.test.p_value, delay.p_adjusted))
 
 
@@ -154,14 +154,16 @@ def test_records_of_tables_have_si_units_and_both_p_values() -> None:
         "metric": DELAY, "label": "queue delay p95", "unit": "s", "aqm": "slow",
         "mean": cell.estimate.mean, "low": cell.estimate.low, "high": cell.estimate.high, "n": 3,
     }  # fmt: skip
-    assert difference_record(row) == {
+    assert str(difference_record(row)) == str({
         "metric": DELAY, "label": "queue delay p95", "unit": "s", "aqm": "fast",
         "baseline": "slow", "difference": difference.mean, "low": difference.low,
         "high": difference.high, "n": 3, "p_value": row.test.p_value,
-        "p_adjusted": row.p_adjusted, "verdict": "better",
-    }  # fmt: skip
+        "family": "headline", "p_adjusted": row.p_adjusted, "margin": row.margin,
+        "equivalent": False, "correlation": row.correlation, "tolerance": math.nan, "agrees": None,
+        "verdict": "better",
+    })  # fmt: skip
     assert found.table().to_pylist()[0] == estimate_record(cell)
-    assert found.differences().to_pylist()[0] == difference_record(row)
+    assert str(found.differences().to_pylist()[0]) == str(difference_record(row))
 
 
 def test_the_table_shows_values_in_their_unit_with_signs_and_notes() -> None:
@@ -171,17 +173,18 @@ def test_the_table_shows_values_in_their_unit_with_signs_and_notes() -> None:
     assert [cell.sign for cell in delay.cells] == ["", "✓"]
     assert delay.cells[0].note == ""
     assert delay.cells[1].note == (
-        "−90.0 ms against slow, 95 % interval −92.5 to −87.5, p 4.1e-05, corrected 8.2e-05"
+        "−90.0 ms against slow, 95 % interval −92.5 to −87.5, p 4.1e-05, corrected 8.2e-05, "
+        "margin ±5.2, correlation 0.99"
     )
     assert (goodput.label, goodput.unit) == ("goodput x", "Mbit/s")
-    assert [cell.verdict for cell in goodput.cells] == ["", ""]
-    assert SIGNS == {"better": "✓", "worse": "✗", "different": "≠", "": ""}
+    assert [cell.verdict for cell in goodput.cells] == ["", "same"]
+    assert set(SIGNS) == {"better", "worse", "different", "same", "agrees", "apart", ""}
 
 
 def test_the_conclusion_has_a_sentence_for_each_aqm_with_amounts() -> None:
     assert sentences(compared(THREE)) == [
-        "Against slow, fast lowers queue delay p95 by 90.0 ms (95 % interval 87.5 to 92.5); shows "
-        "no significant difference in goodput x."
+        "Against slow, fast lowers queue delay p95 by 90.0 ms (95 % interval 87.5 to 92.5); makes "
+        "no practical difference to goodput x."
     ]
     swapped = {"fast": THREE["fast"], "slow": THREE["slow"]}
     (sentence,) = sentences(compared(swapped))
@@ -227,10 +230,10 @@ def test_fixed_aqms_are_named_and_left_out_only_where_the_baseline_is_fixed_too(
 def test_the_method_counts_seeds_and_tests_made() -> None:
     text = method(compared(THREE))
     assert text.startswith("Values are means over 3 seeds with")
-    assert "over all 2 tests (AQM × metric)" in text
+    assert "over the 2 tests (AQM × metric)" in text
     one = {aqm: {key: v[:1] for key, v in of.items()} for aqm, of in THREE.items()}
     assert method(compared(one)).startswith("Values are means over 1 seed with")
-    assert "over all 0 tests" in method(compared(one))
+    assert "over the 0 tests" in method(compared(one))
 
 
 def test_folders_of_aqms_that_look_alike_differ() -> None:

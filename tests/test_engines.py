@@ -57,6 +57,9 @@ class Third:
     def digest(self, options: Any) -> str:
         return str(options.get("speed"))
 
+    def identity(self, _scenario: Any, _options: Any) -> None:
+        return None
+
     def doctor(self) -> list[Availability]:
         return [Availability("third", False, "not built", "sojourn third build")]
 

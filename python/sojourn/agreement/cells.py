@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.comparing.between_engines import DELAY_S, RELATIVE
 from sojourn.comparing.statistics import estimate
 from sojourn.plots import data
 from sojourn.running.result import Result
 
-RELATIVE = 0.10
-DELAY_S = 0.001
 METRICS = ("delay_mean", "delay_p50", "delay_p90", "delay_p99", "utilisation", "drop_rate")
 _QUANTILES = {"delay_p90": 0.9}
 

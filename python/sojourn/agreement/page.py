@@ -9,13 +9,12 @@ from pathlib import Path
 from sojourn import files
 from sojourn.agreement import causes
 from sojourn.agreement.cells import (
-    DELAY_S,
     METRICS,
-    RELATIVE,
     Agreement,
     CellAgreement,
     table,
 )
+from sojourn.comparing.between_engines import DELAY_S, RELATIVE
 
 _HEADS = {
     "delay_mean": "delay mean [ms]",

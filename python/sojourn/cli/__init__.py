@@ -106,4 +106,6 @@ def _interrupted(error: Interrupted) -> int:
     console.say(f"sojourn: {error}")
     for label in error.finished:
         console.say(f"  finished: {label}")
+    if error.finished:
+        console.say("sojourn: these are kept, the same call goes on from there")
     return INTERRUPTED

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.conclusions import method
-from sojourn.comparing.table import LEGEND, TableCell, TableRow, table_rows, zero_note
+from sojourn.comparing.contenders import head
+from sojourn.comparing.table import TableCell, TableRow, legend, table_rows, zero_note
 from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 # The same cells as in the report, with less space, so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
 _EDGES = 2
-_STYLES = {"better": "bold green", "worse": "bold red", "different": "bold blue", "": ""}
+_STYLES = {
+    "better": "bold green", "worse": "bold red", "different": "bold blue", "same": "",
+    "agrees": "green", "apart": "bold red", "": "",
+}  # fmt: skip
 
 
 def print_result(result: Result, console: Any) -> None:
@@ -43,11 +47,11 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
     if not rows:
         console.print("no run gave a result")
         return
+    for line in head(comparison):
+        console.print(line, style="dim", markup=False)
     for columns in _parts(comparison.aqms, rows, console.width):
         console.print(_part(comparison.aqms, rows, columns))
-    notes = [LEGEND.format(comparison.baseline)] if len(comparison.aqms) > 1 else []
-    notes += filter(None, [zero_note(comparison)])
-    for note in [*notes, method(comparison)]:
+    for note in filter(None, [legend(comparison), zero_note(comparison), method(comparison)]):
         console.print(note, style="dim", markup=False)
     for sentence in comparison.words():
         console.print()
@@ -56,7 +60,7 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
 
 def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:
     """Which columns are shown side by side: as many as fit beside the labels."""
-    label = max(len(f"{row.label} [{row.unit}]") for row in rows)
+    label = max(len(_label(row)) for row in rows)
     widths = [
         1 + max(len(line) for line in [*_lines(aqm), *(_tight(row.cells[i]) for row in rows)])
         for i, aqm in enumerate(aqms)
@@ -82,11 +86,16 @@ def _part(aqms: list[str], rows: list[TableRow], columns: list[int]) -> Any:
     for i in columns:
         table.add_column(Text("\n".join(_lines(aqms[i]))), justify="right", no_wrap=True)
     for row in rows:
-        unit = f" [{row.unit}]" if row.unit else ""
         cells = [row.cells[i] for i in columns]
         shown = [Text(_tight(cell), _STYLES[cell.verdict]) for cell in cells]
-        table.add_row(Text(f"{row.label}{unit}"), *shown)
+        table.add_row(Text(_label(row)), *shown)
     return table
+
+
+def _label(row: TableRow) -> str:
+    """The metric with its unit; those of the headline family have a star."""
+    unit = f" [{row.unit}]" if row.unit else ""
+    return f"{row.label}{' *' if row.headline else ''}{unit}"
 
 
 def _tight(cell: TableCell) -> str:

@@ -12,6 +12,7 @@ from sojourn import files
 from sojourn.cli import console, options
 from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
 from sojourn.comparing.comparison import compare as compare_aqms
+from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.engines import registry
@@ -103,6 +104,10 @@ Examples:
     "--link", metavar="NAME",
     help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
 )  # fmt: skip
+@click.option(
+    "--fair", metavar="NAME=VALUE[,...]",
+    help="Parameters that all AQMs share which have them, such as target=20ms or dialect=linux.",
+)  # fmt: skip
 @options.store_option
 @options.out_option(
     "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
@@ -117,6 +122,7 @@ def compare(
     jobs: int | None,
     on: str,
     link: str | None,
+    fair: str | None,
     fresh: bool,
     out: Path | None,
     as_json: bool,
@@ -135,13 +141,15 @@ def compare(
     choose_link(scenario, link)
     _announce(out)
     comparison = compare_aqms(
-        scenario, listed, seeds, link=link, jobs=jobs, out=out, progress=console.meter(),
+        scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
+        out=out, progress=console.meter(),
         on=engines, store=_store(fresh),
     )  # fmt: skip
     if out is not None:
         comparison.save(out)
         console.say(f"report: {out / 'report.html'}")
     _show(comparison, as_json)
+    console.warn([text for text in comparison.warnings if text not in scenario.warnings])
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
     for reason in comparison.invalid:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,11 @@ from urllib.parse import quote
 
 from sojourn import _core
 from sojourn.comparing import statistics
+from sojourn.comparing.between_engines import EngineAgreement
+from sojourn.comparing.equivalence import is_equivalent, margin
+from sojourn.comparing.families import is_headline
 from sojourn.comparing.metrics import Metric, select
+from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import Estimate, PairedTest, estimate, holm, paired
 from sojourn.running.result import Result
 
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
 ALPHA = 1 - statistics.CONFIDENCE
 
-DifferenceVerdict = Literal["better", "worse", "different", ""]
+DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "apart", ""]
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,11 @@ class PairedDifference:
         aqm: the AQM.
         baseline: the first AQM.
         test: mean difference with unadjusted interval, and p-value.
-        p_adjusted: p-value after Holm's correction over all tests of the comparison.
+        p_adjusted: p-value after Holm's correction over the headline family; NaN outside it.
+        margin: the largest difference that is none in practice, in the metric's unit.
+        is_equivalent: whether the difference is within the margin (two one-sided tests).
+        correlation: of the two over the seeds: what pairing bought.
+        agreement: whether two engines agree on it; None where AQMs are compared.
     """
 
     metric: Metric
@@ -49,13 +58,28 @@ class PairedDifference:
     baseline: str
     test: PairedTest
     p_adjusted: float
+    margin: float = math.nan
+    is_equivalent: bool = False
+    correlation: float = math.nan
+    agreement: EngineAgreement | None = None
+
+    @property
+    def headline(self) -> bool:
+        """Whether it is a test of the headline family; else it is exploratory."""
+        return is_headline(self.metric)
 
     @property
     def verdict(self) -> DifferenceVerdict:
-        """Whether the difference is significant at 5 % after correction, and what it means.
+        """What the difference means, for tests of the headline family and between engines.
 
-        ``different`` where neither direction is better as such; empty where it is not significant.
+        ``same`` within the margin, significant or not; else empty where it is not significant at
+        5 % after correction, ``different`` where neither direction is better as such. Between
+        engines ``agrees`` or ``apart``; empty where they are within the noise of the seeds.
         """
+        if self.agreement is not None:
+            return self.agreement.verdict
+        if self.is_equivalent:
+            return "same"
         if not self.p_adjusted < ALPHA:
             return ""
         if not self.metric.better:
@@ -74,6 +98,8 @@ class ComparedRuns:
         seeds: the seeds, the same for every AQM.
         results: per AQM one result per seed; None where a run failed.
         failures: one sentence per failed run.
+        references: by the name of a contender, the same AQM on the last engine, the reference;
+            empty where AQMs are compared.
     """
 
     def __init__(
@@ -83,6 +109,7 @@ class ComparedRuns:
         seeds: Sequence[int],
         results: Mapping[str, Sequence[Result | None]],
         failures: Sequence[str] = (),
+        references: Mapping[str, str] | None = None,
     ) -> None:
         self.scenario = scenario
         self.link = link
@@ -90,6 +117,7 @@ class ComparedRuns:
         self.seeds = list(seeds)
         self.results = dict(results)
         self.failures = list(failures)
+        self.references = dict(references or {})
 
     @property
     def baseline(self) -> str:
@@ -131,11 +159,33 @@ class ComparedRuns:
             if len(rows(aqm)) > 1 and all(other == rows(aqm)[0] for other in rows(aqm))
         ]
 
+    def baseline_of(self, aqm: str) -> str:
+        """What a contender is compared with: the first AQM, or itself on the last engine."""
+        return self.references.get(aqm, self.baseline)
+
     def _test(self, metric: Metric, aqm: str) -> PairedTest:
-        values, baseline = self.values(metric, aqm), self.values(metric, self.baseline)
-        if aqm in self.fixed and self.baseline in self.fixed:
+        against = self.baseline_of(aqm)
+        values, baseline = self.values(metric, aqm), self.values(metric, against)
+        if aqm in self.fixed and against in self.fixed:
             return paired(values[:1], baseline[:1])
         return paired(values, baseline)
+
+    def _difference(
+        self, metric: Metric, aqm: str, test: PairedTest, p_adjusted: float
+    ) -> PairedDifference:
+        against = self.baseline_of(aqm)
+        values, baseline = self.values(metric, aqm), self.values(metric, against)
+        reference = estimate(baseline)
+        allowed = margin(metric, reference.mean)
+        differences = [x - y for x, y in zip(values, baseline, strict=True)]
+        agreement = None
+        if self.references:
+            agreement = EngineAgreement.of(metric, estimate(values), reference)
+        return PairedDifference(
+            metric, aqm, against, test, p_adjusted, allowed,
+            not math.isnan(p_adjusted) and is_equivalent(differences, allowed),
+            correlation(values, baseline), agreement,
+        )  # fmt: skip
 
     def _estimate(self, metric: Metric, aqm: str) -> Estimate:
         values = self.values(metric, aqm)
@@ -171,12 +221,19 @@ class ComparedRuns:
 
     @cached_property
     def tests(self) -> list[PairedDifference]:
-        """Paired differences against the first AQM, in the order of `cells`."""
-        pairs = [(metric, aqm) for metric in self.metrics for aqm in self.aqms[1:]]
+        """Paired differences against the first AQM, in the order of `cells`.
+
+        Where engines are compared, of each AQM against itself on the last engine.
+        """
+        tested = list(self.references) or self.aqms[1:]
+        pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]
         tests = [self._test(metric, aqm) for metric, aqm in pairs]
-        adjusted = holm([test.p_value for test in tests])
+        adjusted = holm([
+            test.p_value if is_headline(metric) else math.nan
+            for (metric, _), test in zip(pairs, tests, strict=True)
+        ])  # fmt: skip
         return [
-            PairedDifference(metric, aqm, self.baseline, test, p)
+            self._difference(metric, aqm, test, p)
             for (metric, aqm), test, p in zip(pairs, tests, adjusted, strict=True)
         ]
 
@@ -193,7 +250,9 @@ class ComparedRuns:
         """Paired differences against the first AQM in long form, SI units.
 
         Columns: metric, label, unit, aqm, baseline, difference, low, high (unadjusted 95 %
-        interval), n (pairs), p_value, p_adjusted (Holm), verdict.
+        interval), n (pairs), p_value, family (``headline`` or ``exploratory``), p_adjusted (Holm,
+        headline only), margin, equivalent, correlation, tolerance and agrees (between engines),
+        verdict.
         """
         import pyarrow as pa
 
@@ -220,5 +279,9 @@ def difference_record(row: PairedDifference) -> dict[str, Any]:
     return {
         "metric": metric.key, "label": metric.label, "unit": metric.unit, "aqm": row.aqm,
         "baseline": row.baseline, "difference": d.mean, "low": d.low, "high": d.high, "n": d.n,
-        "p_value": row.test.p_value, "p_adjusted": row.p_adjusted, "verdict": row.verdict,
+        "p_value": row.test.p_value, "family": "headline" if row.headline else "exploratory",
+        "p_adjusted": row.p_adjusted, "margin": row.margin, "equivalent": row.is_equivalent,
+        "correlation": row.correlation,
+        "tolerance": row.agreement.tolerance if row.agreement else math.nan,
+        "agrees": row.agreement.agrees if row.agreement else None, "verdict": row.verdict,
     }  # fmt: skip

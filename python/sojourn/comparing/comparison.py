@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
+from sojourn.comparing.fairness import all_warnings, share
 from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.describing.queues import compared_link
 from sojourn.engines import registry
@@ -42,6 +43,11 @@ class Comparison(ComparedRuns):
 
         return plots.draw_all(self)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What was probably not meant: by the scenario, between contenders, or in the runs."""
+        return all_warnings(self)
+
     def words(self) -> list[str]:
         """What is significant, in one sentence per AQM."""
         from sojourn.comparing.conclusions import sentences
@@ -73,6 +79,7 @@ def compare(
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     *,
     link: str | None = None,
+    fair: Mapping[str, str] | None = None,
     jobs: int | None = None,
     sets: Sets | None = None,
     out: str | Path | None = None,
@@ -85,6 +92,8 @@ def compare(
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline.
+        fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
+            ``dialect`` is one too.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
         link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.
         jobs: runs at a time; the number of cores by default. Results do not depend on it.
@@ -110,7 +119,7 @@ def compare(
             engine,
             aqm,
         )
-        for aqm in _distinct(aqms or _own_aqm(loaded, link, on))
+        for aqm in _distinct(share(aqms or _own_aqm(loaded, link, on), list((fair or {}).items())))
         for engine in on
     }
     seed_list = choose_seeds(loaded.seed, seeds)
@@ -125,7 +134,12 @@ def compare(
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
     failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    return Comparison(loaded, link, seed_list, results, failures)
+    references = {
+        f"{aqm} on {engine.name}": f"{aqm} on {on[-1].name}"
+        for aqm in dict.fromkeys(text for _, _, text in variants.values())
+        for engine in on[:-1]
+    }
+    return Comparison(loaded, link, seed_list, results, failures, references)
 
 
 def choose_link(scenario: _core.Scenario, link: str | None) -> str:

@@ -1,10 +1,11 @@
-"""What a comparison shows, in sentences: the significant differences from the first AQM."""
+"""What a comparison shows, in sentences: the headline differences from the first AQM."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from sojourn.comparing import between_engines, equivalence, families, pairing
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ def sentences(comparison: ComparedRuns) -> list[str]:
     """One sentence per AQM after the first; with one seed the reason why there are none."""
     if len(comparison.aqms) < 2:
         return []
+    if comparison.references:
+        return [_between_engines(comparison, name) for name in comparison.references]
     if len(comparison.seeds) < 2:
         return ["With one seed there are no intervals and no tests; use at least two, better ten."]
     fixed = [_fixed(comparison)] if comparison.fixed else []
@@ -34,27 +37,71 @@ def _fixed(comparison: ComparedRuns) -> str:
 def method(comparison: ComparedRuns) -> str:
     """How intervals and tests are computed, in one paragraph."""
     n = len(comparison.seeds)
-    tests = sum(not math.isnan(row.test.p_value) for row in comparison.tests)
-    return (
+    intervals = (
         f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
-        "Student's t. All AQMs met the same seeds and so the same arrivals; differences are taken "
-        "seed by seed (paired t test), their intervals are unadjusted. A difference is called "
-        "significant if its p-value stays below 5 % after Holm's correction over all "
-        f"{tests} tests (AQM × metric) of this comparison."
+        "Student's t."
     )
+    if comparison.references:
+        return (
+            f"{intervals} The last engine is the reference. Engines agree on a metric where their "
+            f"means differ by at most {100 * between_engines.RELATIVE:g} % of the reference or by "
+            "a millisecond; they are apart where no value within the noise of the seeds would "
+            "agree."
+        )
+    tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
+    parts = [
+        intervals,
+        "All AQMs met the same seeds; differences are taken seed by seed (paired t test), their "
+        "intervals are unadjusted.",
+        pairing.sentence([row.correlation for row in comparison.tests if row.headline]),
+        f"The headline family was declared beforehand: {families.TEXT}. A difference in it is "
+        "called significant if its p-value stays below 5 % after Holm's correction over the "
+        f"{tests} tests (AQM × metric) of this family, and no practical difference if two "
+        "one-sided tests at 5 % place it within the margin: "
+        f"{equivalence.TEXT}. All other metrics are exploratory: intervals, no verdicts.",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _sentence(comparison: ComparedRuns, aqm: str) -> str:
-    rows = [row for row in comparison.tests if row.aqm == aqm and row.metric.headline]
-    lowered = [_amount(row) for row in rows if row.verdict and row.test.difference.mean < 0]
-    raised = [_amount(row) for row in rows if row.verdict and row.test.difference.mean > 0]
-    same = [row.metric.label for row in rows if not row.verdict]
+    rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
+    significant = [row for row in rows if row.verdict not in ("", "same")]
+    lowered = [_amount(row) for row in significant if row.test.difference.mean < 0]
+    raised = [_amount(row) for row in significant if row.test.difference.mean > 0]
+    same = [row.metric.label for row in rows if row.verdict == "same"]
+    open_ = [row.metric.label for row in rows if not row.verdict]
     parts = [
         f"lowers {_joined(lowered)}" if lowered else "",
         f"raises {_joined(raised)}" if raised else "",
-        f"shows no significant difference in {_joined(same)}" if same else "",
+        f"makes no practical difference to {_joined(same)}" if same else "",
+        f"shows no significant difference in {_joined(open_)}" if open_ else "",
     ]
     return f"Against {comparison.baseline}, {aqm} {'; '.join(filter(None, parts))}."
+
+
+def _between_engines(comparison: ComparedRuns, name: str) -> str:
+    rows = [row for row in comparison.tests if row.aqm == name and row.agreement]
+    agree = sum(row.verdict == "agrees" for row in rows)
+    apart = [_gap(row) for row in rows if row.verdict == "apart"]
+    unsure = [row.metric.label for row in rows if not row.verdict]
+    parts = [
+        f"{name} agrees with {comparison.baseline_of(name)} on {agree} of {len(rows)} metrics",
+        f"is apart in {_joined(apart)}" if apart else "",
+        f"differs within the noise of the seeds in {_joined(unsure)}" if unsure else "",
+    ]
+    return f"{'; '.join(filter(None, parts))}."
+
+
+def _gap(row: PairedDifference) -> str:
+    """``queue delay p95 by +1.2 ms (tolerance 1.0 ms)``."""
+    assert row.agreement is not None, "engines are compared"
+    found = row.agreement
+    scale = scale_of(row.metric.metric, row.metric.unit, [found.difference])
+    unit = "points" if scale.unit == "%" else scale.unit
+    values = [value * scale.factor for value in (found.difference, found.tolerance)]
+    decimals = decimals_for(values[1], values[0])
+    gap, tolerance = show(values[0], decimals, sign=True), show(values[1], decimals)
+    return f"{row.metric.label} by {gap} {unit} (tolerance {tolerance})"
 
 
 def _amount(row: PairedDifference) -> str:

@@ -6,16 +6,24 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sojourn.comparing.families import is_headline
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns, DifferenceVerdict, PairedDifference
 
-SIGNS = {"better": "✓", "worse": "✗", "different": "≠", "": ""}
-LEGEND = (
-    "mean ± half of the 95 % interval; against {}: ✓ significantly better, ✗ significantly worse, "
-    "≠ significantly different (neither direction is better as such), no sign: not significant"
+SIGNS = {
+    "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "apart": "≠", "": "",
+}  # fmt: skip
+_LEGEND = (
+    "mean ± half of the 95 % interval; * headline metrics, against {}: ✓ significantly better, "
+    "✗ significantly worse, ≈ no practical difference, no sign: not significant; the other metrics "
+    "are exploratory"
+)
+_ENGINE_LEGEND = (
+    "mean ± half of the 95 % interval; against the same AQM on the last engine: = agrees, ≠ apart, "
+    "no sign: outside the tolerance, but within the noise of the seeds"
 )
 
 
@@ -40,6 +48,14 @@ class TableRow:
     label: str
     unit: str
     cells: list[TableCell]
+    headline: bool = False
+
+
+def legend(comparison: ComparedRuns) -> str:
+    """What the signs mean; empty for one AQM alone."""
+    if comparison.references:
+        return _ENGINE_LEGEND
+    return _LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else ""
 
 
 def table_rows(comparison: ComparedRuns) -> list[TableRow]:
@@ -54,7 +70,11 @@ def table_rows(comparison: ComparedRuns) -> list[TableRow]:
             _cell(show_estimate(cell.estimate, scale), tests.get((metric.key, cell.aqm)), scale)
             for cell in cells
         ]
-        rows.append(TableRow(metric.label, scale.unit, shown))
+        rows.append(
+            TableRow(
+                metric.label, scale.unit, shown, is_headline(metric) and not comparison.references
+            )
+        )
     return rows
 
 
@@ -75,6 +95,8 @@ def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> st
 
 
 def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
+    if row is not None and row.agreement is not None:
+        return TableCell(text, row.verdict, _agreement_note(row, scale))
     if row is None or math.isnan(row.test.p_value):
         return TableCell(text, "", "")
     d = row.test.difference
@@ -82,8 +104,26 @@ def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
     mean, low, high = (
         show(value * scale.factor, decimals, sign=True) for value in (d.mean, d.low, d.high)
     )
+    allowed = show(row.margin * scale.factor, decimals)
+    tested = f"corrected {row.p_adjusted:.2g}, margin ±{allowed}" if row.headline else "exploratory"
+    paired = "" if math.isnan(row.correlation) else f", correlation {row.correlation:.2f}"
     note = (
         f"{mean} {scale.unit} against {row.baseline}, 95 % interval {low} to {high}, "
-        f"p {row.test.p_value:.2g}, corrected {row.p_adjusted:.2g}"
+        f"p {row.test.p_value:.2g}, {tested}{paired}"
     )
     return TableCell(text, row.verdict, note)
+
+
+def _agreement_note(row: PairedDifference, scale: Scale) -> str:
+    found = row.agreement
+    assert found is not None, "engines are compared"
+    values = [value * scale.factor for value in (found.difference, found.tolerance, found.noise)]
+    decimals = decimals_for(values[1], values[0])
+    difference, (tolerance, noise) = (
+        show(values[0], decimals, sign=True), [show(value, decimals) for value in values[1:]],
+    )  # fmt: skip
+    said = {"agrees": "agrees", "apart": "apart", "": "within the noise of the seeds"}
+    return (
+        f"{difference} {scale.unit} against {row.baseline}, tolerance {tolerance}, "
+        f"noise {noise}: {said[row.verdict]}"
+    )

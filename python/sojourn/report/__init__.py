@@ -17,7 +17,9 @@ from sojourn.comparing.compared_runs import (
     run_folder,
 )
 from sojourn.comparing.conclusions import method, sentences
-from sojourn.comparing.table import LEGEND, table_rows, zero_note
+from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.fairness import all_warnings
+from sojourn.comparing.table import legend, table_rows, zero_note
 from sojourn.engines import registry
 from sojourn.report.inline import inline_svg
 
@@ -109,7 +111,8 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "method": method(comparison),
         "runs": _runs(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.scenario.warnings,
+        "warnings": all_warnings(comparison),
+        "head": head(comparison),
         "scenario": json.loads(comparison.scenario.resolved_json()),
     }
     clean: dict[str, Any] = without_nan(data)
@@ -135,12 +138,14 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "baseline": comparison.baseline,
         "seeds": comparison.seeds,
         "rows": table_rows(comparison),
-        "legend": LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else "",
+        "legend": legend(comparison),
+        "head": head(comparison),
+        "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,
-        "warnings": comparison.scenario.warnings,
+        "warnings": all_warnings(comparison),
     }
 
 

@@ -58,7 +58,8 @@ def save(
     except OSError as error:
         for temporary in pending.values():
             temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror or str(error), str(folder)) from error
+        last = list(pending)[-1] if pending else folder
+        raise OSError(error.errno, error.strerror or str(error), str(last)) from error
 
 
 def remove_runs(folder: Path, tables: Iterable[str]) -> None:
@@ -90,11 +91,12 @@ def _write_table(path: Path, stream: Any, labels: Labels) -> int:
     reader = pa.RecordBatchReader.from_stream(stream)
     schema = _labelled(reader.schema.empty_table(), labels).schema
     rows = 0
-    with parquet.ParquetWriter(path, schema, compression="snappy") as writer:
-        for batch in reader:
-            rows += batch.num_rows
-            writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
-    with path.open("rb") as file:
+    with path.open("wb") as file:
+        with parquet.ParquetWriter(file, schema, compression="snappy") as writer:
+            for batch in reader:
+                rows += batch.num_rows
+                writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
+        file.flush()
         os.fsync(file.fileno())
     return rows
 

@@ -16,6 +16,7 @@ import hashlib
 import io
 import os
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,8 +32,9 @@ _MAGIC = b"sojourn store %d\n" % FORMAT
 _HEADER_BYTES = len(_MAGIC) + 65
 
 
-def say_nothing(_text: str) -> None:
-    """Discard a report."""
+def warn(text: str) -> None:
+    """Report as Python does."""
+    warnings.warn(text, stacklevel=3)
 
 
 class Store:
@@ -43,9 +45,7 @@ class Store:
         report: called with a sentence about every damaged entry.
     """
 
-    def __init__(
-        self, folder: Path | None = None, report: Callable[[str], None] = say_nothing
-    ) -> None:
+    def __init__(self, folder: Path | None = None, report: Callable[[str], None] = warn) -> None:
         self._given = folder
         self._report = report
 

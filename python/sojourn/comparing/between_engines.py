@@ -1,0 +1,55 @@
+"""Two engines on one metric: the question is whether they agree, not which one is better.
+
+The tolerance is that of `sojourn agree`: a tenth of the reference's value, or a millisecond if that
+is more. The last engine is the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from sojourn.comparing.metrics import Metric
+from sojourn.comparing.statistics import Estimate
+
+RELATIVE = 0.10
+DELAY_S = 0.001
+
+
+@dataclass(frozen=True)
+class EngineAgreement:
+    """A metric of one AQM on two engines, in the metric's unit.
+
+    Attributes:
+        difference: on this engine less on the reference.
+        tolerance: the largest difference that agrees.
+        noise: half of the 95 % interval of the difference, seeds taken as independent; 0 for one.
+    """
+
+    difference: float
+    tolerance: float
+    noise: float
+
+    @classmethod
+    def of(cls, metric: Metric, own: Estimate, reference: Estimate) -> EngineAgreement:
+        """The agreement of two estimates."""
+        floor = DELAY_S if metric.unit == "s" else 0.0
+        noise = math.hypot(own.half_width, reference.half_width)
+        return cls(
+            own.mean - reference.mean,
+            max(RELATIVE * abs(reference.mean), floor),
+            0.0 if math.isnan(noise) else noise,
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return abs(self.difference) <= self.tolerance
+
+    @property
+    def verdict(self) -> Literal["agrees", "apart", ""]:
+        """``apart`` where no value within the noise of the seeds would agree."""
+        if self.agrees:
+            return "agrees"
+        return "apart" if abs(self.difference) > self.tolerance + self.noise else ""

@@ -1,0 +1,96 @@
+"""What is compared: of every contender its engine, dialect, target and update interval."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sojourn.describing.queues import queue_of
+
+if TYPE_CHECKING:
+    from sojourn.comparing.compared_runs import ComparedRuns
+
+# Parameters that set how often a law looks at the queue, in the order in which they are shown.
+_UPDATES = ("tupdate", "interval")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One column of a comparison, with the settings of its AQM as they were run.
+
+    Attributes:
+        name: the column's name: an AQM, with its engine where engines are compared.
+        engine: where it ran.
+        kind: of AQM, such as ``fq(pie)``.
+        dialect: the rules that it follows.
+        target: its target of delay; empty if it has none.
+        update: name and value of its update interval; empty if it has none.
+    """
+
+    name: str
+    engine: str = ""
+    kind: str = ""
+    dialect: str = ""
+    target: str = ""
+    update: tuple[str, str] = ("", "")
+
+    def text(self) -> str:
+        """``rfc8033, target 15ms, tupdate 15ms``."""
+        parts = [
+            self.dialect,
+            f"target {self.target}" if self.target else "",
+            " ".join(self.update) if self.update[0] else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+
+def contenders(comparison: ComparedRuns) -> list[Contender]:
+    """Every column in the order of the table, as its first run was resolved."""
+    return [_contender(comparison, name) for name in comparison.aqms]
+
+
+def of_queue(name: str, engine: str, queue: dict[str, Any]) -> Contender:
+    """The contender of a resolved queue."""
+    settings = queue["settings"]
+    update = next(((key, settings[key]) for key in _UPDATES if key in settings), ("", ""))
+    return Contender(
+        name, engine, queue["kind"], queue["dialect"], settings.get("target", ""), update
+    )
+
+
+def _contender(comparison: ComparedRuns, name: str) -> Contender:
+    runs = comparison.of(name)
+    scenario = runs[0].manifest.get("scenario") if runs else None
+    if not scenario:
+        return Contender(name)
+    return of_queue(name, runs[0].manifest["engine"], queue_of(scenario, comparison.link))
+
+
+def head(comparison: ComparedRuns) -> list[str]:
+    """What holds for all contenders: time, warm-up, seeds; and one line for each of them."""
+    return [_span(comparison), *(line for line in map(_line, contenders(comparison)) if line)]
+
+
+def _span(comparison: ComparedRuns) -> str:
+    scenario, seeds = comparison.scenario, comparison.seeds
+    resolved = json.loads(scenario.resolved_json())
+    duration, warmup = (resolved.get(key, "0s") for key in ("duration", "warmup"))
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds, {_range(seeds)}"
+    counted = (
+        "all of it counts (no warm-up, so that slow start is part of every number)"
+        if warmup == "0s"
+        else f"the first {warmup} (warm-up) do not count"
+    )
+    return f"{scenario.name}, link {comparison.link}: {duration}, {counted}; {which}."
+
+
+def _range(seeds: list[int]) -> str:
+    if seeds == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _line(contender: Contender) -> str:
+    text = contender.text()
+    return f"{contender.name}: {text}" if text else ""

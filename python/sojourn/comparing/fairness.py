@@ -1,0 +1,235 @@
+"""Whether contenders of one family differ in more than their law, and what would be fair."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn import _core
+from sojourn.comparing.contenders import Contender, contenders
+from sojourn.describing.queues import queue_of
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.comparing.compared_runs import ComparedRuns
+
+# Laws that steer the same quantity to a target by the same means; their targets and update
+# intervals should be equal.
+_FAMILIES = (
+    ("pie", "madpie", "pi2", "dualpi2"),
+    ("codel", "cobalt", "cake"),
+    ("red", "ared"),
+)
+# Laws that are variants of one another; their dialects should be equal too.
+_VARIANTS = (("pie", "madpie"), ("codel",), ("red", "ared"))
+# Two names of the same rules: RFC 8290 runs the law of RFC 8289 in its queues.
+_SAME_RULES = {"rfc8290": "rfc8289"}
+
+
+@dataclass(frozen=True)
+class Unfair:
+    """Contenders of one family that differ in more than their law.
+
+    Attributes:
+        names: of the contenders.
+        differing: in what: ``dialect``, ``target``, ``tupdate``, ``interval``.
+        sentence: the warning.
+        command: the command that would be fair; empty if none was found.
+    """
+
+    names: list[str]
+    differing: list[str]
+    sentence: str
+    command: str
+
+
+def unfair(comparison: ComparedRuns) -> list[Unfair]:
+    """One warning for every family whose contenders differ in more than their law."""
+    found = []
+    of = contenders(comparison)
+    for family in _FAMILIES:
+        members = [each for each in of if law(each.kind) in family]
+        differing = _differing(members)
+        if differing:
+            names = [each.name for each in members]
+            command = _command(comparison, members)
+            found.append(Unfair(names, differing, _sentence(members, differing), command))
+    return found
+
+
+def warnings(comparison: ComparedRuns) -> list[str]:
+    """The warnings as sentences, each with the command that would be fair."""
+    return [
+        each.sentence + (f" Fair would be: {each.command}" if each.command else "")
+        for each in unfair(comparison)
+    ]
+
+
+def all_warnings(comparison: ComparedRuns) -> list[str]:
+    """What was probably not meant: by the scenario, between contenders, or in the runs."""
+    of_scenario = comparison.scenario.warnings
+    of_runs: dict[str, list[str]] = {}
+    for aqm in comparison.aqms:
+        texts = [text for result in comparison.of(aqm) for text in result.warnings]
+        of_runs[aqm] = [text for text in texts if text not in of_scenario]
+    return [
+        *of_scenario,
+        *warnings(comparison),
+        *(
+            f"{aqm}: {texts[0]}" + (f" (and in {len(texts) - 1} more runs)" if texts[1:] else "")
+            for aqm, texts in of_runs.items()
+            if texts
+        ),
+    ]
+
+
+def law(kind: str) -> str:
+    """The law of a kind of AQM: that inside ``fq(...)``, or that of a preset such as fq_pie."""
+    return kind.removeprefix("fq(").removesuffix(")").removeprefix("fq_")
+
+
+def share(aqms: Sequence[str], settings: Sequence[tuple[str, str]]) -> list[str]:
+    """AQMs with settings that all of them share, where they have them.
+
+    Args:
+        aqms: in their text form.
+        settings: names and values of parameters, or ``dialect`` and its name.
+
+    Raises:
+        InputError: no AQM has such a parameter, or one sets it to another value.
+    """
+    for key, value in settings:
+        changed = [_with(aqm, key, value) for aqm in aqms]
+        if all(new is None for new in changed):
+            raise InputError(f"--fair {key}={value}: none of {', '.join(aqms)} can have it")
+        aqms = [new or aqm for new, aqm in zip(changed, aqms, strict=True)]
+    return list(aqms)
+
+
+def parse(text: str) -> list[tuple[str, str]]:
+    """Read ``target=20ms,tupdate=15ms`` as names and values.
+
+    Raises:
+        InputError: an item has no ``=``.
+    """
+    pairs = [item.partition("=") for item in text.split(",")]
+    for key, equals, value in pairs:
+        if not (key.strip() and equals and value.strip()):
+            raise InputError(f"--fair {text}: write NAME=VALUE, such as target=20ms")
+    return [(key.strip(), value.strip()) for key, _, value in pairs]
+
+
+def _differing(members: Sequence[Contender]) -> list[str]:
+    """In what contenders with different laws have no value in common."""
+    found = []
+    for names in _VARIANTS:
+        variants = [each for each in members if law(each.kind) in names]
+        if not _in_common(variants, lambda each: _SAME_RULES.get(each.dialect, each.dialect)):
+            found.append("dialect")
+    if not _in_common(members, lambda each: each.target):
+        found.append("target")
+    if not _in_common(members, lambda each: each.update[1]):
+        found.append(members[0].update[0] or "update interval")
+    return found
+
+
+def _in_common(members: Sequence[Contender], value: Callable[[Contender], str]) -> bool:
+    """Whether some value occurs with every kind; several of one kind are compared on purpose."""
+    of_kind: dict[str, set[str]] = {}
+    for each in members:
+        of_kind.setdefault(each.kind, set()).add(value(each))
+    return not of_kind or bool(set.intersection(*of_kind.values()))
+
+
+def _sentence(members: Sequence[Contender], differing: Sequence[str]) -> str:
+    each = "; ".join(f"{member.name} has {member.text()}" for member in members)
+    return (
+        f"{_joined([member.name for member in members])} differ in {_joined(differing)}, not only "
+        f"in their law ({each}); what is attributed to the law may be due to these."
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
+    """The comparison again with what the family can share; empty if there is no such thing."""
+    if len({each.engine for each in members}) > 1:
+        return ""
+    scenario, link = comparison.scenario, comparison.link
+    names = {each.name for each in members}
+    aqms = _same_dialect(comparison.aqms, members)
+    for key in ("target", *dict.fromkeys(each.update[0] for each in members)):
+        places = [place for place, old in enumerate(comparison.aqms) if old in names]
+        settings = [
+            queue_of(json.loads(scenario.with_queue(link, aqms[place]).resolved_json()), link)
+            for place in places
+        ]
+        values = [queue["settings"].get(key) for queue in settings]
+        if key and len(set(values)) > 1:
+            for place in places:
+                aqms[place] = _with(aqms[place], key, values[0], force=True) or aqms[place]
+    return _written(comparison, aqms)
+
+
+def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:
+    """The AQMs with the dialect of the law that has the fewest, where its variants have it."""
+    known = {entry["name"]: [d["name"] for d in entry["dialects"]] for entry in _core.aqms()}
+    changed = dict(zip(aqms, aqms, strict=True))
+    for names in _VARIANTS:
+        variants = [each for each in members if law(each.kind) in names]
+        if _in_common(variants, lambda each: _SAME_RULES.get(each.dialect, each.dialect)):
+            continue
+        rarest = min(variants, key=lambda each: len(known[law(each.kind)]))
+        for each in variants:
+            if each.dialect != rarest.dialect in known[law(each.kind)]:
+                new = _with(each.name, "dialect", rarest.dialect, force=True)
+                changed[each.name] = new or each.name
+    return list(changed.values())
+
+
+def _with(aqm: str, key: str, value: str, *, force: bool = False) -> str | None:
+    """An AQM with a parameter or dialect; None if it has no such parameter or dialect.
+
+    Raises:
+        InputError: it says otherwise already.
+    """
+    head, colon, params = aqm.partition(":")
+    if key == "dialect":
+        own = re.search(r"@(\w+)", head)
+        if own and own[1] != value and not force:
+            raise InputError(f"--fair dialect={value}: {aqm} says otherwise; leave one out")
+        bare = re.sub(r"@\w+", "", head)
+        inner = bare.removesuffix(")")
+        text = f"{inner}@{value}{')' * (len(bare) - len(inner))}{colon}{params}"
+    else:
+        given = dict(item.partition("=")[::2] for item in params.split(",") if item)
+        if given.get(key, value) != value and not force:
+            raise InputError(f"--fair {key}={value}: {aqm} says otherwise; leave one out")
+        items = ",".join(f"{name}={text}" for name, text in (given | {key: value}).items())
+        text = f"{head}:{items}"
+    return text if _is_known(head, key, value) else None
+
+
+def _is_known(head: str, key: str, value: str) -> bool:
+    name = law(re.sub(r"@\w+", "", head))
+    entry = next((entry for entry in _core.aqms() if entry["name"] == name), None)
+    if entry is None:
+        return False
+    if key == "dialect":
+        return any(dialect["name"] == value for dialect in entry["dialects"])
+    return any(param["name"] == key for param in entry["params"])
+
+
+def _written(comparison: ComparedRuns, aqms: Sequence[str]) -> str:
+    scenario = comparison.scenario
+    words = ["sojourn", "compare", scenario.origin or scenario.name, "--aqm", ",".join(aqms)]
+    for key, value in scenario.sets:
+        words += ["--set", f"{key}={value}"]
+    words += ["--seeds", str(len(comparison.seeds))]
+    return shlex.join(words)

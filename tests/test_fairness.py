@@ -1,0 +1,208 @@
+"""What a comparison says of itself: its head, unfair contenders, margins, pairing, engines."""
+
+from __future__ import annotations
+
+import math
+import shlex
+
+import pytest
+
+import sojourn
+from sojourn.comparing.between_engines import EngineAgreement
+from sojourn.comparing.comparison import Comparison
+from sojourn.comparing.conclusions import method, sentences
+from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.equivalence import is_equivalent, margin
+from sojourn.comparing.fairness import parse, share, unfair
+from sojourn.comparing.metrics import Metric
+from sojourn.comparing.pairing import correlation
+from sojourn.comparing.statistics import Estimate
+from sojourn.comparing.table import table_rows
+from sojourn.describing.aqm_list import split
+from sojourn.describing.library import load, shipped
+from sojourn.errors import InputError
+from sojourn.report import page
+from synthetic import comparison
+
+SHORT = {"duration": "2s", "warmup": "0s"}
+DELAY = Metric("queue", "b", "delay_p95", "s", "queue delay p95", "lower", headline=True)
+
+
+def compare(*aqms: str, **options) -> Comparison:
+    return sojourn.compare("dumbbell-cubic", aqms, 1, sets=SHORT, **options)
+
+
+def test_the_head_says_duration_warm_up_seeds_dialects_and_targets() -> None:
+    found = sojourn.compare("dumbbell-cubic", ["taildrop", "pie", "codel@linux"], 2)
+    assert head(found) == [
+        "dumbbell-cubic, link bottleneck: 60s, the first 10s (warm-up) do not count; 2 seeds, "
+        "1 to 2.",
+        "taildrop: packets",
+        "pie: rfc8033, target 15ms, tupdate 15ms",
+        "codel@linux: linux, target 5ms, interval 100ms",
+    ]
+    assert "no warm-up" in head(compare("pie"))[0]
+    report = page(found, {})
+    for text in ("What is compared", "rfc8033", "tupdate 15ms", "the first 10s (warm-up)"):
+        assert text in report
+
+
+def test_pie_beside_madpie_is_a_comparison_of_two_dialects_and_targets() -> None:
+    found = compare("taildrop", "pie", "madpie")
+    (warning,) = unfair(found)
+    assert warning.names == ["pie", "madpie"]
+    assert warning.differing == ["dialect", "target", "tupdate"]
+    assert warning.sentence in " ".join(found.warnings)
+    words = shlex.split(warning.command)
+    assert words[words.index("--aqm") + 1] == "taildrop,pie@ns2,madpie"
+    assert 'duration="2s"' in words
+    assert unfair(compare("taildrop", "pie@ns2", "madpie")) == []
+
+
+@pytest.mark.parametrize(
+    "aqms",
+    [("taildrop", "codel", "fq_codel", "pie"), ("pie", "pie:target=5ms", "pie@ns2"), ("pie",),
+     ("codel", "fq(codel)"), ("pie", "pie@ns2", "madpie")],
+)  # fmt: skip
+def test_what_differs_on_purpose_or_is_another_family_is_no_warning(aqms) -> None:
+    assert unfair(compare(*aqms)) == []
+
+
+def test_the_fair_command_has_no_warning_itself() -> None:
+    (warning,) = unfair(compare("pie:target=5ms", "madpie", "pi2"))
+    words = shlex.split(warning.command)
+    aqms = split(words[words.index("--aqm") + 1])
+    assert unfair(compare(*aqms)) == []
+
+
+def test_fair_sets_what_all_share_where_they_have_it() -> None:
+    assert share(["taildrop", "pie", "fq(madpie)"], parse("target=20ms,tupdate=30ms")) == [
+        "taildrop", "pie:target=20ms,tupdate=30ms", "fq(madpie):target=20ms,tupdate=30ms",
+    ]  # fmt: skip
+    assert share(["pie:ecn=true", "fq(pie)", "red"], parse("dialect=ns2")) == [
+        "pie@ns2:ecn=true", "fq(pie@ns2)", "red@ns2",
+    ]  # fmt: skip
+    found = compare("taildrop", "pie", "madpie", fair={"target": "20ms", "tupdate": "30ms"})
+    assert [each.target for each in contenders(found)] == ["", "20ms", "20ms"]
+
+
+@pytest.mark.parametrize(
+    ("aqms", "text", "reason"),
+    [(["taildrop"], "target=20ms", "none of taildrop"), (["pie"], "target", "NAME=VALUE"),
+     (["pie:target=5ms"], "target=20ms", "says otherwise"),
+     (["pie@linux"], "dialect=ns2", "says otherwise")],
+)  # fmt: skip
+def test_a_fair_setting_that_cannot_be_is_refused(aqms, text, reason) -> None:
+    with pytest.raises(InputError, match=reason):
+        share(aqms, parse(text))
+
+
+def test_the_correlation_that_pairing_bought_is_pearsons() -> None:
+    assert correlation([1, 2, 3, 4], [2, 4, 6, 8]) == pytest.approx(1.0)
+    assert correlation([1, 2, 3, 4], [8, 6, 4, 2]) == pytest.approx(-1.0)
+    assert correlation([1, 2, 1, 2], [1, 1, 2, 2]) == pytest.approx(0.0)
+    assert correlation([1, 2, 4, math.nan], [1, 3, 2, 9]) == pytest.approx(0.3273268)
+    assert math.isnan(correlation([1, 2], [1, 2]))
+    assert math.isnan(correlation([1, 1, 1], [1, 2, 3]))
+
+
+def test_the_method_claims_shared_draws_only_and_prints_the_correlation() -> None:
+    text = method(comparison(["taildrop", "pie"]))
+    assert "same arrivals" not in text
+    assert "The correlation that pairing by seed bought is" in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "mean", "expected"),
+    [("delay_p95", "s", 0.1, 0.005), ("delay_p95", "s", 0.004, 0.001),
+     ("goodput", "bit/s", 9e6, 4.5e5), ("utilisation", "1", 0.9, 0.01),
+     ("loss_rate", "1", 0.02, 0.005)],
+)  # fmt: skip
+def test_margins_are_as_stated(metric, unit, mean, expected) -> None:
+    of = Metric("queue", "b", metric, unit, "", "", headline=True)
+    assert margin(of, mean) == pytest.approx(expected)
+
+
+def test_equivalence_is_two_one_sided_tests() -> None:
+    # t(0.95, 4) = 2.1318: the 90 % interval of the mean 1 with a standard error of 1 is -1.13 to
+    # 3.13.
+    differences = [1 + math.sqrt(5) * math.sqrt(0.4) * x * math.sqrt(2.5) / math.sqrt(2.5)
+                   for x in (-2, -1, 0, 1, 2)]  # fmt: skip
+    spread = math.sqrt(sum((x - 1) ** 2 for x in differences) / 4 / 5)
+    edge = 1 + 2.131847 * spread
+    assert is_equivalent(differences, edge + 1e-4)
+    assert not is_equivalent(differences, edge - 1e-4)
+    assert not is_equivalent([0.0], 1.0)
+
+
+def test_a_significant_difference_within_the_margin_is_none_in_practice() -> None:
+    found = comparison(["taildrop", "pie"], seeds=20)
+    (row,) = [r for r in found.tests if r.metric.key == "class/bulk/goodput"]
+    assert row.test.p_value < 0.05
+    assert (row.verdict, row.is_equivalent) == ("same", True)
+
+
+def between(first: float, second: float, half: float = 0.0) -> EngineAgreement:
+    return EngineAgreement.of(DELAY, Estimate(first, half, 3), Estimate(second, half, 3))
+
+
+def test_engines_agree_within_a_tenth_or_a_millisecond() -> None:
+    assert between(0.0103, 0.0102).verdict == "agrees"
+    assert between(0.1101, 0.1).verdict == "apart"
+    assert between(0.1101, 0.1, half=0.01).verdict == ""
+    assert between(0.0015, 0.001).verdict == "agrees"
+
+
+def test_between_engines_the_question_is_agreement() -> None:
+    made = comparison(["pie", "pi2"], seeds=3)
+    names = ["pie on sim", "pie on linux"]
+    results = dict(zip(names, made.results.values(), strict=True))
+    found = Comparison(
+        made.scenario, made.link, made.seeds, results, references={names[0]: names[1]}
+    )
+    rows = table_rows(found)
+    signs = {cell.sign for row in rows for cell in row.cells}
+    assert signs <= {"", "=", "≠"} and "=" in signs
+    assert {row.aqm for row in found.tests} == {"pie on sim"}
+    assert {row.baseline for row in found.tests} == {"pie on linux"}
+    (sentence,) = sentences(found)
+    assert sentence.startswith("pie on sim agrees with pie on linux on ")
+    assert "better" not in method(found)
+    assert any("tolerance" in cell.note for row in rows for cell in row.cells)
+
+
+def test_every_shipped_scenario_has_a_warm_up_with_its_reason() -> None:
+    for name, path in shipped().items():
+        (line,) = [
+            line for line in path.read_text(encoding="utf-8").splitlines()
+            if line.startswith("warmup")
+        ] or [""]  # fmt: skip
+        assert "#" in line and '"0s"' not in line, name
+
+
+def test_lost_syns_show_in_the_summary_and_as_a_warning() -> None:
+    sets = SHORT | {
+        "duration": "10s", "flows.0.ecn": True, "flows.0.count": 40,
+        "links.bottleneck.loss": {"kind": "bernoulli", "rate": 0.3},
+    }  # fmt: skip
+    result = sojourn.run("dumbbell-cubic", sets=sets)
+    share = result.summary["class/bulk/ecn_share"]
+    assert 0.2 < share < 1.0
+    assert any("connections use ECN" in text for text in result.warnings)
+    kept = sojourn.run("dumbbell-cubic", sets=sets | {"flows.0.ecn_fallback": False})
+    assert kept.summary["class/bulk/ecn_share"] == 1.0
+    assert kept.warnings == load("dumbbell-cubic", sets).warnings
+    found = sojourn.compare("dumbbell-cubic", ["pie"], 2, sets=sets)
+    assert any(text.startswith("pie: class bulk: ") for text in found.warnings)
+
+
+def test_the_command_has_fair_and_fresh(command) -> None:
+    arguments = ["compare", "small.toml", "--aqm", "taildrop,pie,madpie@linux", "--seeds", "1"]
+    done = command(*arguments, "--fair", "target=20ms,tupdate=20ms", "--fresh")
+    assert done.returncode == 0, done.stderr
+    assert "target 20ms, tupdate 20ms" in done.stdout
+    assert "small, link bottleneck: 4s, all of it counts (no warm-up" in done.stdout
+    assert "pie and madpie@linux differ in dialect" in command(*arguments).stderr.replace(
+        ":target=20ms", ""
+    )
+    assert "--fair x=1" in command.refused(*arguments, "--fair", "x=1")
