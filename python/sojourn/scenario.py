@@ -285,8 +285,8 @@ class Taildrop(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In ``bytes``:
             ``1514kB`` (Linux bfifo: txqueuelen of Ethernet, times 1514 B). Default: ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
             pfifo_head_drop). Default: ``"arrival"``.
     """
 
@@ -348,8 +348,8 @@ class Red(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "red"
@@ -407,8 +407,9 @@ class Ared(_Aqm):
             ``min_th``. It must be positive. Source: Floyd, Gummadi and Shenker 2001: 3 min_th.
             Default: ``"auto"``.
         w_q: Weight of a new sample in the average; ``auto`` is 1 - exp(-1/C), C in packets per
-            second. It must be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker
-            2001: 1 - exp(-1/C). Default: ``"auto"``.
+            second (``kids``: a power of two; ``auto`` is what tc computes from ``burst``). It must
+            be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C).
+            Default: ``"auto"``.
         burst: Packets of a burst that the average lets pass, from which the weight follows;
             ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
             linux and kids only; tc red: burst. Default: ``"auto"``.
@@ -430,8 +431,8 @@ class Ared(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "ared"
@@ -486,8 +487,8 @@ class Codel(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "codel"
@@ -550,7 +551,8 @@ class Pie(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
             §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
+            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
@@ -595,8 +597,8 @@ class Pie(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pie"
@@ -637,22 +639,22 @@ class Pi2(_Aqm):
             gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the ns-3 port:
             Linux's gains on p', no upper bound. Default: ``"classic"``.
         target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
-            II. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
+            III. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
         tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
-            and Tewari 2017, Table II. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
+            and Tewari 2017, Table III. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
             RTT_max / 3)). Default: ``"30ms"``.
         alpha: Integral gain on p' (``linux``: on p_s). It must not be negative. Source: Tahiliani
-            and Tewari 2017, Table II. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
+            and Tewari 2017, Table III. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
             RTT_max^2). In ``linux``: ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). In ``ns3``:
             ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). Default: ``"0.3125hz"``.
         beta: Proportional gain on p' (``linux``: on p_s). It must not be negative. Source:
-            Tahiliani and Tewari 2017, Table II. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
+            Tahiliani and Tewari 2017, Table III. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
             0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
             ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
         delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
             ``head`` (RFC 9332 Appendix A.1: age of the packet at the head). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
+            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table III.
             Default: ``"10kB"``.
         rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
             and at most 1. Source: Tahiliani and Tewari 2017, Table II. In ``linux``: ``0.125``
@@ -680,8 +682,8 @@ class Pi2(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi2"
@@ -741,12 +743,13 @@ class Madpie(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped. Source: Kuhn and Ros
             2016 §II: drop or mark; off in its study. Default: ``False``.
         ecn_mark_limit: Drop probability from which random signals drop even what could be marked.
-            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default: ``0.1``.
+            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``:
+            ``1`` (Pan et al. 2013 §III-B: none). Default: ``0.1``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "madpie"
@@ -793,8 +796,8 @@ class Cobalt(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "cobalt"
@@ -829,8 +832,8 @@ class Pi(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi"
@@ -866,8 +869,8 @@ class Blue(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "blue"
@@ -898,8 +901,8 @@ class Step(_Aqm):
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: Who pays where there is no room: the arrival, or the packets at the head. Source:
-            Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What is dropped where there is no room: the arrival, or packets at the head.
+            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "step"
@@ -913,7 +916,7 @@ class Step(_Aqm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choke(_Aqm):
-    """RED, and an arrival that meets its own flow in the queue goes with it (Linux sch_choke.c).
+    """RED; an arrival that meets its own flow in the queue is dropped with it (Linux sch_choke.c).
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_choke.c; thresholds as tc
@@ -953,7 +956,7 @@ class Choke(_Aqm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sfb(_Aqm):
-    """A BLUE in each bin of a hash of eight levels; who does not listen is limited (Linux
+    """A BLUE in each bin of a hash of eight levels; unresponsive flows are limited (Linux
     sch_sfb.c).
 
     Attributes:
@@ -971,8 +974,8 @@ class Sfb(_Aqm):
             from 0 to 1. Source: Linux sch_sfb.c: 11/65535. Default: ``0.00016784924086366064``.
         rehash_interval: Time between two changes of the hash. It must be positive. Source: Linux
             sch_sfb.c: 600 s. Default: ``"600s"``.
-        warmup: How long before a change the next bank learns which flows do not listen. It must not
-            be negative. Source: Linux sch_sfb.c: 60 s. Default: ``"60s"``.
+        warmup: How long before a change the next bank learns which flows are unresponsive. It must
+            not be negative. Source: Linux sch_sfb.c: 60 s. Default: ``"60s"``.
         penalty_rate: Packets per second that all flows in the penalty box get together. It must not
             be negative. Source: Linux sch_sfb.c: 10. Default: ``"10hz"``.
         penalty_burst: Packets that they may send in a row. Source: Linux sch_sfb.c: 20. Default:
@@ -995,7 +998,8 @@ class Sfb(_Aqm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sfq(_Aqm):
-    """Stochastic fairness queueing: rounds over hashed flows, the longest pays (Linux sch_sfq.c).
+    """Stochastic fairness queueing: rounds over hashed flows; the longest queue loses packets
+    (Linux sch_sfq.c).
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_sfq.c. Default: ``"linux"``.
@@ -1050,9 +1054,9 @@ class SfqRed(_Aqm):
             never. Default: ``"off"``.
         headdrop: Whether a full queue loses its head, not its tail or the arrival. Source: Linux
             sch_sfq.c: off. Default: ``False``.
-        red_flow_limit: Size of a queue from which the thresholds follow; ``auto`` is ``depth``
-            Ethernet frames. It is no limit. It must be positive. Source: Lab decision: tc has no
-            default. Default: ``"auto"``.
+        red_flow_limit: Size of a queue from which the thresholds follow, not a limit; ``auto`` is
+            ``depth`` Ethernet frames. It must be positive. Source: our choice: what a queue can
+            hold; tc has no default. Default: ``"auto"``.
         min_th: Average size of a queue below which RED does nothing; ``auto`` is a third of
             ``max_th``. It must be positive. Source: tc q_sfq.c: max / 3. Default: ``"auto"``.
         max_th: Average size from which every arrival is signalled; ``auto`` is a quarter of
@@ -1097,7 +1101,7 @@ class Dualpi2(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``rfc9332``: RFC 9332 Appendix A, pass 2:
-            deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: chance, a step
+            deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: random, a step
             at 1 ms for L4S. Default: ``"rfc9332"``.
         limit: How much may wait in both queues together. It must be positive. Source: Linux
             sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate. Default: ``"10000p"``.
@@ -1116,13 +1120,13 @@ class Dualpi2(_Aqm):
         l_min_th: Sojourn time from which the low-latency queue marks on its own. It must not be
             negative. Source: RFC 9332 A.1. In ``linux``: ``1ms`` (sch_dualpi2.c: step_thresh).
             Default: ``"800us"``.
-        l_range: How much longer until it marks everything; 0 is a step. It must not be negative.
-            Source: RFC 9332 A.1. In ``linux``: ``0s`` (sch_dualpi2.c: a step). Default:
+        l_range: From ``l_min_th`` plus this it marks every packet; 0 is a step. It must not be
+            negative. Source: RFC 9332 A.1. In ``linux``: ``0s`` (sch_dualpi2.c: a step). Default:
             ``"400us"``.
         l_min_len: It marks on its own only while more packets than this wait behind. Source: RFC
             9332 A.1: Th_len. In ``linux``: ``0`` (sch_dualpi2.c: min_qlen_step). Default: ``1``.
-        c_weight: The share of the link that the classic queue has at least. It must be a
-            probability from 0 to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
+        c_weight: The least share of the link that the classic queue has. It must be a probability
+            from 0 to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
             classic_protection). Default: ``0.0625``.
         drop_overload: Whether saturation drops what could be marked; if not, p' stays below 1/k and
             the limit holds the rest. Source: RFC 9332 §4.2.3. Default: ``True``.
@@ -1151,7 +1155,7 @@ class Cake(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
             Default: ``"besteffort"``.
-        limit: How much may wait; beyond it the fattest queue loses packets. With a bandwidth at
+        limit: How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at
             most 400 ms of it, or 4 MiB if that is more. It must be positive. Source: Linux
             sch_cake.c: 10240 packets of 1514 bytes. Default: ``"15503360B"``.
         bandwidth: Rate that packets may leave at. It must be positive. Source: Linux sch_cake.c:
@@ -1223,16 +1227,16 @@ class FqCodel(_Aqm):
         count: A count that stays the same, so that drops come at a constant rate. It must be
             positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
             it. Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
-            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+            it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
-        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
-            8290 §4.1. Default: ``"fattest"``.
-        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+        overflow: What is dropped on overload: packets at the head of the fattest queue, or the
+            arrival. Source: RFC 8290 §4.1. Default: ``"fattest"``.
+        shed: What the fattest queue loses half of. Source: RFC 8290 §4.1: packets. In ``linux``:
             ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
@@ -1308,7 +1312,8 @@ class FqPie(_Aqm):
             §5.1: optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc:
             UseEcn). Default: ``False``.
         ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. Default:
+            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
+            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
             ``0.1``.
         derandomise: Whether signals are kept from coming too soon or too late after one another.
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
@@ -1350,16 +1355,17 @@ class FqPie(_Aqm):
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
-            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+            it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
-        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: Linux
-            sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc). Default: ``"arrival"``.
-        shed: Of what the fattest queue loses half. Source: RFC 8290 §4.1: packets. In ``linux``:
+        overflow: What is dropped on overload: packets at the head of the fattest queue, or the
+            arrival. Source: Linux sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc).
+            Default: ``"arrival"``.
+        shed: What the fattest queue loses half of. Source: RFC 8290 §4.1: packets. In ``linux``:
             ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
@@ -1423,16 +1429,16 @@ class FqCobalt(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
             Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
             Default: ``True``.
-        limit: How much may wait in all queues together; beyond it ``overflow`` says who pays. It
-            must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
+        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+            it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
             must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
             psched_mtu. Default: ``"auto"``.
-        overflow: Who pays on overload: the head of the fattest queue, or the arrival. Source: RFC
-            8290 §4.1. Default: ``"fattest"``.
-        shed: Of what the fattest queue loses half. Source: Linux fq_codel_drop, ns-3 FqCoDelDrop:
+        overflow: What is dropped on overload: packets at the head of the fattest queue, or the
+            arrival. Source: RFC 8290 §4.1. Default: ``"fattest"``.
+        shed: What the fattest queue loses half of. Source: Linux fq_codel_drop, ns-3 FqCoDelDrop:
             bytes. In ``linux_exact``: ``packets`` (RFC 8290 §4.1: packets). Default: ``"bytes"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.

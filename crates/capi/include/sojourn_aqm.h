@@ -14,7 +14,7 @@ extern "C" {
 /* An instant that never comes. */
 #define SOJOURN_NEVER UINT64_MAX
 
-/* ECN field: the transport does not understand marks. */
+/* ECN field: the transport is not ECN-capable. */
 #define SOJOURN_NOT_ECT 0
 
 /* ECN field: ECT(1), the identifier of L4S. */
@@ -41,18 +41,18 @@ extern "C" {
 /* A random draw. */
 #define SOJOURN_CAUSE_RANDOM 1
 
-/* A rule without chance. */
+/* A deterministic rule. */
 #define SOJOURN_CAUSE_DETERMINISTIC 2
 
 /* A packet, as a discipline sees it. */
 typedef struct sojourn_packet {
-    /* The caller's own number or pointer; comes back unchanged. */
+    /* A number or pointer of the caller's; it is not changed. */
     uint64_t id;
     /* Equal for all packets of one flow. */
     uint64_t flow;
-    /* Equal for all packets from one host; the flow again where hosts are not known. */
+    /* Equal for all packets from one host; the flow where hosts are not known. */
     uint64_t src_host;
-    /* Equal for all packets to one host; the flow again where hosts are not known. */
+    /* Equal for all packets to one host; the flow where hosts are not known. */
     uint64_t dst_host;
     /* Size in bytes as the link accounts it, at least 1. */
     uint32_t bytes;
@@ -62,7 +62,7 @@ typedef struct sojourn_packet {
     uint8_t dscp;
 } sojourn_packet;
 
-/* A packet that leaves. */
+/* A packet that leaves the discipline. */
 typedef struct sojourn_departure {
     /* The packet, its ECN field CE if it was marked. */
     sojourn_packet packet;
@@ -70,37 +70,37 @@ typedef struct sojourn_departure {
     uint64_t enqueued_ns;
 } sojourn_departure;
 
-/* What waits. */
+/* What waits in a queue or a discipline. */
 typedef struct sojourn_backlog {
     /* Packets. */
     uint32_t packets;
     /* Bytes. */
     uint64_t bytes;
-    /* Bytes that wait for the same link, here and in other queues. */
+    /* Bytes that wait for the same link, in this queue and in others. */
     uint64_t link_bytes;
 } sojourn_backlog;
 
-/* Told of every packet that is dropped: the packet, when it was accepted (now, if never),
-   where, why. */
+/* Called for every packet that is dropped: the packet, when it was accepted (now, if it
+   never was), where (SOJOURN_STAGE_...) and why (SOJOURN_CAUSE_...). */
 typedef void (*sojourn_dropped_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
-/* Told of every packet that was just marked: the packet with its new ECN field, when it was
-   accepted (now, if it is just coming), where, why. */
+/* Called for every packet that was just marked: the packet with its new ECN field, when it
+   was accepted (now, if it is arriving), where and why. */
 typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
-/* The place of a discipline, and its ear. */
+/* The link of a discipline, its seed, and the callbacks. */
 typedef struct sojourn_setup {
     /* Largest packet of the link, at least 1. */
     uint32_t mtu_bytes;
     /* Rate of the link in bits per second; 0 where it is not known. */
     uint64_t rate_bps;
-    /* Seed of all chance: same seed, same fates. */
+    /* Seed of all random numbers: the same seed gives the same drops and marks. */
     uint64_t seed;
     /* Passed to the callbacks. */
     void *context;
-    /* Told of every drop; may be null. */
+    /* Called for every drop; may be null. */
     sojourn_dropped_fn dropped;
-    /* Told of every mark; may be null. */
+    /* Called for every mark; may be null. */
     sojourn_marked_fn marked;
 } sojourn_setup;
 
@@ -113,60 +113,61 @@ typedef struct sojourn_qdisc sojourn_qdisc;
    or is null. */
 sojourn_qdisc *sojourn_new(const char *text, const sojourn_setup *setup, char *error, size_t error_size);
 
-/* Frees a discipline and what waits in it, without a word to the callbacks. Null is
-   allowed. qdisc comes from sojourn_new and is not used again, or is null. */
+/* Frees a discipline and the packets in it; the callbacks are not called. Null is allowed.
+   qdisc comes from sojourn_new and is not used again, or is null. */
 void sojourn_free(sojourn_qdisc *qdisc);
 
-/* Offers a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not
-   legal, or time runs backwards. qdisc comes from sojourn_new; packet points to a packet. */
+/* Enqueues or drops a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP
+   is not legal, or now_ns lies before the last call. qdisc comes from sojourn_new; packet
+   points to a packet. */
 int sojourn_enqueue(sojourn_qdisc *qdisc, uint64_t now_ns, const sojourn_packet *packet);
 
 /* Takes the next packet to send. 1 and departure is written, or 0 and it is not; -1 (and
-   nothing happens) if time runs backwards. qdisc comes from sojourn_new; departure points
-   to room for a departure. */
+   nothing happens) if now_ns lies before the last call. qdisc comes from sojourn_new;
+   departure points to room for a departure. */
 int sojourn_dequeue(sojourn_qdisc *qdisc, uint64_t now_ns, sojourn_departure *departure);
 
-/* When sojourn_on_timer is due, or SOJOURN_NEVER. It changes in sojourn_on_timer, and in
+/* When to call sojourn_on_timer, or SOJOURN_NEVER. It changes in sojourn_on_timer, and in
    sojourn_enqueue when nothing was waiting. qdisc comes from sojourn_new. */
 uint64_t sojourn_next_timer(const sojourn_qdisc *qdisc);
 
-/* The timer is due. 0, or -1 (and nothing happens) if now_ns is not the instant announced
-   by sojourn_next_timer. It may lie before that of the last call: a caller without timers
-   of its own catches up. qdisc comes from sojourn_new. */
+/* The timer is due. 0, or -1 (and nothing happens) if now_ns is not what sojourn_next_timer
+   gives. It may lie before the time of the last call, so that a caller without timers of
+   its own can catch up. qdisc comes from sojourn_new. */
 int sojourn_on_timer(sojourn_qdisc *qdisc, uint64_t now_ns);
 
-/* When to ask again, after sojourn_dequeue gave nothing although packets wait (a shaper
-   holds them back); else SOJOURN_NEVER. qdisc comes from sojourn_new. */
+/* When to call sojourn_dequeue again after it gave nothing although packets wait (a shaper
+   holds them back); otherwise SOJOURN_NEVER. qdisc comes from sojourn_new. */
 uint64_t sojourn_held_until(const sojourn_qdisc *qdisc);
 
-/* The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0 or time runs
-   backwards. qdisc comes from sojourn_new. */
+/* The rate of the link has changed. 0, or -1 (and nothing happens) if the rate is 0 or
+   now_ns lies before the last call. qdisc comes from sojourn_new. */
 int sojourn_on_rate(sojourn_qdisc *qdisc, uint64_t now_ns, uint64_t rate_bps);
 
-/* What waits. qdisc comes from sojourn_new. */
+/* What waits in a discipline. qdisc comes from sojourn_new. */
 sojourn_backlog sojourn_backlog_of(const sojourn_qdisc *qdisc);
 
-/* How many state variables there are. qdisc comes from sojourn_new. */
+/* The number of state variables. qdisc comes from sojourn_new. */
 size_t sojourn_var_count(const sojourn_qdisc *qdisc);
 
-/* The name of a state variable, valid as long as the discipline; null if there is no such
-   one. qdisc comes from sojourn_new. */
+/* The name of a state variable, valid as long as the discipline; null past the last one.
+   qdisc comes from sojourn_new. */
 const char *sojourn_var_name(const sojourn_qdisc *qdisc, size_t index);
 
-/* Writes the values of the state variables, at most count; returns how many there are.
+/* Writes the values of the state variables, at most count; returns the number of variables.
    qdisc comes from sojourn_new; values points to room for count numbers. */
 size_t sojourn_observe(sojourn_qdisc *qdisc, double *values, size_t count);
 
-/* What a law says: the packet goes on. */
+/* Verdict of a law: the packet goes on. */
 #define SOJOURN_PASS 0
 
-/* What a law says: mark the packet CE, it goes on. */
+/* Verdict of a law: mark the packet CE; it goes on. */
 #define SOJOURN_MARK 1
 
-/* What a law says: drop the packet. */
+/* Verdict of a law: drop the packet. */
 #define SOJOURN_DROP 2
 
-/* The packet in hand, as a law sees it. */
+/* The packet that a law judges: on arrival, or at the head of the queue. */
 typedef struct sojourn_head {
     /* When it was accepted, in nanoseconds; on arrival: now. Never later than now. */
     uint64_t enqueued_ns;
@@ -189,13 +190,12 @@ sojourn_law *sojourn_law_new(const char *text, const sojourn_setup *setup, char 
    null. */
 void sojourn_law_free(sojourn_law *law);
 
-/* Starts the chance of a law anew from a seed, as sojourn_law_new starts it from that of
-   its setup. law comes from sojourn_law_new. */
+/* Restarts the random numbers of a law from a seed, as sojourn_law_new starts them from
+   that of its setup. law comes from sojourn_law_new. */
 void sojourn_law_seed(sojourn_law *law, uint64_t seed);
 
-/* Whether the caller tests its limit before sojourn_law_on_enqueue and does not ask about
-   an arrival without room (1), or asks about every arrival (0). law comes from
-   sojourn_law_new. */
+/* 1 if the caller tests its limit first and calls sojourn_law_on_enqueue only for arrivals
+   that fit, 0 if it calls it for every arrival. law comes from sojourn_law_new. */
 int sojourn_law_is_limit_first(const sojourn_law *law);
 
 /* A packet arrives; queue does not contain it. SOJOURN_PASS, SOJOURN_MARK or SOJOURN_DROP,
@@ -208,20 +208,20 @@ int sojourn_law_on_enqueue(sojourn_law *law, uint64_t now_ns, const sojourn_head
    law comes from sojourn_law_new; queue points to a backlog. */
 void sojourn_law_on_overflow(sojourn_law *law, uint64_t now_ns, const sojourn_backlog *queue);
 
-/* A packet is at the head and about to leave; queue does not contain it. The answer is that
-   of sojourn_law_on_enqueue. After SOJOURN_DROP ask again for the next head; when none is
-   left, call sojourn_law_on_empty. As for sojourn_law_on_enqueue. */
+/* A packet is at the head and about to leave; queue does not contain it. The result is that
+   of sojourn_law_on_enqueue. After SOJOURN_DROP call it again for the next head; when none
+   is left, call sojourn_law_on_empty. As for sojourn_law_on_enqueue. */
 int sojourn_law_on_dequeue(sojourn_law *law, uint64_t now_ns, const sojourn_head *head, const sojourn_backlog *queue, uint8_t *cause);
 
 /* The link asked for a packet and there was none, or none was left after drops at the head.
    law comes from sojourn_law_new. */
 void sojourn_law_on_empty(sojourn_law *law, uint64_t now_ns);
 
-/* When sojourn_law_on_timer is due, or SOJOURN_NEVER. law comes from sojourn_law_new. */
+/* When to call sojourn_law_on_timer, or SOJOURN_NEVER. law comes from sojourn_law_new. */
 uint64_t sojourn_law_next_timer(const sojourn_law *law);
 
-/* The timer is due; to be called at the announced instants, in order. law comes from
-   sojourn_law_new; queue points to a backlog. */
+/* The timer is due; to be called at the times that sojourn_law_next_timer gives, in order.
+   law comes from sojourn_law_new; queue points to a backlog. */
 void sojourn_law_on_timer(sojourn_law *law, uint64_t now_ns, const sojourn_backlog *queue);
 
 /* The queue has been empty: catches up on all timers due at or before now. law comes from
@@ -232,15 +232,15 @@ void sojourn_law_on_idle_timers(sojourn_law *law, uint64_t now_ns);
    from sojourn_law_new. */
 int sojourn_law_on_rate(sojourn_law *law, uint64_t now_ns, uint64_t rate_bps);
 
-/* How many state variables there are. law comes from sojourn_law_new. */
+/* The number of state variables. law comes from sojourn_law_new. */
 size_t sojourn_law_var_count(const sojourn_law *law);
 
-/* The name of a state variable, valid as long as the law; null if there is no such one. law
-   comes from sojourn_law_new. */
+/* The name of a state variable, valid as long as the law; null past the last one. law comes
+   from sojourn_law_new. */
 const char *sojourn_law_var_name(const sojourn_law *law, size_t index);
 
-/* Writes the values of the state variables, at most count; returns how many there are. law
-   comes from sojourn_law_new; values points to room for count numbers. */
+/* Writes the values of the state variables, at most count; returns the number of variables.
+   law comes from sojourn_law_new; values points to room for count numbers. */
 size_t sojourn_law_observe(sojourn_law *law, double *values, size_t count);
 
 #ifdef __cplusplus

@@ -211,8 +211,7 @@ fn kids_takes_a_weight_of_its_own_or_that_of_tc() {
     let average = |settings: &[(&str, &str)]| {
         let mut ared: Ared = law_of("kids", &[&thresholds[..], settings].concat());
         let head = arrival(Time::ZERO, Ecn::NotEct);
-        let mut offer =
-            |n| ared.on_enqueue(Time::ZERO, head, bytes(n), &mut Rng::scripted(0.999));
+        let mut offer = |n| ared.on_enqueue(Time::ZERO, head, bytes(n), &mut Rng::scripted(0.999));
         offer(0); // ends the idle time, without a sample
         offer(4096);
         var(&ared, "avg_queue") * 1000.0

@@ -232,9 +232,7 @@ impl LinuxRed {
         match self.average >> self.weight_log {
             average if average < self.min_th => 0.0,
             average if average >= self.max_th => 1.0,
-            average => {
-                self.max_p() * (average - self.min_th) as f64 / self.delta() as f64
-            }
+            average => self.max_p() * (average - self.min_th) as f64 / self.delta() as f64,
         }
     }
 }
