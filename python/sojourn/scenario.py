@@ -639,22 +639,22 @@ class Pi2(_Aqm):
             gains on p'; ``linux``: Linux sch_pi2.c: gains on p_s = k p'; ``ns3``: the ns-3 port:
             Linux's gains on p', no upper bound. Default: ``"classic"``.
         target: Queue delay aimed at. It must be positive. Source: Tahiliani and Tewari 2017, Table
-            II. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
+            III. In ``rfc9332``: ``15ms`` (RFC 9332 Appendix A.1). Default: ``"20ms"``.
         tupdate: Time between two updates of the probability. It must be positive. Source: Tahiliani
-            and Tewari 2017, Table II. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
+            and Tewari 2017, Table III. In ``rfc9332``: ``16ms`` (RFC 9332 Appendix A.1: min(target,
             RTT_max / 3)). Default: ``"30ms"``.
         alpha: Integral gain on p' (``linux``: on p_s). It must not be negative. Source: Tahiliani
-            and Tewari 2017, Table II. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
+            and Tewari 2017, Table III. In ``rfc9332``: ``0.16hz`` (RFC 9332 Appendix A.1: 0.1 T /
             RTT_max^2). In ``linux``: ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). In ``ns3``:
             ``0.625hz`` (Linux sch_pi2.c: 10 sixteenths). Default: ``"0.3125hz"``.
         beta: Proportional gain on p' (``linux``: on p_s). It must not be negative. Source:
-            Tahiliani and Tewari 2017, Table II. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
+            Tahiliani and Tewari 2017, Table III. In ``rfc9332``: ``3.2hz`` (RFC 9332 Appendix A.1:
             0.3 / RTT_max). In ``linux``: ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). In ``ns3``:
             ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
         delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
             ``head`` (RFC 9332 Appendix A.1: age of the packet at the head). Default: ``"rate"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table II.
+            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table III.
             Default: ``"10kB"``.
         rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
             and at most 1. Source: Tahiliani and Tewari 2017, Table II. In ``linux``: ``0.125``

@@ -45,24 +45,24 @@ params! {
             "linux" = "Linux sch_pi2.c: gains on p_s = k p'",
             "ns3" = "the ns-3 port: Linux's gains on p', no upper bound";
         /// Queue delay aimed at.
-        target: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(20),
+        target: Span, POSITIVE, "Tahiliani and Tewari 2017, Table III" => Span::from_millis(20),
             "rfc9332": "RFC 9332 Appendix A.1" => Span::from_millis(15);
         /// Time between two updates of the probability.
-        tupdate: Span, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Span::from_millis(30),
+        tupdate: Span, POSITIVE, "Tahiliani and Tewari 2017, Table III" => Span::from_millis(30),
             "rfc9332": "RFC 9332 Appendix A.1: min(target, RTT_max / 3)" => Span::from_millis(16);
         /// Integral gain on p' (`linux`: on p_s).
-        alpha: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(0.3125),
+        alpha: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table III" => Hertz(0.3125),
             "rfc9332": "RFC 9332 Appendix A.1: 0.1 T / RTT_max^2" => Hertz(0.16),
             "linux" | "ns3": "Linux sch_pi2.c: 10 sixteenths" => Hertz(0.625);
         /// Proportional gain on p' (`linux`: on p_s).
-        beta: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table II" => Hertz(3.125),
+        beta: Hertz, NOT_NEGATIVE, "Tahiliani and Tewari 2017, Table III" => Hertz(3.125),
             "rfc9332": "RFC 9332 Appendix A.1: 0.3 / RTT_max" => Hertz(3.2),
             "linux" | "ns3": "Linux sch_pi2.c: 100 sixteenths" => Hertz(6.25);
         /// Where the delay comes from.
         delay: Estimator, ANY, "Tahiliani and Tewari 2017 §II" => Estimator::Rate,
             "rfc9332": "RFC 9332 Appendix A.1: age of the packet at the head" => Estimator::Head;
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
-        dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table II" => Bytes(10_000);
+        dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table III" => Bytes(10_000);
         /// Weight of a new sample in the average departure rate.
         rate_weight: f64, FRACTION, "Tahiliani and Tewari 2017, Table II" => 0.5,
             "linux": "Linux sch_pi2.c" => 0.125;

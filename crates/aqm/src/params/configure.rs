@@ -140,7 +140,7 @@ fn set_one(
 }
 
 /// A setting without effect in the dialect is a mistake.
-fn has_no_effect(kind: &str, dialect: &str, name: &str, text: &str) -> SpecError {
+pub(crate) fn has_no_effect(kind: &str, dialect: &str, name: &str, text: &str) -> SpecError {
     let why = format!(
         "{name} `{text}` has no effect in dialect {dialect}; leave it out (`sojourn explain \
          {kind}` shows what has)"

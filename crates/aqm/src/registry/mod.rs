@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use crate::law::{Aqm, Env, Law};
 use crate::laws;
 use crate::packet::Packet;
-use crate::params::{Behaviour, ParamSpec, Params, SpecError, Unchecked, set_all};
+use crate::params::{Behaviour, ParamSpec, Params, SpecError, Unchecked, has_no_effect, set_all};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 
@@ -243,6 +243,12 @@ fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError
     let preset_settings = preset_settings.map(|setting| (setting.name, setting.value));
     let sets = &mut [&mut law as _, &mut discipline as _];
     set_all(&kind, dialect, sets, preset_settings, spec.set_by_user())?;
+    for (name, text) in spec.set_by_user() {
+        let mut of_pair = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
+        if of_pair.any(|it| it.is_fixed && it.name == name && it.value != text) {
+            return Err(has_no_effect(&kind, dialect, name, text));
+        }
+    }
     Ok((discipline.params, law.params))
 }
 

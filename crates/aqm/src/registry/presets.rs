@@ -30,14 +30,20 @@ pub struct Setting {
     pub value: &'static str,
     /// Where that comes from.
     pub source: &'static str,
+    /// Whether the pair knows no other value.
+    pub is_fixed: bool,
 }
 
 const fn set(name: &'static str, value: &'static str, source: &'static str) -> Setting {
-    Setting { dialect: None, name, value, source }
+    Setting { dialect: None, name, value, source, is_fixed: false }
 }
 
 const fn set_in(dialect: &'static str, setting: Setting) -> Setting {
     Setting { dialect: Some(dialect), ..setting }
+}
+
+const fn fixed_in(dialect: &'static str, setting: Setting) -> Setting {
+    Setting { is_fixed: true, ..set_in(dialect, setting) }
 }
 
 impl Preset {
@@ -64,7 +70,10 @@ pub const PRESETS: &[Preset] = &[
         dialects: &[],
         settings: &[
             set("overflow", "arrival", "Linux sch_fq_pie.c"),
-            set_in("linux", set("memory_limit", "off", "Linux sch_fq_pie.c only counts it")),
+            fixed_in(
+                "linux",
+                set("memory_limit", "off", "Linux sch_fq_pie.c: counted, not enforced"),
+            ),
             set_in("ns3", set("overflow", "fattest", "ns-3 FqPieQueueDisc")),
             set_in("ns3", set("ecn", "true", "ns-3 FqPieQueueDisc: UseEcn")),
         ],

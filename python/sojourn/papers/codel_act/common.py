@@ -11,6 +11,8 @@ from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 FLOWS = (1, 4, 16, 64)
 AQMS = {"codel": "CoDel", "codel_act": "CoDel-ACT", "pie": "PIE"}
 KIND = {"codel": "codel@draft", "codel_act": "codel@act", "pie": "pie@ietf_draft"}
+# §II: PIE was never deactivated; it does not wait for a third of the buffer either.
+SETTINGS = {"pie": {"on_off": "false"}}
 TARGET_MS = 5.0
 RATE_BPS = 10e6
 # A frame: 1500 B of IP and 7 B of PPP (fact papers-1).
@@ -46,7 +48,7 @@ def scenario(
         settings: parameters of the AQM other than the defaults.
     """
     text = KIND[aqm]
-    if settings:
+    if settings := {**SETTINGS.get(aqm, {}), **(settings or {})}:
         text += ":" + ",".join(f"{name}={value}" for name, value in settings.items())
     return Scenario(
         name=f"codel-act-n{flows}-rtt{rtt_ms}",

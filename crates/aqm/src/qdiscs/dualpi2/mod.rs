@@ -11,6 +11,9 @@
 //! - The delay of the ramp is that of the packet in hand; lengths are those after its removal.
 //! - An arrival is accepted while an MTU fits (RFC); with a limit in packets, while fewer wait.
 //!
+//! Under overload of both queues `rfc9332` leaves the link idle at times, `linux` does not (fact
+//! qdisc-14).
+//!
 //! Deviations from Linux: random numbers are real, though the controller has the integers of Linux;
 //! packets are classified by ECN only; `l_min_len` is tested on departure, in Linux on arrival (no
 //! difference at its default of 0); packets are dropped at the head only (`drop_early` off); no

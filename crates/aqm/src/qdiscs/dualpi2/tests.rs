@@ -345,3 +345,54 @@ fn linux_drops_no_low_latency_packet_at_exactly_saturation() {
     let params = DualPi2Params::of_dialect("linux").unwrap();
     assert_eq!(fates(&params, Place::Low, 0.5), (0, 200));
 }
+
+/// A flood of ECT packets at 10 Mb/s, twenty times what the link carries: the shares of packets
+/// dropped and of the link used from 10 to 30 s.
+fn flood(dialect: &str, ecn: [Ecn; 2]) -> (f64, f64) {
+    const PACKET_NS: u64 = 1_211_200; // 1514 B
+    const WINDOW: core::ops::Range<u64> = 10_000_000_000..30_000_000_000;
+    let (mut dual, mut log, mut rng) = (dual(dialect), Log::default(), rng());
+    let (mut arrival, mut departure, mut id) = (0, 0, 0);
+    let (mut offered, mut sent, mut dropped_before) = (0, 0, 0);
+    loop {
+        let due = dual.next_timer().expect("it always has one").as_nanos();
+        let now = arrival.min(departure).min(due);
+        let (time, is_counted) = (Time::from_nanos(now), WINDOW.contains(&now));
+        if now >= WINDOW.end {
+            break;
+        } else if now == due {
+            dual.on_timer(time);
+        } else if now == arrival {
+            dual.enqueue(time, packet(id, ecn[id as usize % 2]), &mut rng, &mut log);
+            (id, arrival) = (id + 1, arrival + PACKET_NS / 20);
+            offered += u64::from(is_counted);
+        } else if dual.dequeue(time, &mut rng, &mut log).is_some() {
+            departure = now + PACKET_NS;
+            sent += u64::from(is_counted);
+        } else {
+            departure = arrival;
+        }
+        if !is_counted {
+            dropped_before = log.dropped.len();
+        }
+    }
+    let dropped = (log.dropped.len() - dropped_before) as f64 / offered as f64;
+    (dropped, (sent * PACKET_NS) as f64 / (WINDOW.end - WINDOW.start) as f64)
+}
+
+/// Fact qdisc-14.
+#[test]
+fn a_flood_into_both_queues_leaves_the_link_idle_by_the_rfc_and_not_in_linux() {
+    let (dropped, used) = flood("rfc9332", [Ecn::Ect0, Ecn::Ect1]);
+    assert_near(dropped, 0.959, 0.004);
+    assert_near(used, 0.86, 0.04);
+    for (dialect, ecn) in [
+        ("rfc9332", [Ecn::Ect0; 2]),
+        ("rfc9332", [Ecn::Ect1; 2]),
+        ("linux", [Ecn::Ect0, Ecn::Ect1]),
+    ] {
+        let (dropped, used) = flood(dialect, ecn);
+        assert_near(dropped, 0.95, 0.003);
+        assert!(used > 0.999, "{dialect}: {used}");
+    }
+}

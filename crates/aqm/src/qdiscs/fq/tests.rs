@@ -144,6 +144,16 @@ fn the_dialect_of_the_law_selects_the_flow_queues_of_that_name() {
     assert_eq!(fq_pie("@ns3"), ["fattest", "off", "true"]);
 }
 
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: `overmemory` is counted, and the packet goes on.
+#[test]
+fn the_memory_limit_of_linux_fq_pie_has_no_effect_and_is_refused() {
+    let refusal = crate::QdiscSpec::parse("fq_pie@linux:memory_limit=1MB").unwrap_err().message;
+    assert!(refusal.contains("memory_limit `1MB` has no effect in dialect linux"), "{refusal}");
+    for text in ["fq_pie@linux:memory_limit=off", "fq_pie:memory_limit=1MB", "fq_codel@linux"] {
+        assert!(crate::QdiscSpec::parse(text).is_ok(), "{text}");
+    }
+}
+
 /// Linux 6.1 sch_fq_codel.c, fq_codel_drop: `flow->cvars.count += i`.
 #[test]
 fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
