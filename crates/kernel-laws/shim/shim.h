@@ -196,7 +196,8 @@ struct sk_buff {
 	u8 ecn;
 	u8 dscp;
 	u64 flow, src_host, dst_host;
-	u32 id;
+	u32 id, hash;
+	bool l4_hash;
 	ktime_t tstamp;
 	unsigned char *end;
 	char cb[96] __attribute__((aligned(8)));

@@ -1,9 +1,10 @@
 //! Packets as they arrive at the bottleneck of a simulated scenario.
 
-use sojourn_aqm::{Ecn, Packet, Span, Time};
+use sojourn_aqm::{Ecn, Packet, Rate, Span, Time};
 use sojourn_scenario::{Scenario, Source};
 
-use crate::replay::RATE;
+/// Rate of the link.
+pub(crate) const RATE: Rate = Rate::from_bps(100_000_000);
 
 /// A packet on its way through both disciplines.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ impl Packet for TestPacket {
 }
 
 /// Packets in the order of their arrival.
-pub(crate) type Arrivals = Vec<(Time, TestPacket)>;
+pub(crate) type RecordedArrivals = Vec<(Time, TestPacket)>;
 
 /// Downloads with and without ECN, web pages, calls, and bursts that nothing slows down: the queue
 /// is never empty for long.
@@ -123,7 +124,7 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 ///
 /// # Errors
 /// What is wrong with the scenario.
-pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<Arrivals, String> {
+pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<RecordedArrivals, String> {
     let mut arrivals = Vec::new();
     for (place, flows) in [BUSY, CHANGING].into_iter().enumerate() {
         let start = Span::from_secs((seconds + 1) * place as u64);
@@ -136,7 +137,7 @@ pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<Arrivals, String> {
     Ok(arrivals)
 }
 
-fn simulate_one(aqm: &str, seconds: u64, flows: &str) -> Result<Arrivals, String> {
+fn simulate_one(aqm: &str, seconds: u64, flows: &str) -> Result<RecordedArrivals, String> {
     let text = format!(
         "name = \"kernel-laws\"\nduration = \"{seconds}s\"\n[links.bottleneck]\n\
          rate = \"{RATE}\"\ndelay = \"10ms\"\nbuffer = \"1000p\"\nqueue = \"taildrop\"\n{flows}"

@@ -2,10 +2,15 @@
 
 use sojourn_aqm::parts::idle_table::IdleTable;
 
-use crate::replay::RATE;
+use crate::arrivals::RATE;
 
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
+
+const CHOKE: &str = "`choke` computes with reals: its average, and its random gap, which the kernel's \
+                     whole numbers round (not verified)";
+
+const OPEN: &str = "open: not explained yet";
 
 /// One comparison.
 pub(crate) struct Case {
@@ -32,6 +37,7 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(choke());
     cases.extend(sfq());
     cases.extend(sfb());
+    cases.extend(cake());
     cases
 }
 
@@ -103,13 +109,13 @@ fn choke() -> Vec<Case> {
             law: "choke",
             ours: "choke:limit=1000p,min_th=83,max_th=250",
             options: options(1000, 83, 250, ""),
-            known: "",
+            known: CHOKE,
         },
         Case {
             law: "choke",
             ours: "choke:limit=300p,min_th=20,max_th=60,ecn=true",
             options: options(300, 20, 60, "ecn=1"),
-            known: "",
+            known: CHOKE,
         },
     ]
 }
@@ -123,18 +129,37 @@ fn sfq() -> Vec<Case> {
             "sfq:limit=300p,flows=20,divisor=64,quantum=3000B",
             "limit=300 flows=20 divisor=64 quantum=3000",
         ),
-        case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2"),
+        Case {
+            known: "a new hash comes with the next packet, not by a timer, and sorts what waits in the \
+                    order of the round, not of the queues' numbers (not verified)",
+            ..case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2")
+        },
     ]
 }
 
 fn sfb() -> Vec<Case> {
     vec![
         case("sfb", "sfb", "two_keys=1"),
-        case(
-            "sfb",
-            "sfb:limit=500p,rehash_interval=20s,warmup=5s",
-            "two_keys=1 limit=500 rehash_ms=20000 warmup_ms=5000",
-        ),
+        Case {
+            known: OPEN,
+            ..case(
+                "sfb",
+                "sfb:limit=500p,rehash_interval=20s,warmup=5s",
+                "two_keys=1 limit=500 rehash_ms=20000 warmup_ms=5000",
+            )
+        },
+    ]
+}
+
+fn cake() -> Vec<Case> {
+    vec![
+        Case { known: OPEN, ..case("cake", "cake", "memory=15503360") },
+        Case {
+            known: "of queues with equally many bytes the kernel's heap chooses another one to lose a \
+                    packet; from then on the queues differ (not verified)",
+            ..case("cake", "cake:limit=300000B,isolation=flows", "memory=300000 flow_mode=4")
+        },
+        Case { known: OPEN, ..case("cake", "cake:bandwidth=80mbit", "bytes_per_sec=10000000") },
     ]
 }
 

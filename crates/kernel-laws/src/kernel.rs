@@ -24,18 +24,18 @@ const HEADERS: [&str; 8] = [
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
 
 /// An unpacked kernel.
-pub(crate) struct Kernel {
+pub(crate) struct KernelSource {
     /// Such as 6.1.192.
     pub(crate) version: String,
     folder: PathBuf,
 }
 
-impl Kernel {
+impl KernelSource {
     /// Unpacks what the disciplines need, unless that was done before.
     ///
     /// # Errors
     /// One sentence that says what is missing.
-    pub(crate) fn unpack(into: &Path, laws: &[&str]) -> Result<Kernel, String> {
+    pub(crate) fn unpack(into: &Path, laws: &[&str]) -> Result<KernelSource, String> {
         let archive = newest_archive()?;
         if Command::new("cc").arg("--version").output().is_err() {
             return Err("there is no C compiler `cc`".to_owned());
@@ -56,7 +56,7 @@ impl Kernel {
         }
         let makefile = fs::read_to_string(folder.join("Makefile"))
             .map_err(|error| format!("{}: {error}", archive.display()))?;
-        let kernel = Kernel { version: version_of(&makefile), folder };
+        let kernel = KernelSource { version: version_of(&makefile), folder };
         kernel.forward(&members)?;
         Ok(kernel)
     }

@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::RecordedArrivals;
 use crate::cases::Case;
-use crate::kernel::Kernel;
-use crate::replay::{MTU_BYTES, Operations, Outcome, Outcomes, SALT, SEED};
+use crate::kernel::KernelSource;
+use crate::replay::{MTU_BYTES, Operations, Outcomes, PacketOutcome, SALT, SEED};
 use crate::report::Row;
 
 /// Of each load; both together are more than a million arrivals.
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let laws: BTreeSet<&str> = cases.iter().map(|case| case.law).collect();
     let laws: Vec<&str> = laws.into_iter().collect();
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/kernel-laws");
-    let kernel = match Kernel::unpack(&target, &laws) {
+    let kernel = match KernelSource::unpack(&target, &laws) {
         Ok(kernel) => kernel,
         Err(missing) => {
             println!("kernel-laws: skipped, for {missing}");
@@ -53,13 +53,13 @@ fn main() -> ExitCode {
 }
 
 fn compare_all(
-    kernel: &Kernel,
+    kernel: &KernelSource,
     cases: &[Case],
     seconds: u64,
     is_verbose: bool,
 ) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    let mut simulated: Option<(&str, Arrivals)> = None;
+    let mut simulated: Option<(&str, RecordedArrivals)> = None;
     for case in cases {
         if !kernel.has(case.law) {
             println!("{}: Linux {} does not have it", case.law, kernel.version);
@@ -79,9 +79,9 @@ fn compare_all(
 }
 
 fn compare(
-    kernel: &Kernel,
+    kernel: &KernelSource,
     case: &Case,
-    arrivals: &Arrivals,
+    arrivals: &RecordedArrivals,
     is_verbose: bool,
 ) -> Result<Row, String> {
     let program = kernel.compile(case.law)?;
@@ -99,7 +99,8 @@ fn compare(
 /// What both did in the operations around the first difference, for `--show`.
 fn show(ours: &Outcomes, theirs: &Outcomes) {
     let Some(&(first, ..)) = ours.symmetric_difference(theirs).next() else { return };
-    let around = (first.saturating_sub(8), 0, Outcome::Dropped)..(first + 4, 0, Outcome::Dropped);
+    let around = (first.saturating_sub(8), 0, PacketOutcome::Dropped)
+        ..(first + 4, 0, PacketOutcome::Dropped);
     for (who, outcomes) in [("ours", ours), ("the kernel's", theirs)] {
         for (operation, packet, outcome) in outcomes.range(around.clone()) {
             println!("  {who}: operation {operation}, packet {packet}: {outcome:?}");
@@ -130,15 +131,15 @@ fn row(
         known: case.known,
         arrivals,
         decisions: operations.count,
-        dropped: count(Outcome::Dropped),
-        marked: count(Outcome::Marked),
-        left: count(Outcome::Left),
+        dropped: count(PacketOutcome::Dropped),
+        marked: count(PacketOutcome::Marked),
+        left: count(PacketOutcome::Left),
         differing: differing.len(),
         first,
     }
 }
 
-fn finish(kernel: &Kernel, rows: &[Row], write: bool) -> ExitCode {
+fn finish(kernel: &KernelSource, rows: &[Row], write: bool) -> ExitCode {
     if write {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-laws.md");
         if let Err(error) = std::fs::write(&page, report::page(&kernel.version, rows)) {

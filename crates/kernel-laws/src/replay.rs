@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use sojourn_aqm::{
-    Cause, Env, Evidence, Limit, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
+    Cause, Env, Evidence, Limit, Qdisc, QdiscSpec, Rng, Sink, Stage, Time, registry,
 };
 
-use crate::arrivals::TestPacket;
+use crate::arrivals::{RATE, TestPacket};
 
-/// Rate of the link.
-pub(crate) const RATE: Rate = Rate::from_bps(100_000_000);
 /// Largest packet: Ethernet.
 pub(crate) const MTU_BYTES: u32 = 1514;
 /// Salt of flow hashing.
@@ -19,7 +17,7 @@ pub(crate) const SEED: u64 = 7;
 
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum PacketOutcome {
     Dropped,
     Marked,
     Left,
@@ -27,7 +25,7 @@ pub(crate) enum Outcome {
 
 /// Outcomes with the operation in which they happened and the number of the packet. In the order of
 /// operations; what happens in one operation has no order.
-pub(crate) type Outcomes = BTreeSet<(u32, u32, Outcome)>;
+pub(crate) type Outcomes = BTreeSet<(u32, u32, PacketOutcome)>;
 
 /// What a discipline is asked, as bytes for the kernel's program, and how often.
 #[derive(Default)]
@@ -69,10 +67,10 @@ struct Collected {
 
 impl Sink<TestPacket> for Collected {
     fn dropped(&mut self, packet: TestPacket, _: Time, _: Stage, _: Cause) {
-        self.outcomes.insert((self.operation, packet.id, Outcome::Dropped));
+        self.outcomes.insert((self.operation, packet.id, PacketOutcome::Dropped));
     }
     fn marked(&mut self, packet: &mut TestPacket, _: Time, _: Stage, _: Cause) {
-        self.outcomes.insert((self.operation, packet.id, Outcome::Marked));
+        self.outcomes.insert((self.operation, packet.id, PacketOutcome::Marked));
     }
     fn evidence(&mut self, _: Evidence<'_>) {}
 }
@@ -114,7 +112,7 @@ impl SingleLink {
         let departure = self.qdisc.dequeue(now, &mut self.rng, &mut self.collected);
         let left = departure.map(|departure| departure.packet);
         if let Some(packet) = left {
-            let outcome = (self.collected.operation, packet.id, Outcome::Left);
+            let outcome = (self.collected.operation, packet.id, PacketOutcome::Left);
             self.collected.outcomes.insert(outcome);
         }
         let busy = left.map(|packet| now + RATE.time_for(u64::from(packet.bytes)));
@@ -157,9 +155,9 @@ pub(crate) fn replay(
 pub(crate) fn read_outcomes(bytes: &[u8]) -> Outcomes {
     let word = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
     let outcome = |kind| match kind {
-        0 => Outcome::Dropped,
-        1 => Outcome::Marked,
-        2 => Outcome::Left,
+        0 => PacketOutcome::Dropped,
+        1 => PacketOutcome::Marked,
+        2 => PacketOutcome::Left,
         _ => panic!("outcome {kind} does not exist"),
     };
     let rows = bytes.chunks_exact(12);

@@ -5,10 +5,11 @@
 //! `cobalt_queue_empty`; ns-3 `CobaltQueueDisc`.
 //!
 //! Deviations from Linux and ns-3:
-//! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next signal;
-//!   Linux starts with both at 0 and so signals the second packet above target ever seen
+//! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next
+//!   signal; Linux starts with both at 0 and so signals the second packet above target ever seen
 //!   (`linux_exact` does the same; fact aqm-30).
-//! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps.
+//! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps, as here in
+//!   `linux_exact`.
 //! - BLUE may move at any time; in Linux not before one target after time zero.
 //! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
 //!
@@ -62,6 +63,61 @@ params! {
     };
 }
 
+/// 1 / sqrt(count).
+#[derive(Clone, Copy, Debug)]
+enum InverseRoot {
+    /// As a real number.
+    Exact(f64),
+    /// As 2^32-ths: a table for small counts, then one Newton step for each change (Linux 6.1
+    /// sch_cake.c, cobalt_invsqrt).
+    Newton(u32),
+}
+
+/// Linux 6.1 sch_cake.c, cobalt_cache_init: four Newton steps from the root before.
+const ROOTS: [u32; 16] = {
+    let mut roots = [u32::MAX; 16];
+    let mut count = 1;
+    while count < 16 {
+        let mut root = roots[count - 1];
+        let mut steps = 0;
+        while steps < 4 {
+            root = improved(root, count as u32);
+            steps += 1;
+        }
+        roots[count] = root;
+        count += 1;
+    }
+    roots
+};
+
+/// x (3 - count x^2) / 2 in 2^32-ths (Linux 6.1 sch_cake.c, cobalt_newton_step).
+const fn improved(root: u32, count: u32) -> u32 {
+    let square = (root as u64 * root as u64) >> 32;
+    let rest = (3u64 << 32).wrapping_sub(count as u64 * square) >> 2;
+    (rest.wrapping_mul(root as u64) >> 31) as u32
+}
+
+impl InverseRoot {
+    fn for_count(self, count: u32) -> InverseRoot {
+        match self {
+            InverseRoot::Exact(_) => InverseRoot::Exact(1.0 / libm::sqrt(f64::from(count.max(1)))),
+            InverseRoot::Newton(root) => {
+                let small = ROOTS.get(count as usize).copied();
+                InverseRoot::Newton(small.unwrap_or_else(|| improved(root, count)))
+            }
+        }
+    }
+
+    /// That part of an interval.
+    fn of(self, interval: Span) -> Span {
+        let nanos = interval.as_nanos();
+        Span::from_nanos(match self {
+            InverseRoot::Exact(root) => (nanos as f64 * root) as u64,
+            InverseRoot::Newton(root) => ((u128::from(nanos) * u128::from(root)) >> 32) as u64,
+        })
+    }
+}
+
 /// The law.
 #[derive(Clone, Debug)]
 pub struct Cobalt {
@@ -72,7 +128,7 @@ pub struct Cobalt {
     dropping: bool,
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
-    inverse_root: f64,
+    inverse_root: InverseRoot,
     /// When the next signal is due, or the next one is forgotten; with a count of 0 an interval
     /// after the last dequeue.
     drop_next: Time,
@@ -90,7 +146,7 @@ impl Cobalt {
             four_mtus: Span::ZERO,
             dropping: false,
             count: 0,
-            inverse_root: if exact { 0.0 } else { 1.0 },
+            inverse_root: if exact { InverseRoot::Newton(0) } else { InverseRoot::Exact(1.0) },
             drop_next: if exact { Time::ZERO } else { Time::NEVER },
             blue_prob: 0.0,
             blue_changed: None,
@@ -99,9 +155,10 @@ impl Cobalt {
         law
     }
 
-    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then).
-    pub(crate) fn is_at_rest(&self) -> bool {
-        self.count == 0 && self.blue_prob == 0.0
+    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then, and until
+    /// `drop_next`: Linux 6.1 sch_cake.c, cake_dequeue).
+    pub(crate) fn is_at_rest(&self, now: Time) -> bool {
+        self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }
 
     fn tune(&mut self, rate: Option<Rate>) {
@@ -111,13 +168,12 @@ impl Cobalt {
     }
 
     fn after(&self, from: Time) -> Time {
-        let nanos = self.params.interval.as_nanos() as f64 * self.inverse_root;
-        from + Span::from_nanos(nanos as u64)
+        from + self.inverse_root.of(self.params.interval)
     }
 
     fn set_count(&mut self, count: u32) {
         self.count = count;
-        self.inverse_root = 1.0 / libm::sqrt(f64::from(count.max(1)));
+        self.inverse_root = self.inverse_root.for_count(count);
     }
 
     /// BLUE moves at most once per target (Linux `cobalt_queue_full`).

@@ -157,16 +157,16 @@ fn an_empty_queue_ends_the_dropping_state_and_forgets_one_step_once_it_is_due() 
     (law.drop_next, law.dropping) = (ms(100), true);
     law.on_empty(ms(99));
     assert_eq!((var(&law, "dropping"), var(&law, "count")), (0.0, 2.0));
-    assert!(!law.is_at_rest());
+    assert!(!law.is_at_rest(ms(99)));
     law.on_empty(ms(100));
     assert_eq!(var(&law, "count"), 1.0);
     law.on_empty(ms(199));
     assert_eq!(var(&law, "count"), 1.0, "the next step is due an interval later");
     law.on_empty(ms(200));
-    assert!(law.is_at_rest());
+    assert!(!law.is_at_rest(ms(299)) && law.is_at_rest(ms(300)), "the timeout is over");
     law.on_overflow(ms(300), full_packets(9));
     (law.count, law.dropping) = (0, false);
-    assert!(!law.is_at_rest(), "BLUE is not");
+    assert!(!law.is_at_rest(ms(999)), "BLUE is not");
 }
 
 #[test]
@@ -241,4 +241,16 @@ fn the_rule_of_four_packet_times_follows_the_rate_and_is_not_in_ns3() {
     };
     assert_eq!((signals_at_30_ms("linux"), signals_at_30_ms("ns3")), (false, true));
     assert!(!signals(&mut cobalt("linux"), Span::from_millis(30), 900).is_empty());
+}
+
+/// Linux 6.1 sch_cake.c, cobalt_cache_init and cobalt_invsqrt.
+#[test]
+fn roots_are_a_table_up_to_15_and_then_newton_steps() {
+    let off = |root: u32, count: u32| f64::from(root) / 4_294_967_296.0 * f64::from(count).sqrt();
+    for (count, root) in (1..).zip(&super::ROOTS[1..]) {
+        assert!((off(*root, count) - 1.0).abs() < 1e-3, "{count}: {root}");
+    }
+    let sixteen = super::InverseRoot::Newton(super::ROOTS[15]).for_count(16);
+    let super::InverseRoot::Newton(root) = sixteen else { panic!("{sixteen:?}") };
+    assert!(root != 1 << 30 && (off(root, 16) - 1.0).abs() < 2e-3, "{root}");
 }

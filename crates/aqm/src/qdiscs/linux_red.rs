@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_gap_between_signals_is_drawn_below_the_width_over_max_p() {
         let curve = Curve { min_th: 10.0, max_th: 30.0, max_p: 0.1, weight: 1.0 };
-        let mut state = State { average: 20.0, ..State::REST };
+        let mut state = RedState { average: 20.0, ..RedState::REST };
         assert!(!state.hits(&curve, &mut Rng::scripted(0.5)), "the first one draws");
         let hits = (1..=20).find(|_| state.hits(&curve, &mut Rng::scripted(0.5)));
         assert_eq!(hits, Some(10));

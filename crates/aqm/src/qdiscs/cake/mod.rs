@@ -6,10 +6,9 @@
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
 //! Deviations from Linux:
-//! - An emptied queue leaves the lists when COBALT's count and BLUE's probability are zero; Linux
-//!   waits for `drop_next` too.
-//! - A host is known while one of its queues is listed, in Linux while it has bulk flows.
-//! - The fattest queue is found by a search, not in a heap.
+//! - The fattest queue is found by a search, not in a heap, so that of queues with equally many bytes
+//!   another may lose a packet.
+//! - A flow that takes over a queue in use does not change the hosts of that queue.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: the flow that had it may get another queue
@@ -109,23 +108,23 @@ enum Phase {
 #[derive(Debug)]
 struct Hosts {
     ways: Ways,
-    /// By place: listed queues, and how many of them are bulk.
-    counts: Vec<(u32, u32)>,
+    /// By place: queues that are bulk.
+    bulk: Vec<u32>,
     counts_for_fairness: bool,
 }
 
 impl Hosts {
     fn new(places: usize, counts_for_fairness: bool) -> Hosts {
-        Hosts { ways: Ways::new(places), counts: vec![(0, 0); places], counts_for_fairness }
+        Hosts { ways: Ways::new(places), bulk: vec![0; places], counts_for_fairness }
     }
 
     fn place(&mut self, hash: u64) -> usize {
-        self.ways.place(hash, |place| self.counts[place].0 == 0)
+        self.ways.place(hash, |place| self.bulk[place] == 0)
     }
 
     /// The number by which the quantum of a flow of this host is divided.
     fn load(&self, place: usize) -> u32 {
-        if self.counts_for_fairness { self.counts[place].1 } else { 0 }
+        if self.counts_for_fairness { self.bulk[place] } else { 0 }
     }
 }
 
@@ -164,17 +163,16 @@ impl<P: Packet> CakeQueues<P> {
             queue.source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
             queue.destination =
                 self.destinations.place(splitmix(packet.dst_host() ^ destination_salt));
-            self.sources.counts[queue.source].0 += 1;
-            self.destinations.counts[queue.destination].0 += 1;
         }
         index as u32
     }
 
-    /// A flow's share of the quantum, rounded at random so that its mean is exact (fact qdisc-11).
+    /// A flow's share of the quantum, rounded at random (Linux 6.1 sch_cake.c, cake_get_flow_quantum;
+    /// fact qdisc-11).
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
         let QueueState { source, destination, .. } = self.states[index as usize];
         let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
-        (self.quantum as f64 / f64::from(load) + rng.uniform()) as i64 // rounded down
+        ((self.quantum * u64::from(65_535 / load) + (rng.next_u64() >> 48)) >> 16) as i64
     }
 
     fn set_phase(&mut self, index: u32, phase: Phase) {
@@ -184,9 +182,7 @@ impl<P: Packet> CakeQueues<P> {
             return;
         }
         let QueueState { source, destination, .. } = *queue;
-        for (_, bulk) in
-            [&mut self.sources.counts[source], &mut self.destinations.counts[destination]]
-        {
+        for bulk in [&mut self.sources.bulk[source], &mut self.destinations.bulk[destination]] {
             *bulk += u32::from(phase == Phase::Bulk);
             *bulk -= u32::from(was == Phase::Bulk);
         }
@@ -226,16 +222,13 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     /// A queue was found empty.
-    fn retire(&mut self, index: u32) {
-        if !self.flows.law(index).is_at_rest() {
+    fn retire(&mut self, now: Time, index: u32) {
+        if !self.flows.law(index).is_at_rest(now) {
             self.set_phase(index, Phase::Decaying);
             return self.lists.move_to(List::Decaying, index);
         }
         self.set_phase(index, Phase::Idle);
         self.lists.remove(index);
-        let QueueState { source, destination, .. } = self.states[index as usize];
-        self.sources.counts[source].0 -= 1;
-        self.destinations.counts[destination].0 -= 1;
     }
 
     fn is_over_limit(&self) -> bool {
@@ -280,8 +273,10 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         if self.held.is_some() {
             return None;
         }
-        let mut next = self.next(true);
-        while let Some((list, index)) = next {
+        let mut is_first = true;
+        while self.flows.total().packets > 0 {
+            let (_, index) = self.next(is_first).expect("a queue that holds packets is listed");
+            is_first = false;
             let queue = &self.states[index as usize];
             if queue.credits <= 0 && queue.phase != Phase::Decaying {
                 self.step_back(index, rng);
@@ -290,12 +285,8 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
                 self.shaper.charge(bytes);
                 return self.flows.pop(index);
             } else {
-                self.retire(index);
+                self.retire(now, index);
             }
-            // Only decaying queues are left: they wait for the next call.
-            next = self
-                .next(false)
-                .filter(|&(next, _)| (list, next) != (List::Decaying, List::Decaying));
         }
         None
     }

@@ -94,27 +94,28 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
 }
 
 /// Linux 6.1 sch_cake.c, cake_dequeue: COBALT of an empty queue decays at each visit of the
-/// scheduler.
+/// scheduler, which comes only while packets wait.
 #[test]
 fn an_empty_queue_decays_one_step_at_each_visit() {
     let mut cake = cake(&[]);
     let mut rng = rng();
-    let packet = Addressed { flow: 1, source: 1 };
+    let packet = |flow| Addressed { flow, source: flow };
     let mut log = Drops::default();
     for t in 0..400 {
-        (0..2).for_each(|_| cake.enqueue(ms(t), packet, &mut rng, &mut log));
+        (0..2).for_each(|_| cake.enqueue(ms(t), packet(1), &mut rng, &mut log));
         cake.dequeue(ms(t), &mut rng, &mut log);
     }
+    let busy = cake.place(&packet(1)) as usize;
     let now = |n: u64| ms(2_000 + 1_000 * n);
     while cake.dequeue(now(0), &mut rng, &mut log).is_some() {}
-    assert!(cake.lists.head(List::Decaying).is_some(), "its count is not zero yet");
+    assert_eq!(cake.states[busy].phase, Phase::Bulk, "nobody has looked");
     let visits = (1..).find(|&n| {
+        cake.enqueue(now(n), packet(2), &mut rng, &mut log);
         cake.dequeue(now(n), &mut rng, &mut log);
-        cake.lists.head(List::Decaying).is_none()
+        cake.states[busy].phase == Phase::Idle
     });
     assert!(visits.unwrap() > 1, "one step at a time");
-    assert!(cake.states.iter().all(|queue| queue.phase == Phase::Idle));
-    assert!(cake.sources.counts.iter().all(|&count| count == (0, 0)));
+    assert_eq!(cake.sources.bulk[cake.states[busy].source], 0);
 }
 
 #[test]
@@ -136,6 +137,17 @@ fn the_shaper_sends_at_its_rate_and_gives_the_time_of_the_next_packet() {
     assert_eq!((sent, log.0.len()), (100, 0));
 }
 
+/// Linux 6.1 sch_cake.c, cake_get_flow_quantum: 1514 * 65535 and 16 random bits, over 65536.
+#[test]
+fn the_share_of_a_flow_alone_is_now_and_then_one_byte_less() {
+    let cake = cake(&[]);
+    let mut rng = rng();
+    let shares: std::vec::Vec<i64> = (0..10_000).map(|_| cake.share(0, &mut rng)).collect();
+    assert!(shares.iter().all(|share| [1513, 1514].contains(share)));
+    let less = shares.iter().filter(|&&share| share == 1513).count();
+    assert_near(less as f64 / 1e4, 1514.0 / 65_536.0, 0.005);
+}
+
 /// Linux 6.1 sch_cake.c, cake_drop: from the head of the fattest queue, with cobalt_queue_full.
 #[test]
 fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
@@ -146,7 +158,7 @@ fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
         cake.enqueue(ms(0), Addressed { flow: 1, source: 1 }, &mut rng, &mut log);
     });
     assert_eq!(log.0, [Cause::Overflow; 5]);
-    assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest()));
+    assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest(ms(0))));
 }
 
 /// Linux 6.1 sch_cake.c, cake_enqueue: time in which nothing waited is not saved up, and an arrival

@@ -20,7 +20,7 @@ impl Ways {
         Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
-    /// The place of a hash: its own, a free one of its set, or, where all eight are in use, the one
+    /// The place of a hash: the one it had last, a free one of its set, or, where all eight are in use, the one
     /// it falls on (Linux 6.1 sch_cake.c, cake_hash).
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
         let places = self.sets.len() * WAYS;
@@ -28,7 +28,7 @@ impl Ways {
         let (first, start) = (direct - direct % WAYS, direct % WAYS);
         let hashes = &mut self.sets[direct / WAYS];
         let mut ways = (start..start + WAYS).map(|way| way % WAYS);
-        if let Some(own) = ways.clone().find(|&way| hashes[way] == hash && !is_free(first + way)) {
+        if let Some(own) = ways.clone().find(|&way| hashes[way] == hash) {
             return first + own;
         }
         let way = ways.find(|&way| is_free(first + way)).unwrap_or(start);
@@ -54,6 +54,16 @@ mod tests {
         }
         let ninth = ways.place(same_set(8), |place| !used[place]);
         assert!(used[ninth]);
+    }
+
+    /// Linux 6.1 sch_cake.c, cake_hash: tags are searched before free queues, used or not.
+    #[test]
+    fn a_hash_gets_the_place_back_that_it_had_last() {
+        let mut ways = Ways::new(8);
+        let first = ways.place(77, |_| true);
+        let second = ways.place(78, |place| place != first);
+        assert_ne!(first, second);
+        assert_eq!(ways.place(78, |_| true), second);
     }
 
     #[test]

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cake.h"
+#include "net/sched/sch_cake.c"
+#include "law.h"
+
+struct Qdisc_ops *shim_ops(void) { return &cake_qdisc_ops; }
+
+struct nlattr *shim_options(void)
+{
+	u64 rate = shim_arg("bytes_per_sec", 0);
+	u32 modes[] = { CAKE_DIFFSERV_BESTEFFORT, shim_arg("flow_mode", CAKE_FLOW_TRIPLE) };
+
+	shim_attribute(TCA_CAKE_DIFFSERV_MODE, &modes[0], sizeof(u32));
+	shim_attribute(TCA_CAKE_FLOW_MODE, &modes[1], sizeof(u32));
+	if (rate)
+		shim_attribute(TCA_CAKE_BASE_RATE64, &rate, sizeof(rate));
+	shim_u32(TCA_CAKE_RTT, "rtt_us");
+	shim_u32(TCA_CAKE_TARGET, "target_us");
+	shim_u32(TCA_CAKE_MEMORY, "memory");
+	return SHIM_SOME;
+}
