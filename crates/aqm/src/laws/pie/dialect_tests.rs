@@ -548,8 +548,8 @@ fn linux_starts_the_next_measurement_at_a_backlog_of_exactly_the_threshold() {
         let head = Head { bytes: size, ecn: Ecn::NotEct, enqueued: ms(at) };
         pie.on_dequeue(ms(at), head, bytes(backlog));
     };
-    // Measurements of 16384 B in 16 ms, which is 16/256 bytes per tick of 64 ns, and in 32 ms, 8/256;
-    // the second begins where the first ends, and counts for an eighth.
+    // Measurements of 16384 B in 16 ms, which is 16/256 bytes per tick of 64 ns, and in 32 ms,
+    // 8/256; the second begins where the first ends, and counts for an eighth.
     leave(&mut pie, 0, 8_192, 40_000);
     leave(&mut pie, 16, 8_192, 16_384);
     leave(&mut pie, 48, 16_384, 16_384);
