@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from sojourn.comparing.diff import Difference
 
-SHORT = {"duration": "8s"}
+SHORT = {"duration": "8s", "warmup": "0s"}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,17 @@ def test_signals_survive_the_disk(tmp_path) -> None:
 
 def test_the_command_saves_numbers_and_a_picture(command) -> None:
     done = command(
-        "diff", "pie", "codel", "traffic-mix", "--set", "duration=5s", "--out", "out", "--json"
+        "diff",
+        "pie",
+        "codel",
+        "traffic-mix",
+        "--set",
+        "warmup=0s",
+        "--set",
+        "duration=5s",
+        "--out",
+        "out",
+        "--json",
     )
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)

@@ -12,7 +12,12 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tables.md").read_text()
 # Runs that together have every metric: voice, files, marks, random loss, a wireless LAN.
 RUNS = {
-    "traffic-mix": {"record.flows": True, "record.bins": "1s", "record.latency": True},
+    "traffic-mix": {
+        "record.flows": True,
+        "record.bins": "1s",
+        "record.latency": True,
+        "flows.0.ecn": True,
+    },
     "wlan": {},
     "dumbbell-cubic": {"links.bottleneck.loss": {"kind": "bernoulli", "rate": 0.001}},
 }

@@ -17,6 +17,7 @@ RECORD = {
     "record.bins": "1s",
     "flows.0.cc": "bbr",  # a control with state variables, so that every table has rows
     "duration": "3s",
+    "warmup": "0s",
 }
 
 
