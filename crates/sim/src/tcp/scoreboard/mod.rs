@@ -360,6 +360,13 @@ impl Scoreboard {
         self.sacked = self.sacked.saturating_sub(acked.saturating_sub(1));
     }
 
+    /// No duplicate of the present acknowledgement number has arrived (Linux
+    /// `tcp_reset_reno_sack`).
+    pub(crate) fn reset_duplicates(&mut self) {
+        debug_assert!(!self.sack, "with SACK the blocks report arrivals");
+        self.sacked = 0;
+    }
+
     /// Duplicates count segments above a hole, so there are at most as many as outstanding segments
     /// that are not lost (Linux `tcp_limit_reno_sacked`).
     fn limit_duplicates(&mut self) {
