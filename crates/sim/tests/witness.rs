@@ -14,7 +14,7 @@ const SECONDS: u64 = 60;
 
 /// Numbers of one run.
 #[derive(Debug)]
-struct Outcome {
+struct WitnessCell {
     drop_share: f64,
     utilisation: f64,
     goodput_mbps: f64,
@@ -29,14 +29,18 @@ struct Band {
 }
 
 /// A line of the record: queue, flows, stack, simulator, drops, packets, utilisation, goodput.
-fn witness(record: &str, queue: &str, flows: u32, stack: &str) -> Outcome {
+fn witness(record: &str, queue: &str, flows: u32, stack: &str) -> WitnessCell {
     let flows = flows.to_string();
     let mut rows = record.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let row = rows
         .find(|row| row.len() == 8 && row[..3] == [queue, flows.as_str(), stack])
         .unwrap_or_else(|| panic!("no witness of {queue} {flows} {stack}"));
     let number = |at: usize| row[at].parse::<f64>().expect("a number");
-    Outcome { drop_share: number(4) / number(5), utilisation: number(6), goodput_mbps: number(7) }
+    WitnessCell {
+        drop_share: number(4) / number(5),
+        utilisation: number(6),
+        goodput_mbps: number(7),
+    }
 }
 
 /// The stack of the record that is nearest to a profile, and the band. Where ns-2 has the stack the
@@ -68,16 +72,16 @@ fn dumbbell(queue: &str, flows: u32, profile: &Profile) -> Resolved {
     scenario(SECONDS, vec![link("b", queue, 200_000)], vec![bulk])
 }
 
-fn measured(plan: &Resolved) -> Outcome {
+fn measured(plan: &Resolved) -> WitnessCell {
     let run = run(plan);
-    Outcome {
+    WitnessCell {
         drop_share: metric(&run, Scope::Queue, "b", "drop_rate"),
         utilisation: metric(&run, Scope::Queue, "b", "utilisation"),
         goodput_mbps: metric(&run, Scope::Class, "bulk", "goodput") / 1e6,
     }
 }
 
-fn agrees(ours: &Outcome, theirs: &Outcome, band: &Band) -> bool {
+fn agrees(ours: &WitnessCell, theirs: &WitnessCell, band: &Band) -> bool {
     let (low, high) = (theirs.drop_share / band.drop_factor, theirs.drop_share * band.drop_factor);
     let drops = (low - band.drop_share..=high + band.drop_share).contains(&ours.drop_share);
     let utilisation = (ours.utilisation - theirs.utilisation).abs() <= band.of_link;
