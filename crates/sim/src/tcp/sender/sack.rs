@@ -83,7 +83,7 @@ impl Sender {
 
     /// Without SACK, a duplicate acknowledgement means that some segment has arrived (Linux
     /// `tcp_add_reno_sack`). More duplicates than segments can have arrived mean reordering. After
-    /// a timeout they may answer retransmissions that the receiver did not need and count for nothing
+    /// a timeout they may answer retransmissions that the receiver did not need, and do not count
     /// (RFC 6582 §4; ns-2 `NewRenoTcpAgent::recv`; ns-3 `TcpSocketBase::DupAck`), except in F-RTO
     /// if they answer new data (Linux `tcp_process_loss`).
     pub(super) fn count_duplicate_ack(&mut self, delivery: &mut Delivery) {
