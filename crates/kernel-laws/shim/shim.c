@@ -26,7 +26,7 @@ static u32 operation;
 static u64 state[4];
 static const char *const *args;
 
-/* --- chance: xoshiro256++ (Blackman and Vigna, public domain), seeded as crates/aqm/src/rng.rs --- */
+/* --- xoshiro256++ (Blackman and Vigna, public domain), seeded as crates/aqm/src/rng.rs --- */
 static u64 splitmix(u64 x)
 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -203,7 +203,11 @@ struct sk_buff {
 	char cb[96] __attribute__((aligned(8)));
 };
 struct sk_buff_head { struct sk_buff *next, *prev; u32 qlen; };
-struct qdisc_skb_cb { u32 pkt_len; u16 slave, tc_classid; unsigned char data[64] __attribute__((aligned(8))); };
+struct qdisc_skb_cb {
+	u32 pkt_len;
+	u16 slave, tc_classid;
+	unsigned char data[64] __attribute__((aligned(8)));
+};
 static inline struct qdisc_skb_cb *qdisc_skb_cb(const struct sk_buff *skb)
 {
 	return (struct qdisc_skb_cb *)skb->cb;
@@ -236,7 +240,10 @@ static inline int INET_ECN_set_ce(struct sk_buff *skb)
 u64 shim_hash(u64 flow, u64 salt);
 extern u64 shim_salt;
 /* The queue that our flow queues choose: there the upper bits of the hash count ... */
-static inline u32 skb_get_hash(struct sk_buff *skb) { return shim_hash(skb->flow, shim_salt) >> 32; }
+static inline u32 skb_get_hash(struct sk_buff *skb)
+{
+	return shim_hash(skb->flow, shim_salt) >> 32;
+}
 /* ... and here the lower ones. */
 static inline u32 skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *key)
 {
@@ -375,7 +382,10 @@ struct Qdisc {
 	struct gnet_stats_queue qstats;
 	void *priv;
 };
-struct qdisc_walker { int stop, skip, count; int (*fn)(struct Qdisc *, unsigned long, struct qdisc_walker *); };
+struct qdisc_walker {
+	int stop, skip, count;
+	int (*fn)(struct Qdisc *, unsigned long, struct qdisc_walker *);
+};
 struct tcf_proto { int unused; };
 struct tcf_block { int unused; };
 struct tcf_qevent { int unused; };

@@ -119,8 +119,8 @@ start = "0s..1s"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 "#;
 
-/// What arrives at a bottleneck that `aqm` manages: that many seconds of a busy link, then as many of
-/// one whose load changes.
+/// What arrives at a bottleneck that `aqm` manages: that many seconds of a busy link, then as many
+/// of one whose load changes.
 ///
 /// # Errors
 /// What is wrong with the scenario.

@@ -7,8 +7,8 @@ use crate::arrivals::RATE;
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
 
-const CHOKE: &str = "`choke` computes with reals: its average, and its random gap, which the kernel's \
-                     whole numbers round (not verified)";
+const CHOKE: &str = "`choke` computes with reals: its average, and its random gap, which the \
+                     kernel's whole numbers round (not verified)";
 
 const OPEN: &str = "open: not explained yet";
 
@@ -130,8 +130,8 @@ fn sfq() -> Vec<Case> {
             "limit=300 flows=20 divisor=64 quantum=3000",
         ),
         Case {
-            known: "a new hash comes with the next packet, not by a timer, and sorts what waits in the \
-                    order of the round, not of the queues' numbers (not verified)",
+            known: "a new hash comes with the next packet, not by a timer, and sorts what waits in \
+                    the order of the round, not of the queues' numbers (not verified)",
             ..case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2")
         },
     ]
@@ -155,8 +155,8 @@ fn cake() -> Vec<Case> {
     vec![
         Case { known: OPEN, ..case("cake", "cake", "memory=15503360") },
         Case {
-            known: "of queues with equally many bytes the kernel's heap chooses another one to lose a \
-                    packet; from then on the queues differ (not verified)",
+            known: "of queues with equally many bytes the kernel's heap chooses another one to \
+                    lose a packet; from then on the queues differ (not verified)",
             ..case("cake", "cake:limit=300000B,isolation=flows", "memory=300000 flow_mode=4")
         },
         Case { known: OPEN, ..case("cake", "cake:bandwidth=80mbit", "bytes_per_sec=10000000") },

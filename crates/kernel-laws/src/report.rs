@@ -59,12 +59,13 @@ The functions of the kernel's queueing disciplines, compiled unmodified from Deb
 `linux-source`, and ours get the same arrivals, the same requests for departures and the same random
 numbers. Every drop, mark and departure is compared: the same packet in the same operation.
 
-The arrivals are those of a simulated link of 100 Mbit/s under the same discipline: 16 downloads, half
-of them with ECN, 40 users who fetch files, 30 calls, and bursts of datagrams. A decision is the answer
-to an arrival or to a request for a packet. Outside of this test are what surrounds the disciplines in
-the kernel: segmentation offload, the bypass of an empty queue, netlink, and hashing, for which flows
-get the queues that our hash gives them. Time is counted at 250 jiffies per second.
+The arrivals are those of a simulated link of 100 Mbit/s under the same discipline: 16 downloads,
+half of them with ECN, 40 users who fetch files, 30 calls, and bursts of datagrams. A decision is
+the answer to an arrival or to a request for a packet. Not tested is what surrounds the disciplines
+in the kernel: segmentation offload, the bypass of an empty queue, netlink, and hashing, for which
+flows get the queues that our hash gives them. Time is counted at 250 jiffies per second. Linux 6.1
+has no `sch_dualpi2.c`, so DualPI2 is not judged.
 
-`make test-kernel-laws` repeats it; [crates/kernel-laws](../crates/kernel-laws/README.md) says how it
-works.
+`make test-kernel-laws` repeats it; [crates/kernel-laws](../crates/kernel-laws/README.md) says how
+it works.
 ";

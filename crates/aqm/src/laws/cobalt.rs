@@ -155,8 +155,8 @@ impl Cobalt {
         law
     }
 
-    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then, and until
-    /// `drop_next`: Linux 6.1 sch_cake.c, cake_dequeue).
+    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then, and
+    /// until `drop_next`: Linux 6.1 sch_cake.c, cake_dequeue).
     pub(crate) fn is_at_rest(&self, now: Time) -> bool {
         self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }

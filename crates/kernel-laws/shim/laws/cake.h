@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What sch_cake.c needs beside shim.h. It reads headers only to filter acknowledgements, to wash DSCPs
- * and to split segments, which are off: nothing that reads a header is ever called.
+ * What sch_cake.c needs beside shim.h. It reads headers only to filter acknowledgements, to wash
+ * DSCPs and to split segments, which are off: nothing that reads a header is ever called.
  */
 #ifndef SOJOURN_CAKE_H
 #define SOJOURN_CAKE_H
@@ -82,7 +82,8 @@ struct cake_flow_keys {
 };
 #define flow_keys cake_flow_keys
 #define skb_flow_dissect_flow_keys shim_dissect
-static inline bool shim_dissect(const struct sk_buff *skb, struct cake_flow_keys *keys, unsigned flags)
+static inline bool shim_dissect(const struct sk_buff *skb, struct cake_flow_keys *keys,
+				unsigned flags)
 {
 	(void)flags;
 	*keys = (struct cake_flow_keys){ .control = { FLOW_DISSECTOR_KEY_IPV4_ADDRS }, .flow = skb->flow };
@@ -92,7 +93,7 @@ static inline bool shim_dissect(const struct sk_buff *skb, struct cake_flow_keys
 	return true;
 }
 
-/* Our places are the upper bits of a hash of 64 bits, those of the kernel the lower bits of one of 32:
+/* Our places are the upper bits of a hash of 64 bits, the kernel's the lower bits of one of 32:
  * turned, so that both name the same place. */
 static inline u32 shim_place(u64 hash)
 {
@@ -101,7 +102,8 @@ static inline u32 shim_place(u64 hash)
 static inline u32 flow_hash_from_keys(struct cake_flow_keys *keys)
 {
 	u64 salt = keys->ports.ports ? 0 : keys->addrs.v4addrs.src ? 1 : 2;
-	u64 number = keys->ports.ports ? keys->flow : keys->addrs.v4addrs.src + keys->addrs.v4addrs.dst - 1;
+	u64 hosts = keys->addrs.v4addrs.src + keys->addrs.v4addrs.dst - 1;
+	u64 number = keys->ports.ports ? keys->flow : hosts;
 
 	return shim_place(shim_hash(number, shim_hash(shim_salt, salt)));
 }

@@ -76,9 +76,15 @@ impl CwndReduction {
                 halving.on_ack(ack.in_flight, ack.min_cwnd, window);
             }
             CwndReduction::Pipe(pipe) => pipe.on_ack(ack.advanced),
-            // RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the new head at once.
-            CwndReduction::AtOnce { due } => *due |= ack.advanced && !ack.safe,
-            CwndReduction::Proportional { .. } | CwndReduction::LeftToControl => {}
+            // RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the new head at once, and
+            // what it acknowledges beyond that hole and the duplicates deflates the window.
+            CwndReduction::AtOnce { due } if ack.advanced && !ack.safe => {
+                *due = true;
+                window.cwnd = window.cwnd.saturating_sub(ack.delivered.saturating_sub(1)).max(1);
+            }
+            CwndReduction::Proportional { .. }
+            | CwndReduction::LeftToControl
+            | CwndReduction::AtOnce { .. } => {}
         }
     }
 
@@ -102,6 +108,11 @@ impl CwndReduction {
             | CwndReduction::Halving(_)
             | CwndReduction::LeftToControl => room,
         }
+    }
+
+    /// Whether the window came down at the start, as in RFC 6582.
+    pub(crate) fn is_at_once(&self) -> bool {
+        matches!(self, CwndReduction::AtOnce { .. })
     }
 
     /// The window after the reduction.

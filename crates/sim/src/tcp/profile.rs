@@ -139,9 +139,18 @@ pub struct Profile {
     pub slow_start_per_ack: u32,
     /// Most packets that one acknowledgement counts for in congestion avoidance.
     pub avoidance_per_ack: u32,
+    /// Only the first partial acknowledgement of a recovery restarts the retransmission timer, so
+    /// that many losses end in a timeout instead of a repair of one per round trip (RFC 6582 §4,
+    /// the Impatient variant; ns-2 `newreno_changes1_`; ns-3 `m_isFirstPartialAck`).
+    pub impatient: bool,
+    /// A timeout in a recovery reduces the threshold once more (RFC 5681 §3.1, since the timer has
+    /// not resent the segment before; ns-2 `TcpAgent::timeout`; ns-3 `ReTxTimeout`). Linux
+    /// `tcp_enter_loss` does not.
+    pub reduces_again: bool,
     /// How window growth differed in old kernels.
     pub growth: OldGrowth,
-    /// Whether reductions start from the packets in flight (RFC 5681 §3.1) instead of the window.
+    /// Whether reductions start from the packets in flight instead of the window: those sent and
+    /// neither acknowledged nor reported by a duplicate (ns-3 `TcpSocketBase::BytesInFlight`).
     pub reduce_in_flight: bool,
     /// Whether the window grows only while it is used (RFC 2861).
     pub validation: bool,
@@ -221,6 +230,8 @@ pub const LINUX: Profile = Profile {
     on_mark: Style::Proportional,
     slow_start_per_ack: EACH,
     avoidance_per_ack: EACH,
+    impatient: false,
+    reduces_again: false,
     growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
     validation: true,
@@ -277,6 +288,8 @@ pub const NEWRENO: Profile = Profile {
     on_mark: Style::AtOnce,
     slow_start_per_ack: 1,
     avoidance_per_ack: 1,
+    impatient: true,
+    reduces_again: true,
     validation: false,
     tail_probes: false,
     undo: false,
@@ -299,6 +312,8 @@ pub const SACK: Profile = Profile {
     doc: "ns-2.35 Sack1: a pipe count, no lost retransmissions found, timeout of 200 ms or more",
     sack: true,
     recovery: Style::Pipe,
+    impatient: false,
+    reduces_again: false,
     ..NEWRENO
 };
 

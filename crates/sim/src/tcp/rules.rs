@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 34] = [
+pub const RULES: [ProfileRule; 36] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -68,6 +68,16 @@ pub const RULES: [ProfileRule; 34] = [
     rule("limited transmit", |p| yes(p.limited_transmit), "new data on two duplicates (RFC 3042)"),
     rule("early retransmit", |p| yes(p.early_retransmit), "fewer duplicates at the end (RFC 5827)"),
     rule("tail loss probes", |p| yes(p.tail_probes), "RFC 8985 §7"),
+    rule(
+        "impatient",
+        |p| yes(p.impatient),
+        "only the first partial ACK of a recovery restarts the timer (RFC 6582 §4)",
+    ),
+    rule(
+        "reduction at a timeout",
+        |p| if p.reduces_again { "also in a recovery" } else { "not in a recovery" }.to_owned(),
+        "whether a timeout in a recovery lowers the threshold again (RFC 5681 §3.1)",
+    ),
     rule("reduction from", |p| reduced(p.reduce_in_flight), "what a reduction multiplies"),
     rule("reduction after a loss", |p| style(p.recovery), "how the window gets to its new size"),
     rule("reduction after a mark", |p| style(p.on_mark), "the same after an ECN echo"),
@@ -233,6 +243,8 @@ mod tests {
             on_mark: _,
             slow_start_per_ack: _,
             avoidance_per_ack: _,
+            impatient: _,
+            reduces_again: _,
             growth: _,
             reduce_in_flight: _,
             validation: _,

@@ -13,18 +13,18 @@
 //! - The optional longer first spacing of data centres (§4.5) is not offered.
 //!
 //! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton
-//! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`; an
-//! overload of flow queues does not raise `count`. `linux` follows all of these.
+//! step; time is in nanoseconds, not in ticks of 1024; the test of `first_above` is `>=`, not `>`;
+//! an overload of flow queues does not raise `count`. `linux` follows all of these.
 //!
 //! Deviations of `rfc8289` from ns-3 `CoDelQueueDisc`: as from Linux (ns-3 has the same Newton step
 //! and the same `>`); the MTU test is `<=` as in the RFC, not `<`, and counts all that waits for
-//! the link, not the flow queue alone; finding the queue empty clears `first_above`; after a mark the
-//! next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3` follows
-//! all of these.
+//! the link, not the flow queue alone; finding the queue empty clears `first_above`; after a mark
+//! the next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3`
+//! follows all of these.
 //!
 //! `linux` is that of Linux 6.1.192. Kernels before mainline commit 815980fe6dbb (March 2026) leave
-//! `first_above` where the queue is found empty. Later mainline caps the drops of one dequeue at 256;
-//! only the constant of that cap was read, not its rule, and 6.1.192 has none.
+//! `first_above` where the queue is found empty. Later mainline caps the drops of one dequeue at
+//! 256; only the constant of that cap was read, not its rule, and 6.1.192 has none.
 //!
 //! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
 //! count - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered.

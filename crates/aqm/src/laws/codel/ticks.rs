@@ -255,8 +255,8 @@ impl TickCoDel {
     }
 
     /// Linux 6.1.192 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state
-    /// and clears `first_above`. ns-3 `CoDelQueueDisc::DoDequeue` clears it only where drops emptied
-    /// the queue within the call.
+    /// and clears `first_above`. ns-3 `CoDelQueueDisc::DoDequeue` clears it only where drops
+    /// emptied the queue within the call.
     pub(super) fn on_empty(&mut self) {
         if self.build == Build::Linux || self.phase != Phase::Resting {
             self.first_above = Ticks::ZERO;

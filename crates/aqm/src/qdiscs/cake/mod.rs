@@ -6,8 +6,8 @@
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
 //! Deviations from Linux:
-//! - The fattest queue is found by a search, not in a heap, so that of queues with equally many bytes
-//!   another may lose a packet.
+//! - The fattest queue is found by a search, not in a heap, so that of queues with equally many
+//!   bytes another may lose a packet.
 //! - A flow that takes over a queue in use does not change the hosts of that queue.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
@@ -167,8 +167,8 @@ impl<P: Packet> CakeQueues<P> {
         index as u32
     }
 
-    /// A flow's share of the quantum, rounded at random (Linux 6.1 sch_cake.c, cake_get_flow_quantum;
-    /// fact qdisc-11).
+    /// A flow's share of the quantum, rounded at random (Linux 6.1 sch_cake.c,
+    /// cake_get_flow_quantum; fact qdisc-11).
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
         let QueueState { source, destination, .. } = self.states[index as usize];
         let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);

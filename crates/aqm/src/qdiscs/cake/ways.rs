@@ -20,8 +20,8 @@ impl Ways {
         Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
-    /// The place of a hash: the one it had last, a free one of its set, or, where all eight are in use, the one
-    /// it falls on (Linux 6.1 sch_cake.c, cake_hash).
+    /// The place of a hash: the one it had last, a free one of its set, or, where all eight are in
+    /// use, the one it falls on (Linux 6.1 sch_cake.c, cake_hash).
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
         let places = self.sets.len() * WAYS;
         let direct = ((u128::from(hash) * places as u128) >> 64) as usize;

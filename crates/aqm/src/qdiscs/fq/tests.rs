@@ -76,7 +76,8 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// RFC 8290 §4.1 drops half of the packets, here rounded up, Linux `fq_codel_drop` half of the bytes.
+/// RFC 8290 §4.1 drops half of the packets, here rounded up, Linux `fq_codel_drop` half of the
+/// bytes.
 #[test]
 fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     let lost = |shed: &str| {
@@ -100,7 +101,8 @@ fn half_of_an_odd_number_of_bytes_is_rounded_down() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), [1]);
 }
 
-/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is fattest.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is
+/// fattest.
 #[test]
 fn with_overflow_arrival_the_arrival_is_dropped() {
     let mut fq = fq(&[("limit", "5p"), ("overflow", "arrival")]);

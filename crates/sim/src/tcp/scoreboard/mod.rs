@@ -9,6 +9,7 @@
 //! the order of sending, one over first transmissions and one over retransmissions, which only move
 //! forward.
 
+mod duplicates;
 mod losses;
 
 pub(crate) use losses::Marked;
@@ -350,31 +351,6 @@ impl Scoreboard {
             self.last_rtt = now.since(sent);
             self.newest = self.newest.max(transmission);
         }
-    }
-
-    /// Without SACK, segments acknowledged now were counted as duplicates before: they are not
-    /// delivered a second time (Linux `tcp_remove_reno_sacks`).
-    fn forget_duplicates(&mut self, delivery: &mut Delivery) {
-        let acked = delivery.packets;
-        delivery.packets = acked.saturating_sub(self.sacked).max(1);
-        self.sacked = self.sacked.saturating_sub(acked.saturating_sub(1));
-    }
-
-    /// Duplicates count segments above a hole, so there are at most as many as outstanding segments
-    /// that are not lost (Linux `tcp_limit_reno_sacked`).
-    fn limit_duplicates(&mut self) {
-        if !self.sack {
-            self.sacked = self.sacked.min(self.outstanding().saturating_sub(self.lost.max(1)));
-        }
-    }
-
-    /// Counts a duplicate acknowledgement of a connection without SACK. False if there were more
-    /// duplicates than segments that can have arrived.
-    pub(crate) fn count_duplicate(&mut self) -> bool {
-        debug_assert!(!self.sack, "with SACK the blocks report arrivals");
-        let possible = self.sacked + self.lost.max(1) < self.outstanding();
-        self.sacked += u32::from(possible);
-        possible
     }
 
     /// The `n`-th highest SACKed segment, counting from one.

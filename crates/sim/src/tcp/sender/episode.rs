@@ -49,6 +49,10 @@ pub(super) struct Episode {
     pub(super) reduction: CwndReduction,
     /// What an undo would restore.
     pub(super) undo: Option<UndoRecord>,
+    /// A partial acknowledgement has arrived.
+    partially_acknowledged: bool,
+    /// The last acknowledgement leaves the retransmission timer as it is.
+    pub(super) keeps_timer: bool,
     /// When the first retransmission of the episode was sent (Linux `retrans_stamp`).
     pub(super) first_retransmission: Time,
 }
@@ -60,6 +64,8 @@ impl Default for Episode {
             recovery_point: 0,
             reduction: CwndReduction::AtOnce { due: false },
             undo: None,
+            partially_acknowledged: false,
+            keeps_timer: false,
             first_retransmission: Time::NEVER,
         }
     }
@@ -99,6 +105,10 @@ impl Sender {
                 self.end_reduction();
                 self.reordering.end_recovery();
             }
+            // RFC 6582 §3.2 step 3: the full acknowledgement sets the window.
+            State::Recovery if una == point && self.episode.reduction.is_at_once() => {
+                self.window.cwnd = self.window.ssthresh;
+            }
             State::Cwr if una > point => self.end_reduction(),
             State::Loss if repaired => {
                 self.episode.state = State::Open;
@@ -112,6 +122,15 @@ impl Sender {
     fn end_reduction(&mut self) {
         self.window.cwnd = self.episode.reduction.final_cwnd(&self.window);
         self.episode.state = State::Open;
+    }
+
+    /// Notes a partial acknowledgement, and whether it leaves the retransmission timer alone: each
+    /// but the first of a recovery does in the Impatient variant (RFC 6582 §3.2 step 3, §4).
+    pub(super) fn note_partial_ack(&mut self, advanced: bool) {
+        let Episode { state, recovery_point, partially_acknowledged, .. } = self.episode;
+        let partial = advanced && state == State::Recovery && self.board.una() < recovery_point;
+        self.episode.keeps_timer = partial && partially_acknowledged && self.profile.impatient;
+        self.episode.partially_acknowledged |= partial;
     }
 
     /// Starts a reduction if a loss was found or a mark echoed, once per window of data. After a
@@ -155,7 +174,9 @@ impl Sender {
     pub(super) fn start_reduction(&mut self, style: Style, reason: Reason) {
         self.clear_first_retransmission();
         self.episode.undo = Some(self.undo_record());
-        self.window.ssthresh = self.reduced_ssthresh(reason);
+        let in_flight = self.board.outstanding() - self.board.sacked();
+        self.window.ssthresh = self.reduced_ssthresh(reason, in_flight);
+        self.episode.partially_acknowledged = false;
         self.episode.reduction = match self.needs.window_control {
             WindowControl::Full => CwndReduction::LeftToControl,
             WindowControl::Growth | WindowControl::Window => {
@@ -170,10 +191,10 @@ impl Sender {
 
     /// The threshold after a reduction of the window, or of what is in flight (RFC 5681 §3.1,
     /// equation 4), as the profile says.
-    pub(super) fn reduced_ssthresh(&mut self, reason: Reason) -> u32 {
+    pub(super) fn reduced_ssthresh(&mut self, reason: Reason, in_flight: u32) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {
-            base.cwnd = self.board.outstanding().max(1);
+            base.cwnd = in_flight.max(1);
         }
         match reason {
             Reason::Mark => self.cc.reduce_on_mark(&base),

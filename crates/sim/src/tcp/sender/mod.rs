@@ -171,7 +171,9 @@ impl Sender {
         }
         self.set_pacing_rate();
         // Linux `tcp_identify_packet_loss` leaves the reordering timer alone.
-        let restart = !marked.waits && (delivery.advanced || self.confirms_head(&delivery));
+        self.note_partial_ack(delivery.advanced);
+        let kept = marked.waits || self.episode.keeps_timer;
+        let restart = !kept && (delivery.advanced || self.confirms_head(&delivery));
         self.send_allowed(now, restart, emit);
     }
 

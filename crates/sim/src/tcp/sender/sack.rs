@@ -36,8 +36,18 @@ impl Sender {
         delivery.packets += u32::from(dsack.is_some()); // Linux `tcp_dsack_seen`: a copy arrived
         if delivery.advanced {
             self.timeouts.count = 0;
+            if !self.profile.sack && !self.is_partially_acknowledged() {
+                self.board.reset_duplicates();
+            }
         }
         (delivery, dsack)
+    }
+
+    /// Whether a recovery is under way that the acknowledgement number has not completed: only then
+    /// duplicates of an earlier number still count, less what was acknowledged (RFC 6582 §3.2
+    /// step 3). RFC 5681 §3.2 counts duplicates of one number.
+    fn is_partially_acknowledged(&self) -> bool {
+        self.episode.state == State::Recovery && self.board.una() < self.episode.recovery_point
     }
 
     /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
@@ -72,10 +82,13 @@ impl Sender {
     }
 
     /// Without SACK, a duplicate acknowledgement means that some segment has arrived (Linux
-    /// `tcp_add_reno_sack`). More duplicates than segments can have arrived mean reordering.
+    /// `tcp_add_reno_sack`). More duplicates than segments can have arrived mean reordering. After
+    /// a timeout they may answer retransmissions that the receiver did not need, and do not count
+    /// (RFC 6582 §4; ns-2 `NewRenoTcpAgent::recv`; ns-3 `TcpSocketBase::DupAck`), except in F-RTO
+    /// if they answer new data (Linux `tcp_process_loss`).
     pub(super) fn count_duplicate_ack(&mut self, delivery: &mut Delivery) {
-        let in_repair =
-            self.episode.state == State::Loss && self.board.nxt() <= self.episode.recovery_point;
+        let answers_new = self.profile.undo && self.board.nxt() > self.episode.recovery_point;
+        let in_repair = self.episode.state == State::Loss && !answers_new;
         if in_repair || self.board.outstanding() == 0 {
             return;
         }

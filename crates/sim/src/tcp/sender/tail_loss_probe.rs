@@ -34,8 +34,11 @@ impl TailLossProbe {
 }
 
 impl Sender {
+    /// Linux `tcp_schedule_loss_probe` requires SACK: without it no duplicate shows which segment
+    /// has arrived.
     pub(super) fn may_probe_tail(&self) -> bool {
-        self.profile.tail_probes && matches!(self.episode.state, State::Open | State::Cwr)
+        let allowed = self.profile.tail_probes && self.profile.sack;
+        allowed && matches!(self.episode.state, State::Open | State::Cwr)
     }
 
     /// RFC 8985 §7.2: PTO.

@@ -45,12 +45,13 @@ impl Sender {
     /// `tcp_enter_loss`).
     pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         debug_assert!(self.board.outstanding() > 0, "the timer runs for outstanding data");
+        let in_flight = self.board.in_flight();
         self.board.mark_all_lost(now, self.profile.detection == Detection::Rack);
         self.report_losses(now);
         self.distrust_reordering();
         if self.is_new_loss() {
             self.episode.undo = Some(self.undo_record());
-            self.window.ssthresh = self.reduced_ssthresh(Reason::Timeout);
+            self.window.ssthresh = self.reduced_ssthresh(Reason::Timeout, in_flight);
         }
         self.cc.on_timeout();
         self.start_frto();
@@ -60,6 +61,7 @@ impl Sender {
         self.window.credit = 0;
         self.episode.state = State::Loss;
         self.episode.recovery_point = self.board.nxt();
+        self.episode.keeps_timer = false;
         self.queue_cwr();
         self.rtt.back_off();
         self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
@@ -77,9 +79,12 @@ impl Sender {
     }
 
     /// Whether the timeout reduces the threshold: not again for the same segment (RFC 5681 §3.1).
+    /// Linux counts the reduction of a recovery that the timeout ends.
     fn is_new_loss(&self) -> bool {
+        let again = self.profile.reduces_again && self.episode.state != State::Loss;
         let progressed = self.episode.state == State::Loss && self.timeouts.count == 0;
-        self.episode.state < State::Cwr
+        again
+            || self.episode.state < State::Cwr
             || self.board.una() >= self.episode.recovery_point
             || progressed
     }

@@ -138,7 +138,8 @@ impl Sender {
         self.board.retransmit(now, seq);
         self.count_in_reduction();
         self.count_retransmission(now);
-        if seq == self.board.una() && self.timers.pending() != Timer::Reordering {
+        let restart = seq == self.board.una() && !self.episode.keeps_timer;
+        if restart && self.timers.pending() != Timer::Reordering {
             // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
             self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
         }

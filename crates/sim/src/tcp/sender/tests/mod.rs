@@ -8,6 +8,7 @@ mod probes;
 mod recovery;
 mod timeouts;
 mod undo;
+mod without_sack;
 
 use sojourn_aqm::{Span, Time};
 
