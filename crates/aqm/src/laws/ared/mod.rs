@@ -23,7 +23,7 @@ use alloc::string::String;
 use adaptation::{Adaptation, Side};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
-use crate::laws::red::{self, Detector, GapMode, LinuxRed, LinuxSetup, Setup, Style};
+use crate::laws::red::{self, Detector, GapMode, LinuxRed};
 use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::rules::contradiction;
