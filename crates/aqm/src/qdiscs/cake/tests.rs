@@ -191,3 +191,23 @@ fn another_salt_puts_flows_into_other_queues() {
     assert_ne!(places(1), places(2));
     assert_ne!(places(1), places(4));
 }
+
+#[test]
+fn flows_and_hosts_of_different_numbers_have_places_of_their_own() {
+    for salt in 1..5 {
+        let mut cake: CakeQueues<Addressed> =
+            CakeQueues::new(&params(&[]), &crate::law::Env { salt, ..env() });
+        let mut places = [const { Vec::new() }; 3];
+        for flow in 0..8 {
+            let index = cake.place(&Addressed { flow, source: flow }) as usize;
+            let queue = &cake.states[index];
+            let of = [index, queue.source, queue.destination];
+            places.iter_mut().zip(of).for_each(|(places, place)| places.push(place));
+        }
+        for mut places in places {
+            places.sort_unstable();
+            places.dedup();
+            assert!(places.len() >= 7, "{places:?}"); // two of 1024 places may be one
+        }
+    }
+}
