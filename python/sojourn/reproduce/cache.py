@@ -42,7 +42,7 @@ class Cache:
         Args:
             scenario: what is run.
             keep: what of it is kept.
-            engine: what of the engine the results depend on; see `Engine.digest`.
+            engine: what the results depend on in the engine; see `Engine.digest`.
         """
         parts = [engine] if engine else []
         text = "\n".join([*parts, simulator(), str(FORMAT), *keep, scenario.resolved_json()])

@@ -157,7 +157,7 @@ ITEMS = (
         note="The run length is not printed: 10 to 100 s is the primary window, 10 to 510 s (full "
         "profile) is printed beside it. For 100 ms all of the RTT is on the link (our choice). "
         "Socket buffers are not printed and never limit here (our choice): with INET's 80000 B a "
-        "window is 40 segments, and PIE with one flow at 10 ms would never see the third of the "
+        "window is 40 segments, and PIE with one flow at 10 ms would never reach the third of the "
         "buffer that switches it on (mean 36 ms; the paper has 16).",
     ),
 )

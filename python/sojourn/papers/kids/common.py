@@ -46,7 +46,7 @@ def _ared(target_ms: int) -> str:
 def queue(
     aqm: str, target_ms: int = 5, *, interval_ms: int = 100, tupdate_ms: int = 30, ecn: str = ""
 ) -> str:
-    """The AQM with 1000 packets of room.
+    """The AQM with a limit of 1000 packets.
 
     The PIE of the report is a kernel module that was not published; its heuristics are those of the
     first mainline version (our choice: its ECN is by an author of the report).
