@@ -91,7 +91,7 @@ def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
 
 
 def fragment(comparison: ComparedRuns) -> str:
-    """The table and the conclusions, for a notebook."""
+    """The table and the conclusions, for Jupyter."""
     return str(template(_HERE, "fragment.html.j2").render(_context(comparison)))
 
 

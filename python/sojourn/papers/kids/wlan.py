@@ -162,7 +162,7 @@ def _topology(_values: Values) -> list[Table]:
 
 _NOTE = (
     "A model of 802.11g: contention, collisions, retries; one rate (54 Mbit/s) and frame errors of "
-    "3 % stand for Minstrel. ath5k's 50 frames lie below every queue, where no AQM sees them. "
+    "3 % stand for Minstrel. ath5k's 50 frames lie below every queue, beyond the reach of an AQM. "
     "RTTs are those of data packets until their acknowledgement."
 )
 

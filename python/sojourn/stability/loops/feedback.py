@@ -73,7 +73,7 @@ def variant(name: str) -> Variant:
 
 
 class Loop(Protocol):
-    """An open loop as the margins see it."""
+    """What margins need of an open loop."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Windows, queue and controller in motion: the fluid model's equations, whole and linearised.
+"""Windows, queue and controller in time: the fluid model's equations, nonlinear and linearised.
 
 States, in rows: one window per population (packets), one average of marks per population, the
 backlog as time at the link's present rate (seconds), the controller's output (RED: its averaged

@@ -31,7 +31,7 @@ def loop(
     """The open loops of a grid; arguments as of `analyse`.
 
     Raises:
-        InputError: a point of the grid cannot be, or an argument is wrong.
+        InputError: a point of the grid has no equilibrium, or an argument is wrong.
         ScenarioError: there is no such AQM, or a parameter breaks its rule.
     """
     where = conditions(rtt_s, rate_bps, flows, **more)
@@ -51,7 +51,7 @@ def model_of(aqm: str, where: Conditions, *, step_scaling: bool = True) -> Fluid
 def make_loop(
     model: FluidAqm, rest: Rest, shape: tuple[int, ...], name: str, *, with_delay: bool = True
 ) -> FluidLoop:
-    """The open loops around operating points; what cannot be is not left out here."""
+    """The open loops around all operating points, those without an equilibrium included."""
     return FluidLoop(
         shape, rest.populations, controller_at(model, rest), rest.capacity_pps,
         variant(name), with_delay,

@@ -30,7 +30,7 @@ class Step:
     Attributes:
         at_s: when.
         flows: how many there are from then on; broadcasts to the grid; None is no change.
-        rate_bps: rate of the link from then on, alike.
+        rate_bps: rate of the link from then on; broadcasts too.
     """
 
     at_s: float

@@ -1,7 +1,7 @@
 """The AQMs that have a fluid model, with the parameters of the registry.
 
-A model says two things: at which delay and output it rests, and how its output and the signals
-change around that. Rules that act outside of small deviations (burst allowance, caps, exemptions,
+A model has two parts: the delay and output at equilibrium, and how output and signals change
+around it. Rules that act outside of small deviations (burst allowance, caps, exemptions,
 decay when idle) are not part of it; docs/stability.md lists them.
 """
 
@@ -30,12 +30,12 @@ class PiAqm:
     Attributes:
         settings: where it comes from.
         target_s: queue delay aimed at; one value, or one per operating point.
-        alpha_hz: integral gain on the output, alike.
-        beta_hz: proportional gain on the output, alike.
+        alpha_hz: integral gain on the output, same shape.
+        beta_hz: proportional gain on the output, same shape.
         period_s: between updates.
         steps: rows of (output below which a row holds, factor on the steps of the controller), as
             the registry has them; empty for no scaling.
-        derandomised: whether signals keep a distance, which makes them rarer than the output says.
+        derandomised: whether signals are spaced, which makes them rarer than the output.
         squared: whether the output is squared into the probability (PI2).
         coupling: k, the probability of a mark for scalable traffic per output where squared.
         stamped: whether the delay is measured on packets that leave.
@@ -88,7 +88,7 @@ class PiAqm:
         return np.where(signal_prob < _SILENT_SUM, thinned, signal_prob)
 
     def step_factor(self, output: Floats) -> Floats:
-        """By what a step is scaled at an output."""
+        """The factor on a step at an output."""
         if not self.steps:
             return np.ones_like(output)
         below, factors = zip(*self.steps, strict=True)
@@ -105,7 +105,7 @@ class RedAqm:
     Attributes:
         settings: where it comes from.
         lower_s: queue delay at ``min_th``, one per operating point.
-        upper_s: queue delay at ``max_th``, alike.
+        upper_s: queue delay at ``max_th``, same shape.
         max_p: probability on the line at ``max_th``.
         gentle: whether a second line leads on to 1 at twice ``max_th``.
         gap_mode: how signals are spread (`uniform`, `wait`, `geometric`).

@@ -26,7 +26,7 @@ class Conditions:
         rtt_s: round-trip time without queue.
         rate_bps: of the link.
         flows: how many.
-        scalable_flows: beside them, in DualPI2's queue of low latency.
+        scalable_flows: in addition, in DualPI2's low-latency queue.
         packet_bytes: of every packet, on the wire.
         cc: their congestion control.
         scalable_cc: that of the scalable flows.
@@ -99,14 +99,14 @@ def _check(name: str, values: Floats, *, allow_zero: bool) -> None:
 
 @dataclass(frozen=True)
 class Rest:
-    """Where an AQM and its flows rest, shapes ``(n_points,)``.
+    """The equilibrium of an AQM and its flows, shapes ``(n_points,)``.
 
     Attributes:
         delay_s: queue delay.
         output: of the controller, before squaring or thinning.
         capacity_pps: of the link, packets per second.
         populations: who sends.
-        problem: why the point cannot be, or empty; texts.
+        problem: why there is no equilibrium, or empty; texts.
     """
 
     delay_s: Floats
@@ -124,7 +124,7 @@ class Rest:
 def at_rest(aqm: FluidAqm, where: Conditions) -> Rest:
     """The operating points of an AQM.
 
-    Points that cannot be are flagged, not dropped; their numbers mean nothing.
+    Points without an equilibrium are flagged, not dropped; their numbers mean nothing.
 
     Raises:
         InputError: the congestion controls do not suit the AQM.
@@ -139,7 +139,7 @@ def at_rest(aqm: FluidAqm, where: Conditions) -> Rest:
 
 
 def _refuse_scalable(aqm: FluidAqm, where: Conditions) -> None:
-    """Scalable flows answer marks only, and only DualPI2 has a queue for them beside others."""
+    """Scalable flows need marks, and only DualPI2 has a separate queue for them."""
     name = aqm.settings.text
     if where.scalable_flows.any():
         raise InputError(f"scalable_flows: {name} has one queue; only dualpi2 has one for them")
@@ -163,7 +163,7 @@ def _one_queue(aqm: PiAqm, where: Conditions) -> Rest:
 def _too_much(
     where: Conditions, packets: Floats, signal: Floats, output: Floats, largest: float
 ) -> list[str]:
-    """Why points cannot be: more would have to be dropped than there is, or than the AQM may."""
+    """Why points have no equilibrium: it needs a drop probability above 1 or the AQM's bound."""
     problems = [""] * len(packets)
     for i in np.flatnonzero((signal > 1.0) | (output > largest)):
         reason = f"a drop probability of {signal[i]:.3g}, above 1"
@@ -210,7 +210,7 @@ def _two_queues(aqm: PiAqm, where: Conditions) -> Rest:
 
 
 def _red(aqm: RedAqm, where: Conditions) -> Rest:
-    """RED rests where its line meets what the windows need: halve the interval between."""
+    """RED's equilibrium is where its line meets what the windows need; found by bisection."""
     low, high = aqm.lower_s.copy(), aqm.largest_s.copy()
 
     def needed(delay_s: Floats) -> Floats:

@@ -1,7 +1,7 @@
-"""Congestion controls as the fluid model sees them: how a window moves, whole and linearised.
+"""Congestion controls in the fluid model: the window equation, nonlinear and linearised.
 
 `W` is the window in packets, `R` the round-trip time in seconds, `p` the probability of a signal;
-what carries `late` is one round trip old. Two families:
+a suffix `late` means one round trip ago. Two families:
 
 - additive increase, multiplicative decrease (Misra, Gong and Towsley 2000)::
 
@@ -61,13 +61,13 @@ class Window:
     average_weight: float = 0.0
 
     def signal_prob(self, window_packets: Floats) -> Floats:
-        """The signal probability at which a window rests."""
+        """The signal probability at which a window is in equilibrium."""
         power = 1 if self.scalable else 2
         prob: Floats = self.increase / (self.decrease * window_packets**power)
         return prob
 
     def resting_packets(self, signal_prob: Floats) -> Floats:
-        """The window that rests at a signal probability."""
+        """The window in equilibrium at a signal probability."""
         ratio = self.increase / (self.decrease * signal_prob)
         packets: Floats = ratio if self.scalable else ratio**0.5
         return packets
@@ -127,7 +127,7 @@ WINDOWS = {
         ),
         Window(
             "dctcp",
-            "half a packet per mark, marks averaged with weight 1/16 (RFC 8257; Prague alike)",
+            "half a packet per mark, marks averaged with weight 1/16 (RFC 8257; also Prague)",
             1.0,
             0.5,
             scalable=True,

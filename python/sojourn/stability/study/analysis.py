@@ -18,7 +18,7 @@ from sojourn.stability.model.conditions import at_rest, conditions
 class Stability:
     """Operating points and margins; every array has the shape of the grid.
 
-    Points that cannot be (a drop probability above 1, say) are NaN, and `problems` says why.
+    Points without an equilibrium (say, a drop probability above 1) are NaN; `problems` has why.
 
     Attributes:
         aqm: canonical text.
@@ -30,13 +30,13 @@ class Stability:
         delay_s: queue delay at rest.
         window_packets: window at rest (of the classic flows).
         signal_prob: probability of a signal at rest (of the classic flows).
-        gain_margin_db: see `margin.Margins`.
-        phase_margin_deg: see there.
-        delay_margin_s: see there.
-        crossover_rad_per_s: see there.
-        phase_crossover_rad_per_s: see there.
-        is_stable: whether both margins are positive; False where a point cannot be.
-        problems: one sentence per point that cannot be, in the order of the flat grid.
+        gain_margin_db: as of `margin.Margins`, like the next four.
+        phase_margin_deg: of the loop.
+        delay_margin_s: of the loop.
+        crossover_rad_per_s: of the loop.
+        phase_crossover_rad_per_s: of the loop.
+        is_stable: whether both margins are positive; False without an equilibrium.
+        problems: one sentence per point without an equilibrium, in the order of the flat grid.
     """
 
     aqm: str
@@ -81,7 +81,7 @@ def analyse(
         more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as of `conditions`.
 
     Raises:
-        InputError: no point of the grid can be, or an argument is wrong.
+        InputError: no point of the grid has an equilibrium, or an argument is wrong.
         ScenarioError: there is no such AQM, or a parameter breaks its rule.
     """
     where = conditions(rtt_s, rate_bps, flows, **more)

@@ -17,12 +17,12 @@ def times_s(option: str, text: str, count: int) -> Floats:
 
 
 def rates_bps(option: str, text: str, count: int) -> Floats:
-    """Rates in bits per second, alike."""
+    """Rates in bits per second: a list, or a range in ``count`` equal ratios."""
     return _axis(option, text, parameters.rate_bps, count)
 
 
 def counts(option: str, text: str, count: int) -> Floats:
-    """Whole numbers, alike; a range has each of them once."""
+    """Whole numbers, in the same form; a range has each of them once."""
     return np.unique(_axis(option, text, _whole, count).round())
 
 

@@ -38,7 +38,7 @@ class Design:
         alpha_hz: integral gain, as configured.
         beta_hz: proportional gain, as configured.
         tupdate_s: time between updates.
-        wanted_deg: phase margin asked for.
+        wanted_deg: phase margin wanted.
         worst: margins in the worst case.
         drop_prob: drop probabilities from the least to 1, shape ``(n,)``.
         phase_margin_deg: margin with these gains at those, same shape.
@@ -65,7 +65,7 @@ class TradeOff:
     """Best gains along one choice; arrays of shape ``(n,)``.
 
     Attributes:
-        phase_margin_deg: that was asked for.
+        phase_margin_deg: wanted.
         tupdate_s: time between updates.
         alpha_hz: best integral gain; NaN where no gain gives the margin.
         beta_hz: with it.

@@ -34,7 +34,7 @@ class Point:
         flows: how many.
         cc: their congestion control.
         more: other arguments of `analysis.analyse`.
-        phase_margin_deg: predicted; NaN where the model has no rest.
+        phase_margin_deg: predicted; NaN without an equilibrium.
         gain_margin_db: predicted.
         delay_s: queue delay at rest, predicted.
         crossover_rad_per_s: loop frequency, predicted.
@@ -113,7 +113,7 @@ class MarginGrid:
             rate_bps: of the link; may be left out if the map has one rate only.
 
         Raises:
-            InputError: the rate is left out, or the point cannot be.
+            InputError: the rate is left out, or the point has no equilibrium.
         """
         if rate_bps is None:
             if len(self.rate_bps) > 1:
@@ -136,7 +136,7 @@ class MarginGrid:
         jobs: int | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Simulate points of the grid, evenly chosen from every axis; points without rest are left.
+        """Simulate points of the grid that have an equilibrium, evenly spaced on every axis.
 
         Args:
             per_axis: how many values of RTT and of flows; all rates.
@@ -159,12 +159,12 @@ class MarginGrid:
         scenarios = [point.scenario(seed=seed, duration_s=duration_s) for point in points]
         warmup_s = min(WARMUP_S, duration_s / 3.0)
         found = observe_all(scenarios, jobs=jobs, progress=progress, warmup_s=warmup_s)
-        seen = [replace(p, observation=o) for p, o in zip(points, found, strict=True)]
-        return replace(self, observed=seen)
+        observed = [replace(p, observation=o) for p, o in zip(points, found, strict=True)]
+        return replace(self, observed=observed)
 
 
 def _some(values: Floats, most: int) -> list[tuple[int, float]]:
-    """At most so many of the values with their places, evenly chosen, not at the edges."""
+    """At most so many of the values with their indices, evenly spaced, not at the edges."""
     count = min(most, len(values))
     places = ((np.arange(count) + 0.5) * len(values) / count).astype(int)
     return [(int(place), float(values[place])) for place in places]

@@ -28,7 +28,7 @@ class KernelGains:
 
     Attributes:
         alpha_sixteenths: as tc takes it.
-        beta_sixteenths: alike.
+        beta_sixteenths: as tc takes it.
         tupdate_s: time between updates.
         phase_margin_deg: in the worst case.
         is_enough: whether that is what was wanted; if not, no gains of the kernel have more.

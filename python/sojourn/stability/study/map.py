@@ -81,7 +81,7 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
         more: other arguments of `analysis.analyse`.
 
     Raises:
-        InputError: no point of the grid can be, or an argument is wrong.
+        InputError: no point of the grid has an equilibrium, or an argument is wrong.
         ScenarioError: there is no such AQM, or a parameter breaks its rule.
     """
     rtt, rate, count = (np.atleast_1d(floats(axis)) for axis in (rtt_s, rate_bps, flows))

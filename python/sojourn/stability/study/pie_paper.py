@@ -174,7 +174,7 @@ class OverDropProb:
     Attributes:
         sqrt_drop_prob: square root of p0, shape ``(n,)``.
         phase_margin_deg: per reading and pair, shape ``(n,)``.
-        loop_frequency_rad_per_s: alike, where the gain is 1.
+        loop_frequency_rad_per_s: where the gain is 1, same shape.
     """
 
     sqrt_drop_prob: Floats

@@ -64,7 +64,7 @@ class WorstCase:
 def worst_case(
     aqm: str, rtt_s: float, prob: float, margin_deg: float, cc: str, variant: str
 ) -> WorstCase:
-    """Check what gains are asked for.
+    """The worst case for which gains are designed, checked.
 
     Raises:
         InputError: an argument is out of range, or the AQM's gains are not chosen here.
