@@ -5,8 +5,8 @@
 //! `cobalt_queue_empty`; ns-3 `CobaltQueueDisc`.
 //!
 //! Deviations from Linux and ns-3:
-//! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next signal;
-//!   Linux starts with both at 0 and so signals the second packet above target ever seen
+//! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next
+//!   signal; Linux starts with both at 0 and so signals the second packet above target ever seen
 //!   (`linux_exact` does the same; fact aqm-30).
 //! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps.
 //! - BLUE may move at any time; in Linux not before one target after time zero.

@@ -197,8 +197,8 @@ fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
     assert!(signals_after_a_gap(Ecn::NotEct) > 20, "one after another until it has caught up");
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop`: `schedule` is the time since the old `drop_next`, which
-/// the first packet above target does not recompute, so that `drop_next` becomes now.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `schedule` is the time since the old `drop_next`; the
+/// first packet above target does not recompute it, so that `drop_next` becomes now.
 #[test]
 fn after_a_pause_of_an_interval_the_second_packet_above_target_is_signalled() {
     let first_signal = |pause: u64| {
