@@ -52,13 +52,13 @@ SECONDS ?= 600
 fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
 
-## mutants: a sample of SAMPLE mutants of the crate ROOM (or several) against its tests
+## mutants: a sample of SAMPLE mutants of one or several CRATES against its tests
 ##          (docs/mutation.md); needs `cargo install cargo-mutants`
-ROOM   ?= aqm
+CRATES ?= aqm
 SAMPLE ?= 250
 SEED   ?= 1
 mutants:
-	$(PYTHON) tests/mutation/mutants.py $(ROOM) --sample $(SAMPLE) --seed $(SEED)
+	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

@@ -1,4 +1,4 @@
-"""Mutation testing of crates: `make mutants ROOM=aqm SAMPLE=250 SEED=1`.
+"""Mutation testing of crates: `make mutants CRATES=aqm SAMPLE=250 SEED=1`.
 
 cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a
 sample, compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that
