@@ -66,10 +66,16 @@ class Command:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_store(tmp_path_factory):
-    """A store of runs for the tests alone, in this process and in those it starts."""
+    """A store of runs for the tests alone; fixtures of wider scope than one test share it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOJOURN_CACHE", str(tmp_path_factory.mktemp("store")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def empty_store(tmp_path_factory, monkeypatch):
+    """Every test starts with an empty store: none is answered from the runs of another."""
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path_factory.mktemp("store")))
 
 
 _without_kernel: list[str] = []

@@ -16,9 +16,8 @@ SMALL = {"duration": "2s", "warmup": "0s"}
 
 
 @pytest.fixture
-def failing(monkeypatch, tmp_path):
-    """The simulator fails under every even seed, and the store holds no runs of other tests."""
-    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "store"))
+def failing(monkeypatch):
+    """The simulator fails under every even seed."""
     inner = engine._core.run
 
     def run(scenario, switch, controls):
