@@ -361,10 +361,18 @@ impl Law for Pie {
 }
 
 #[cfg(test)]
-mod dialect_tests;
+mod docsis_tests;
+#[cfg(test)]
+mod draft_tests;
 #[cfg(test)]
 mod edge_tests;
 #[cfg(test)]
+mod linux_tests;
+#[cfg(test)]
+mod ns3_tests;
+#[cfg(test)]
 mod oracle_tests;
+#[cfg(test)]
+mod paper_tests;
 #[cfg(test)]
 mod tests;
