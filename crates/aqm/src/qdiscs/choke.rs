@@ -308,8 +308,12 @@ mod tests {
     use crate::testing::{Log, Numbered, assert_near, env, ms};
 
     fn choke() -> ChokeQueue<Numbered> {
+        choke_of("1000p")
+    }
+
+    fn choke_of(limit: &str) -> ChokeQueue<Numbered> {
         let mut params = ChokeParams::of_dialect("linux").unwrap();
-        for (name, text) in [("min_th", "10"), ("max_th", "30")] {
+        for (name, text) in [("limit", limit), ("min_th", "10"), ("max_th", "30")] {
             params.set(name, text).unwrap();
         }
         params.check().unwrap();
@@ -388,6 +392,28 @@ mod tests {
         let mut expected = Rng::stream(1, "test", 0);
         (0..3).for_each(|_| _ = expected.next_u64());
         assert_eq!(rng.next_u64(), expected.next_u64());
+    }
+
+    /// Our choice: no allocation per packet, however long the head stays.
+    #[test]
+    fn holes_are_closed_before_the_buffer_would_have_to_grow() {
+        let mut choke = choke_of("40p");
+        let capacity = choke.places.capacity();
+        choke.curve.weight = 0.0;
+        let mut rng = Rng::stream(1, "test", 0);
+        offer(&mut choke, 0, 1, &mut rng);
+        (1..10).for_each(|id| _ = offer(&mut choke, id, 2, &mut rng));
+        for id in 10..10 + 4 * capacity as u64 {
+            choke.red.average = 0.0; // this one waits
+            offer(&mut choke, id, 2, &mut rng);
+            choke.red.average = 20.0;
+            let matches = choke.matches;
+            while choke.matches == matches {
+                offer(&mut choke, 0, 2, &mut rng);
+            }
+        }
+        assert!(choke.matches >= 4 * capacity as u64 && choke.backlog().packets < 40);
+        assert_eq!(choke.places.capacity(), capacity);
     }
 
     #[test]
