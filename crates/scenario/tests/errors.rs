@@ -56,6 +56,15 @@ fn the_good_scenario_is_good() {
 }
 
 #[test]
+fn a_misspelt_word_of_an_engine_is_reported_at_its_own_key() {
+    let misspelt = |key: &str, word: &str| format!("{GOOD}[engine.linux]\n{key} = \"{word}\"\n");
+    let place = "there is no `guesst`; did you mean `guest`?";
+    refused(&misspelt("where", "guesst"), "demo.toml:12: engine.linux.where", place);
+    let bottleneck = "there is no `kernal`; did you mean `kernel`?";
+    refused(&misspelt("bottleneck", "kernal"), "demo.toml:12: engine.linux.bottleneck", bottleneck);
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_the_nearest_one() {
     refused(
         &edited("delay", "dealy"),

@@ -10,6 +10,12 @@ pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A
     }
 }
 
+/// The error of a `kind` that is none of these. Unlike serde's error of an unknown variant it is
+/// about the key `kind`, not about the table.
+pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
+    E::custom(format!("unknown kind `{kind}`, expected `{}`", known.join("`, `")))
+}
+
 /// Lets an enum be read from tables that differ by their `kind`. What serde derives for tagged
 /// enums forgets where in the table an error was; this does not.
 macro_rules! tagged {
@@ -32,7 +38,7 @@ macro_rules! tagged {
                         let rest = serde::de::value::MapAccessDeserializer::new(map);
                         match kind.as_str() {
                             $($kind => <$table>::deserialize(rest).map($name::$variant),)+
-                            _ => Err(serde::de::Error::unknown_variant(&kind, &[$($kind),+])),
+                            _ => Err($crate::document::tagged::unknown_kind(&kind, &[$($kind),+])),
                         }
                     }
                 }

@@ -22,23 +22,21 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     })
 }
 
-/// Keys whose values are enums of plain texts.
-const ENUM_KEYS: [&str; 3] = [".arrivals", ".receiver_ecn", ".accecn_option"];
-
 /// The path and the message, reworded.
 fn reword(path: &str, message: &str) -> (String, String) {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+    let unknown = ["field", "variant", "kind"]
+        .into_iter()
+        .find(|what| message.strip_prefix("unknown ").is_some_and(|rest| rest.starts_with(what)));
+    if let Some(what) = unknown {
         let typed = quoted.next().unwrap_or_default();
         let known: Vec<&str> = quoted.collect();
         let hint = registry::hint(typed, &known);
-        return match message.starts_with("unknown field") {
-            true => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
-            // An enum is the value itself; a table names its variant in `kind`.
-            false if ENUM_KEYS.iter().any(|key| path.ends_with(key)) => {
-                (path.to_owned(), format!("there is no `{typed}`{hint}"))
-            }
-            false => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
+        return match what {
+            "field" => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
+            "kind" => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
+            // An enum of plain texts is the value itself.
+            _ => (path.to_owned(), format!("there is no `{typed}`{hint}")),
         };
     }
     if let (true, Some(key)) = (message.starts_with("missing field"), quoted.next()) {
@@ -105,9 +103,14 @@ fn example(path: &str, key: &str) -> &'static str {
         "burst" => "burst = \"5kB\"",
         "line" => "line = \"100mbit\"",
         "bytes" => "bytes = \"1514B\"",
-        "max" => "max = \"5ms\"",
-        "mean" => "mean = \"5ms\"",
-        "deviation" => "deviation = \"5ms\"",
+        "max" if path.ends_with("jitter") => "max = \"5ms\"",
+        "mean" if path.ends_with("jitter") => "mean = \"5ms\"",
+        "deviation" if path.ends_with("jitter") => "deviation = \"5ms\"",
+        "min" => "min = \"1kB\"",
+        "max" => "max = \"1MB\"",
+        "mean" => "mean = \"15kB\"",
+        "deviation" => "deviation = \"44kB\"",
+        "shape" => "shape = 1.2",
         "enter" => "enter = 0.01",
         "leave" => "leave = 0.2",
         "file" if path.ends_with("app") => "file = \"traffic.csv\"",
@@ -153,6 +156,7 @@ mod tests {
             json!({ "kind": "uniform", "min": "1B", "max": "2B" }),
             json!({ "kind": "exponential", "mean": "1B", "max": "2B" }),
             json!({ "kind": "lognormal", "mean": "1B", "deviation": "1B", "max": "2B" }),
+            json!({ "kind": "pareto", "shape": 1.5, "min": "1B", "max": "2B" }),
         ];
         let files = sizes.map(|sizes| json!({ "kind": "files", "sizes": sizes, "think": "1s" }));
         let [rate, packet] = ["1mbit", "1kB"];
@@ -198,9 +202,9 @@ mod tests {
         pointers(&full, "", &mut required);
         let is_required = |pointer: &&String| {
             let key = pointer.rsplit('/').next().unwrap();
-            let optional = matches!(key, "jitter" | "loss" | "a" | "b" | "c" | "d");
-            let without_example = key == "min";
-            !optional && !without_example && key.parse::<usize>().is_err()
+            let optional = matches!(key, "jitter" | "loss" | "a" | "b" | "c" | "d")
+                || (key == "min" && full.pointer(&pointer.replace("/min", "/mean")).is_some());
+            !optional && key.parse::<usize>().is_err()
         };
         let mut checked = 0;
         for pointer in required.iter().filter(is_required) {
@@ -226,7 +230,9 @@ mod tests {
         assert!(error("/flows/0/app/kind").ends_with("kind = \"bulk\""));
         assert!(error("/flows/0/app/sizes/kind").ends_with("kind = \"lognormal\""));
         assert!(error("/links/c/rate/file").ends_with("file = \"cellular.down\""));
-        assert!(error("/flows/8/app/file").ends_with("file = \"traffic.csv\""));
+        assert!(error("/flows/9/app/file").ends_with("file = \"traffic.csv\""));
+        assert!(error("/flows/0/app/sizes/max").ends_with("max = \"1MB\""));
+        assert!(error("/links/a/jitter/max").ends_with("max = \"5ms\""));
     }
 
     #[test]
