@@ -21,22 +21,22 @@ use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Answer, Receiver, Segments, Sender};
 
 /// Which packets are lost or marked.
-enum ConfiguredControl {
+enum Chosen {
     /// Each with this probability.
     AtRandom(f64, Rng),
     /// Every so many.
     Every(u64),
 }
 
-impl ConfiguredControl {
-    fn at_random(share: f64) -> ConfiguredControl {
-        ConfiguredControl::AtRandom(share, Rng::stream(1, "laws", 0))
+impl Chosen {
+    fn at_random(share: f64) -> Chosen {
+        Chosen::AtRandom(share, Rng::stream(1, "laws", 0))
     }
 
     fn hits(&mut self, count: u64) -> bool {
         match self {
-            ConfiguredControl::AtRandom(share, rng) => rng.uniform() < *share,
-            ConfiguredControl::Every(n) => count % *n == *n - 1,
+            Chosen::AtRandom(share, rng) => rng.uniform() < *share,
+            Chosen::Every(n) => count % *n == *n - 1,
         }
     }
 }
@@ -46,7 +46,7 @@ struct Path {
     sender: Sender,
     receiver: Receiver,
     rtt: Span,
-    chosen: ConfiguredControl,
+    chosen: Chosen,
     /// What is chosen is marked, not lost.
     marks: bool,
     now: Time,
@@ -57,23 +57,11 @@ struct Path {
 }
 
 impl Path {
-    fn new(
-        profile: Profile,
-        cc: &str,
-        rtt_ms: u64,
-        chosen: ConfiguredControl,
-        marks: bool,
-    ) -> Path {
+    fn new(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, marks: bool) -> Path {
         Path::starting(profile, cc, rtt_ms, chosen, marks, 10)
     }
 
-    fn with_window(
-        profile: Profile,
-        cc: &str,
-        rtt_ms: u64,
-        chosen: ConfiguredControl,
-        window: u32,
-    ) -> Path {
+    fn with_window(profile: Profile, cc: &str, rtt_ms: u64, chosen: Chosen, window: u32) -> Path {
         Path::starting(profile, cc, rtt_ms, chosen, false, window)
     }
 
@@ -81,7 +69,7 @@ impl Path {
         profile: Profile,
         cc: &str,
         rtt_ms: u64,
-        chosen: ConfiguredControl,
+        chosen: Chosen,
         marks: bool,
         initial_window: u32,
     ) -> Path {
@@ -336,8 +324,7 @@ fn reno_follows_the_square_root_law_under_periodic_losses() {
     // less.
     for p in [1e-3, 1e-4] {
         for (profile, a, idle) in [(every_packet(LINUX), 1.0, 0.0), (delayed(LINUX), 0.5, 0.5)] {
-            let mut path =
-                Path::new(profile, "reno", 100, ConfiguredControl::Every((1.0 / p) as u64), false);
+            let mut path = Path::new(profile, "reno", 100, Chosen::Every((1.0 / p) as u64), false);
             let (mean, law) = (path.mean_window(1_000), aimd_with_recovery(a, p) - idle);
             assert!((mean / law - 1.0).abs() < 0.02, "{p}, {a}: {mean} for {law}");
         }
@@ -352,7 +339,7 @@ fn reno_follows_its_law_under_random_losses_with_and_without_delayed_acknowledge
     for (profile, growth, constant, idle) in
         [(every_packet(LINUX), 1.0, 1.31, 0.0), (delayed(LINUX), 0.5, 0.93, 0.5)]
     {
-        let mut path = Path::new(profile, "reno", 100, ConfiguredControl::at_random(p), false);
+        let mut path = Path::new(profile, "reno", 100, Chosen::at_random(p), false);
         let (mean, half) = path.mean_with_interval(200);
         let found = (mean + idle, half);
         let law = ideal(&mut IdealReno { window: 10.0, growth }, p);
@@ -433,7 +420,7 @@ fn reno_with_timeouts_follows_the_model_of_padhye() {
     assert_eq!([rate(0.01, 1.0), rate(0.01, 2.0), rate(0.05, 1.0)], [112.3, 79.4, 36.9]);
     // The model has neither SACK nor fast recovery; a sender without SACK comes close to it. Its
     // timeout at 100 ms is 0.3 s.
-    let mut path = Path::new(NEWRENO, "reno", 100, ConfiguredControl::at_random(0.02), false);
+    let mut path = Path::new(NEWRENO, "reno", 100, Chosen::at_random(0.02), false);
     let (found, law) = (path.mean_window(1_000) * 10.0, padhye(0.02, 0.1, 0.3, 1.0));
     assert!((0.8..1.25).contains(&(found / law)), "{found} for {law}");
 }
@@ -453,7 +440,7 @@ fn cubic_follows_its_law_in_the_reno_friendly_region_and_in_its_own() {
     // 200 ms.
     for (p, rtt_ms, seconds, packets) in [(1e-3, 10, 30, 3.5), (1e-3, 200, 500, 1.5)] {
         let cc = "cubic:fast_convergence=false";
-        let chosen = ConfiguredControl::at_random(p);
+        let chosen = Chosen::at_random(p);
         let mut path = Path::new(every_packet(LINUX), cc, rtt_ms, chosen, false);
         let found = path.mean_with_interval(seconds);
         let rtt_s = path.rtt.as_secs();
@@ -467,7 +454,7 @@ fn cubic_follows_its_law_in_the_reno_friendly_region_and_in_its_own() {
 /// One loss in so many packets. The law is without fast convergence.
 fn periodic_cubic(packets: u64, rtt_ms: u64) -> Path {
     let cc = "cubic:fast_convergence=false";
-    Path::new(every_packet(LINUX), cc, rtt_ms, ConfiguredControl::Every(packets), false)
+    Path::new(every_packet(LINUX), cc, rtt_ms, Chosen::Every(packets), false)
 }
 
 #[test]
@@ -502,8 +489,7 @@ fn dctcp_follows_its_law_under_a_fixed_share_of_marks() {
     // About 2/p: alpha is p, and in each round trip a cut by alpha/2 undoes one packet of growth
     // (Alizadeh et al. 2010 §3.3).
     for p in [0.05, 0.1] {
-        let mut path =
-            Path::new(every_packet(LINUX), "dctcp", 10, ConfiguredControl::at_random(p), true);
+        let mut path = Path::new(every_packet(LINUX), "dctcp", 10, Chosen::at_random(p), true);
         let found = path.mean_with_interval(10);
         agree(&format!("{p}"), found, ideal_dctcp(p), 0.5);
     }
@@ -561,7 +547,7 @@ fn slow_start_takes_the_round_trips_of_its_growth() {
     let rounds = |profile: Profile, window: u32, payload: u32| {
         [15_000u32, 44_000, 73_000, 102_000].map(|bytes| {
             let segments = bytes.div_ceil(payload);
-            let none = ConfiguredControl::at_random(0.0);
+            let none = Chosen::at_random(0.0);
             let mut path = Path::with_window(profile, "reno", 100, none, window);
             while path.receiver.next() < segments {
                 path.step();

@@ -2,6 +2,7 @@
 //! need.
 
 use sojourn_aqm::Rng;
+use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
 use sojourn_scenario::{ScenarioError, draw};
 use sojourn_traffic::tcp_profile;
@@ -87,11 +88,17 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     let own = tcp_profile(&tcp.profile)
         .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
     let written = tcp.cc.as_deref().unwrap_or(own.cc);
-    let (name, parameters) = written.split_once(':').unwrap_or((written, ""));
-    if !parameters.is_empty() {
-        let place = format!("flows[{index}].cc");
-        let message =
-            format!("`{written}`: the kernel's {name} has its own parameters; write \"{name}\"");
+    let place = format!("flows[{index}].cc");
+    let text = match SpecText::parse(written) {
+        Ok(text) => text,
+        Err(error) => return refuse(place, error.message),
+    };
+    let name = text.kind;
+    if text.dialect.is_some() || !text.settings.is_empty() {
+        let message = format!(
+            "`{written}`: the kernel's {name} has its own dialect and parameters; \
+             write \"{name}\""
+        );
         return refuse(place, message);
     }
     if let Some(every) = tcp.ack_every.filter(|every| !matches!(every, 1 | 2)) {
@@ -100,7 +107,7 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
             format!("{every}: the kernel acknowledges every segment (1) or every second one (2)");
         return refuse(place, message);
     }
-    Ok(name.to_owned())
+    Ok(name)
 }
 
 /// Payload of a full segment or datagram.
@@ -149,4 +156,32 @@ pub(super) fn padded(index: usize, app: &App) -> Option<String> {
              each carries its number and time"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_scenario::{Scenario, Source};
+
+    use super::*;
+
+    fn planned(cc: &str) -> Planned<String> {
+        let text = format!(
+            "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n[[flows]]\n\
+             path = [\"b\"]\nrtt = \"20ms\"\napp = {{ kind = \"bulk\" }}\ncc = {cc}\n"
+        );
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
+        let tcp = scenario.resolved().flows[0].app.tcp().unwrap().clone();
+        congestion_control(0, &tcp)
+    }
+
+    #[test]
+    fn a_control_of_the_kernel_has_neither_dialect_nor_parameters() {
+        assert_eq!(planned("\"cubic\"").unwrap(), "cubic");
+        for cc in ["\"cubic:beta=0.5\"", "\"cubic@linux\"", "{ kind = \"cubic\", beta = 0.5 }"] {
+            let error = planned(cc).unwrap_err();
+            assert_eq!(error.place, "flows[0].cc", "{error}");
+            assert!(error.message.ends_with("write \"cubic\""), "{error}");
+        }
+    }
 }

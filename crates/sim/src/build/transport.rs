@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{Resolved, Tcp};
 
 use super::ends::initial_window;
@@ -76,10 +77,10 @@ pub(crate) fn transport(
     };
     let by_runs = (cc.factory)().needs().feedback == Feedback::Runs;
     if by_runs && tcp.ecn.is_some_and(|ecn| ecn.accecn) {
-        let why = format!(
-            "{} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out",
-            cc.in_full.split(':').next().unwrap_or_default()
-        );
+        let text = &cc.in_full;
+        let name = SpecText::parse(text).map_or_else(|_| text.clone(), |text| text.kind);
+        let why =
+            format!("{name} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out");
         return Err(invalid("accecn")(why));
     }
     Ok(Transport { profile, cc })

@@ -3,7 +3,7 @@
 
 use sojourn_aqm::Span;
 
-use super::Start;
+use super::{Needs, RecoveryStage, Start, Window, WindowControl};
 
 /// A burst of the host: 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
 pub(crate) const BURST: Span = Span::from_nanos(1_000_000_000 >> 10);
@@ -17,6 +17,38 @@ const NOMINAL_RTT: Span = Span::from_millis(1);
 const MIN_TSO_RATE: f64 = 1_200_000.0;
 /// Most bytes of one burst (Linux `GSO_LEGACY_MAX_SIZE`).
 const MAX_BURST_BYTES: f64 = 65_536.0;
+
+/// What both versions need from the sender.
+pub(crate) fn needs() -> Needs {
+    let window_control = WindowControl::Full;
+    Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+}
+
+/// Their modes; each version draws the transitions of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// The window before a recovery or ProbeRTT (Linux 6.1 `tcp_bbr.c`, bbr_save_cwnd).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PriorCwnd(pub(crate) u32);
+
+impl PriorCwnd {
+    /// Saves the window; while it is cut the larger one is kept.
+    pub(crate) fn save(&mut self, window: &Window, recovery: RecoveryStage, mode: Mode) {
+        let cut = recovery >= RecoveryStage::Recovery || mode == Mode::ProbeRtt;
+        self.0 = if cut { self.0.max(window.cwnd) } else { window.cwnd };
+    }
+
+    /// Gives back what was saved, unless the window has outgrown it.
+    pub(crate) fn restore(self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.0);
+    }
+}
 
 /// The path of one connection.
 #[derive(Clone, Debug, Default)]

@@ -5,11 +5,6 @@ use super::super::{Progress, RecoveryStage, Window};
 use super::{Bbr, Mode};
 
 impl Bbr {
-    pub(super) fn save_cwnd(&mut self, window: &Window) {
-        let cut = self.recovery >= RecoveryStage::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
-    }
-
     pub(super) fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
         let acked = p.ack.delivered;
         if acked > 0 && !self.set_cwnd_in_recovery(p, window) {
@@ -40,7 +35,7 @@ impl Bbr {
             self.next_round_delivered = p.delivered_total;
             window.cwnd = p.in_flight + p.ack.delivered;
         } else if before >= RecoveryStage::Recovery && p.recovery < RecoveryStage::Recovery {
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            self.prior_cwnd.restore(window);
             self.packet_conservation = false;
         }
         if self.packet_conservation {

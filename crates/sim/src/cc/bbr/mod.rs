@@ -11,11 +11,10 @@ mod cwnd;
 use sojourn_aqm::{Rng, Span, Time, Var, params};
 
 use super::aggregation::Aggregation;
-use super::path_model::{BURST, MIN_CWND, MaxBw, PACING_MARGIN, PathModel};
+use super::path_model::{self, MIN_CWND, MaxBw, Mode, PACING_MARGIN, PathModel, PriorCwnd};
 use super::policer::{Policer, PolicerInput};
 use super::{
     CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
-    WindowControl,
 };
 
 params! {
@@ -49,18 +48,11 @@ const VARS: &[Var] = &[
     Var { name: "cwnd_gain", unit: "1", doc: "Window over bandwidth-delay product" },
 ];
 
+/// BBR v1.
+///
 /// ```text
 /// Startup --pipe full--> Drain --in flight <= BDP--> ProbeBw <--> ProbeRtt (every 10 s)
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeRtt,
-}
-
-/// BBR v1.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     uses_policer: bool,
@@ -84,7 +76,7 @@ pub struct Bbr {
     full_bw_count: u32,
     filled_pipe: bool,
     /// The window before a recovery or ProbeRTT.
-    prior_cwnd: u32,
+    prior_cwnd: PriorCwnd,
     /// The first round of a recovery: as much is sent as is delivered.
     packet_conservation: bool,
     recovery: RecoveryStage,
@@ -199,7 +191,7 @@ impl Bbr {
             (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd(window);
+            self.prior_cwnd.save(window, self.recovery, self.mode);
             self.mode = Mode::ProbeRtt;
             self.probe_rtt_done_stamp = None;
         }
@@ -230,7 +222,7 @@ impl Bbr {
             return;
         }
         self.min_rtt_stamp = now;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.prior_cwnd.restore(window);
         if self.filled_pipe { self.start_cycle(now) } else { self.mode = Mode::Startup }
     }
 
@@ -247,8 +239,7 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
-        let window_control = WindowControl::Full;
-        Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+        path_model::needs()
     }
 
     fn on_start(&mut self, start: &Start) {
@@ -281,7 +272,7 @@ impl CongestionControl for Bbr {
 
     /// Losses and marks reduce nothing: the window is only saved.
     fn reduce(&mut self, window: &Window) -> u32 {
-        self.save_cwnd(window);
+        self.prior_cwnd.save(window, self.recovery, self.mode);
         window.ssthresh
     }
 
@@ -351,7 +342,7 @@ impl Control for Bbr {
             full_bw: 0.0,
             full_bw_count: 0,
             filled_pipe: false,
-            prior_cwnd: 0,
+            prior_cwnd: PriorCwnd::default(),
             packet_conservation: false,
             recovery: RecoveryStage::Open,
             idle_restart: false,

@@ -1,16 +1,11 @@
 //! The congestion window of BBR v3 (Google's `tcp_bbr.c`, branch v3, bbr_set_cwnd).
 
 use super::super::path_model::MIN_CWND;
-use super::super::{Progress, RecoveryStage, Window};
+use super::super::{Progress, Window};
 use super::cycle::Phase;
 use super::{Bbr3, Mode};
 
 impl Bbr3 {
-    pub(super) fn save_cwnd(&mut self, window: &Window) {
-        let cut = self.recovery >= RecoveryStage::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
-    }
-
     pub(super) fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
         let acked = p.ack.delivered;
         if acked > 0 {

@@ -32,7 +32,7 @@ impl Bbr3 {
                 (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
         if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd(window);
+            self.prior_cwnd.save(window, self.recovery, self.mode);
             self.mode = Mode::ProbeRtt;
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::Stopping;
@@ -68,7 +68,7 @@ impl Bbr3 {
             return;
         }
         self.probe_rtt_min_stamp = now;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.prior_cwnd.restore(window);
         self.bounds.reset_lower_bounds();
         if self.full_bw_reached {
             self.mode = Mode::ProbeBw;

@@ -20,10 +20,9 @@ use self::bounds::{Bounds, Latest};
 use self::cycle::{AckPhase, Phase};
 use self::startup::FullBw;
 use super::aggregation::Aggregation;
-use super::path_model::{BURST, MIN_CWND, PathModel};
+use super::path_model::{self, MIN_CWND, Mode, PathModel, PriorCwnd};
 use super::{
     CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
-    WindowControl,
 };
 
 params! {
@@ -59,18 +58,11 @@ const VARS: &[Var] = &[
     },
 ];
 
+/// BBR v3.
+///
 /// ```text
 /// Startup --pipe full, losses--> Drain --in flight <= BDP--> ProbeBw <--> ProbeRtt (every 5 s)
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeRtt,
-}
-
-/// BBR v3.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     drain_gain: f64,
@@ -109,7 +101,7 @@ pub struct Bbr3 {
     probe_rtt_min_stamp: Time,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    prior_cwnd: u32,
+    prior_cwnd: PriorCwnd,
     recovery: RecoveryStage,
     idle_restart: bool,
     aggregation: Aggregation,
@@ -195,8 +187,7 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn needs(&self) -> Needs {
-        let window_control = WindowControl::Full;
-        Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+        path_model::needs()
     }
 
     fn on_start(&mut self, start: &Start) {
@@ -211,7 +202,7 @@ impl CongestionControl for Bbr3 {
         (self.round_start, self.loss_round_start) = (false, false);
         self.delivered = p.delivered_total;
         if self.recovery == RecoveryStage::Loss && p.recovery != RecoveryStage::Loss {
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            self.prior_cwnd.restore(window);
         }
         if p.recovery == RecoveryStage::Open {
             self.undo = None;
@@ -241,7 +232,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         if self.undo.is_none() {
-            self.save_cwnd(window);
+            self.prior_cwnd.save(window, self.recovery, self.mode);
             self.undo = Some(self.bounds);
         }
         if !self.loss_in_round {
@@ -265,7 +256,7 @@ impl CongestionControl for Bbr3 {
 
     fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
         if !self.is_probing() && self.bounds.inflight_lo == u32::MAX {
-            self.bounds.inflight_lo = window.cwnd.max(self.prior_cwnd);
+            self.bounds.inflight_lo = window.cwnd.max(self.prior_cwnd.0);
         }
         window.ssthresh
     }
@@ -281,7 +272,7 @@ impl CongestionControl for Bbr3 {
         if let Some(before) = self.undo.take() {
             self.bounds.restore(&before);
         }
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.prior_cwnd.restore(window);
     }
 
     /// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`.
@@ -359,7 +350,7 @@ impl Control for Bbr3 {
             probe_rtt_min_stamp: Time::ZERO,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
-            prior_cwnd: 0,
+            prior_cwnd: PriorCwnd::default(),
             recovery: RecoveryStage::Open,
             idle_restart: false,
             aggregation: Aggregation::new(Time::ZERO),

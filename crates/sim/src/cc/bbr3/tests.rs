@@ -165,7 +165,7 @@ fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
     assert_eq!(rounds.bbr.mode, Mode::ProbeRtt);
     rounds.bbr.on_idle(until + Span::from_nanos(1), idle, &mut rounds.window);
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
-    assert!(rounds.window.cwnd >= rounds.bbr.prior_cwnd);
+    assert!(rounds.window.cwnd >= rounds.bbr.prior_cwnd.0);
 }
 
 /// A loss while cruising that lowers the short-term bounds, in recovery.
@@ -184,7 +184,7 @@ fn cut_while_cruising() -> Rounds {
 #[test]
 fn an_undo_restores_the_short_term_bounds() {
     let mut rounds = cut_while_cruising();
-    let kept = rounds.bbr.prior_cwnd;
+    let kept = rounds.bbr.prior_cwnd.0;
     rounds.window.cwnd = 4;
     rounds.bbr.undo(&mut rounds.window);
     assert_eq!((rounds.bbr.bounds.bw_lo, rounds.bbr.bounds.inflight_lo), (None, u32::MAX));
