@@ -62,9 +62,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given what waits now and how long it
-    /// was.
-    pub fn values(&self, backlog: Backlog, every: Span) -> [f64; 7] {
+    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given what waits now and the time since
+    /// the last sample.
+    pub fn values(&self, backlog: Backlog, since_last: Span) -> [f64; 7] {
         let mean_ns = self.delay_sum_ns as f64 / self.departed as f64;
         [
             f64::from(backlog.packets),
@@ -73,7 +73,7 @@ impl Interval {
             self.delay_max_ns as f64 / 1e9,
             self.drops as f64,
             self.marks as f64,
-            self.bytes as f64 * 8.0 / every.as_secs(),
+            self.bytes as f64 * 8.0 / since_last.as_secs(),
         ]
     }
 }

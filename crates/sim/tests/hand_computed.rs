@@ -128,6 +128,17 @@ fn samples_hold_the_mean_and_the_largest_delay_since_the_last_one() {
 }
 
 #[test]
+fn the_last_sample_covers_what_is_left_of_the_run() {
+    // One packet of 1000 B every millisecond, served at once: 8 Mbit/s in every sample, the last of
+    // which covers 50 ms.
+    let mut plan =
+        scenario(1, vec![link("b", "taildrop", 1_000)], vec![cbr("d", 1, mbit(8), 1_000)]);
+    plan.duration = ms(450);
+    let rates = samples(&run(&plan), "rate");
+    assert_eq!(rates[1..], [8e6; 4], "the first one lacks the delay of the path");
+}
+
+#[test]
 fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     let burst = bursts(1_000, &[(498_500, 1), (600_000, 5), (998_500, 3)]);
     let mut plan = scenario(1, vec![link("b", "taildrop", 2_000)], vec![burst]);

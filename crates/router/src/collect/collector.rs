@@ -21,6 +21,7 @@ pub(super) struct Collector {
     probe: Probe,
     states: bool,
     every: Span,
+    last_sample: Time,
     next_sample: Time,
     warmup: Time,
     end: Time,
@@ -70,6 +71,7 @@ impl Collector {
             probe,
             states: scenario.record.states,
             every: scenario.record.sample,
+            last_sample: Time::ZERO,
             next_sample: Time::ZERO + scenario.record.sample,
             warmup,
             end,
@@ -151,11 +153,13 @@ impl Collector {
     fn sample(&mut self) {
         let law = self.law_samples.pop_front().unwrap_or_default();
         let (forward, reverse) = law.split_at(self.forward_vars.min(law.len()));
+        let since_last =
+            self.next_sample.since(std::mem::replace(&mut self.last_sample, self.next_sample));
         for (index, link) in self.links.iter().enumerate() {
             let is_forward = index == self.link_of[Direction::Forward as usize];
             let own = if is_forward { forward } else { reverse };
             let interval = std::mem::take(&mut self.probe.links[index].interval);
-            let values = interval.values(link.backlog(), self.every).into_iter();
+            let values = interval.values(link.backlog(), since_last).into_iter();
             let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
                 queue: index as u16,
                 t: self.next_sample,

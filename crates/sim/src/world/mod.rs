@@ -103,6 +103,8 @@ pub(crate) struct Sampling {
     pub(crate) flows: bool,
     /// Time between samples.
     pub(crate) every: Span,
+    /// When queues were sampled last.
+    pub(crate) last: Time,
 }
 
 /// Everything there is. Built by [`crate::build`].

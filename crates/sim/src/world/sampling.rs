@@ -51,11 +51,12 @@ impl World {
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.
     pub(super) fn sample_links(&mut self, now: Time) {
+        let since_last = now.since(std::mem::replace(&mut self.sampling.last, now));
         let mut values = Vec::new();
         for (queue, link) in self.links.iter().enumerate() {
             let interval = std::mem::take(&mut self.probe.links[queue].interval);
             values.clear();
-            values.extend(interval.values(link.backlog(), self.sampling.every));
+            values.extend(interval.values(link.backlog(), since_last));
             let builtin = values.len();
             values.resize(builtin + link.vars().len(), f64::NAN);
             link.observe(&mut values[builtin..]);
