@@ -116,7 +116,7 @@ def test_results_have_the_usual_tables(tmp_path: Path) -> None:
     ended = flood(tmp_path, 2e6, way, packets=True, out=tmp_path / "out")
     stored = sojourn.Result.open(tmp_path / "out")
     assert stored.manifest["engine"] == "router"
-    forward = stored.manifest["router"]["plan"]["ways"][0]["street"]
+    forward = stored.manifest["router"]["plan"]["paths"][0]["link"]
     assert forward["service"] == {"rates": [[0, 1_000_000]]}
     assert stored.table("packets").num_rows == value(ended, "arrived")
     assert "drop_prob" in set(stored.table("states").column("var").to_pylist())

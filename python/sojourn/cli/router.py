@@ -143,8 +143,8 @@ class _Screen:
         if self._live is not None:
             self._live.update(_counters(report))
         elif self._reports % _SAY_EVERY == 0:
-            ways = "; ".join(_line(way) for way in report["ways"])
-            console.say(f"{report['t_s']:.0f} s: {ways}")
+            paths = "; ".join(_line(path) for path in report["paths"])
+            console.say(f"{report['t_s']:.0f} s: {paths}")
 
 
 def _show_ends(begun: dict[str, Any]) -> None:
@@ -155,9 +155,9 @@ def _show_ends(begun: dict[str, Any]) -> None:
     )
 
 
-def _line(way: dict[str, Any]) -> str:
-    text = f"{way['name']} {way['throughput_bps'] / 1e6:.2f} Mbit/s"
-    queue = way.get("queue")
+def _line(path: dict[str, Any]) -> str:
+    text = f"{path['name']} {path['throughput_bps'] / 1e6:.2f} Mbit/s"
+    queue = path.get("queue")
     if queue:
         mean = queue["delay_mean_s"]
         waited = "-" if mean is None else f"{mean * 1e3:.2f} ms"
@@ -173,16 +173,16 @@ def _counters(report: dict[str, Any]) -> Any:
     if report["late_max_s"] is not None:
         title += f", latest packet {report['late_max_s'] * 1e3:.2f} ms late"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
-    heads = ("way", "Mbit/s", "delay ms", "max ms", "waiting", "dropped", "marked")
+    heads = ("path", "Mbit/s", "delay ms", "max ms", "waiting", "dropped", "marked")
     for i, head in enumerate(heads):
         table.add_column(head, justify="left" if i == 0 else "right")
-    for way in report["ways"]:
-        queue = way.get("queue") or {}
+    for path in report["paths"]:
+        queue = path.get("queue") or {}
         cells = [
             _ms(queue.get("delay_mean_s")), _ms(queue.get("delay_max_s")),
             *(str(queue.get(key, "-")) for key in ("backlog_packets", "dropped", "marked")),
         ]  # fmt: skip
-        table.add_row(way["name"], f"{way['throughput_bps'] / 1e6:.2f}", *cells)
+        table.add_row(path["name"], f"{path['throughput_bps'] / 1e6:.2f}", *cells)
     return table
 
 
@@ -209,8 +209,8 @@ def _show(ended: dict[str, Any], out: Path | None) -> None:
             table.add_row(f"{metric}, {unit}", *cells)
     if names:
         to.print(table)
-    for way, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):
-        to.print(f"{way}: {passed['packets']} packets, {passed['bytes']} B passed", markup=False)
+    for path, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):
+        to.print(f"{path}: {passed['packets']} packets, {passed['bytes']} B passed", markup=False)
     late = [values.get(("run", "", f"late_{q}")) for q in ("p50", "p99", "max")]
     pairs = zip(("p50", "p99", "max"), late, strict=True)
     shown = ", ".join(f"{q} {value * 1e3:.3f} ms" for q, value in pairs if value is not None)

@@ -84,8 +84,8 @@ impl Options {
             return refuse("--stall", "must be positive");
         }
         let paths = [
-            self.forward.plan("forward", "--", mtu_bytes)?,
-            self.reverse.plan("reverse", "--reverse-", mtu_bytes)?,
+            self.forward.plan(0, "--", mtu_bytes)?,
+            self.reverse.plan(1, "--reverse-", mtu_bytes)?,
         ];
         let ends = [end_netns(self.near.as_deref()), end_netns(self.far.as_deref())];
         if ends[0] == ends[1] && ends[0] != EndNetns::New {
@@ -118,8 +118,9 @@ impl Options {
 }
 
 impl PathOptions {
-    fn plan(&self, name: &str, prefix: &str, mtu_bytes: u32) -> Result<PathPlan, Refusal> {
+    fn plan(&self, index: u16, prefix: &str, mtu_bytes: u32) -> Result<PathPlan, Refusal> {
         let option = |key: &str| format!("{prefix}{key}");
+        let name = ["forward", "reverse"][usize::from(index)].to_owned();
         let delay_ns = nanos(&option("delay"), self.delay.as_deref().unwrap_or("0s"))?;
         let Some(rate) = &self.rate else {
             for (key, value) in
@@ -133,7 +134,7 @@ impl PathOptions {
                     return refuse(&option(key), message);
                 }
             }
-            return Ok(PathPlan { name: name.to_owned(), link: None, delay_ns });
+            return Ok(PathPlan { name, link: None, delay_ns });
         };
         let refusal = |key: &str, message: String| (option(key), message);
         let rate = units::rate(rate).map_err(|message| refusal("rate", message))?;
@@ -145,7 +146,7 @@ impl PathOptions {
         let (queue, limit) = self.queue(prefix)?;
         let link = RouterLinkPlan {
             queue,
-            index: 0,
+            index,
             direction: Direction::Forward,
             limit,
             framing_bytes: framing as u32,
@@ -155,7 +156,7 @@ impl PathOptions {
             mark_list: Vec::new(),
             delays: Vec::new(),
         };
-        Ok(PathPlan { name: name.to_owned(), link: Some(link), delay_ns })
+        Ok(PathPlan { name, link: Some(link), delay_ns })
     }
 
     /// The queue with its limit, and that limit.
@@ -242,15 +243,23 @@ mod tests {
         }
     }
 
+    /// So that one seed gives each its own random streams, as the links of a scenario have them.
+    #[test]
+    fn the_queues_of_both_paths_have_numbers_of_their_own() {
+        let options = r#"{ "forward": { "rate": "1mbit" }, "reverse": { "rate": "1mbit" } }"#;
+        let indices = plan(options).unwrap().paths.map(|path| path.link.unwrap().index);
+        assert_eq!(indices, [0, 1]);
+    }
+
     #[test]
     fn the_manifest_keeps_its_keys() {
         let plan = plan(r#"{ "forward": { "delay": "1ms" }, "far": "x" }"#).unwrap();
-        let reverse = r#"{"name":"reverse","street":null,"delay_ns":0}"#;
+        let reverse = r#"{"name":"reverse","link":null,"delay_ns":0}"#;
         let expected = [
             r#"{"seed":0,"duration_ns":null,"#,
-            r#""ways":[{"name":"forward","street":null,"delay_ns":1000000},"#,
+            r#""paths":[{"name":"forward","link":null,"delay_ns":1000000},"#,
             reverse,
-            r#"],"places":["new",{"join":"x"}],"commands":[[],[]],"spin_ns":0,"#,
+            r#"],"ends":["new",{"join":"x"}],"commands":[[],[]],"spin_ns":0,"#,
             r#""stall_ns":5000000,"mtu_bytes":1500,"packets":false,"signals":false}"#,
         ];
         assert_eq!(serde_json::to_string(&plan).unwrap(), expected.concat());

@@ -32,8 +32,10 @@ impl RouterPath {
         })
     }
 
-    /// A packet arrives.
+    /// A packet arrives. What was due before comes first, so that a late host dequeues no packet at
+    /// a time when it had not arrived.
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
+        self.serve(now);
         match &mut self.link {
             Some(link) => link.arrive(now, bytes, flow),
             None => InFlightPacket { bytes, flow }.enter(now, &mut self.line),
@@ -48,14 +50,19 @@ impl RouterPath {
 
     /// The next packet that has left it by `now`, with the time at which it did.
     pub fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
-        if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
-            let line = &mut self.line;
-            link.on_timer(now, |due, packet| packet.enter(due, line));
-        }
+        self.serve(now);
         let (due, packet) = self.line.pop_due(now)?;
         self.passed.0 += 1;
         self.passed.1 += packet.bytes.len() as u64;
         Some((due, packet))
+    }
+
+    /// Does what is due at its link by `now`.
+    fn serve(&mut self, now: Time) {
+        if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
+            let line = &mut self.line;
+            link.on_timer(now, |due, packet| packet.enter(due, line));
+        }
     }
 
     /// Packets and bytes that have left it.
@@ -107,6 +114,17 @@ mod tests {
         assert_eq!((due.as_nanos(), first.bytes), (21_000_000, packet()));
         assert_eq!(path.next_timer(), Time::from_nanos(22_000_000));
         assert_eq!(path.passed, (1, 1250));
+    }
+
+    /// The clock is read for every packet, so a due time may pass between two arrivals.
+    #[test]
+    fn a_late_host_dequeues_no_packet_before_its_arrival() {
+        let mut path = path(r#"{ "forward": { "rate": "10mbit" } }"#);
+        let ms = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        path.arrive(ms(0), packet(), 0);
+        path.arrive(ms(5), packet(), 0); // the first has left at 1 ms, which nobody asked for yet
+        let left: Vec<_> = std::iter::from_fn(|| path.leave(ms(9)).map(|(due, _)| due)).collect();
+        assert_eq!(left, [ms(1), ms(6)]);
     }
 
     #[test]

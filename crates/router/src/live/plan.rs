@@ -1,5 +1,4 @@
-//! The plan of a live router, as plain data. Names in the JSON that differ from those here are part
-//! of the manifest.
+//! The plan of a live router, as plain data; it is part of the manifest.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,6 @@ pub struct PathPlan {
     /// `forward` or `reverse`.
     pub name: String,
     /// Its queue and rate; `None`: packets are only delayed.
-    #[serde(rename = "street")]
     pub link: Option<RouterLinkPlan>,
     /// Its delay, nanoseconds.
     pub delay_ns: u64,
@@ -43,10 +41,8 @@ pub struct LivePlan {
     /// How long it runs, nanoseconds; `None`: until the near command or the user ends it.
     pub duration_ns: Option<u64>,
     /// Forward and reverse.
-    #[serde(rename = "ways")]
     pub paths: [PathPlan; 2],
     /// Near and far end.
-    #[serde(rename = "places")]
     pub ends: [EndNetns; 2],
     /// What is run at the near and the far end: a program and its arguments, or nothing.
     pub commands: [Vec<String>; 2],

@@ -40,7 +40,7 @@ impl<'a> RouterState<'a> {
             plan,
             paths: [
                 RouterPath::new(forward, plan.seed, recording(0))?,
-                RouterPath::new(reverse, plan.seed.wrapping_add(1), recording(1))?,
+                RouterPath::new(reverse, plan.seed, recording(1))?,
             ],
             lateness: Histogram::default(),
             refused: 0,

@@ -53,7 +53,7 @@ impl StatusWriter {
         let late = &router.lateness;
         self.line(&json!({
             "t_s": at.as_secs(),
-            "ways": paths,
+            "paths": paths,
             "late_p99_s": late.quantile_ns(0.99).map(secs),
             "late_max_s": late.max_ns().map(secs),
         }));
