@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.comparing.compared_runs import ALPHA, PairedDifference
+from sojourn.comparing.compared_runs import PairedDifference
 from sojourn.comparing.metrics import Metric, bulk_classes, select
 from sojourn.comparing.statistics import Estimate, PairedTest
 
@@ -68,7 +68,7 @@ def test_a_significant_difference_is_judged_by_the_metric_s_direction(metric: Me
 
 @pytest.mark.parametrize(
     ("p_adjusted", "is_significant"),
-    [(0.0, True), (0.0499, True), (ALPHA, False), (0.0501, False), (1.0, False),
+    [(0.0, True), (0.0499, True), (0.05, False), (0.0501, False), (1.0, False),
      (float("nan"), False)],
 )  # fmt: skip
 def test_a_difference_is_significant_below_five_percent_and_not_at_it(

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from sojourn import _core
-from sojourn.comparing import statistics
 from sojourn.comparing.between_engines import EngineAgreement
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.families import is_headline
 from sojourn.comparing.metrics import Metric, select
 from sojourn.comparing.pairing import correlation
-from sojourn.comparing.statistics import Estimate, PairedTest, estimate, holm, paired
+from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, estimate, holm, paired
 from sojourn.running.result import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ALPHA = 1 - statistics.CONFIDENCE
 
 DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "apart", ""]
 

@@ -13,8 +13,7 @@ import math
 from collections.abc import Sequence
 
 from sojourn.comparing.metrics import Metric
-
-ALPHA = 0.05
+from sojourn.comparing.statistics import ALPHA
 
 # Margins are our choice: of the baseline's mean for times and rates, with a floor for times that
 # are small beside a packet's own transmission; in points for fractions.

@@ -64,7 +64,7 @@ def unfair(comparison: ComparedRuns) -> list[Unfair]:
 def warnings(comparison: ComparedRuns) -> list[str]:
     """The warnings as sentences, each with the command that would be fair."""
     return [
-        each.sentence + (f" Fair would be: {each.command}" if each.command else "")
+        each.sentence + (f" A fair comparison: {each.command}" if each.command else "")
         for each in unfair(comparison)
     ]
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
+ALPHA = 0.05  # not 1 - CONFIDENCE, which is a little more
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
         p_values: shape ``(n_tests,)``; NaN means that no test was made and stays NaN.
 
     Returns:
-        Adjusted p-values in the same order; compare each with ``1 - CONFIDENCE``.
+        Adjusted p-values in the same order; compare each with ``ALPHA``.
     """
     tested = sorted((p, i) for i, p in enumerate(p_values) if not math.isnan(p))
     adjusted = [math.nan] * len(p_values)
