@@ -90,7 +90,7 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 
 # One compilation serves this and `cargo test --workspace`.
 $(VENV)/developed: $(RUST) | $(VENV)/bin/maturin
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --extras test
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --extras test
 	@rm -f $(VENV)/installed
 	@touch $@
 
