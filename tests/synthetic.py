@@ -58,7 +58,8 @@ def histogram(scope: str, name: str, metric: str, values_s: np.ndarray) -> list[
     edges, counts = np.unique(np.ceil(values_s * 1e4).astype(int) * 100_000, return_counts=True)
     base = {"scope": scope, "name": name, "metric": metric}
     return [
-        base | {"upper_ns": int(e), "count": int(c)} for e, c in zip(edges, counts, strict=True)
+        base | {"lower_ns": int(e) - 100_000, "upper_ns": int(e), "count": int(c)}
+        for e, c in zip(edges, counts, strict=True)
     ]
 
 

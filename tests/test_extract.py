@@ -43,6 +43,7 @@ TABLES = {
             "scope": coded("queue", "class", "queue", "class"),
             "name": coded("bottleneck", "web", "bottleneck", "web"),
             "metric": coded("delay", "completion", "delay", "completion"),
+            "lower_ns": u64(1_000, 6_999_000, 2_000, 9_000_001),
             "upper_ns": u64(1_001, 7_000_000, 2_003, 9_000_001),
             "count": u64(5, 1, 3, 2),
         }
@@ -109,8 +110,10 @@ class TinyRun:
 # By extractor every array that is kept, with its type.
 EXPECTED: dict[str, dict[str, tuple[Any, Any]]] = {
     "delays": {
+        "queue/bottleneck/delay/lower_ns": ([1_000, 2_000], np.int64),
         "queue/bottleneck/delay/upper_ns": ([1_001, 2_003], np.int64),
         "queue/bottleneck/delay/count": ([5, 3], np.int64),
+        "class/web/completion/lower_ns": ([6_999_000, 9_000_001], np.int64),
         "class/web/completion/upper_ns": ([7_000_000, 9_000_001], np.int64),
         "class/web/completion/count": ([1, 2], np.int64),
     },

@@ -53,7 +53,7 @@ def test_results_without_values_are_refused_with_a_sentence(name):
         def table(self, name):
             columns = {
                 "states": ("queue", "t_ns", "var", "value"),
-                "histograms": ("scope", "name", "metric", "upper_ns", "count"),
+                "histograms": ("scope", "name", "metric", "lower_ns", "upper_ns", "count"),
             }[name]
             return pa.table({column: pa.array([], pa.string()) for column in columns})
 

@@ -7,6 +7,7 @@ import pytest
 
 import sojourn
 from sojourn.errors import InputError
+from sojourn.plots.data import distribution
 from sojourn.running.result import TABLES, Result
 
 SHORT = {"duration": "1s", "warmup": "0s"}
@@ -39,7 +40,8 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
         "bins": ["scope", "name", "metric", "t_ns", "value", "unit"],
         "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
         "summary": ["scope", "name", "metric", "value", "unit"],
-        "histograms": ["scope", "name", "metric", "upper_ns", "count"],
+        "histograms": ["scope", "name", "metric", "lower_ns", "upper_ns", "count"],
+        "drop_delays": ["queue", "stage", "cause", "lower_ns", "upper_ns", "count"],
     }  # fmt: skip
     for name in TABLES:
         table = result.table(name)
@@ -64,8 +66,32 @@ def test_packets_agree_with_the_summary(result):
 def test_histograms_agree_with_the_summary(result):
     rows = [row for row in result.histograms.to_pylist() if row["metric"] == "delay"]
     assert sum(row["count"] for row in rows) == result.summary["queue/bottleneck/sent"]
-    edges = [row["upper_ns"] for row in rows]
+    edges = [row[edge] for row in rows for edge in ("lower_ns", "upper_ns")]
     assert edges == sorted(edges)
+    assert edges[-1] == round(result.summary["queue/bottleneck/delay_max"] * 1e9)
+
+
+@pytest.mark.parametrize("key", ["queue/bottleneck/delay", "class/bulk/rtt"])
+def test_quantiles_of_the_table_are_those_of_the_summary(key):
+    run = sojourn.run("dumbbell-reno", sets={**SHORT, "record.latency": True})
+    found = distribution([run], *key.split("/"))
+    for name, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)):
+        assert found.quantile_s(q) == pytest.approx(run.summary[f"{key}_{name}"], rel=1e-12)
+
+
+def test_drops_have_distributions_of_their_own():
+    run = sojourn.run("dumbbell-reno", sets={**SHORT, "links.bottleneck.queue": "codel"})
+    rows = run.drop_delays.to_pylist()
+    assert {(r["queue"], r["stage"], r["cause"]) for r in rows} == {
+        ("bottleneck", "dequeue", "deterministic")
+    }
+    # Those dropped on arrival have not waited.
+    summary = run.summary
+    share = summary["queue/bottleneck/drop_rate_deterministic"]
+    assert summary["queue/bottleneck/drop_rate"] > share > 0
+    drops = round(summary["queue/bottleneck/arrived"] * share)
+    assert sum(r["count"] for r in rows) == drops
+    assert all(0.005e9 < r["lower_ns"] <= r["upper_ns"] for r in rows)
 
 
 def test_a_table_can_be_read_twice_and_outlives_the_run():

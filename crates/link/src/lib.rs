@@ -32,6 +32,6 @@ pub use opportunities::Opportunities;
 pub use serial_link::SerialLink;
 pub use server::Server;
 pub use shaper::Shaper;
-pub use token_bucket::TokenBucket;
+pub use token_bucket::{TokenBucket, TokenReserve};
 pub use transmitter::Transmitter;
 pub use tx_ring::TxRing;

@@ -3,7 +3,7 @@
 use sojourn_aqm::{Backlog, Packet, Qdisc, Rng, Sink, Time, Var};
 
 use crate::queue::Queue;
-use crate::{LinkObserver, Server};
+use crate::{LinkObserver, Server, TokenReserve};
 
 /// Queue and server.
 ///
@@ -148,6 +148,14 @@ impl<P: Packet> Link<P> {
                 Some(departure) => take(departure.packet, departure.enqueued),
                 None => when = discipline.held_until().unwrap_or(when),
             }
+        }
+    }
+
+    /// What its token bucket holds at `now`; none without one.
+    pub fn reserve(&self, now: Time) -> Option<TokenReserve> {
+        match &self.server {
+            Server::Shaped(shaper) => shaper.reserve(now),
+            Server::Steady(_) | Server::Recorded(_) | Server::SharedMedium(_) => None,
         }
     }
 

@@ -43,7 +43,7 @@ impl LinkObserver<Numbered> for Report {
     fn departed(&mut self, departure: &Departure<Numbered>) {
         self.departed.push(departure.packet.0);
     }
-    fn busy(&mut self, span: Span) {
+    fn busy(&mut self, _bytes: u32, span: Span) {
         self.busy = self.busy + span;
     }
     fn carried(&mut self, bytes: u32) {

@@ -85,7 +85,7 @@ impl<P: Packet> Steady<P> {
         match &self.in_service {
             Some(packet) => {
                 let span = self.transmitter.next(packet.bytes());
-                observer.busy(span);
+                observer.busy(packet.bytes(), span);
                 now + span
             }
             // A shaping discipline may hold packets back; then the server tries again later.

@@ -9,7 +9,7 @@ use sojourn_aqm::{Packet, Rate, Time};
 use sojourn_scenario::resolved::Device;
 
 use crate::queue::Queue;
-use crate::{LinkObserver, TokenBucket, Transmitter, TxRing};
+use crate::{LinkObserver, TokenBucket, TokenReserve, Transmitter, TxRing};
 
 /// Bucket, device and line; a bucket or a device may be missing.
 #[derive(Debug)]
@@ -48,6 +48,15 @@ impl<P: Packet> Shaper<P> {
         }
     }
 
+    /// What the bucket holds at `now`, and how much has passed it; none without a bucket.
+    pub(crate) fn reserve(&self, now: Time) -> Option<TokenReserve> {
+        let being_sent = self.done.and(self.ring.head_bytes()).unwrap_or(0);
+        self.bucket.as_ref().map(|bucket| TokenReserve {
+            tokens: bucket.tokens_at(now),
+            passed_bytes: self.ring.bytes() - u64::from(being_sent),
+        })
+    }
+
     /// The packet that has left by now, if one has.
     pub(crate) fn sent(&mut self, now: Time) -> Option<P> {
         self.done.take_if(|done| *done <= now)?;
@@ -68,7 +77,7 @@ impl<P: Packet> Shaper<P> {
         let look_again = self.fill(now, queue, observer);
         if let (None, Some(bytes)) = (self.done, self.ring.head_bytes()) {
             let span = self.line.next(bytes + self.overhead_bytes);
-            observer.busy(span);
+            observer.busy(bytes, span);
             self.done = Some(now + span);
         }
         look_again.min(self.done.unwrap_or(Time::NEVER))

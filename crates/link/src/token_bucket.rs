@@ -42,11 +42,25 @@ impl TokenBucket {
     }
 
     fn refill(&mut self, now: Time) {
-        let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
-        let missing = (self.depth - self.tokens).unsigned_abs();
-        self.tokens += accrued.min(u128::from(missing)) as i64;
+        self.tokens = self.tokens_at(now);
         self.counted = now;
     }
+
+    /// The tokens at `now`, in billionths of a bit; negative if some are owed.
+    pub(crate) fn tokens_at(&self, now: Time) -> i64 {
+        let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
+        let missing = (self.depth - self.tokens).unsigned_abs();
+        self.tokens + accrued.min(u128::from(missing)) as i64
+    }
+}
+
+/// What a link with a token bucket may send at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TokenReserve {
+    /// Tokens in the bucket, in billionths of a bit; negative if some are owed.
+    pub tokens: i64,
+    /// Bytes of packets that have passed the bucket and wait for the line.
+    pub passed_bytes: u64,
 }
 
 #[cfg(test)]

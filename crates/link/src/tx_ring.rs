@@ -42,6 +42,11 @@ impl<P: Packet> TxRing<P> {
         packet
     }
 
+    /// What it holds, the packet being sent included.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The size of the first packet, as the link accounts it.
     pub(crate) fn head_bytes(&self) -> Option<u32> {
         self.packets.front().map(Packet::bytes)

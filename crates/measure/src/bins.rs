@@ -1,9 +1,10 @@
 //! Series bin by bin: what flows, classes and queues achieved in each of consecutive spans of time.
 
 use sojourn_aqm::{Span, Time};
+use sojourn_link::TokenReserve;
 use sojourn_record::rows::{BinRow, Scope};
 
-use crate::{Counters, LinkStats, Utilisation};
+use crate::{LinkStats, LinkTotals, LinkUse, Utilisation};
 
 /// What there was at the end of the last bin.
 #[derive(Clone, Debug)]
@@ -11,15 +12,31 @@ pub struct Bins {
     width: Span,
     began: Time,
     delivered: Vec<u64>,
-    links: Vec<(Counters, Span)>,
+    links: Vec<LinkTotals>,
     rows: Vec<BinRow>,
+    /// The last row of each link's utilisation.
+    last_use: Vec<Option<usize>>,
 }
 
 impl Bins {
-    /// Before the first bin.
+    /// Before the first bin. Links with a bucket begin with [`Bins::with_reserves`].
     pub fn new(width: Span, flows: usize, links: usize) -> Bins {
-        let links = vec![(Counters::default(), Span::ZERO); links];
-        Bins { width, began: Time::ZERO, delivered: vec![0; flows], links, rows: Vec::new() }
+        Bins {
+            width,
+            began: Time::ZERO,
+            delivered: vec![0; flows],
+            links: vec![LinkTotals::default(); links],
+            rows: Vec::new(),
+            last_use: vec![None; links],
+        }
+    }
+
+    /// The same where buckets hold these reserves.
+    pub fn with_reserves(mut self, reserves: &[Option<TokenReserve>]) -> Bins {
+        for (totals, reserve) in self.links.iter_mut().zip(reserves) {
+            totals.reserve = *reserve;
+        }
+        self
     }
 
     /// When the present bin is over.
@@ -42,17 +59,19 @@ pub struct Totals<'a> {
     /// How many classes there are.
     pub classes: usize,
     /// What was counted at each link.
-    pub links: &'a [LinkStats],
+    pub links: &'a mut [LinkStats],
+    /// What their buckets hold; empty where no link has one.
+    pub reserves: &'a [Option<TokenReserve>],
     /// What the use of each is measured against.
     pub utilisations: &'a [Utilisation],
 }
 
 impl Bins {
     /// The present bin is over, the next begins.
-    pub fn end(&mut self, now: Time, totals: &Totals<'_>) {
-        self.end_flows(now, totals);
+    pub fn end(&mut self, now: Time, mut totals: Totals<'_>) {
+        self.end_flows(now, &totals);
         for link in 0..totals.links.len() {
-            self.end_link(now, link, totals);
+            self.end_link(now, link, &mut totals);
         }
         self.began = now;
     }
@@ -73,17 +92,23 @@ impl Bins {
         }
     }
 
-    fn end_link(&mut self, now: Time, link: usize, totals: &Totals<'_>) {
-        let stats = &totals.links[link];
-        let busy = stats.busy_until(now);
-        let (then, busy_then) = std::mem::replace(&mut self.links[link], (stats.total, busy));
-        let counts = stats.total.since(&then);
-        let seconds = now.since(self.began).as_secs();
-        let window = (self.began, now);
-        let used = totals.utilisations[link].used(&counts, busy - busy_then, window);
-        let throughput = counts.sent_bytes as f64 * 8.0 / seconds;
+    fn end_link(&mut self, now: Time, link: usize, totals: &mut Totals<'_>) {
+        let stats = &mut totals.links[link];
+        let airtime_before = std::mem::take(&mut stats.airtime_before_bin);
+        stats.bin_began = now;
+        let reserve = totals.reserves.get(link).copied().flatten();
+        let found = stats.totals(now, reserve);
+        let mut then = std::mem::replace(&mut self.links[link], found);
+        let counts = found.counts.since(&then.counts);
+        // A frame is reported when it ends; the part before this bin belongs to the one before.
+        then.carried.busy = then.carried.busy + airtime_before;
+        if let Some(row) = self.last_use[link] {
+            self.rows[row].value += airtime_before.as_secs() / self.width.as_secs();
+        }
+        let LinkUse { utilisation, throughput } = totals.utilisations[link].used(&then, &found);
         self.write(Scope::Queue, link, ("throughput", throughput, "bit/s"));
-        self.write(Scope::Queue, link, ("utilisation", used, "1"));
+        self.last_use[link] = Some(self.rows.len());
+        self.write(Scope::Queue, link, ("utilisation", utilisation, "1"));
         if counts.arrived > 0 {
             let rate = |count: [u64; 3]| count.iter().sum::<u64>() as f64 / counts.arrived as f64;
             self.write(Scope::Queue, link, ("drop_rate", rate(counts.dropped), "1"));
@@ -104,7 +129,30 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::Rate;
+
     use super::*;
+    use crate::Probe;
+
+    /// A frame on the air from 1.9 to 2.1 s belongs to two bins in equal parts.
+    #[test]
+    fn a_frame_over_the_edge_of_a_bin_counts_in_both() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut probe = Probe::new(1, 0, (Time::ZERO, at(4_000)));
+        let mut bins = Bins::new(Span::from_secs(2), 0, 1);
+        let utilisations = [Utilisation::of_rate("b", Rate::from_bps(1_000_000))];
+        let mut end = |now, links: &mut [LinkStats]| {
+            let (utilisations, class_of) = (&utilisations, &[][..]);
+            let (delivered, classes, reserves) = (&[][..], 0, &[][..]);
+            bins.end(now, Totals { delivered, class_of, classes, links, reserves, utilisations });
+        };
+        end(at(2_000), &mut probe.links);
+        probe.at_link::<false>(at(2_100), 0).sent_frame(Span::from_millis(200), Some(1_000));
+        end(at(4_000), &mut probe.links);
+        let rows = bins.into_rows();
+        let used = rows.iter().filter(|row| row.metric == "utilisation").map(|row| row.value);
+        assert_eq!(used.collect::<Vec<_>>(), [0.05, 0.05]);
+    }
 
     /// (scope, place, metric, value) of the rows of one bin of two seconds, all from given counts.
     #[test]
@@ -112,22 +160,24 @@ mod tests {
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
         let mut bins = Bins::new(Span::from_secs(2), 2, 1);
         let mut link = LinkStats::new((Time::ZERO, at(4)));
-        let utilisations = [Utilisation::Busy];
-        let mut end = |now, delivered: [u64; 2], link: &LinkStats| {
-            let links = std::slice::from_ref(link);
+        let utilisations = [Utilisation::of_rate("b", Rate::from_bps(1_000_000))];
+        let mut end = |now, delivered: [u64; 2], link: &mut LinkStats| {
+            let links = std::slice::from_mut(link);
             let class_of = &[0, 0];
             let (delivered, utilisations) = (&delivered, &utilisations);
-            bins.end(now, &Totals { delivered, class_of, classes: 1, links, utilisations });
+            let (classes, reserves) = (1, &[][..]);
+            let totals = Totals { delivered, class_of, classes, links, reserves, utilisations };
+            bins.end(now, totals);
         };
-        end(at(2), [1_000, 500], &link);
+        end(at(2), [1_000, 500], &mut link);
         link.total.arrived = 10;
-        link.total.sent_bytes = 4_000;
         link.total.dropped = [1, 1, 0];
         link.total.marked = [0, 0, 5];
         // Busy for a second and for another one that ends half a second after the bin.
-        link.busy_total = Span::from_secs(2);
-        link.busy_end = at(4) + Span::from_millis(500);
-        end(at(4), [1_250, 1_000], &link);
+        link.transmissions.begin(at(2), 2_000, Span::from_secs(1));
+        let half = Span::from_millis(500);
+        link.transmissions.begin(at(3) + half, 4_000, Span::from_secs(1));
+        end(at(4), [1_250, 1_000], &mut link);
         let rows = bins.into_rows();
         let second = rows.iter().filter(|row| row.t == at(2));
         let second: Vec<_> =

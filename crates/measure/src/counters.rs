@@ -1,7 +1,11 @@
 //! Sums: of a link, of a class of traffic, of a flow.
 
-use sojourn_aqm::{Backlog, Span, Time};
+use sojourn_aqm::{Backlog, Span, Stage, Time};
+use sojourn_link::TokenReserve;
 use sojourn_record::Histogram;
+
+use crate::delay_over_time::DelayOverTime;
+use crate::transmissions::{Carried, Transmissions};
 
 /// Sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,14 +14,10 @@ pub struct Counters {
     pub arrived: u64,
     /// Packets that left towards the link.
     pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
     /// Packets dropped, by cause.
     pub dropped: [u64; 3],
     /// Packets marked, by cause.
     pub marked: [u64; 3],
-    /// Bytes carried by a recorded link.
-    pub carried_bytes: u64,
     /// Frames that a wireless link sent, every attempt counted.
     pub frames: u64,
     /// Those of them that were not received.
@@ -33,10 +33,8 @@ impl Counters {
         Counters {
             arrived: self.arrived - then.arrived,
             sent: self.sent - then.sent,
-            sent_bytes: self.sent_bytes - then.sent_bytes,
             dropped: less(self.dropped, then.dropped),
             marked: less(self.marked, then.marked),
-            carried_bytes: self.carried_bytes - then.carried_bytes,
             frames: self.frames - then.frames,
             failed: self.failed - then.failed,
             given_up: self.given_up - then.given_up,
@@ -83,19 +81,41 @@ impl Interval {
 pub struct LinkStats {
     /// Since the start.
     pub total: Counters,
-    /// The same at the end of the warm-up.
-    pub at_warmup: Counters,
+    /// All totals at the end of the warm-up.
+    pub at_warmup: LinkTotals,
     /// Since the last sample.
     pub interval: Interval,
-    /// Sojourn times after the warm-up.
+    /// Sojourn times after the warm-up of packets that were sent.
     pub delays: Histogram,
-    /// Time that the server was busy between warm-up and end.
-    pub busy: Span,
-    /// Time that it was busy from the start, what it is sending now counted whole.
-    pub busy_total: Span,
-    /// When it has sent that.
-    pub busy_end: Time,
+    /// The same of packets that were dropped after they had waited, by stage ([`WAITED`]) and cause.
+    pub drop_delays: [[Histogram; 3]; 2],
+    /// The queue delay over time, after the warm-up.
+    pub delay_over_time: DelayOverTime,
+    /// What the server has carried.
+    pub(crate) transmissions: Transmissions,
+    /// When the present bin of the series began.
+    pub(crate) bin_began: Time,
+    /// Airtime of frames that ended in the present bin, but was before it.
+    pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
+}
+
+/// The stages at which a dropped packet has waited, in the order of [`LinkStats::drop_delays`].
+pub const WAITED: [Stage; 2] = [Stage::Queued, Stage::Dequeue];
+
+/// What a link has counted by a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkTotals {
+    /// The time.
+    pub at: Time,
+    /// Since the start.
+    pub counts: Counters,
+    /// What its server has carried.
+    pub carried: Carried,
+    /// Bits of the present transmission that are not carried yet.
+    pub bits_to_come: u64,
+    /// What its bucket holds; none without one.
+    pub reserve: Option<TokenReserve>,
 }
 
 impl LinkStats {
@@ -103,24 +123,39 @@ impl LinkStats {
     pub fn new(window: (Time, Time)) -> LinkStats {
         LinkStats {
             total: Counters::default(),
-            at_warmup: Counters::default(),
+            at_warmup: LinkTotals::default(),
             interval: Interval::default(),
             delays: Histogram::default(),
-            busy: Span::ZERO,
-            busy_total: Span::ZERO,
-            busy_end: Time::ZERO,
+            drop_delays: Default::default(),
+            delay_over_time: DelayOverTime::default(),
+            transmissions: Transmissions::default(),
+            bin_began: Time::ZERO,
+            airtime_before_bin: Span::ZERO,
             window,
         }
     }
 
     /// What was counted after the warm-up.
     pub fn counted(&self) -> Counters {
-        self.total.since(&self.at_warmup)
+        self.total.since(&self.at_warmup.counts)
     }
 
-    /// How long the server was busy from the start until `now`.
-    pub(crate) fn busy_until(&self, now: Time) -> Span {
-        self.busy_total - self.busy_end.since(now)
+    /// What was counted by `at`, when its bucket holds `reserve`. No transmission began later.
+    pub fn totals(&self, at: Time, reserve: Option<TokenReserve>) -> LinkTotals {
+        LinkTotals {
+            at,
+            counts: self.total,
+            carried: self.transmissions.until(at),
+            bits_to_come: self.transmissions.bits_to_come(at),
+            reserve,
+        }
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        let Counters { arrived, sent, dropped: [first, second, third], .. } = self.total;
+        arrived == sent + first + second + third
     }
 }
 
@@ -135,24 +170,15 @@ pub struct ClassStats {
     pub completion: Histogram,
 }
 
-/// What a flow has achieved so far.
+/// What a flow has achieved in the counted time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowCount {
-    /// Bytes delivered: payload in order for streams, whole datagrams otherwise.
+    /// Payload delivered: in order for streams, of datagrams otherwise.
     pub delivered_bytes: u64,
-    /// Datagrams sent.
-    pub sent: u64,
-    /// Datagrams received.
+    /// Datagrams that were sent in this time and received by the end of the run.
     pub received: u64,
-}
-
-impl FlowCount {
-    /// What was counted since an earlier count.
-    pub fn since(self, then: FlowCount) -> FlowCount {
-        FlowCount {
-            delivered_bytes: self.delivered_bytes - then.delivered_bytes,
-            sent: self.sent - then.sent,
-            received: self.received - then.received,
-        }
-    }
+    /// Datagrams that were sent in this time and lost. Those still under way at the end are neither.
+    pub lost: u64,
+    /// From when to when it was active within this time; equal if it never was.
+    pub active: (Time, Time),
 }

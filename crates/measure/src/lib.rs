@@ -7,26 +7,33 @@
 
 #![warn(unreachable_pub)]
 
+pub mod activity;
 pub mod bins;
 mod counters;
 pub mod decisions;
+mod delay_over_time;
 mod digest;
 pub mod emodel;
 mod link_probe;
+mod losses;
 mod notes;
 mod packet;
 mod probe;
 mod round_trips;
 pub mod summary;
+mod transmissions;
 mod utilisation;
 
 pub use bins::Bins;
-pub use counters::{ClassStats, Counters, FlowCount, Interval, LinkStats};
+pub use counters::{ClassStats, Counters, FlowCount, Interval, LinkStats, LinkTotals, WAITED};
+pub use delay_over_time::DelayOverTime;
 pub use digest::Digest;
 pub use link_probe::LinkProbe;
+pub use losses::DatagramLosses;
 pub use notes::Notes;
 pub use packet::{Measured, PacketKind, PacketView};
 pub use probe::Probe;
 pub use round_trips::RoundTrips;
 pub use summary::{BUILTIN_VARS, Outcome, QueueSeen};
-pub use utilisation::Utilisation;
+pub use transmissions::Carried;
+pub use utilisation::{LinkUse, Utilisation};

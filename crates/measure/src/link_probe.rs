@@ -4,8 +4,9 @@ use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow};
 
+use crate::counters::WAITED;
 use crate::digest::event;
-use crate::{Digest, LinkStats, Measured, Notes, PacketView};
+use crate::{DatagramLosses, Digest, LinkStats, Measured, Notes, PacketKind, PacketView};
 
 /// A probe at one link at one time.
 pub struct LinkProbe<'a, const NOTES: bool> {
@@ -13,6 +14,7 @@ pub struct LinkProbe<'a, const NOTES: bool> {
     pub(crate) link: u16,
     pub(crate) counting: bool,
     pub(crate) stats: &'a mut LinkStats,
+    pub(crate) losses: &'a mut DatagramLosses,
     pub(crate) notes: &'a mut Notes,
     pub(crate) digest: &'a mut Digest,
 }
@@ -21,6 +23,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// A packet arrives.
     #[inline]
     pub fn arrived(&mut self) {
+        if self.stats.is_empty() {
+            self.stats.delay_over_time.begin(self.now);
+        }
         self.stats.total.arrived += 1;
     }
 
@@ -31,12 +36,12 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let sojourn = self.now.since(enqueued).as_nanos();
         let stats = &mut *self.stats;
         stats.total.sent += 1;
-        stats.total.sent_bytes += u64::from(packet.bytes);
         let interval = &mut stats.interval;
         interval.departed += 1;
         interval.delay_sum_ns += sojourn;
         interval.delay_max_ns = interval.delay_max_ns.max(sojourn);
         interval.bytes += u64::from(packet.bytes);
+        stats.delay_over_time.end(self.now, sojourn, stats.window.0);
         if self.counting {
             stats.delays.add(sojourn);
         }
@@ -46,41 +51,51 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// The server is busy for a while from now on.
+    /// The server sends so many bytes for a while from now on.
     #[inline]
-    pub fn busy(&mut self, span: Span) {
-        let (from, to) = self.stats.window;
-        self.stats.busy_total = self.stats.busy_total + span;
-        self.stats.busy_end = self.now + span;
-        self.stats.busy = self.stats.busy + (self.now + span).min(to).since(self.now.max(from));
+    pub fn busy(&mut self, bytes: u32, span: Span) {
+        self.stats.transmissions.begin(self.now, bytes, span);
     }
 
     /// A recorded link has carried bytes.
     #[inline]
     pub fn carried(&mut self, bytes: u32) {
-        self.stats.total.carried_bytes += u64::from(bytes);
+        self.stats.transmissions.add(bytes, Span::ZERO);
     }
 
-    /// A wireless link has sent a frame, which kept the medium busy until now.
+    /// A wireless link has sent a frame, which kept the medium busy until now; `received` is the
+    /// size of the packet in it, if it was received.
     #[inline]
-    pub fn sent_frame(&mut self, airtime: Span, is_received: bool) {
-        let (from, to) = self.stats.window;
+    pub fn sent_frame(&mut self, airtime: Span, received: Option<u32>) {
+        let stats = &mut *self.stats;
         let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
-        self.stats.busy_total = self.stats.busy_total + airtime;
-        self.stats.busy_end = self.now;
-        self.stats.busy = self.stats.busy + self.now.min(to).since(start.max(from));
-        self.stats.total.frames += 1;
-        self.stats.total.failed += u64::from(!is_received);
+        stats.transmissions.add(received.unwrap_or(0), airtime);
+        stats.airtime_before_bin = stats.airtime_before_bin + stats.bin_began.since(start);
+        if self.counting {
+            let before = &mut stats.at_warmup.carried.busy;
+            *before = *before + stats.window.0.since(start);
+        }
+        stats.total.frames += 1;
+        stats.total.failed += u64::from(received.is_none());
     }
 
     /// A wireless link has given up a packet.
     #[inline]
-    pub fn gave_up(&mut self) {
+    pub fn gave_up(&mut self, packet: &impl Measured) {
         self.stats.total.given_up += 1;
+        self.lose(&packet.view());
     }
 
-    /// A packet still waits at the end of the run.
+    fn lose(&mut self, packet: &PacketView) {
+        if packet.kind == PacketKind::Datagram {
+            self.losses.add(packet.flow, packet.seq);
+        }
+    }
+
+    /// A packet still waits at the end of the run; the one that would leave next comes first.
     pub fn waiting(&mut self, packet: &impl Measured, enqueued: Time) {
+        let sojourn = self.now.since(enqueued).as_nanos();
+        self.stats.delay_over_time.end(self.now, sojourn, self.stats.window.0);
         if NOTES {
             self.write(&packet.view(), enqueued, Fate::Waiting);
         }
@@ -91,6 +106,12 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let packet = packet.view();
         self.stats.total.dropped[cause as usize] += 1;
         self.stats.interval.drops += 1;
+        self.lose(&packet);
+        if self.counting && stage != Stage::Enqueue {
+            let waited = usize::from(stage == WAITED[1]);
+            let sojourn = self.now.since(enqueued).as_nanos();
+            self.stats.drop_delays[waited][cause as usize].add(sojourn);
+        }
         let code = 1 + 4 * (stage as u64) + (cause as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
@@ -187,8 +208,8 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
     }
 
     #[inline]
-    fn busy(&mut self, span: Span) {
-        LinkProbe::busy(self, span);
+    fn busy(&mut self, bytes: u32, span: Span) {
+        LinkProbe::busy(self, bytes, span);
     }
 
     #[inline]
@@ -200,6 +221,7 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
 #[cfg(test)]
 mod tests {
     use sojourn_aqm::Ecn;
+    use sojourn_record::Histogram;
 
     use super::*;
     use crate::{PacketKind, Probe};
@@ -237,7 +259,8 @@ mod tests {
     fn delays_count_after_the_warm_up_only() {
         let mut probe = probe();
         probe.at_link::<false>(at(9), 0).departed(&packet(0), at(1));
-        probe.end_warmup();
+        let totals = probe.totals(at(10));
+        probe.end_warmup(totals);
         probe.at_link::<false>(at(11), 0).departed(&packet(1), at(9));
         let link = &probe.links[0];
         assert_eq!((link.delays.count(), link.delays.max_ns()), (1, Some(2 * MS)));
@@ -247,24 +270,70 @@ mod tests {
     #[test]
     fn the_time_that_a_server_is_busy_is_clipped_to_the_counted_window() {
         let mut probe = probe();
-        for now in [8, 12, 18] {
-            probe.at_link::<false>(at(now), 0).busy(Span::from_millis(4));
+        probe.at_link::<false>(at(8), 0).busy(1_000, Span::from_millis(4));
+        let totals = probe.totals(at(10));
+        probe.end_warmup(totals);
+        for now in [12, 18] {
+            probe.at_link::<false>(at(now), 0).busy(1_000, Span::from_millis(4));
         }
         let link = &probe.links[0];
-        assert_eq!((link.busy, link.busy_total), (Span::from_millis(8), Span::from_millis(12)));
-        assert_eq!((link.busy_until(at(19)), link.busy_end), (Span::from_millis(9), at(22)));
+        let used = link.totals(at(20), None).carried.since(link.at_warmup.carried);
+        assert_eq!((used.busy, used.bits), (Span::from_millis(8), 16_000));
     }
 
     #[test]
-    fn a_frame_on_the_air_is_busy_time_before_its_end() {
+    fn airtime_before_the_counted_window_or_the_present_bin_does_not_count() {
         let mut probe = probe();
-        probe.at_link::<false>(at(12), 0).sent_frame(Span::from_millis(4), true);
-        probe.at_link::<false>(at(15), 0).sent_frame(Span::from_millis(1), false);
-        probe.at_link::<false>(at(15), 0).gave_up();
+        let totals = probe.totals(at(10));
+        probe.end_warmup(totals);
+        probe.links[0].bin_began = at(11);
+        probe.at_link::<false>(at(12), 0).sent_frame(Span::from_millis(4), Some(1_000));
+        probe.at_link::<false>(at(15), 0).sent_frame(Span::from_millis(1), None);
+        probe.at_link::<false>(at(15), 0).gave_up(&packet(0));
         let link = &probe.links[0];
-        assert_eq!((link.busy, link.busy_total), (Span::from_millis(3), Span::from_millis(5)));
+        let used = link.totals(at(20), None).carried.since(link.at_warmup.carried);
+        assert_eq!((used.busy, used.bits), (Span::from_millis(3), 8_000));
+        assert_eq!(link.airtime_before_bin, Span::from_millis(3));
         let total = link.total;
         assert_eq!((total.frames, total.failed, total.given_up), (2, 1, 1));
+    }
+
+    /// Packets come at 8 and 9 ms and leave at 12 and 16 ms; the next one comes at 17 ms and waits
+    /// until the end at 20 ms. Over the 10 ms: 2 ms at 4 ms, 4 ms at 7 ms, nothing, 3 ms at 3 ms.
+    #[test]
+    fn the_mean_over_time_weighs_each_delay_by_how_long_it_lasted() {
+        let mut probe = probe();
+        probe.at_link::<false>(at(8), 0).arrived();
+        probe.at_link::<false>(at(9), 0).arrived();
+        probe.end_warmup([]);
+        probe.at_link::<false>(at(12), 0).departed(&packet(0), at(8));
+        probe.at_link::<false>(at(16), 0).departed(&packet(1), at(9));
+        probe.at_link::<false>(at(17), 0).arrived();
+        probe.at_link::<false>(at(18), 0).arrived();
+        probe.at_link::<false>(at(20), 0).waiting(&packet(2), at(17));
+        probe.at_link::<false>(at(20), 0).waiting(&packet(3), at(18));
+        let mean_ms = probe.links[0].delay_over_time.mean_s(0.010) * 1e3;
+        assert!((mean_ms - (2.0 * 4.0 + 4.0 * 7.0 + 3.0 * 3.0) / 10.0).abs() < 1e-9, "{mean_ms}");
+        assert_eq!(probe.links[0].delays.mean_ns(), Some(5.5e6));
+    }
+
+    #[test]
+    fn a_packet_dropped_after_it_has_waited_adds_to_the_delays_of_drops_alone() {
+        let mut probe = probe();
+        probe.end_warmup([]);
+        let drops = [
+            (Stage::Enqueue, Cause::Overflow, 15),
+            (Stage::Queued, Cause::Overflow, 14),
+            (Stage::Dequeue, Cause::Deterministic, 11),
+        ];
+        for (stage, cause, enqueued) in drops {
+            probe.at_link::<false>(at(15), 0).dropped(&packet(0), at(enqueued), stage, cause);
+        }
+        let link = &probe.links[0];
+        let counts = link.drop_delays.each_ref().map(|of| of.each_ref().map(Histogram::count));
+        assert_eq!(counts, [[1, 0, 0], [0, 0, 1]]);
+        assert_eq!(link.drop_delays[1][2].max_ns(), Some(4 * MS));
+        assert_eq!(link.delays.count(), 0);
     }
 
     #[test]

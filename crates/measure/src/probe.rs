@@ -3,7 +3,7 @@
 use sojourn_aqm::Time;
 use sojourn_record::rows::{StateRow, TransferRow};
 
-use crate::{ClassStats, Digest, LinkProbe, LinkStats, Notes};
+use crate::{ClassStats, DatagramLosses, Digest, LinkProbe, LinkStats, LinkTotals, Notes};
 
 /// Everything an engine writes down while it runs.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Probe {
     pub links: Vec<LinkStats>,
     /// By class.
     pub classes: Vec<ClassStats>,
+    /// Datagrams that were lost at links, by flow; empty where an engine finds them otherwise.
+    pub losses: DatagramLosses,
     /// What is written down packet by packet.
     pub notes: Notes,
     /// Rows of the table `states`, if wanted.
@@ -30,6 +32,7 @@ impl Probe {
         Probe {
             links: vec![LinkStats::new(window); links],
             classes: vec![ClassStats::default(); classes],
+            losses: DatagramLosses::default(),
             notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
             transfers: Vec::new(),
@@ -47,16 +50,22 @@ impl Probe {
             link: link as u16,
             counting: self.counting,
             stats: &mut self.links[link],
+            losses: &mut self.losses,
             notes: &mut self.notes,
             digest: &mut self.digest,
         }
     }
 
-    /// The warm-up is over: summaries count from here on.
-    pub fn end_warmup(&mut self) {
+    /// The warm-up is over: summaries count from here on. `totals` are those of each link.
+    pub fn end_warmup(&mut self, totals: impl IntoIterator<Item = LinkTotals>) {
         self.counting = true;
-        for link in &mut self.links {
-            link.at_warmup = link.total;
+        for (link, totals) in self.links.iter_mut().zip(totals) {
+            link.at_warmup = totals;
         }
+    }
+
+    /// The totals of each link at a time, none of which has a bucket.
+    pub fn totals(&self, at: Time) -> Vec<LinkTotals> {
+        self.links.iter().map(|link| link.totals(at, None)).collect()
     }
 }

@@ -2,11 +2,12 @@
 
 use sojourn_aqm::{Cause, Var};
 use sojourn_record::Histogram;
-use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
+use sojourn_record::rows::{
+    BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
+};
 use sojourn_scenario::resolved::{App, Resolved};
 
-use crate::emodel;
-use crate::{ClassStats, FlowCount, LinkStats, Probe};
+use crate::{ClassStats, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
 pub const BUILTIN_VARS: [Var; 7] = [
@@ -31,11 +32,11 @@ const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_r
 pub struct Outcome {
     /// What happened at the queues and to the classes.
     pub probe: Probe,
-    /// Part of each link's capacity that was used after the warm-up.
-    pub utilisations: Vec<f64>,
+    /// How each link was used after the warm-up.
+    pub uses: Vec<LinkUse>,
     /// The state variables of each queue, those of every queue first.
     pub vars: Vec<Vec<Var>>,
-    /// What each flow delivered after the warm-up.
+    /// What each flow achieved after the warm-up.
     pub counts: Vec<FlowCount>,
     /// Packets offered to the path behind each link, and those of them that were lost at random;
     /// none where no packet can be.
@@ -54,13 +55,13 @@ pub struct Outcome {
 pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
-    let Outcome { probe, utilisations, vars, counts, wire_losses, events, .. } = outcome;
+    let Outcome { probe, uses, vars, counts, wire_losses, events, .. } = outcome;
     let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
     let (bins, class_names) = (outcome.bins, plan.classes());
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
         let stats = &probe.links[link];
-        summarise_queue(&mut summary, &row.name, stats, utilisations[link], seconds);
+        summarise_queue(&mut summary, &row.name, stats, uses[link], seconds);
         if let Some((offered, lost)) = wire_losses[link] {
             summarise_wire(&mut summary, &row.name, offered, lost);
         }
@@ -71,7 +72,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
         let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
         let stats = &probe.classes[class];
-        summarise_class(&mut summary, plan, name, &counts, stats, seconds);
+        summarise_class(&mut summary, plan, name, &counts, stats);
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
@@ -108,17 +109,33 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         digest: probe.digest.value(),
         packets_handled,
         events,
+        drop_delays: drop_delays(&probe.links),
         warnings: plan.warnings.clone(),
     }
+}
+
+/// How long the packets had waited that each queue dropped.
+fn drop_delays(links: &[LinkStats]) -> Vec<DropDelaysOf> {
+    let mut rows = Vec::new();
+    for (queue, link) in links.iter().enumerate() {
+        for (stage, of_stage) in WAITED.into_iter().zip(&link.drop_delays) {
+            for (cause, histogram) in CAUSES.into_iter().zip(of_stage) {
+                if histogram.count() > 0 {
+                    let (queue, histogram) = (queue as u16, histogram.clone());
+                    rows.push(DropDelaysOf { queue, stage, cause, histogram });
+                }
+            }
+        }
+    }
+    rows
 }
 
 /// A queue that was measured alone.
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// Part of its link's capacity that was used; none where packets passed without a queue, which
-    /// has no rows then.
-    pub utilisation: Option<f64>,
+    /// How its link was used; none where packets passed without a queue, which has no rows then.
+    pub used: Option<LinkUse>,
     /// The state variables of its discipline, behind those of every queue.
     pub vars: Vec<Var>,
 }
@@ -127,8 +144,8 @@ pub struct QueueSeen {
 pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
     let (mut summary, mut histograms) = (Vec::new(), Vec::new());
     for (stats, queue) in probe.links.iter().zip(&queues) {
-        if let Some(utilisation) = queue.utilisation {
-            summarise_queue(&mut summary, &queue.name, stats, utilisation, seconds);
+        if let Some(used) = queue.used {
+            summarise_queue(&mut summary, &queue.name, stats, used, seconds);
             push_histogram(&mut histograms, Scope::Queue, &queue.name, "delay", &stats.delays);
         }
     }
@@ -144,6 +161,7 @@ pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run
         states: probe.states,
         summary,
         histograms,
+        drop_delays: drop_delays(&probe.links),
         digest: probe.digest.value(),
         ..Run::default()
     }
@@ -186,7 +204,7 @@ fn summarise_queue(
     rows: &mut Vec<SummaryRow>,
     name: &str,
     stats: &LinkStats,
-    utilisation: f64,
+    used: LinkUse,
     seconds: f64,
 ) {
     let mut row = |metric, value, unit| {
@@ -197,9 +215,13 @@ fn summarise_queue(
         &stats.delays,
         ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
     );
+    let over_time = stats.delay_over_time.mean_s(seconds);
+    if stats.delays.count() > 0 || over_time > 0.0 {
+        row("delay_time_mean", over_time, "s");
+    }
     let counts = stats.counted();
-    row("utilisation", utilisation, "1");
-    row("throughput", counts.sent_bytes as f64 * 8.0 / seconds, "bit/s");
+    row("utilisation", used.utilisation, "1");
+    row("throughput", used.throughput, "bit/s");
     row("arrived", counts.arrived as f64, "packets");
     row("sent", counts.sent as f64, "packets");
     let all = &stats.total;
@@ -244,7 +266,7 @@ fn push_delays(
     let Some(mean_ns) = histogram.mean_ns() else { return };
     row(mean, mean_ns / 1e9, "s");
     for (metric, q) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
-        row(metric, histogram.quantile_ns(q).unwrap_or(0) as f64 / 1e9, "s");
+        row(metric, histogram.quantile_ns(q).unwrap_or(0.0) / 1e9, "s");
     }
     row(max, histogram.max_ns().unwrap_or(0) as f64 / 1e9, "s");
 }
@@ -255,15 +277,18 @@ fn summarise_class(
     name: &str,
     counts: &[FlowCount],
     stats: &ClassStats,
-    seconds: f64,
 ) {
     let mut row = |metric, value, unit| {
         rows.push(SummaryRow { scope: Scope::Class, name: name.into(), metric, value, unit });
     };
-    let goodputs: Vec<f64> =
-        counts.iter().map(|count| count.delivered_bytes as f64 * 8.0 / seconds).collect();
+    let goodputs: Vec<f64> = counts.iter().filter_map(goodput).collect();
     row("flows", counts.len() as f64, "1");
-    row("goodput", goodputs.iter().sum(), "bit/s");
+    let active_s = activity::together(counts.iter().map(|count| count.active).collect()).as_secs();
+    if active_s > 0.0 {
+        let delivered: u64 = counts.iter().map(|count| count.delivered_bytes).sum();
+        row("goodput", delivered as f64 * 8.0 / active_s, "bit/s");
+        row("goodput_per_flow", goodputs.iter().sum::<f64>() / goodputs.len() as f64, "bit/s");
+    }
     let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row("jain", jain(&goodputs), "1");
@@ -276,16 +301,15 @@ fn summarise_class(
     push_delays(&mut row, &stats.completion, completion);
     push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
     push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
-    let sent: u64 = counts.iter().map(|count| count.sent).sum();
+    let lost: u64 = counts.iter().map(|count| count.lost).sum();
     let received: u64 = counts.iter().map(|count| count.received).sum();
-    if sent > 0 {
-        // Datagrams in flight at either end of the counted time shift this by their small number.
-        let loss = sent.saturating_sub(received) as f64 / sent as f64;
+    if lost + received > 0 {
+        let loss = lost as f64 / (lost + received) as f64;
         row("loss_rate", loss, "1");
         let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
         let voice = plan.flows.iter().any(|g| g.class == name && is_voice(&g.app));
         if let Some(delay_ns) = delay_ns.filter(|_| voice) {
-            let rating = emodel::rating(delay_ns as f64 / 1e9 + PACKETISATION_S, loss);
+            let rating = emodel::rating(delay_ns / 1e9 + PACKETISATION_S, loss);
             row("voice_r", rating, "1");
             row("voice_mos", emodel::opinion(rating), "1");
         }
@@ -295,6 +319,13 @@ fn summarise_class(
 /// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
 fn is_voice(app: &App) -> bool {
     matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
+}
+
+/// What a flow delivered per second of the time in which it was active, bit/s; none if it never
+/// was.
+fn goodput(count: &FlowCount) -> Option<f64> {
+    let (from, to) = count.active;
+    (from < to).then(|| count.delivered_bytes as f64 * 8.0 / to.since(from).as_secs())
 }
 
 /// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe
@@ -325,14 +356,13 @@ mod tests {
         let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));
         let mut probe = Probe::new(1, 0, window);
         probe.links[0].total = Counters { arrived: 7, sent: 5, ..Counters::default() };
-        probe.end_warmup();
+        let totals = probe.totals(Time::ZERO);
+        probe.end_warmup(totals);
         probe.links[0].total = Counters {
             arrived: 1_007,
             sent: 605,
-            sent_bytes: 90_000,
             dropped: [10, 20, 40],
             marked: [0, 80, 160],
-            carried_bytes: 77,
             frames: 1_600,
             failed: 400,
             given_up: 3,
@@ -340,7 +370,8 @@ mod tests {
         for micros in [100, 300, 200] {
             probe.links[0].delays.add(micros * 1_000);
         }
-        let queue = QueueSeen { name: "b".into(), utilisation: Some(0.75), vars: vec![] };
+        let used = Some(LinkUse { utilisation: 0.75, throughput: 360_000.0 });
+        let queue = QueueSeen { name: "b".into(), used, vars: vec![] };
         let found = collect_queues(probe, vec![queue], 2.0);
         let rows: Vec<_> = found.summary.iter().map(|row| (row.metric, row.value)).collect();
         let expected = [
@@ -349,6 +380,7 @@ mod tests {
             ("delay_p95", 0.0003),
             ("delay_p99", 0.0003),
             ("delay_max", 0.0003),
+            ("delay_time_mean", 0.0),
             ("utilisation", 0.75),
             ("throughput", 360_000.0),
             ("arrived", 1_000.0),

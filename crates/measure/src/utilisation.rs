@@ -1,81 +1,210 @@
-//! What part of a link's capacity was used.
+//! What part of a link's capacity was used, and how much it carried.
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Rate, Span, Time};
+use sojourn_aqm::Rate;
 use sojourn_link::Opportunities;
-use sojourn_scenario::resolved::{Capacity, Link};
+use sojourn_scenario::resolved::{Bucket, Capacity, Link};
 
-use crate::Counters;
+use crate::LinkTotals;
 
-/// What the use of a link is measured against.
+/// A link, and what its use is measured against.
 #[derive(Clone, Debug)]
-pub enum Utilisation {
-    /// The time for which its server was busy, against the time that has passed; of a wireless link
-    /// the time on the air.
-    Busy,
-    /// Bytes sent, against the tokens of its bucket; the burst comes on top.
-    Tokens(Rate),
-    /// Bytes carried, against what its recorded opportunities could carry.
+pub struct Utilisation {
+    link: String,
+    capacity: Against,
+}
+
+#[derive(Clone, Debug)]
+enum Against {
+    /// The time that has passed, at a rate of at most `peak`.
+    Time { peak: Rate },
+    /// The time that has passed, of a transmitter without a rate of its own.
+    Airtime,
+    /// The tokens of a bucket, or the time of the line behind it, whichever is scarcer.
+    Tokens { rate: Rate, line: Rate },
+    /// What its recorded opportunities could carry.
     Opportunities(Opportunities),
 }
+
+/// How a link was used between two times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkUse {
+    /// Part of the capacity; at most 1.
+    pub utilisation: f64,
+    /// What was carried, bit/s.
+    pub throughput: f64,
+}
+
+const GIGA: i128 = 1_000_000_000;
 
 impl Utilisation {
     /// How the use of a link is measured.
     pub fn of(link: &Link) -> Utilisation {
-        match &link.capacity {
-            Capacity::Trace(trace) => {
-                Utilisation::Opportunities(Opportunities::new(Arc::clone(trace)))
+        let capacity = match &link.capacity {
+            Capacity::Trace(trace) => Against::Opportunities(Opportunities::new(Arc::clone(trace))),
+            Capacity::Bucket(Bucket { rate, line, .. }) => {
+                Against::Tokens { rate: *rate, line: *line }
             }
-            Capacity::Bucket(bucket) => Utilisation::Tokens(bucket.rate),
-            Capacity::Constant(_) | Capacity::Schedule(_) | Capacity::Wireless { .. } => {
-                Utilisation::Busy
+            Capacity::Constant(rate) => Against::Time { peak: *rate },
+            Capacity::Schedule(steps) => {
+                let peak = steps.iter().map(|&(_, rate)| rate).max().expect("there is a rate");
+                Against::Time { peak }
             }
-        }
+            Capacity::Wireless { .. } => Against::Airtime,
+        };
+        Utilisation { link: link.name.clone(), capacity }
     }
 
-    /// The part that was used between two times, of which the link reported these counts and this
-    /// time of being busy.
-    pub fn used(&self, counts: &Counters, busy: Span, (from, to): (Time, Time)) -> f64 {
-        let seconds = to.since(from).as_secs();
-        match self {
-            Utilisation::Busy => busy.as_secs() / seconds,
-            Utilisation::Tokens(rate) => {
-                counts.sent_bytes as f64 * 8.0 / (rate.as_bps() as f64 * seconds)
-            }
-            Utilisation::Opportunities(opportunities) => {
-                let offered = opportunities.count_until(to) - opportunities.count_until(from);
-                let bytes = offered.max(1) * u64::from(opportunities.bytes());
-                counts.carried_bytes as f64 / bytes as f64
-            }
-        }
+    /// The use of a link that sends at no more than a rate.
+    pub fn of_rate(link: &str, peak: Rate) -> Utilisation {
+        Utilisation { link: link.to_owned(), capacity: Against::Time { peak } }
     }
+
+    /// The use of a link that sends at recorded opportunities.
+    pub fn of_recording(link: &str, opportunities: Opportunities) -> Utilisation {
+        Utilisation { link: link.to_owned(), capacity: Against::Opportunities(opportunities) }
+    }
+
+    /// How the link was used between two times, of which these are its totals.
+    ///
+    /// # Panics
+    /// If it has carried more than it can, which only a bug can cause.
+    pub fn used(&self, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
+        let seconds = to.at.since(from.at).as_secs();
+        let carried = to.carried.since(from.carried);
+        let of_time = carried.busy.as_secs() / seconds;
+        let utilisation = match &self.capacity {
+            Against::Time { peak } => {
+                self.check_rate(carried.bits, *peak, from, to);
+                of_time
+            }
+            Against::Airtime => of_time,
+            Against::Tokens { rate, line } => {
+                self.check_rate(carried.bits, *line, from, to);
+                let passed = i128::from(carried.bits) * GIGA;
+                of_time.max(passed as f64 / tokens(*rate, from, to) as f64)
+            }
+            Against::Opportunities(opportunities) => {
+                let (before, after) = (from.at, to.at);
+                let offered = opportunities.count_until(after) - opportunities.count_until(before);
+                let bits = offered.max(1) * u64::from(opportunities.bytes()) * 8;
+                carried.bits as f64 / bits as f64
+            }
+        };
+        assert!(
+            utilisation <= 1.0,
+            "links.{}: used {utilisation} of its capacity between {} and {} s: {carried:?}",
+            self.link,
+            from.at.as_secs(),
+            to.at.as_secs(),
+        );
+        LinkUse { utilisation, throughput: carried.bits as f64 / seconds }
+    }
+
+    /// A transmission takes whole nanoseconds, rounded down: one nanosecond more is allowed, and
+    /// one bit, as one that was carried in part before counts whole.
+    fn check_rate(&self, bits: u64, peak: Rate, from: &LinkTotals, to: &LinkTotals) {
+        let nanos = i128::from(to.at.since(from.at).as_nanos()) + 1;
+        assert!(
+            i128::from(bits) * GIGA <= nanos * i128::from(peak.as_bps()) + GIGA,
+            "links.{}: carried {bits} bit between {} and {} s at no more than {} bit/s",
+            self.link,
+            from.at.as_secs(),
+            to.at.as_secs(),
+            peak.as_bps(),
+        );
+    }
+}
+
+/// What a bucket allowed between two times, in billionths of a bit: what had passed it before and
+/// was not carried yet, what it held, what flowed in, and what it had lent at the end.
+fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> i128 {
+    let before = from.reserve.expect("the reserve of a bucket is known");
+    let after = to.reserve.expect("the reserve of a bucket is known");
+    let passed = i128::from(before.passed_bytes) * 8 + i128::from(from.bits_to_come);
+    let accrued = i128::from(rate.as_bps()) * i128::from(to.at.since(from.at).as_nanos());
+    passed * GIGA + i128::from(before.tokens) + accrued + i128::from((-after.tokens).max(0))
 }
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::{Span, Time};
+    use sojourn_link::TokenReserve;
     use sojourn_scenario::resolved::Trace;
 
     use super::*;
+    use crate::Carried;
 
-    fn counts() -> Counters {
-        Counters { sent_bytes: 50_000, carried_bytes: 3_000, ..Counters::default() }
+    /// Totals at 1 s, and two seconds later, when so much has been carried.
+    fn totals(busy_ms: u64, bits: u64) -> (LinkTotals, LinkTotals) {
+        let at =
+            |s: u64| LinkTotals { at: Time::ZERO + Span::from_secs(s), ..LinkTotals::default() };
+        let carried = |ms, bits| Carried { busy: Span::from_millis(ms), bits };
+        let then = LinkTotals { carried: carried(700, 9_000), ..at(1) };
+        (then, LinkTotals { carried: carried(700 + busy_ms, 9_000 + bits), ..at(3) })
     }
 
-    fn window() -> (Time, Time) {
-        (Time::from_nanos(1_000_000_000), Time::from_nanos(3_000_000_000))
+    fn used(link: &Utilisation, (from, to): (LinkTotals, LinkTotals)) -> LinkUse {
+        link.used(&from, &to)
+    }
+
+    fn steady(bps: u64) -> Utilisation {
+        Utilisation::of_rate("b", Rate::from_bps(bps))
+    }
+
+    fn bucket(bps: u64, line_bps: u64) -> Utilisation {
+        let (rate, line) = (Rate::from_bps(bps), Rate::from_bps(line_bps));
+        Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
+    }
+
+    /// What a bucket holds, in bits.
+    fn reserve(bits: i64, passed_bytes: u64) -> Option<TokenReserve> {
+        Some(TokenReserve { tokens: bits * 1_000_000_000, passed_bytes })
     }
 
     #[test]
     fn a_server_is_used_while_it_is_busy() {
-        let used = Utilisation::Busy.used(&counts(), Span::from_millis(500), window());
-        assert_eq!(used, 0.25);
+        let found = used(&steady(10_000), totals(500, 3_000));
+        assert_eq!(found, LinkUse { utilisation: 0.25, throughput: 1_500.0 });
     }
 
     #[test]
-    fn a_token_bucket_is_used_by_what_was_sent() {
-        let tokens = Utilisation::Tokens(Rate::from_bps(400_000));
-        assert_eq!(tokens.used(&counts(), Span::ZERO, window()), 0.5);
+    #[should_panic(expected = "links.b: carried 20002 bit between 1 and 3 s at no more than 10000")]
+    fn more_than_the_rate_is_a_bug_that_names_link_and_figures() {
+        used(&steady(10_000), totals(2_000, 20_002));
+    }
+
+    #[test]
+    #[should_panic(expected = "links.b: used 1.5 of its capacity")]
+    fn more_than_all_the_time_is_a_bug_that_names_link_and_figures() {
+        used(&steady(10_000), totals(3_000, 0));
+    }
+
+    /// 400 kbit/s for two seconds, what the bucket held at first, and what it had lent at the end.
+    #[test]
+    fn a_token_bucket_is_used_by_what_it_let_pass() {
+        let of = |bits: u64, tokens: [i64; 2], passed_bytes, bits_to_come| {
+            let (from, to) = totals(100, bits);
+            let from = LinkTotals { reserve: reserve(tokens[0], passed_bytes), ..from };
+            let to = LinkTotals { reserve: reserve(tokens[1], 0), ..to };
+            used(&bucket(400_000, 10_000_000), (LinkTotals { bits_to_come, ..from }, to))
+                .utilisation
+        };
+        assert_eq!(of(400_000, [0, 0], 0, 0), 0.5);
+        assert_eq!(of(1_000_000, [200_000, 0], 0, 0), 1.0);
+        assert_eq!(of(1_000_000, [200_000, 200_000], 0, 0), 1.0);
+        assert_eq!(of(900_000, [0, -100_000], 0, 0), 1.0);
+        assert_eq!(of(700_000, [-100_000, 0], 0, 0), 1.0);
+        assert_eq!(of(810_000, [0, 0], 1_000, 2_000), 1.0);
+    }
+
+    #[test]
+    fn a_bucket_as_fast_as_its_line_is_used_as_the_line_is() {
+        let (from, to) = totals(2_000, 19_000_000);
+        let with = |totals| LinkTotals { reserve: reserve(0, 0), ..totals };
+        let found = used(&bucket(10_000_000, 10_000_000), (with(from), with(to)));
+        assert_eq!(found, LinkUse { utilisation: 1.0, throughput: 9_500_000.0 });
     }
 
     #[test]
@@ -86,8 +215,8 @@ mod tests {
             opportunities_ms: vec![500],
             opportunity_bytes: 1_000,
         };
-        let recorded = Utilisation::Opportunities(Opportunities::new(Arc::new(trace)));
+        let recorded = Utilisation::of_recording("b", Opportunities::new(Arc::new(trace)));
         // At 1, 1.5, 2 and 2.5 s.
-        assert_eq!(recorded.used(&counts(), Span::ZERO, window()), 0.75);
+        assert_eq!(used(&recorded, totals(0, 24_000)).utilisation, 0.75);
     }
 }

@@ -5,6 +5,10 @@
 
 #![warn(unreachable_pub)]
 
+#[cfg(feature = "arrow")]
+mod columns;
+#[cfg(feature = "arrow")]
+mod distributions;
 pub mod histogram;
 pub mod rows;
 
@@ -15,5 +19,5 @@ pub mod manifest;
 #[cfg(feature = "arrow")]
 pub mod tables;
 
-pub use histogram::Histogram;
+pub use histogram::{Bin, Histogram};
 pub use rows::Run;

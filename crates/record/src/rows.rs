@@ -39,6 +39,8 @@ pub struct Run {
     pub summary: Vec<SummaryRow>,
     /// Distributions, for quantiles and plots without per-packet rows.
     pub histograms: Vec<HistogramOf>,
+    /// How long dropped packets had waited.
+    pub drop_delays: Vec<DropDelaysOf>,
     /// Fingerprint of the stream of events.
     pub digest: u64,
     /// Packets through all queues, and events handled.
@@ -243,7 +245,7 @@ pub struct SummaryRow {
     pub unit: &'static str,
 }
 
-/// Table `histograms`: a distribution, in rows of (upper edge of the bin, count).
+/// Table `histograms`: a distribution, in rows of (edges of the bin, count).
 #[derive(Clone, Debug)]
 pub struct HistogramOf {
     /// What it is about.
@@ -253,5 +255,19 @@ pub struct HistogramOf {
     /// The metric, such as `delay`; values are nanoseconds.
     pub metric: &'static str,
     /// The distribution.
+    pub histogram: Histogram,
+}
+
+/// Table `drop_delays`: how long the packets had waited that one queue dropped at one stage for one
+/// cause, in rows as those of [`HistogramOf`].
+#[derive(Clone, Debug)]
+pub struct DropDelaysOf {
+    /// The queue.
+    pub queue: u16,
+    /// Where; never at enqueue, where no packet has waited.
+    pub stage: Stage,
+    /// Why.
+    pub cause: Cause,
+    /// The distribution, in nanoseconds.
     pub histogram: Histogram,
 }

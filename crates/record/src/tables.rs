@@ -4,31 +4,27 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, MapBuilder, StringBuilder};
-use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array,
-    RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
-};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use sojourn_aqm::{Cause, Stage};
 
+use crate::columns::{
+    CAUSES, Column, ECNS, STAGES, bools, f64s, names, some_u64s, strings, u32s, u64s, words,
+};
+use crate::distributions::{drop_delays, histograms};
 use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
 /// Rows that become one record batch, so that a large table is never in memory twice.
 const ROWS_PER_BATCH: usize = 1 << 16;
 
-/// The words of [`Fate`], [`Stage`], [`Cause`] and [`Ecn`], in the order of their keys.
+/// The words of [`Fate`] and of signals, in the order of their keys.
 const FATES: [&str; 3] = [
     Fate::Sent.word(),
     Fate::Dropped(Stage::Enqueue, Cause::Overflow).word(),
     Fate::Waiting.word(),
 ];
-const STAGES: [&str; 3] = [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
 const SIGNALS: [&str; 2] = ["dropped", "marked"];
-const CAUSES: [&str; 3] =
-    [Cause::Overflow.word(), Cause::Random.word(), Cause::Deterministic.word()];
-const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
 
 /// A result table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,11 +47,13 @@ pub enum Table {
     Summary,
     /// One bin of a distribution.
     Histograms,
+    /// One bin of a distribution of the sojourn times of dropped packets.
+    DropDelays,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 9] = [
+    pub const ALL: [Table; 10] = [
         Table::Packets,
         Table::Signals,
         Table::Flows,
@@ -65,6 +63,7 @@ impl Table {
         Table::Transfers,
         Table::Summary,
         Table::Histograms,
+        Table::DropDelays,
     ];
 
     /// Its name, also that of its file.
@@ -79,6 +78,7 @@ impl Table {
             Table::Transfers => "transfers",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
+            Table::DropDelays => "drop_delays",
         }
     }
 
@@ -99,6 +99,7 @@ impl Table {
             Table::Transfers => run.transfers.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
+            Table::DropDelays => run.drop_delays.iter().map(|d| d.histogram.bins().count()).sum(),
         }
     }
 
@@ -113,7 +114,7 @@ impl Table {
         Reader { table: self, schema: self.schema(), run, rows, next: 0 }
     }
 
-    /// Some rows as one batch. Summary and histograms are small and always whole.
+    /// Some rows as one batch. Summary and distributions are small and always whole.
     fn batch(self, run: &Run, rows: Range<usize>) -> RecordBatch {
         let columns = match self {
             Table::Packets => packets(run, rows),
@@ -125,6 +126,7 @@ impl Table {
             Table::Transfers => transfers(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
+            Table::DropDelays => drop_delays(run),
         };
         let fields: Vec<Field> = columns
             .iter()
@@ -152,7 +154,7 @@ impl Iterator for Reader {
         if self.next >= self.rows {
             return None;
         }
-        let whole = matches!(self.table, Table::Summary | Table::Histograms);
+        let whole = matches!(self.table, Table::Summary | Table::Histograms | Table::DropDelays);
         let step = if whole { self.rows } else { ROWS_PER_BATCH };
         let end = (self.next + step).min(self.rows);
         let batch = self.table.batch(&self.run, self.next..end);
@@ -166,9 +168,6 @@ impl RecordBatchReader for Reader {
         self.schema.clone()
     }
 }
-
-/// Name, values, and whether values may be missing.
-type Column = (&'static str, ArrayRef, bool);
 
 fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
     let rows = &run.packets[range];
@@ -309,78 +308,10 @@ fn summary(run: &Run) -> Vec<Column> {
     ]
 }
 
-fn histograms(run: &Run) -> Vec<Column> {
-    let scopes: Vec<&str> = run.histograms.iter().map(|h| Scope::word(h.scope)).collect();
-    let of: Vec<&str> = run.histograms.iter().map(|h| h.name.as_str()).collect();
-    let metrics: Vec<&str> = run.histograms.iter().map(|h| h.metric).collect();
-    let bins: Vec<(usize, u64, u64)> = run
-        .histograms
-        .iter()
-        .enumerate()
-        .flat_map(|(i, h)| h.histogram.bins().map(move |(upper, count)| (i, upper, count)))
-        .collect();
-    vec![
-        ("scope", names(bins.iter().map(|b| b.0), &scopes), false),
-        ("name", names(bins.iter().map(|b| b.0), &of), false),
-        ("metric", names(bins.iter().map(|b| b.0), &metrics), false),
-        ("upper_ns", u64s(bins.iter().map(|b| b.1)), false),
-        ("count", u64s(bins.iter().map(|b| b.2)), false),
-    ]
-}
-
 const fn fate_key(fate: Fate) -> i8 {
     match fate {
         Fate::Sent => 0,
         Fate::Dropped(..) => 1,
         Fate::Waiting => 2,
     }
-}
-
-fn u32s(values: impl Iterator<Item = u32>) -> ArrayRef {
-    Arc::new(UInt32Array::from_iter_values(values))
-}
-
-fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(values))
-}
-
-fn some_u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter(values))
-}
-
-fn f64s(values: impl Iterator<Item = f64>) -> ArrayRef {
-    Arc::new(Float64Array::from_iter_values(values))
-}
-
-fn bools(values: impl Iterator<Item = bool>) -> ArrayRef {
-    Arc::new(values.map(Some).collect::<BooleanArray>())
-}
-
-fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
-}
-
-/// A word of a fixed list per row, or none.
-fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> ArrayRef {
-    let keys = Int8Array::from_iter(keys);
-    let values = Arc::new(StringArray::from_iter_values(words));
-    Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are places in words"))
-}
-
-/// A name per row, given by its place in a list in which names may repeat.
-fn names<N: AsRef<str>>(places: impl Iterator<Item = usize>, names: &[N]) -> ArrayRef {
-    let mut distinct: Vec<&str> = Vec::new();
-    let mut keys = std::collections::HashMap::new();
-    let key_of: Vec<i32> = names
-        .iter()
-        .map(|name| {
-            *keys.entry(name.as_ref()).or_insert_with(|| {
-                distinct.push(name.as_ref());
-                distinct.len() as i32 - 1
-            })
-        })
-        .collect();
-    let keys = Int32Array::from_iter_values(places.map(|place| key_of[place]));
-    let values = Arc::new(StringArray::from_iter_values(distinct));
-    Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values).expect("keys are places in names"))
 }

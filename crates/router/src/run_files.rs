@@ -76,8 +76,8 @@ pub struct ProgramCounts {
     pub delivered_bytes: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams received.
-    pub received: u64,
+    /// Datagrams for which the socket had no room.
+    pub refused: u64,
 }
 
 /// A finished transfer.
@@ -98,6 +98,8 @@ pub struct Transfer {
 pub struct OneWay {
     /// The flow.
     pub flow: u32,
+    /// The number of the datagram; those that the socket refused have none.
+    pub number: u32,
     /// When it arrived, nanoseconds.
     pub at_ns: u64,
     /// Its one-way delay, nanoseconds.

@@ -94,7 +94,7 @@ pub fn run_with(
     };
     if finished {
         let connections = world.ecn_connections(plan);
-        let mut run = summary::collect(world.into_outcome(), plan);
+        let mut run = summary::collect(world.into_outcome(plan), plan);
         world::ecn_share::add(&mut run, &connections);
         Ok(run)
     } else {

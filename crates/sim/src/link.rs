@@ -1,7 +1,7 @@
 //! A link of the simulator: a [`sojourn_link::Link`] with its alarms.
 
 use sojourn_aqm::{Backlog, Sink, Time, Var};
-use sojourn_link::Link;
+use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
 use crate::agenda::{Agenda, Slot};
@@ -116,6 +116,11 @@ impl ScheduledLink {
         take: impl FnMut(Packet, Time),
     ) {
         self.link.drain(now, sink, take);
+    }
+
+    /// What its token bucket holds at `now`; none without one.
+    pub(crate) fn reserve(&self, now: Time) -> Option<TokenReserve> {
+        self.link.reserve(now)
     }
 
     /// What waits.

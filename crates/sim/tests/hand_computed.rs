@@ -43,8 +43,9 @@ fn assert_rows(run: &Run, scope: Scope, name: &str, expected: &[(&str, f64)]) {
 }
 
 /// The rows of a queue whose sojourn times have these moments, which dropped and marked nothing.
-fn quiet(delays: [f64; 5], used: [f64; 2], counts: [f64; 3]) -> Vec<(&'static str, f64)> {
-    let names = ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"];
+fn quiet(delays: [f64; 6], used: [f64; 2], counts: [f64; 3]) -> Vec<(&'static str, f64)> {
+    let names =
+        ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max", "delay_time_mean"];
     let mut rows: Vec<_> = names.into_iter().zip(delays).collect();
     rows.extend(["utilisation", "throughput"].into_iter().zip(used));
     rows.extend(["arrived", "sent", "waiting"].into_iter().zip(counts));
@@ -68,7 +69,7 @@ fn drop_and_mark_rates(rates: [f64; 7]) -> impl Iterator<Item = (&'static str, f
 /// The rows of a class of datagrams.
 fn datagrams(goodput: f64, owd: [f64; 5], loss: Option<f64>) -> Vec<(&'static str, f64)> {
     let names = ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"];
-    let mut rows = vec![("flows", 1.0), ("goodput", goodput)];
+    let mut rows = vec![("flows", 1.0), ("goodput", goodput), ("goodput_per_flow", goodput)];
     rows.extend(names.into_iter().zip(owd));
     rows.extend(loss.map(|loss| ("loss_rate", loss)));
     rows
@@ -90,8 +91,8 @@ fn constant_traffic_below_the_rate_of_a_link_never_waits() {
     let found = run(&plan);
     // Arrivals 1.18 ms after each whole millisecond; 9000 of them in the 9 s that count.
     let busy = 9_000.0 * 0.0008;
-    assert_rows(&found, QUEUE, "b", &quiet([0.0; 5], [busy / 9.0, 8e6], [9e3, 9e3, 0.0]));
-    assert_rows(&found, CLASS, "d", &datagrams(8e6, [0.05088; 5], Some(0.0)));
+    assert_rows(&found, QUEUE, "b", &quiet([0.0; 6], [busy / 9.0, 8e6], [9e3, 9e3, 0.0]));
+    assert_rows(&found, CLASS, "d", &datagrams(7.776e6, [0.05088; 5], Some(0.0)));
     assert_eq!(metric(&found, Scope::Run, "", "packets"), 9_999.0);
 }
 
@@ -100,10 +101,10 @@ fn packets_of_a_burst_wait_for_those_in_front_of_them() {
     // At the link at 1.08, 1.16 and 1.24 ms, served from 1.08, 1.88 and 2.68 ms; one later alone.
     let flow = bursts(1_000, &[(0, 3), (50_000, 1)]);
     let found = run(&scenario(1, vec![link("b", "taildrop", 10_000)], vec![flow]));
-    let delays = [0.00054, 0.000_000_5, 0.00144, 0.00144, 0.00144];
+    let delays = [0.00054, 0.0, 0.00144, 0.00144, 0.00144, 1.6704e-6];
     assert_rows(&found, QUEUE, "b", &quiet(delays, [0.0032, 32_000.0], [4.0, 4.0, 0.0]));
-    let owd = [0.05148, 0.050_896, 0.05248, 0.05248, 0.05248];
-    assert_rows(&found, CLASS, "d", &datagrams(32_000.0, owd, Some(0.0)));
+    let owd = [0.05148, 0.050_912, 0.05248, 0.05248, 0.05248];
+    assert_rows(&found, CLASS, "d", &datagrams(31_104.0, owd, Some(0.0)));
 }
 
 #[test]
@@ -147,17 +148,17 @@ fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     // One packet is in service when the warm-up ends (until 500.38 ms), one when the run ends (from
     // 999.58 ms, two behind it). Of five at once one is served, two wait, two are dropped.
     let mut rows: Vec<_> = quiet(
-        [0.00054, 0.000_000_5, 0.00144, 0.00144, 0.00144],
+        [0.00054, 0.0, 0.00144, 0.00144, 0.00144, 3.572e-6],
         [(0.38 + 3.0 * 0.8 + 0.42) / 500.0, 4.0 * 8_000.0 / 0.5],
         [8.0, 4.0, 2.0],
     );
-    rows.truncate(10);
+    rows.truncate(11);
     rows.extend(drop_and_mark_rates([0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0]));
     assert_rows(&found, QUEUE, "b", &rows);
-    // The first packet was sent before and arrives after the end of the warm-up: 8 are sent and 4
-    // received.
-    let owd = [0.05148, 0.050_896, 0.05248, 0.05248, 0.05248];
-    assert_rows(&found, CLASS, "d", &datagrams(64_000.0, owd, Some(0.5)));
+    // The first packet was sent before and arrives after the end of the warm-up: of the 8
+    // that are sent later 3 are received, 2 dropped, and 3 under way at the end.
+    let owd = [0.05148, 0.050_912, 0.05248, 0.05248, 0.05248];
+    assert_rows(&found, CLASS, "d", &datagrams(62_208.0, owd, Some(0.4)));
 }
 
 #[test]
@@ -168,10 +169,10 @@ fn every_packet_behind_another_one_is_marked_above_a_threshold_of_one() {
     let found = run(&plan);
     // The first is in service, the second alone in the queue, the others are not. Delays are
     // 0, 0.72, ... 2.88 ms; bins at 2.88 ms are 2 us wide.
-    let delays = [0.00144, 0.001_44, 0.00288, 0.00288, 0.00288];
+    let delays = [0.00144, 0.001_44, 0.00288, 0.00288, 0.00288, 5.7024e-6];
     let mut rows = quiet(delays, [0.004, 40_000.0], [5.0, 5.0, 0.0]);
     rows[1].1 = 0.001_440_5;
-    rows.truncate(10);
+    rows.truncate(11);
     rows.extend(drop_and_mark_rates([0.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.6]));
     assert_rows(&found, QUEUE, "b", &rows);
     assert_eq!(samples(&found, "marks")[0], 3.0);
@@ -194,12 +195,14 @@ fn a_recorded_link_is_used_by_the_bytes_it_carried_not_by_those_of_packets_that_
     // At the link at 1.12 and 1.24 ms. The first is carried at 10 and 20 ms, the second at 20 and
     // 30 ms. In the 30 ms that count there are three opportunities, two of which carry 1000 B each;
     // one packet leaves the queue, after 18.76 ms; none arrives, so that there are no rates.
-    let mut rows = quiet([0.01876; 5], [2.0 / 3.0, 1_500.0 * 8.0 / 0.03], [0.0, 1.0, 0.0]);
-    rows.truncate(10);
+    let used = [2.0 / 3.0, 2_000.0 * 8.0 / 0.03];
+    let mut rows = quiet([0.01876; 6], used, [0.0, 1.0, 0.0]);
+    rows[5].1 = 0.01876 * 0.005 / 0.03;
+    rows.truncate(11);
     assert_rows(&found, QUEUE, "b", &rows);
     // They arrive 2 ms after their last byte was carried; nothing is sent after the warm-up.
-    let owd = [0.027, 0.022_008, 0.032, 0.032, 0.032];
-    assert_rows(&found, CLASS, "d", &datagrams(3_000.0 * 8.0 / 0.03, owd, None));
+    let owd = [0.027, 0.022_016, 0.032, 0.032, 0.032];
+    assert_rows(&found, CLASS, "d", &datagrams(2_944.0 * 8.0 / 0.03, owd, None));
 }
 
 #[test]
@@ -210,10 +213,12 @@ fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
     let found = run(&scenario(1, vec![shaped], vec![bursts(1_000, &[(0, 4)])]));
     // Packets leave the queue at 1.08, 1.88, 2.68 and 9.88 ms and are sent from 1.08, 1.88, 9.08
     // (800 B of tokens were missing) and 17.08 ms on.
-    let delays = [0.00268, 0.000_720_5, 0.00856, 0.00856, 0.00856];
-    assert_rows(&found, QUEUE, "b", &quiet(delays, [0.032, 32_000.0], [4.0, 4.0, 0.0]));
-    let owd = [0.05708, 0.051_696, 0.06688, 0.06688, 0.06688];
-    assert_rows(&found, CLASS, "d", &datagrams(32_000.0, owd, Some(0.0)));
+    let delays = [0.00268, 0.000_721, 0.00856, 0.00856, 0.00856, 63.3024e-6];
+    // 2000 B were in the bucket and 125 kB flowed in.
+    let used = 32.0 / 1_016.0;
+    assert_rows(&found, QUEUE, "b", &quiet(delays, [used, 32_000.0], [4.0, 4.0, 0.0]));
+    let owd = [0.05708, 0.051_712, 0.06688, 0.06688, 0.06688];
+    assert_rows(&found, CLASS, "d", &datagrams(31_104.0, owd, Some(0.0)));
 }
 
 #[test]
@@ -224,13 +229,13 @@ fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     let loss = Loss::GilbertElliott { enter: 1.0, leave: 1.0, bad: 1.0, good: 0.0 };
     let lossy = Link { loss: Some(loss), ..link("b", "taildrop", 10_000) };
     let found = run(&scenario(1, vec![lossy], vec![call]));
-    let mut rows = quiet([0.0; 5], [24.0 * 0.00016, 24.0 * 1_600.0], [24.0, 24.0, 0.0]);
+    let mut rows = quiet([0.0; 6], [24.0 * 0.00016, 24.0 * 1_600.0], [24.0, 24.0, 0.0]);
     rows.extend([("wire_lost", 12.0), ("wire_loss_rate", 0.5)]);
     assert_rows(&found, QUEUE, "b", &rows);
     // 0.016 + 1 + 0.16 + 48 + 1 ms. Cole and Rosenbluth 2001: 93.2 - 0.024 x (50.176 + 20) ms - 95
     // x 50 / (50 + 25.1).
     let rating: f64 = 93.2 - 1.684_224 - 4_750.0 / 75.1;
-    let mut rows = datagrams(12.0 * 1_600.0, [0.050_176; 5], Some(0.5));
+    let mut rows = datagrams(12.0 * 172.0 * 8.0 / 0.510_176, [0.050_176; 5], Some(0.5));
     let opinion = 1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6;
     assert!((rating - 28.266_775).abs() < 1e-6 && (opinion - 1.538_926).abs() < 1e-6, "{opinion}");
     rows.extend([("voice_r", rating), ("voice_mos", opinion)]);
@@ -256,11 +261,16 @@ fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up()
     let of = |name: &str| metric(&found, QUEUE, "ap", name);
     assert_eq!(["arrived", "sent", "waiting"].map(of), [2.0, 2.0, 0.0]);
     assert_eq!(["frames", "frame_failure_rate", "given_up"].map(of), [6.0, 1.0, 2.0]);
-    assert_eq!(of("throughput"), 16_000.0);
+    assert_eq!(of("throughput"), 0.0);
     // 1036 B and 22 bits at 216 bits a symbol are 39 symbols of 4 us, with preamble and signal
     // extension 182 us; no acknowledgement follows.
     assert_eq!(of("utilisation"), 6.0 * 0.000_182);
-    assert_rows(&found, CLASS, "d", &[("flows", 1.0), ("goodput", 0.0), ("loss_rate", 1.0)]);
+    assert_rows(
+        &found,
+        CLASS,
+        "d",
+        &[("flows", 1.0), ("goodput", 0.0), ("goodput_per_flow", 0.0), ("loss_rate", 1.0)],
+    );
 }
 
 #[test]
@@ -275,15 +285,19 @@ fn transfers_are_timed_and_their_shares_compared() {
     let plan = scenario(2, vec![link("b", "taildrop", 10_000)], vec![of("one", 1_000), later]);
     let found = run(&plan);
     // A SYN of 40 B takes 0.0032 + 1 + 0.032 + 49 ms, its answer 50 ms, the first 1040 B 0.0832 + 1
-    // + 0.832 + 49 ms, and each packet behind it 0.832 ms more. 4000 B in 2 s; shares of 1 and 3:
-    // 16 / (2 x 10).
+    // + 0.832 + 49 ms, and each packet behind it 0.832 ms more. Each is active until then.
+    let active = [0.150_950_4, 0.152_614_4];
+    let goodputs: [f64; 2] = [8_000.0 / active[0], 24_000.0 / active[1]];
+    let sum = goodputs[0] + goodputs[1];
+    let squares = goodputs[0] * goodputs[0] + goodputs[1] * goodputs[1];
     let rows = [
         ("flows", 2.0),
-        ("goodput", 16_000.0),
-        ("jain", 0.8),
+        ("goodput", 32_000.0 / (active[0] + active[1])),
+        ("goodput_per_flow", sum / 2.0),
+        ("jain", sum * sum / (2.0 * squares)),
         ("transfers", 2.0),
         ("completion_mean", (0.150_950_4 + 0.152_614_4) / 2.0),
-        ("completion_p50", 0.150_976),
+        ("completion_p50", 0.151_04),
         ("completion_p95", 0.152_614_4),
         ("completion_p99", 0.152_614_4),
         ("completion_max", 0.152_614_4),

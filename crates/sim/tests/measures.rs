@@ -4,10 +4,14 @@
 mod common;
 
 use common::*;
-use sojourn_aqm::{Rate, Span, Time};
+use sojourn_aqm::{Cause, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
-use sojourn_record::rows::{BinRow, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Tcp};
+use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
+use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp};
+
+fn at(s: u64) -> Time {
+    Time::ZERO + Span::from_secs(s)
+}
 
 /// The values of one series, bin by bin.
 fn series(run: &Run, scope: Scope, index: u32, metric: &str) -> Vec<f64> {
@@ -118,4 +122,156 @@ fn the_one_way_delay_of_a_call_is_reported_by_class() {
     let p50 = metric(&run(&plan), Scope::Class, "call", "owd_p50");
     // 5 + 48 + 1 ms, 218 B at 100 and at 10 Mbit/s.
     assert!((p50 - 0.054_191_84).abs() < 1e-4, "{p50}");
+}
+
+/// A call over a path that loses nothing.
+fn lossless_call(rtt_ms: u64) -> Resolved {
+    let mut call = cbr("call", 1, Rate::from_bps(87_000), 218);
+    (call.egress_delay, call.return_delay) = (ms(rtt_ms / 2 - 49), ms(rtt_ms / 2));
+    call.rtt = ms(rtt_ms);
+    scenario(60, vec![link("b", "taildrop", 125_000)], vec![call])
+}
+
+/// With datagrams under way at the end counted as lost this was 0.50 %.
+#[test]
+fn datagrams_under_way_at_the_end_are_not_lost() {
+    for warmup in [0, 10] {
+        let mut plan = lossless_call(600);
+        plan.warmup = Span::from_secs(warmup);
+        assert_eq!(metric(&run(&plan), Scope::Class, "call", "loss_rate"), 0.0);
+    }
+}
+
+/// 2 Mbit/s into 1 Mbit/s from the first second on: half of what was sent in the counted time, of
+/// which what waits at the end is neither lost nor received.
+#[test]
+fn losses_count_by_the_time_of_sending() {
+    let mut narrow = link("b", "taildrop", 250_000);
+    narrow.capacity = Capacity::Constant(mbit(1));
+    let mut plan = scenario(40, vec![narrow], vec![cbr("d", 1, mbit(2), 1_000)]);
+    (plan.warmup, plan.record.packets) = (Span::from_secs(20), true);
+    let run = run(&plan);
+    let counted = run.packets.iter().filter(|row| row.seq >= 5_000); // 250 a second
+    let dropped = counted.clone().filter(|row| matches!(row.fate, Fate::Dropped(..))).count();
+    let delivered = |row: &&PacketRow| row.left.is_some_and(|left| left + ms(57) < at(40));
+    let received = counted.filter(|row| row.fate == Fate::Sent).filter(delivered).count();
+    let found = metric(&run, Scope::Class, "d", "loss_rate");
+    let expected = dropped as f64 / (dropped + received) as f64;
+    assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+    assert!(found > 0.5, "the queue takes 2 s to drain: {found}");
+}
+
+#[test]
+fn what_a_wire_loses_counts_by_the_time_of_sending() {
+    let mut plan = lossless_call(600);
+    plan.links[0].loss = Some(Loss::Bernoulli(1.0));
+    assert_eq!(metric(&run(&plan), Scope::Class, "call", "loss_rate"), 1.0);
+}
+
+#[test]
+fn the_goodput_of_datagrams_is_their_payload() {
+    // 10 s at 100 datagrams a second of 1000 B, of which 28 B are headers; the first arrives after
+    // 50 ms.
+    let plan = scenario(
+        10,
+        vec![link("b", "taildrop", 125_000)],
+        vec![cbr("d", 1, Rate::from_bps(800_000), 1_000)],
+    );
+    let goodput = metric(&run(&plan), Scope::Class, "d", "goodput");
+    assert_eq!(goodput, 995.0 * 972.0 * 8.0 / 10.0);
+}
+
+/// Two flows one after the other on the same link: each is as fast while it is active, and together
+/// they are as fast as one. Over the whole minute each had half of this.
+#[test]
+fn goodput_is_over_the_time_in_which_flows_were_active() {
+    let mut early = bulk(1, "cubic");
+    early.stop = Some(Span::from_secs(30));
+    let mut late = FlowGroup { name: "late".into(), ..bulk(1, "cubic") };
+    late.start = (Span::from_secs(30), Span::from_secs(30));
+    let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![early, late]);
+    let found = run(&plan);
+    let of = |name: &str| metric(&found, Scope::Class, "bulk", name);
+    assert!((8.5e6..9.7e6).contains(&of("goodput")), "{}", of("goodput"));
+    assert!((8.5e6..9.7e6).contains(&of("goodput_per_flow")), "{}", of("goodput_per_flow"));
+    assert!(of("jain") > 0.999, "{}", of("jain"));
+}
+
+#[test]
+fn a_transfer_with_an_end_is_active_until_its_last_byte_has_arrived() {
+    let short = App::Bulk { tcp: tcp("cubic"), bytes: Some(2_000_000) };
+    let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("bulk", 1, short)]);
+    let found = run(&plan);
+    let completion = metric(&found, Scope::Class, "bulk", "completion_max");
+    let goodput = metric(&found, Scope::Class, "bulk", "goodput");
+    assert!((goodput * completion / 16e6 - 1.0).abs() < 1e-6, "{goodput} {completion}");
+}
+
+/// The device takes 100 kB out of the queue at once; they counted as carried: 1,011,235 bit/s, and
+/// with a limit of 1000 packets 1,197,835 bit/s.
+#[test]
+fn a_link_with_a_device_carries_no_more_than_its_rate() {
+    for limit in [Limit::Bytes(100_000), Limit::Packets(1_000)] {
+        let mut below = link("b", "taildrop", 100_000);
+        below.capacity = Capacity::Constant(mbit(1));
+        below.device = Some(Device { limit, overhead_bytes: 0 });
+        let found = run(&scenario(60, vec![below], vec![bulk(5, "cubic")]));
+        let throughput = metric(&found, Scope::Queue, "b", "throughput");
+        let utilisation = metric(&found, Scope::Queue, "b", "utilisation");
+        assert!((0.99e6..=1e6).contains(&throughput), "{throughput}");
+        assert!((throughput / 1e6 - utilisation).abs() < 1e-6, "{throughput} {utilisation}");
+    }
+}
+
+/// A burst of 1 MB came on top of the capacity: utilisation 1.064 over 10 s. The bins had more.
+#[test]
+fn the_burst_of_a_bucket_is_part_of_its_capacity() {
+    for (overdraft, device) in [(false, None), (true, None), (true, Some(Limit::Packets(100)))] {
+        let mut shaped = link("b", "taildrop", 100_000);
+        let (rate, line) = (mbit(10), mbit(100));
+        shaped.capacity =
+            Capacity::Bucket(Bucket { rate, burst_bytes: 1_000_000, line, overdraft });
+        shaped.device = device.map(|limit| Device { limit, overhead_bytes: 24 });
+        let mut plan = scenario(10, vec![shaped], vec![bulk(5, "cubic")]);
+        plan.record.bins = Some(ms(100));
+        let found = run(&plan);
+        let utilisation = metric(&found, Scope::Queue, "b", "utilisation");
+        // 12.5 MB flow in and 1 MB is there; slow start leaves some of it.
+        assert!((0.95..=1.0).contains(&utilisation), "{utilisation}");
+        let used = series(&found, Scope::Queue, 0, "utilisation");
+        assert!(used.iter().all(|used| (0.0..=1.0).contains(used)), "{used:?}");
+        assert!(series(&found, Scope::Queue, 0, "throughput").iter().all(|&bps| bps <= 100e6));
+    }
+}
+
+/// A burst of 100 datagrams waits for 40 ms each in the mean and then nothing comes for 10 s.
+#[test]
+fn an_idle_link_has_a_small_mean_delay_over_time() {
+    let mut flow = cbr("d", 1, mbit(90), 1_000);
+    if let App::Cbr { datagrams, .. } = flow.app {
+        flow.app = App::Bursts { datagrams, at: vec![Span::ZERO], length: ms(9) };
+    }
+    let found = run(&scenario(10, vec![link("b", "taildrop", 250_000)], vec![flow]));
+    let of = |name: &str| metric(&found, Scope::Queue, "b", name);
+    let sent = of("sent");
+    assert!(sent > 90.0, "{sent}");
+    // One packet each 0.8 ms: the delay over time is that over packets for as long as it lasts.
+    let lasted = sent * 0.8e-3;
+    let expected = of("delay_mean") * lasted / 10.0;
+    assert!((of("delay_time_mean") / expected - 1.0).abs() < 0.02, "{}", of("delay_time_mean"));
+}
+
+#[test]
+fn sojourn_times_of_drops_are_a_table_of_their_own() {
+    let mut plan = scenario(20, vec![link("b", "codel", 125_000)], vec![bulk(5, "cubic")]);
+    plan.record.signals = true;
+    let found = run(&plan);
+    let [drops] = &found.drop_delays[..] else { panic!("{:?}", found.drop_delays) };
+    assert_eq!((drops.stage, drops.cause), (Stage::Dequeue, Cause::Deterministic));
+    let at_head = found.signals.iter().filter(|row| row.stage == Stage::Dequeue);
+    let sojourns: Vec<u64> = at_head.map(|row| row.sojourn.as_nanos()).collect();
+    assert_eq!(drops.histogram.count(), sojourns.len() as u64);
+    assert_eq!(drops.histogram.max_ns(), sojourns.iter().max().copied());
+    // CoDel drops what waited for longer than its target.
+    assert!(drops.histogram.quantile_ns(0.0).unwrap() > 5e6);
 }

@@ -8,6 +8,9 @@ use sojourn_link::Transmitter;
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Arrivals, Datagrams, Recording, Sizes};
 
+/// IP and UDP header of a datagram, bytes (RFC 791, RFC 768).
+pub const UDP_HEADER_BYTES: u32 = 28;
+
 /// When datagrams leave.
 #[derive(Clone, Debug)]
 enum Pattern {

@@ -12,7 +12,7 @@ mod tcp_profiles;
 mod transfers;
 mod web_user;
 
-pub use datagrams::DatagramSource;
+pub use datagrams::{DatagramSource, UDP_HEADER_BYTES};
 pub use tcp_profiles::{TCP_PROFILES, TcpProfile, tcp_profile};
 pub use transfers::{FinishedTransfer, TransferPlan};
 pub use web_user::{Fetch, WebUser};

@@ -18,50 +18,89 @@ Results = Mapping[str, Sequence["Result"]]
 
 
 class Distribution:
-    """A distribution in bins.
+    """A distribution in bins, within which values count as evenly spread.
+
+    Bins may overlap, as those of several runs do at their smallest and largest values. A bin
+    without width holds values that are all the same.
+
+    Args:
+        lower_s: lower edges in seconds, shape ``(n,)``.
+        upper_s: upper edges in seconds, not below the lower ones, same shape.
+        counts: values per bin, same shape.
 
     Attributes:
-        upper_s: upper edges in seconds, increasing, shape ``(n_bins,)``.
-        counts: values per bin, same shape.
+        lower_s: lower edges of parts of bins that do not overlap and have values, increasing, in
+            seconds, shape ``(n_parts,)``.
+        upper_s: their upper edges, same shape.
+        counts: values in each, same shape; not always whole numbers.
     """
 
-    def __init__(self, upper_s: Floats, counts: Floats) -> None:
-        self.upper_s, places = np.unique(upper_s, return_inverse=True)
-        self.counts = np.bincount(places, counts, len(self.upper_s))
+    def __init__(self, lower_s: Floats, upper_s: Floats, counts: Floats) -> None:
+        edges = np.unique(np.concatenate([lower_s, upper_s]))
+        first, last = np.searchsorted(edges, lower_s), np.searchsorted(edges, upper_s)
+        # Places 2i are the edges themselves, places 2i + 1 what lies between them.
+        parts = np.zeros(max(2 * len(edges) - 1, 0))
+        whole = last - first <= 1
+        np.add.at(parts, first[whole] + last[whole], counts[whole])
+        for i in np.flatnonzero(~whole):
+            widths = np.diff(edges[first[i] : last[i] + 1])
+            parts[2 * first[i] + 1 : 2 * last[i] : 2] += counts[i] * widths / widths.sum()
+        filled = np.flatnonzero(parts)
+        self.lower_s: Floats = edges[filled // 2]
+        self.upper_s: Floats = edges[(filled + 1) // 2]
+        self.counts: Floats = parts[filled]
+        self._sums = np.cumsum(self.counts)
 
     def __bool__(self) -> bool:
         """Whether it has values."""
-        return bool(self.counts.sum() > 0)
+        return bool(self.counts.size)
 
     def share_below(self, x_s: Floats) -> Floats:
         """The fraction of values at or below each of ``x_s`` (seconds), same shape."""
-        sums = np.concatenate(([0.0], np.cumsum(self.counts)))
-        shares: Floats = sums[np.searchsorted(self.upper_s, x_s, side="right")] / sums[-1]
+        x_s = np.asarray(x_s, np.float64)
+        # All bins that end at or before x, and the part of the next one that x reaches.
+        ended = np.searchsorted(self.upper_s, x_s, side="right")
+        place = np.minimum(ended, self.counts.size - 1)
+        lower, upper = self.lower_s[place], self.upper_s[place]
+        width = np.where(upper > lower, upper - lower, 1.0)
+        reached = np.where(ended > place, 1.0, np.clip((x_s - lower) / width, 0.0, 1.0))
+        shares: Floats = (self._sums[place] - self.counts[place] * (1 - reached)) / self._sums[-1]
         return shares
 
     def quantile_s(self, q: float) -> float:
-        """The upper edge of the bin that holds quantile ``q``, in seconds."""
-        sums = np.cumsum(self.counts)
-        return float(self.upper_s[np.searchsorted(sums, q * sums[-1])])
+        """The value in seconds that the fraction ``q`` (0 to 1) of all values do not exceed.
+
+        It is interpolated within its bin, as table ``summary`` does it; 0 gives the smallest value
+        and 1 the largest.
+        """
+        rank = q * self._sums[-1]
+        place = min(int(np.searchsorted(self._sums, rank)), self.counts.size - 1)
+        into_bin = 1.0 - (self._sums[place] - rank) / self.counts[place]
+        lower, upper = self.lower_s[place], self.upper_s[place]
+        return float(lower + (upper - lower) * into_bin)
 
     @property
     def mean_s(self) -> float:
-        """The mean in seconds, to the width of a bin (0.1 %)."""
-        return float(np.average(self.upper_s, weights=self.counts))
+        """The mean in seconds, to a part of the width of a bin (0.1 %)."""
+        return float(np.average((self.lower_s + self.upper_s) / 2, weights=self.counts))
 
     @property
     def deviation_s(self) -> float:
         """The standard deviation in seconds."""
-        spread = np.average((self.upper_s - self.mean_s) ** 2, weights=self.counts)
+        middles = (self.lower_s + self.upper_s) / 2
+        spread = np.average((middles - self.mean_s) ** 2, weights=self.counts)
         return float(np.sqrt(spread))
 
 
 def distribution(results: Sequence[Result], scope: str, name: str, metric: str) -> Distribution:
     """A distribution of table ``histograms``, pooled over runs."""
     parts = [_rows(r.histograms, scope=scope, name=name, metric=metric) for r in results]
-    upper = [np.asarray(part["upper_ns"], np.float64) * 1e-9 for part in parts]
-    counts = [np.asarray(part["count"], np.float64) for part in parts]
-    return Distribution(np.concatenate([*upper, []]), np.concatenate([*counts, []]))
+    columns = [
+        [np.asarray(part[name], np.float64) for part in parts]
+        for name in ("lower_ns", "upper_ns", "count")
+    ]
+    lower, upper, counts = (np.concatenate([*column, []]) for column in columns)
+    return Distribution(lower * 1e-9, upper * 1e-9, counts)
 
 
 def names(results: Results, scope: str, metric: str) -> list[str]:

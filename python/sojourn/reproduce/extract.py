@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sojourn.running.result import Result
 
 # Counts up whenever a function of this file changes what it keeps.
-FORMAT = 1
+FORMAT = 2
 
 Arrays = dict[str, Any]
 
@@ -64,16 +64,15 @@ def _summary(result: Result) -> Arrays:
 
 
 def _delays(result: Result) -> Arrays:
-    """Every distribution of the run: per ``scope/name/metric`` upper edges (ns) and counts."""
+    """Every distribution of the run: per ``scope/name/metric`` edges (ns) and counts."""
     table = result.histograms
     columns = [table[name].cast("string").to_pylist() for name in ("scope", "name", "metric")]
     keys = np.array(["/".join(parts) for parts in zip(*columns, strict=True)], dtype=np.str_)
-    upper, count = table["upper_ns"].to_numpy(), table["count"].to_numpy()
     arrays: Arrays = {}
     for key in np.unique(keys):
         here = keys == key
-        arrays[f"{key}/upper_ns"] = upper[here].astype(np.int64)
-        arrays[f"{key}/count"] = count[here].astype(np.int64)
+        for column in ("lower_ns", "upper_ns", "count"):
+            arrays[f"{key}/{column}"] = table[column].to_numpy()[here].astype(np.int64)
     return arrays
 
 

@@ -50,7 +50,7 @@ def delays(found: Distribution, offset_s: float = 0.0) -> dict[str, float]:
 
 def distribution(values_s: Floats) -> Distribution:
     """A distribution of values in seconds, like those of table ``histograms``."""
-    return Distribution(values_s, np.ones(len(values_s)))
+    return Distribution(values_s, values_s, np.ones(len(values_s)))
 
 
 def samples(values: Floats | Iterable[float], unit: str, scale: float = 1.0) -> dict[str, float]:

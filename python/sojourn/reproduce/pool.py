@@ -78,9 +78,12 @@ class Pool:
         """A distribution of delays, such as ``class/voip/owd``, pooled."""
         key = f"delays/{key}"
         runs = [run for run in self.runs if f"{key}/upper_ns" in run]
-        upper = [run[f"{key}/upper_ns"] * 1e-9 for run in runs]
-        count = [run[f"{key}/count"].astype(np.float64) for run in runs]
-        return Distribution(np.concatenate([*upper, []]), np.concatenate([*count, []]))
+        columns = [
+            [run[f"{key}/{name}"].astype(np.float64) for run in runs]
+            for name in ("lower_ns", "upper_ns", "count")
+        ]
+        lower, upper, counts = (np.concatenate([*column, []]) for column in columns)
+        return Distribution(lower * 1e-9, upper * 1e-9, counts)
 
     def states(self, var: str) -> list[tuple[Floats, Floats]]:
         """A sampled variable of the bottleneck per replica: times in seconds and values."""

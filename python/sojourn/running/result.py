@@ -27,6 +27,7 @@ TABLES = (
     "transfers",
     "summary",
     "histograms",
+    "drop_delays",
 )
 MANIFEST = "manifest.json"
 
@@ -191,8 +192,16 @@ class Result:
 
     @cached_property
     def histograms(self) -> pa.Table:
-        """Distributions of delays: upper edge of the bin in nanoseconds, count."""
+        """Distributions of delays: edges of the bin in nanoseconds, count.
+
+        Packets that were dropped are not in the delays of queues; see `drop_delays`.
+        """
         return self.table("histograms")
+
+    @cached_property
+    def drop_delays(self) -> pa.Table:
+        """How long dropped packets had waited: queue, stage, cause, edges of the bin, count."""
+        return self.table("drop_delays")
 
     def to_pandas(self, name: str = "summary") -> Any:
         """A table as a pandas data frame.

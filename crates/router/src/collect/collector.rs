@@ -6,10 +6,13 @@ use std::path::Path;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_measure::bins::Totals;
-use sojourn_measure::{BUILTIN_VARS, Bins, Outcome, PacketKind, PacketView, Probe, Utilisation};
+use sojourn_measure::{
+    BUILTIN_VARS, Bins, Outcome, PacketKind, PacketView, Probe, Utilisation, activity,
+};
 use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 
+use super::datagrams::DatagramFates;
 use super::observed_link::ObservedLink;
 use super::{latency, tables};
 use crate::captures::{CapturedKind, PacketRecord};
@@ -62,7 +65,8 @@ impl Collector {
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
         if scenario.warmup == Span::ZERO {
-            probe.end_warmup();
+            let totals = probe.totals(Time::ZERO);
+            probe.end_warmup(totals);
         }
         let forward = scenario.flows[0].path[0];
         let values = |bits: &Vec<u64>| bits.iter().map(|&bits| f64::from_bits(bits)).collect();
@@ -107,32 +111,42 @@ impl Collector {
                 RecordEvent::Arrives => {
                     self.links[link].arrives(at, record, packet, &mut observer);
                 }
-                RecordEvent::Leaves => self.links[link].leaves(record, *packet, &mut observer),
+                RecordEvent::Leaves => {
+                    self.links[link].leaves(at, record, *packet, &mut observer);
+                }
             }
         }
         for (record, packet) in records.iter().zip(&packets) {
             if record.fate == Fate::Waiting {
                 let link = self.link_of[record.direction as usize];
-                self.probe.at_link::<true>(self.next_sample, link).waiting(packet, record.arrived);
+                self.probe.at_link::<true>(self.end, link).waiting(packet, record.arrived);
             }
         }
     }
 
     /// Samples, bins and rate changes that come before `at`.
     fn advance(&mut self, at: Time) {
-        if !self.probe.counting && self.warmup <= at {
-            self.probe.end_warmup();
-        }
-        self.links.iter_mut().for_each(|link| link.advance(at));
         while self.next_sample < at {
             if self.states {
                 self.sample();
             }
             self.next_sample += self.every;
         }
-        while self.bins.as_ref().is_some_and(|bins| bins.over_at() < at) {
+        while let Some(over) = self.bins.as_ref().map(Bins::over_at).filter(|&over| over < at) {
+            self.carry(over);
             self.end_bin();
         }
+        self.carry(at);
+    }
+
+    /// Lets the links carry what has left their queues until `at`. The warm-up ends on the way.
+    fn carry(&mut self, at: Time) {
+        if !self.probe.counting && self.warmup <= at {
+            carry(&mut self.links, &mut self.probe, self.warmup);
+            let totals = self.probe.totals(self.warmup);
+            self.probe.end_warmup(totals);
+        }
+        carry(&mut self.links, &mut self.probe, at);
     }
 
     /// The present bin is over.
@@ -143,10 +157,11 @@ impl Collector {
             delivered: &delivered,
             class_of: &self.class_of,
             classes: self.probe.classes.len(),
-            links: &self.probe.links,
+            links: &mut self.probe.links,
+            reserves: &[],
             utilisations: &self.utilisations,
         };
-        bins.end(bins.over_at(), &totals);
+        bins.end(bins.over_at(), totals);
     }
 
     /// The run sampled the forward link's law first; rows come in the order of the links.
@@ -204,8 +219,9 @@ impl Collector {
     pub(super) fn outcome(
         mut self,
         folder: &Path,
-        plan: &Plan,
+        (scenario, plan): (&Resolved, &Plan),
         result: &RunResult,
+        fates: &[DatagramFates],
     ) -> Result<Outcome, String> {
         let end = self.end;
         self.advance(end);
@@ -218,17 +234,19 @@ impl Collector {
         }
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.add_program_log(plan, result);
-        let window = (self.warmup, end);
-        let used = self.utilisations.iter().zip(&self.probe.links);
-        let used = used.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
+        let totals = self.probe.totals(end);
+        let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
+        let uses = links.map(|((link, stats), end)| link.used(&stats.at_warmup, end));
+        let times = tables::flow_times(plan, result);
+        let active = activity::active(scenario, &times, &self.probe.transfers);
         let directions = (0..self.links.len()).map(|index| self.direction_of(index));
         let wires = directions.clone().map(|direction| result.wire_counts[direction as usize]);
         let vars =
             directions.map(|direction| [&BUILTIN_VARS, tables::law_vars(plan, direction)].concat());
         Ok(Outcome {
-            utilisations: used.collect(),
+            uses: uses.collect(),
             vars: vars.collect(),
-            counts: tables::flow_counts(result),
+            counts: tables::flow_counts(result, fates, &active),
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: tables::flow_rows(result),
             flow_states: tables::flow_state_rows(plan, result),
@@ -265,6 +283,13 @@ impl Collector {
                 self.probe.classes[class].completion.add(row.completion_ns);
             }
         }
+    }
+}
+
+/// Lets links carry what has left their queues until `at`.
+fn carry(links: &mut [ObservedLink], probe: &mut Probe, at: Time) {
+    for (index, link) in links.iter_mut().enumerate() {
+        link.carry(at, probe, index);
     }
 }
 

@@ -2,6 +2,7 @@
 //! probe in the order of their times, so that both engines count alike.
 
 mod collector;
+mod datagrams;
 mod latency;
 mod observed_link;
 mod packet_records;
@@ -51,7 +52,8 @@ pub fn collect(
     let mut collector = Collector::new(scenario, plan, &result);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
-    let outcome = collector.outcome(folder, plan, &result)?;
+    let fates = datagrams::fates(scenario, plan, &result, &records);
+    let outcome = collector.outcome(folder, (scenario, plan), &result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })

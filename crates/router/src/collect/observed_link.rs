@@ -1,41 +1,60 @@
 //! A link whose packets were captured, as it is reported to the probe.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use sojourn_aqm::{Backlog, Rate, Stage, Time};
-use sojourn_link::Transmitter;
-use sojourn_measure::{LinkProbe, PacketView};
+use sojourn_link::{Opportunities, Transmitter};
+use sojourn_measure::{LinkProbe, PacketView, Probe};
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{Capacity, Link};
 
 use crate::captures::PacketRecord;
 
 /// A link whose packets were captured.
+///
+/// When a packet has left the queue is known, not how it was sent. The link sends one after the
+/// other at the rate of the scenario, so that packets which left a little early wait for each
+/// other, and a link never carries more than its rate.
 pub(super) struct ObservedLink {
     /// Bytes that it adds to every packet.
     framing_bytes: u32,
     backlog: Backlog,
-    /// Whether it sends at recorded opportunities.
-    is_recorded: bool,
-    transmitter: Transmitter,
-    /// Rates from given times on, the next one last.
-    rates: Vec<(Time, Rate)>,
+    sends: Sends,
+}
+
+/// How it sends what has left the queue.
+enum Sends {
+    /// At rates.
+    AtRates {
+        transmitter: Transmitter,
+        /// Rates from given times on, the next one last.
+        rates: Vec<(Time, Rate)>,
+        /// When packets left the queue that are still to be sent, and their bytes.
+        left: VecDeque<(Time, u32)>,
+        /// When the packet before has been sent.
+        free: Time,
+    },
+    /// At recorded opportunities.
+    Recorded {
+        opportunities: Opportunities,
+        /// Bytes that have left the queue and are still to be sent.
+        left_bytes: u64,
+    },
 }
 
 impl ObservedLink {
     /// The link before the first packet.
     pub(super) fn new(link: &Link) -> ObservedLink {
-        let mut rates = match &link.capacity {
-            Capacity::Schedule(steps) => steps.clone(),
-            other => vec![(Time::ZERO, other.initial_rate())],
+        let sends = match &link.capacity {
+            Capacity::Trace(trace) => Sends::Recorded {
+                opportunities: Opportunities::new(Arc::clone(trace)),
+                left_bytes: 0,
+            },
+            Capacity::Schedule(steps) => Sends::at_rates(steps.clone()),
+            other => Sends::at_rates(vec![(Time::ZERO, other.initial_rate())]),
         };
-        rates.reverse();
-        let (_, first) = rates.pop().expect("there is a first rate");
-        ObservedLink {
-            framing_bytes: link.framing_bytes,
-            backlog: Backlog::EMPTY,
-            is_recorded: matches!(link.capacity, Capacity::Trace(_)),
-            transmitter: Transmitter::new(first),
-            rates,
-        }
+        ObservedLink { framing_bytes: link.framing_bytes, backlog: Backlog::EMPTY, sends }
     }
 
     /// Bytes that it adds to every packet.
@@ -48,10 +67,31 @@ impl ObservedLink {
         self.backlog
     }
 
-    /// Changes of its rate until `at`.
-    pub(super) fn advance(&mut self, at: Time) {
-        while let Some((_, rate)) = self.rates.pop_if(|(from, _)| *from <= at) {
-            self.transmitter = Transmitter::new(rate);
+    /// Reports what it sends before `at`; nothing leaves the queue earlier any more.
+    pub(super) fn carry(&mut self, at: Time, probe: &mut Probe, index: usize) {
+        match &mut self.sends {
+            Sends::AtRates { transmitter, rates, left, free } => {
+                while let Some(&(since, bytes)) = left.front()
+                    && since.max(*free) < at
+                {
+                    left.pop_front();
+                    let start = since.max(*free);
+                    while let Some((_, rate)) = rates.pop_if(|(from, _)| *from <= start) {
+                        *transmitter = Transmitter::new(rate);
+                    }
+                    let span = transmitter.next(bytes);
+                    probe.at_link::<true>(start, index).busy(bytes, span);
+                    *free = start + span;
+                }
+            }
+            Sends::Recorded { opportunities, left_bytes } => {
+                while opportunities.next() < at {
+                    let carried = (*left_bytes).min(u64::from(opportunities.bytes()));
+                    *left_bytes -= carried;
+                    probe.at_link::<true>(opportunities.next(), index).carried(carried as u32);
+                    opportunities.advance();
+                }
+            }
         }
     }
 
@@ -74,6 +114,7 @@ impl ObservedLink {
     /// The transmission of a packet begins, or it is dropped.
     pub(super) fn leaves(
         &mut self,
+        at: Time,
         record: &PacketRecord,
         mut packet: PacketView,
         observer: &mut LinkProbe<'_, true>,
@@ -87,14 +128,22 @@ impl ObservedLink {
             Fate::Dropped(stage, cause) => observer.dropped(&packet, record.arrived, stage, cause),
             Fate::Sent => {
                 observer.departed(&packet, record.arrived);
-                if self.is_recorded {
-                    // All its bytes count now, though the last may need a later opportunity.
-                    observer.carried(packet.bytes);
-                } else {
-                    observer.busy(self.transmitter.next(packet.bytes));
+                match &mut self.sends {
+                    Sends::AtRates { left, .. } => left.push_back((at, packet.bytes)),
+                    Sends::Recorded { left_bytes, .. } => *left_bytes += u64::from(packet.bytes),
                 }
             }
             Fate::Waiting => {}
         }
+    }
+}
+
+impl Sends {
+    /// At rates from given times on; the first is that of time zero.
+    fn at_rates(mut rates: Vec<(Time, Rate)>) -> Sends {
+        rates.reverse();
+        let (_, first) = rates.pop().expect("there is a first rate");
+        let (transmitter, left, free) = (Transmitter::new(first), VecDeque::new(), Time::ZERO);
+        Sends::AtRates { transmitter, rates, left, free }
     }
 }

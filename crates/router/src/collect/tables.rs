@@ -2,23 +2,45 @@
 
 use sojourn_aqm::{Span, Time, Var};
 use sojourn_measure::FlowCount;
+use sojourn_measure::activity::FlowTimes;
 use sojourn_record::rows::{FlowRow, FlowStateRow};
 use sojourn_scenario::resolved::App;
 
+use super::datagrams::DatagramFates;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
-use crate::plan::{Direction, Plan};
-use crate::run_files::{FlowSample, ProgramCounts, RunResult};
+use crate::plan::{Direction, Flow, Plan};
+use crate::run_files::{FlowSample, RunResult};
 
-/// The counts of each flow after the warm-up.
-pub(super) fn flow_counts(result: &RunResult) -> Vec<FlowCount> {
-    let count = |count: &ProgramCounts| FlowCount {
-        delivered_bytes: count.delivered_bytes,
-        sent: count.sent,
-        received: count.received,
+/// What each flow has achieved since the warm-up.
+pub(super) fn flow_counts(
+    result: &RunResult,
+    fates: &[DatagramFates],
+    active: &[(Time, Time)],
+) -> Vec<FlowCount> {
+    let delivered = result.counts.iter().zip(&result.at_warmup);
+    let delivered = delivered.map(|(end, then)| end.delivered_bytes - then.delivered_bytes);
+    let flows = delivered.zip(fates).zip(active);
+    let count = |((delivered_bytes, fates), active): ((u64, &DatagramFates), &(Time, Time))| {
+        let DatagramFates { received, lost } = *fates;
+        FlowCount { delivered_bytes, received, lost, active: *active }
     };
-    let pairs = result.counts.iter().zip(&result.at_warmup);
-    pairs.map(|(end, then)| count(end).since(count(then))).collect()
+    flows.map(count).collect()
+}
+
+/// When each flow starts and stops, and when its last datagram arrived.
+pub(super) fn flow_times(plan: &Plan, result: &RunResult) -> Vec<FlowTimes> {
+    let times = |flow: &Flow| FlowTimes {
+        start: Time::from_nanos(flow.start_ns),
+        stop: flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
+        last_arrival: Time::ZERO,
+    };
+    let mut flows: Vec<FlowTimes> = plan.flows.iter().map(times).collect();
+    for row in &result.log.one_way {
+        let last = &mut flows[row.flow as usize].last_arrival;
+        *last = (*last).max(Time::from_nanos(row.at_ns));
+    }
+    flows
 }
 
 /// Samples of flows.

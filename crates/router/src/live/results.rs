@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sojourn_aqm::Time;
+use sojourn_aqm::{Rate, Time};
+use sojourn_link::Opportunities;
 use sojourn_measure::summary;
-use sojourn_measure::{BUILTIN_VARS, Notes, Probe, QueueSeen};
+use sojourn_measure::{BUILTIN_VARS, Notes, Probe, QueueSeen, Utilisation};
 use sojourn_record::Run;
 use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
+use sojourn_scenario::resolved::Trace;
 
 use super::devices;
 use super::state::{RouterState, SAMPLE_INTERVAL};
 use super::validity::invalid_reasons;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
+use crate::plan::Service;
 
 /// The results of a run.
 pub struct LiveResult {
@@ -59,10 +62,11 @@ pub(super) fn finish(router: RouterState<'_>, devices: &DeviceReport, end: Time)
             json!({ "packets": packets, "bytes": bytes })
         }),
     });
-    LiveResult { run: Arc::new(tables(router, wall_s)), facts, invalid, wall_s }
+    LiveResult { run: Arc::new(tables(router, end)), facts, invalid, wall_s }
 }
 
-fn tables(router: RouterState<'_>, seconds: f64) -> Run {
+fn tables(router: RouterState<'_>, end: Time) -> Run {
+    let seconds = end.as_secs();
     let RouterState { plan, paths, lateness, flows, .. } = router;
     let mut queues = Vec::new();
     let mut whole = Probe::new(plan.paths.len(), 0, (Time::ZERO, Time::NEVER));
@@ -71,12 +75,14 @@ fn tables(router: RouterState<'_>, seconds: f64) -> Run {
         let vars = path.link().map_or(&[][..], RouterLink::vars);
         let vars = [&BUILTIN_VARS, vars].concat();
         let Some(Recording::Probe(mut probe, _)) = path.into_recording() else {
-            queues.push(QueueSeen { name, utilisation: None, vars });
+            queues.push(QueueSeen { name, used: None, vars });
             continue;
         };
         let link = probe.links.swap_remove(index);
-        let utilisation = Some(link.busy.as_secs() / seconds);
-        queues.push(QueueSeen { name, utilisation, vars });
+        let used = plan.paths[index].link.as_ref().map(|plan| {
+            utilisation(&name, &plan.service).used(&link.at_warmup, &link.totals(end, None))
+        });
+        queues.push(QueueSeen { name, used, vars });
         whole.links[index] = link;
         whole.states.append(&mut probe.states);
         whole.notes.packets.append(&mut probe.notes.packets);
@@ -89,12 +95,24 @@ fn tables(router: RouterState<'_>, seconds: f64) -> Run {
     run.classes = vec!["live".to_owned(); run.flows.len()];
     let (scope, name) = (Scope::Run, "router".to_owned());
     for (metric, q) in [("late_p50", 0.5), ("late_p99", 0.99), ("late_max", 1.0)] {
-        let ns = if q < 1.0 { lateness.quantile_ns(q) } else { lateness.max_ns() };
-        let Some(value) = ns.map(|ns| ns as f64 / 1e9) else { continue };
+        let Some(value) = lateness.quantile_ns(q).map(|ns| ns / 1e9) else { continue };
         run.summary.push(SummaryRow { scope, name: String::new(), metric, value, unit: "s" });
     }
     run.histograms.push(HistogramOf { scope, name, metric: "late", histogram: lateness });
     run
+}
+
+/// What the use of a path's link is measured against.
+fn utilisation(name: &str, service: &Service) -> Utilisation {
+    match service {
+        Service::Rates(rates) => {
+            let peak = rates.iter().map(|&(_, bps)| bps).max().expect("there is a rate");
+            Utilisation::of_rate(name, Rate::from_bps(peak))
+        }
+        Service::Recorded(trace) => {
+            Utilisation::of_recording(name, Opportunities::new(Arc::new(Trace::clone(trace))))
+        }
+    }
 }
 
 /// Adds the drops and marks of a path to those of both; each holds the index of its evidence.

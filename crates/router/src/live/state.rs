@@ -59,6 +59,7 @@ fn probe(plan: &LivePlan) -> Probe {
     let mut probe = Probe::new(plan.paths.len(), 0, (Time::ZERO, Time::NEVER));
     probe.notes.wants_packets = plan.packets;
     probe.notes.wants_signals = plan.signals;
-    probe.end_warmup();
+    let totals = probe.totals(Time::ZERO);
+    probe.end_warmup(totals);
     probe
 }

@@ -54,7 +54,7 @@ impl StatusWriter {
         self.line(&json!({
             "t_s": at.as_secs(),
             "paths": paths,
-            "late_p99_s": late.quantile_ns(0.99).map(secs),
+            "late_p99_s": late.quantile_ns(0.99).map(|ns| ns / 1e9),
             "late_max_s": late.max_ns().map(secs),
         }));
         (self.since, self.at) = ([None, None], at);

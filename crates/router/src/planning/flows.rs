@@ -5,7 +5,7 @@ use sojourn_aqm::Rng;
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
 use sojourn_scenario::{ScenarioError, draw};
-use sojourn_traffic::tcp_profile;
+use sojourn_traffic::{UDP_HEADER_BYTES, tcp_profile};
 
 use super::refusal::{Planned, refuse};
 use crate::plan::{FIRST_PORT, Flow};
@@ -13,12 +13,10 @@ use crate::plan::{FIRST_PORT, Flow};
 /// IP and TCP headers without options, and with timestamps.
 const PLAIN_HEADER: u32 = 40;
 const TIMESTAMP_HEADER: u32 = 52;
-/// IP and UDP header of a datagram.
-const UDP_HEADER: u32 = 28;
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
-const MIN_DATAGRAM: u32 = UDP_HEADER + STAMP_BYTES;
+const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
 /// A request names its lane by one byte.
 const MAX_LANES: u32 = 255;
 /// Groups are numbered by one byte of an address.
@@ -131,7 +129,7 @@ fn payload(index: usize, app: &App) -> Planned<u32> {
         return Ok(tcp.payload_bytes);
     }
     match app.packet_bytes() {
-        bytes if bytes >= MIN_DATAGRAM => Ok(bytes - UDP_HEADER),
+        bytes if bytes >= MIN_DATAGRAM => Ok(bytes - UDP_HEADER_BYTES),
         _ => refuse(place("packet"), needs("a datagram")),
     }
 }

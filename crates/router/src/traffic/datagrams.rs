@@ -6,9 +6,9 @@ use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Ecn, Time};
-use sojourn_traffic::DatagramSource;
+use sojourn_traffic::{DatagramSource, UDP_HEADER_BYTES};
 
-use super::program::{Program, UDP_HEADER, receiver, sender, unless_blocking};
+use super::program::{Program, receiver, sender, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::{Flow, Netns};
 use crate::run_files::{OneWay, ProgramCounts, ProgramLog, TcpTotals};
@@ -26,7 +26,7 @@ pub(super) struct Datagrams {
     receiving: UdpSocket,
     buffer: Vec<u8>,
     sent: u32,
-    received: u64,
+    refused: u64,
     received_bytes: u64,
 }
 
@@ -63,7 +63,7 @@ impl Datagrams {
             receiving: receiving.into(),
             buffer: vec![0; LARGEST],
             sent: 0,
-            received: 0,
+            refused: 0,
             received_bytes: 0,
         })
     }
@@ -77,12 +77,15 @@ impl Program for Datagrams {
     fn on_timer(&mut self, now: Time, _hosts: &Hosts) -> io::Result<()> {
         let Some(bytes) = self.source.take(now) else { return Ok(()) };
         // The last datagram of a frame may be smaller than number and time.
-        let length = (bytes.saturating_sub(UDP_HEADER) as usize).max(STAMP_BYTES);
+        let length = (bytes.saturating_sub(UDP_HEADER_BYTES) as usize).max(STAMP_BYTES);
         self.buffer[..4].copy_from_slice(&self.sent.to_le_bytes());
         self.buffer[4..STAMP_BYTES].copy_from_slice(&now.as_nanos().to_le_bytes());
-        self.sent += 1;
-        // A full socket buffer loses the datagram, as it does for any program.
-        unless_blocking(self.sending.send(&self.buffer[..length])).map(drop)
+        match unless_blocking(self.sending.send(&self.buffer[..length]))? {
+            Some(_) => self.sent += 1,
+            // A full socket buffer loses the datagram, as it does for any program.
+            None => self.refused += 1,
+        }
+        Ok(())
     }
 
     fn on_ready(
@@ -98,9 +101,9 @@ impl Program for Datagrams {
             }
             let stamp = self.buffer[4..STAMP_BYTES].try_into().expect("8 bytes");
             let delay_ns = now.as_nanos().saturating_sub(u64::from_le_bytes(stamp));
-            log.one_way.push(OneWay { flow: self.flow, at_ns: now.as_nanos(), delay_ns });
-            self.received += 1;
-            self.received_bytes += length as u64 + u64::from(UDP_HEADER);
+            let number = u32::from_le_bytes(self.buffer[..4].try_into().expect("4 bytes"));
+            log.one_way.push(OneWay { flow: self.flow, number, at_ns: now.as_nanos(), delay_ns });
+            self.received_bytes += length as u64;
         }
         Ok(())
     }
@@ -109,7 +112,7 @@ impl Program for Datagrams {
         ProgramCounts {
             delivered_bytes: self.received_bytes,
             sent: u64::from(self.sent),
-            received: self.received,
+            refused: self.refused,
         }
     }
 

@@ -9,10 +9,10 @@ use std::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::Web;
-use sojourn_traffic::{Fetch, WebUser};
+use sojourn_traffic::{Fetch, UDP_HEADER_BYTES, WebUser};
 
 use super::connection::{Connection, Listener};
-use super::program::{Program, UDP_HEADER, receiver, sender, stop, transfer, unless_blocking};
+use super::program::{Program, receiver, sender, stop, transfer, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::{Flow, Netns};
 use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
@@ -64,7 +64,7 @@ impl Page {
         client.set_nonblocking(true)?;
         hosts.watch(&server, SocketKey { role: SocketRole::Server, ..key })?;
         let lanes = (0..web.parallel as u8).map(|lane| Connection::new(SocketKey { lane, ..key }));
-        let request = (web.request_bytes - UDP_HEADER) as usize;
+        let request = (web.request_bytes - UDP_HEADER_BYTES) as usize;
         Ok(Page {
             flow: flow.clone(),
             key,

@@ -10,9 +10,6 @@ use crate::linux::hosts::{Hosts, SocketKey};
 use crate::plan::{Flow, receiver_address, sender_address};
 use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals, Transfer};
 
-/// IP and UDP header of a datagram, bytes.
-pub(super) const UDP_HEADER: u32 = 28;
-
 /// Both ends of a flow.
 pub(crate) trait Program {
     /// When it wants [`Program::on_timer`].

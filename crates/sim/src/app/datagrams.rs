@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_scenario::resolved::App;
-use sojourn_traffic::DatagramSource;
+use sojourn_traffic::{DatagramSource, UDP_HEADER_BYTES};
 
 use super::Outbox;
 use crate::packet::{Packet, PacketKind};
@@ -15,14 +15,18 @@ pub struct DatagramFlow {
     source: DatagramSource,
     /// Datagrams sent.
     pub sent: u32,
-    /// Their bytes.
+    /// Their payload.
     pub sent_bytes: u64,
-    /// Datagrams received.
-    pub received: u32,
-    /// Their bytes.
+    /// The first datagram whose fate counts.
+    first_counted: u32,
+    /// Datagrams received, from that one on.
+    pub received: u64,
+    /// Payload of all that were received.
     pub received_bytes: u64,
-    /// Of these, marked.
+    /// Of this, marked.
     pub ce_bytes: u64,
+    /// When the last one arrived.
+    pub last_arrival: Time,
 }
 
 impl DatagramFlow {
@@ -34,9 +38,11 @@ impl DatagramFlow {
             source: DatagramSource::new(app, times, rng)?,
             sent: 0,
             sent_bytes: 0,
+            first_counted: 0,
             received: 0,
             received_bytes: 0,
             ce_bytes: 0,
+            last_arrival: Time::ZERO,
         })
     }
 
@@ -52,15 +58,28 @@ impl DatagramFlow {
         packet.ecn = self.ecn;
         out.send(packet);
         self.sent += 1;
-        self.sent_bytes += u64::from(bytes);
+        self.sent_bytes += payload(bytes);
+    }
+
+    /// The fates of datagrams count that are sent from now on; returns the number of the first.
+    pub fn count_from_now(&mut self) -> u32 {
+        (self.first_counted, self.received) = (self.sent, 0);
+        self.sent
     }
 
     /// A datagram arrives; returns its one-way delay.
     pub fn on_arrival(&mut self, now: Time, packet: &Packet) -> Span {
-        let bytes = u64::from(packet.ip_bytes);
-        self.received += 1;
+        let bytes = payload(packet.ip_bytes);
+        self.received += u64::from(packet.seq >= self.first_counted);
+        self.last_arrival = now;
         self.received_bytes += bytes;
         self.ce_bytes += if packet.ecn == Ecn::Ce { bytes } else { 0 };
         now.since(packet.sent)
     }
+}
+
+/// Payload of a datagram of so many bytes. Sizes of video frames include headers, so that what is
+/// left for the last datagram of one may be less than its headers; then it carries nothing.
+fn payload(bytes: u32) -> u64 {
+    u64::from(bytes.saturating_sub(UDP_HEADER_BYTES))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
 use sojourn_link::SerialLink;
-use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
+use sojourn_measure::{Bins, DatagramLosses, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::TransferPlan;
@@ -72,7 +72,9 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
-        at_warmup: vec![FlowCount::default(); flows],
+        times: Vec::with_capacity(flows),
+        at_warmup: vec![0; flows],
+        wire_losses: DatagramLosses::new(flows),
         utilisations: plan.links.iter().map(Utilisation::of).collect(),
         recorded_arrivals: None,
         bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
@@ -87,8 +89,11 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
         end,
         events: 0,
     };
-    if let Some(bins) = &world.bins {
+    world.probe.losses = DatagramLosses::new(flows);
+    if let Some(bins) = world.bins.take() {
+        let reserves: Vec<_> = world.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
         world.agenda.set(slots.binner, bins.over_at());
+        world.bins = Some(bins.with_reserves(&reserves));
     }
     world.probe.notes.wants_packets = plan.record.packets;
     world.probe.notes.wants_signals = plan.record.signals;
@@ -179,6 +184,7 @@ fn add_flows(
         let link = SerialLink::new(group.access_rate);
         world.accesses.push(AccessLink::new(link, group.access_delay, wire));
         world.flows.push(flow);
+        world.times.push((start, stop));
         world.group_of.push(place as u32);
     }
     Ok(())

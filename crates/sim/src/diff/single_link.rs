@@ -94,7 +94,8 @@ impl<'a> SingleLink<'a> {
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
         (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);
-        probe.end_warmup();
+        let start = probe.links[0].totals(Time::ZERO, built.reserve(Time::ZERO));
+        probe.end_warmup([start]);
         agenda.set(ARRIVAL, arrivals.time(0));
         Ok(SingleLink { arrivals, arrived: 0, agenda, link: built, probe, end })
     }
@@ -163,10 +164,11 @@ pub(super) fn replay(
     empty_queue::<true>(&mut built, 0, end, &mut probe);
     probe.notes.packets.sort_by_key(|row| row.seq);
     let stats = &probe.links[0];
-    let utilisation = Utilisation::of(&plan.links[link]);
+    let totals = stats.totals(end, built.reserve(end));
+    let used = Utilisation::of(&plan.links[link]).used(&stats.at_warmup, &totals);
     let queue = QueueSeen {
         name: plan.links[link].name.clone(),
-        utilisation: Some(utilisation.used(&stats.counted(), stats.busy, (Time::ZERO, end))),
+        used: Some(used),
         vars: built.vars().to_vec(),
     };
     let (flows, classes) = summary::flow_names(plan);

@@ -3,22 +3,24 @@
 use sojourn_aqm::Time;
 use sojourn_measure::bins::Totals;
 
-use super::World;
+use super::{FlowEnds, World};
 
 impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         let Some(mut bins) = self.bins.take() else { return };
-        let delivered: Vec<u64> = self.flows.iter().map(|f| f.count().delivered_bytes).collect();
+        let delivered: Vec<u64> = self.flows.iter().map(FlowEnds::delivered_bytes).collect();
         let class_of = self.group_of.iter().map(|&group| self.groups[group as usize].class);
         let class_of: Vec<usize> = class_of.collect();
+        let reserves: Vec<_> = self.links.iter().map(|link| link.reserve(now)).collect();
         bins.end(
             now,
-            &Totals {
+            Totals {
                 delivered: &delivered,
                 class_of: &class_of,
                 classes: self.probe.classes.len(),
-                links: &self.probe.links,
+                links: &mut self.probe.links,
+                reserves: &reserves,
                 utilisations: &self.utilisations,
             },
         );

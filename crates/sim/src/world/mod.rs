@@ -16,7 +16,7 @@ mod wireless;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::Impairment;
-use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
+use sojourn_measure::{Bins, DatagramLosses, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 use sojourn_traffic::FinishedTransfer;
 
@@ -141,9 +141,12 @@ pub(crate) struct World {
     pub(crate) flow_samples: Vec<FlowRow>,
     /// Rows of the table `flow_states`.
     pub(crate) flow_states: Vec<FlowStateRow>,
-    /// Bytes delivered to each flow's receiver at the end of the warm-up, and datagrams (sent,
-    /// received).
-    pub(crate) at_warmup: Vec<FlowCount>,
+    /// When each flow starts and stops.
+    pub(crate) times: Vec<(Time, Time)>,
+    /// Bytes delivered to each flow's receiver at the end of the warm-up.
+    pub(crate) at_warmup: Vec<u64>,
+    /// Datagrams lost on wires; the probe has those lost at links.
+    pub(crate) wire_losses: DatagramLosses,
     /// Series bin by bin, if wanted.
     pub(crate) bins: Option<Bins>,
     /// Whether delays of data packets are wanted.
@@ -159,21 +162,12 @@ pub(crate) struct World {
 }
 
 impl FlowEnds {
-    /// What it has achieved so far.
-    pub(crate) fn count(&self) -> FlowCount {
+    /// Payload that it has delivered so far.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
         match self {
-            FlowEnds::Stream(stream) => {
-                FlowCount { delivered_bytes: stream.delivered_bytes, ..FlowCount::default() }
-            }
-            FlowEnds::Page(page) => FlowCount {
-                delivered_bytes: page.streams().map(|stream| stream.delivered_bytes).sum(),
-                ..FlowCount::default()
-            },
-            FlowEnds::Datagrams(flow) => FlowCount {
-                delivered_bytes: flow.received_bytes,
-                sent: u64::from(flow.sent),
-                received: u64::from(flow.received),
-            },
+            FlowEnds::Stream(stream) => stream.delivered_bytes,
+            FlowEnds::Page(page) => page.streams().map(|stream| stream.delivered_bytes).sum(),
+            FlowEnds::Datagrams(flow) => flow.received_bytes,
         }
     }
 
@@ -217,12 +211,6 @@ impl World {
         }
         self.empty_queues::<NOTES>();
         true
-    }
-
-    fn end_warmup(&mut self) {
-        self.probe.end_warmup();
-        self.at_warmup = self.flows.iter().map(FlowEnds::count).collect();
-        self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
     #[inline]
@@ -286,9 +274,12 @@ impl World {
         &mut self,
         link: usize,
     ) -> (&mut [ScheduledLink], &mut Agenda, &mut Probe, Onward<'_>) {
-        let World { links, link_wires, wires, groups, group_of, probe, agenda, .. } = self;
+        let World {
+            links, link_wires, wires, groups, group_of, probe, agenda, wire_losses, ..
+        } = self;
         let (wire, impairment) = (link_wires[link], &mut self.impairments[link]);
-        (links, agenda, probe, Onward { wire, wires, groups, group_of, impairment })
+        let onward = Onward { wire, wires, groups, group_of, impairment, losses: wire_losses };
+        (links, agenda, probe, onward)
     }
 
     /// Lets a flow act with an outbox, and sets its alarm.

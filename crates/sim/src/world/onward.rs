@@ -2,11 +2,12 @@
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_link::Impairment;
+use sojourn_measure::DatagramLosses;
 
 use super::{End, Group};
 use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketKind};
 
 /// What packets find behind a link.
 pub(super) struct Onward<'a> {
@@ -20,6 +21,8 @@ pub(super) struct Onward<'a> {
     pub(super) group_of: &'a [u32],
     /// What the wire does to packets.
     pub(super) impairment: &'a mut Option<Impairment>,
+    /// Datagrams lost on wires.
+    pub(super) losses: &'a mut DatagramLosses,
 }
 
 impl Onward<'_> {
@@ -33,25 +36,31 @@ impl Onward<'_> {
         let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
         match self.impairment {
             None => wire.push(now, packet, agenda),
-            Some(impairment) => impair(impairment, now, packet, wire, agenda),
+            Some(impairment) => {
+                let is_lost = !impair(impairment, now, packet, wire, agenda);
+                if is_lost && packet.kind == PacketKind::Datagram {
+                    self.losses.add(packet.flow, packet.seq);
+                }
+            }
         }
     }
 }
 
-/// Puts a packet on an impaired wire, if it is not lost.
+/// Puts a packet on an impaired wire, if it is not lost; returns whether it is on its way.
 fn impair(
     impairment: &mut Impairment,
     now: Time,
     mut packet: Packet,
     wire: &mut ScheduledDelayLine,
     agenda: &mut Agenda,
-) {
+) -> bool {
     if impairment.bleaches() {
         packet.ecn = Ecn::NotEct;
     }
     match impairment.pass(now) {
-        None => {}
+        None => return false,
         Some(start) if impairment.reorders() => wire.insert(start, packet, agenda),
         Some(start) => wire.push(start, packet, agenda),
     }
+    true
 }

@@ -1,29 +1,77 @@
-//! What a world has measured when its run is over.
+//! What a world has measured when its warm-up and its run are over.
 
+use sojourn_aqm::Time;
 use sojourn_link::Impairment;
-use sojourn_measure::{BUILTIN_VARS, Bins, Outcome};
+use sojourn_measure::activity::{self, FlowTimes};
+use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome};
+use sojourn_scenario::Resolved;
 
-use super::World;
+use super::{FlowEnds, World};
 
 impl World {
     /// Takes everything out of a world that has run.
-    pub(crate) fn into_outcome(self) -> Outcome {
-        let window = (self.warmup, self.end);
-        let links = self.utilisations.iter().zip(&self.probe.links);
-        let used = links.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
+    pub(crate) fn into_outcome(self, plan: &Resolved) -> Outcome {
+        let totals = self.totals(self.end);
+        let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
         let losses = self.impairments.iter();
-        let counted =
-            self.flows.iter().zip(&self.at_warmup).map(|(flow, then)| flow.count().since(*then));
         Outcome {
-            utilisations: used.collect(),
+            uses: links.map(|((link, stats), end)| link.used(&stats.at_warmup, end)).collect(),
             wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
             vars: self.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),
-            counts: counted.collect(),
+            counts: self.counts(plan),
             flow_samples: self.flow_samples,
             flow_states: self.flow_states,
             bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         }
+    }
+
+    /// The warm-up is over: summaries count from here on.
+    pub(super) fn end_warmup(&mut self) {
+        self.probe.end_warmup(self.totals(self.warmup));
+        self.at_warmup = self.flows.iter().map(FlowEnds::delivered_bytes).collect();
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            if let FlowEnds::Datagrams(flow) = flow {
+                let first = flow.count_from_now();
+                self.probe.losses.count_from(index, first);
+                self.wire_losses.count_from(index, first);
+            }
+        }
+        self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
+    }
+
+    /// The totals of each link at `at`, up to which everything has happened.
+    fn totals(&self, at: Time) -> Vec<LinkTotals> {
+        let links = self.links.iter().zip(&self.probe.links);
+        links.map(|(link, stats)| stats.totals(at, link.reserve(at))).collect()
+    }
+
+    /// What each flow has achieved since the warm-up.
+    fn counts(&self, plan: &Resolved) -> Vec<FlowCount> {
+        let times = |(flow, &(start, stop)): (&FlowEnds, &(Time, Time))| {
+            let last_arrival = match flow {
+                FlowEnds::Datagrams(flow) => flow.last_arrival,
+                FlowEnds::Stream(_) | FlowEnds::Page(_) => Time::ZERO,
+            };
+            FlowTimes { start, stop, last_arrival }
+        };
+        let times: Vec<FlowTimes> = self.flows.iter().zip(&self.times).map(times).collect();
+        let active = activity::active(plan, &times, &self.probe.transfers);
+        let count = |index: usize| {
+            let flow = &self.flows[index];
+            let delivered_bytes = flow.delivered_bytes() - self.at_warmup[index];
+            let count =
+                FlowCount { delivered_bytes, active: active[index], ..FlowCount::default() };
+            match flow {
+                FlowEnds::Datagrams(flow) => FlowCount {
+                    received: flow.received,
+                    lost: self.probe.losses.of(index) + self.wire_losses.of(index),
+                    ..count
+                },
+                FlowEnds::Stream(_) | FlowEnds::Page(_) => count,
+            }
+        };
+        (0..self.flows.len()).map(count).collect()
     }
 }

@@ -115,7 +115,7 @@ fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {
         flow: index as u32,
         t: now,
         sent_bytes: 0,
-        delivered_bytes: flow.count().delivered_bytes,
+        delivered_bytes: flow.delivered_bytes(),
         retransmitted_bytes: 0,
         inflight_bytes: 0,
         cwnd_bytes: 0,

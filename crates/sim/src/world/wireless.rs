@@ -24,14 +24,16 @@ impl World {
             let link = self.wireless_lans[place].links[station];
             let (links, agenda, probe, mut onward) = self.behind(link);
             let mut probe = probe.at_link::<NOTES>(now, link);
-            probe.sent_frame(airtime, attempt == Attempt::Received);
+            let received =
+                if attempt == Attempt::Received { links[link].head_bytes() } else { None };
+            probe.sent_frame(airtime, received);
             if attempt == Attempt::Failed {
                 continue;
             }
             let packet = links[link].take_head(now, agenda, &mut probe);
             match attempt {
                 Attempt::Received => onward.forward(now, packet, agenda),
-                Attempt::GivenUp => probe.gave_up(),
+                Attempt::GivenUp => probe.gave_up(&packet),
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }
         }

@@ -30,7 +30,7 @@ def cbr(pool: Pool, traffic: str, rtt_ms: int) -> dict[str, float]:
 
 
 def _cbr_goodput(pool: Pool, traffic: str) -> Floats:
-    """In bit/s per flow and second from 2 s on, when all flows have started; whole datagrams."""
+    """In bit/s per flow and second from 2 s on, when all flows have started; payload of datagrams."""
     bins = [rates[2:].ravel() for rates in pool.goodput_bps(traffic, 1.0)]
     return np.concatenate(bins)
 

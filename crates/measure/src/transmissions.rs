@@ -1,0 +1,94 @@
+//! What a server has carried: a transmission counts as far as it has come.
+
+use sojourn_aqm::{Span, Time};
+
+/// The transmissions of a server, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Transmissions {
+    /// All of them, the present one whole.
+    busy: Span,
+    bytes: u64,
+    present: Transmission,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Transmission {
+    bytes: u32,
+    span: Span,
+    end: Time,
+}
+
+/// What a server had carried by some time, or between two times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Carried {
+    /// For how long it was busy.
+    pub busy: Span,
+    /// Bits of packets, as the queue counts their sizes.
+    pub bits: u64,
+}
+
+impl Carried {
+    /// What was added since.
+    pub fn since(self, then: Carried) -> Carried {
+        let busy = Span::from_nanos(self.busy.as_nanos() - then.busy.as_nanos());
+        Carried { busy, bits: self.bits - then.bits }
+    }
+}
+
+impl Transmissions {
+    /// A transmission of so many bytes begins now and takes so long.
+    #[inline]
+    pub(crate) fn begin(&mut self, now: Time, bytes: u32, span: Span) {
+        debug_assert!(self.present.end <= now, "one transmission at a time");
+        self.busy = self.busy + span;
+        self.bytes += u64::from(bytes);
+        self.present = Transmission { bytes, span, end: now + span };
+    }
+
+    /// What is reported when it has been carried: so many bytes in so much time.
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
+        self.busy = self.busy + busy;
+        self.bytes += u64::from(bytes);
+    }
+
+    /// What had been carried by `now`, which is not before the present transmission began.
+    pub(crate) fn until(&self, now: Time) -> Carried {
+        let busy = Span::from_nanos(self.busy.as_nanos() - self.present.end.since(now).as_nanos());
+        Carried { busy, bits: self.bytes * 8 - self.bits_to_come(now) }
+    }
+
+    /// Bits of the present transmission that were not carried by `now`; one in part counts as such.
+    pub(crate) fn bits_to_come(&self, now: Time) -> u64 {
+        let Transmission { bytes, span, end } = self.present;
+        let rest = u128::from(end.since(now).as_nanos());
+        if rest == 0 {
+            return 0;
+        }
+        (u128::from(bytes) * 8 * rest).div_ceil(u128::from(span.as_nanos())) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transmission_counts_as_far_as_it_has_come() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut sent = Transmissions::default();
+        sent.begin(at(1), 1_000, Span::from_millis(2));
+        sent.begin(at(4), 500, Span::from_millis(4));
+        let carried =
+            |ms: u64| (sent.until(at(ms)).busy.as_nanos() / 1_000_000, sent.until(at(ms)).bits);
+        assert_eq!([4, 5, 8, 9].map(carried), [(2, 8_000), (3, 9_000), (6, 12_000), (6, 12_000)]);
+        assert_eq!(sent.until(at(8)).since(sent.until(at(5))).bits, 3_000);
+    }
+
+    #[test]
+    fn a_bit_in_part_is_still_to_come() {
+        let mut sent = Transmissions::default();
+        sent.begin(Time::ZERO, 1, Span::from_nanos(80));
+        assert_eq!([79, 70, 11, 10].map(|ns| sent.until(Time::from_nanos(ns)).bits), [7, 7, 1, 1]);
+    }
+}
