@@ -3,7 +3,7 @@
 use sojourn_aqm::{Cause, Var};
 use sojourn_record::Histogram;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
-use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_scenario::resolved::{App, Codec, Resolved};
 
 use crate::emodel;
 use crate::{ClassStats, FlowCount, LinkStats, Probe};
@@ -177,10 +177,6 @@ fn push_histogram(
 /// A voice call plays out once this part of its packets has arrived; those later are not counted
 /// lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
-/// Constant traffic of at most this rate is taken for a call.
-const VOICE_BPS: u64 = 100_000;
-/// Time to fill a packet with voice: 20 ms frames of G.711.
-const PACKETISATION_S: f64 = 0.020;
 
 fn summarise_queue(
     rows: &mut Vec<SummaryRow>,
@@ -283,18 +279,19 @@ fn summarise_class(
         let loss = sent.saturating_sub(received) as f64 / sent as f64;
         row("loss_rate", loss, "1");
         let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
-        let voice = plan.flows.iter().any(|g| g.class == name && is_voice(&g.app));
-        if let Some(delay_ns) = delay_ns.filter(|_| voice) {
-            let rating = emodel::rating(delay_ns as f64 / 1e9 + PACKETISATION_S, loss);
+        if let (Some(delay_ns), Some(codec)) = (delay_ns, codec_of(plan, name)) {
+            let rating = emodel::rating(codec, delay_ns as f64 / 1e9, loss);
             row("voice_r", rating, "1");
             row("voice_mos", emodel::opinion(rating), "1");
         }
     }
 }
 
-/// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
-fn is_voice(app: &App) -> bool {
-    matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
+/// The codec of a class that is voice calls with one codec and nothing else.
+fn codec_of(plan: &Resolved, class: &str) -> Option<Codec> {
+    let mut codecs = plan.flows.iter().filter(|g| g.class == class).map(|g| g.app.voice());
+    let first = codecs.next()??;
+    codecs.all(|codec| codec == Some(first)).then_some(first)
 }
 
 /// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe
@@ -307,8 +304,7 @@ fn jain(shares: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Rate, Span, Time};
-    use sojourn_scenario::resolved::{Arrivals, Datagrams};
+    use sojourn_aqm::{Span, Time};
 
     use super::*;
     use crate::Counters;
@@ -367,14 +363,5 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.packets_handled, 1_007);
-    }
-
-    #[test]
-    fn constant_traffic_of_up_to_100_kbit_is_a_call() {
-        let cbr = |bps| App::Cbr {
-            datagrams: Datagrams { packet_bytes: 200, rate: Rate::from_bps(bps), ecn: false },
-            arrivals: Arrivals::Constant,
-        };
-        assert_eq!([87_200, 100_000, 100_001].map(|bps| is_voice(&cbr(bps))), [true, true, false]);
     }
 }

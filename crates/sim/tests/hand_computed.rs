@@ -8,12 +8,12 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{cbr, group, link, mbit, metric, ms, run, scenario, tcp};
+use common::{calls, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
+    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
 
@@ -207,7 +207,7 @@ fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
 
 #[test]
 fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
-    let mut call = cbr("call", 1, Rate::from_bps(80_000), 200);
+    let mut call = calls("call", Rate::from_bps(80_000), 200, Codec::G711);
     call.stop = Some(ms(470));
     // The channel changes its state at every packet, and the first is in the bad one.
     let loss = Loss::GilbertElliott { enter: 1.0, leave: 1.0, bad: 1.0, good: 0.0 };
