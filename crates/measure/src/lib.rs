@@ -8,6 +8,7 @@
 #![warn(unreachable_pub)]
 
 pub mod bins;
+pub mod completion;
 mod counters;
 pub mod decisions;
 mod digest;

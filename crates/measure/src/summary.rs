@@ -5,6 +5,7 @@ use sojourn_record::Histogram;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Codec, Resolved};
 
+use crate::completion::{self, Quantile};
 use crate::emodel;
 use crate::{ClassStats, FlowCount, LinkStats, Probe};
 
@@ -75,6 +76,9 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
+        if let Some(unfinished) = &stats.unfinished {
+            push_histogram(&mut histograms, Scope::Class, name, "unfinished", unfinished);
+        }
     }
     let packets_handled = probe.links.iter().map(|link| link.total.arrived).sum();
     let mut run_row = |metric, value| {
@@ -264,12 +268,7 @@ fn summarise_class(
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row("jain", jain(&goodputs), "1");
     }
-    if stats.completion.count() > 0 {
-        row("transfers", stats.completion.count() as f64, "1");
-    }
-    let completion =
-        ["completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max"];
-    push_delays(&mut row, &stats.completion, completion);
+    push_completion(&mut row, stats);
     push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
     push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
     let sent: u64 = counts.iter().map(|count| count.sent).sum();
@@ -284,6 +283,40 @@ fn summarise_class(
             row("voice_r", rating, "1");
             row("voice_mos", emodel::opinion(rating), "1");
         }
+    }
+}
+
+/// Names of a quantile of completion times, and of the bound of one that is not known.
+const COMPLETION: [(&str, &str, f64); 3] = [
+    ("completion_p50", "completion_p50_above", 0.5),
+    ("completion_p95", "completion_p95_above", 0.95),
+    ("completion_p99", "completion_p99_above", 0.99),
+];
+
+/// Mean and maximum are of finished transfers, quantiles of all.
+fn push_completion(row: &mut impl FnMut(&'static str, f64, &'static str), stats: &ClassStats) {
+    let (finished, none) = (&stats.completion, Histogram::default());
+    let unfinished = stats.unfinished.as_ref().unwrap_or(&none);
+    let all = finished.count() + unfinished.count();
+    if all == 0 {
+        return;
+    }
+    row("transfers", finished.count() as f64, "1");
+    if stats.unfinished.is_some() {
+        row("unfinished_share", unfinished.count() as f64 / all as f64, "1");
+    }
+    if let Some(mean_ns) = finished.mean_ns() {
+        row("completion_mean", mean_ns / 1e9, "s");
+    }
+    for (metric, above, q) in COMPLETION {
+        match completion::quantile(finished, unfinished, q) {
+            Some(Quantile::At(ns)) => row(metric, ns as f64 / 1e9, "s"),
+            Some(Quantile::Above(ns)) => row(above, ns as f64 / 1e9, "s"),
+            None => {}
+        }
+    }
+    if let Some(max_ns) = finished.max_ns() {
+        row("completion_max", max_ns as f64 / 1e9, "s");
     }
 }
 

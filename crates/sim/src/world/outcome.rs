@@ -3,11 +3,12 @@
 use sojourn_link::Impairment;
 use sojourn_measure::{BUILTIN_VARS, Bins, Outcome};
 
-use super::World;
+use super::{FlowEnds, World};
 
 impl World {
     /// Takes everything out of a world that has run.
-    pub(crate) fn into_outcome(self) -> Outcome {
+    pub(crate) fn into_outcome(mut self) -> Outcome {
+        self.count_unfinished();
         let window = (self.warmup, self.end);
         let links = self.utilisations.iter().zip(&self.probe.links);
         let used = links.map(|(link, stats)| link.used(&stats.counted(), stats.busy, window));
@@ -24,6 +25,22 @@ impl World {
             bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
+        }
+    }
+
+    /// Transfers still under way at the end, or cut off when their flow stopped.
+    fn count_unfinished(&mut self) {
+        for (flow, &group) in self.flows.iter().zip(&self.group_of) {
+            let stats = &mut self.probe.classes[self.groups[group as usize].class];
+            let unfinished = stats.unfinished.get_or_insert_default();
+            let under_way = match flow {
+                FlowEnds::Stream(stream) => stream.under_way(self.end),
+                FlowEnds::Page(page) => page.under_way(self.end),
+                FlowEnds::Datagrams(_) => None,
+            };
+            if let Some((_, elapsed)) = under_way.filter(|&(start, _)| start >= self.warmup) {
+                unfinished.add(elapsed.as_nanos());
+            }
         }
     }
 }
