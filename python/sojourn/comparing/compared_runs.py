@@ -234,7 +234,9 @@ class ComparedRuns:
     def _estimate(self, metric: Metric, aqm: str) -> Estimate:
         values = self.values(metric, aqm)
         binned = 1 if is_in_bins(metric.metric) else 0
-        return estimate_about(metric.centre, values[:1] if aqm in self.fixed else values, binned)
+        # Engines are compared by means, as `sojourn agree` does.
+        centre = "mean" if self.references else metric.centre
+        return estimate_about(centre, values[:1] if aqm in self.fixed else values, binned)
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:

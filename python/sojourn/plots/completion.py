@@ -59,7 +59,8 @@ def _panel(axes: Axes, per_aqm: dict[str, Completions], colours: dict[str, str])
             axes.plot(one.longest_s, place, ">", color=colour, ms=6, clip_on=False)
         axes.plot([p5, p25], [place, place], color=colour, lw=1.2)
         axes.plot([p75, p95], [place, place], color=colour, lw=1.2)
-        axes.vlines([p5, p95], place - 0.16, place + 0.16, color=colour, lw=1.2)
+        caps = [time for time in (known[0], known[-1]) if time <= one.longest_s]
+        axes.vlines(caps, place - 0.16, place + 0.16, color=colour, lw=1.2)
         axes.barh(
             place, p75 - p25, left=p25, height=0.56, color=colour, alpha=0.28, edgecolor="none"
         )
