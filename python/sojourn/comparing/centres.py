@@ -14,7 +14,7 @@ from sojourn.comparing.statistics import Centre, Estimate, estimate
 
 _MEDIAN = frozenset({
     # Extremes, and quantiles that one event of a run decides.
-    "delay_p99", "delay_max", "owd_p50", "owd_p99", "owd_max",
+    "delay_p99", "delay_max", "owd_p50", "owd_p95", "owd_p99", "owd_max",
     "rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max",
     # Of transfers a few are slow; some are not finished, and their time is not known.
     "completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max",

@@ -46,6 +46,8 @@ def pareto(results: Results, link: str) -> Figure:
         _cross(axes, cloud, colours[aqm])
     _front(axes, {aqm: cloud.mean(0) for aqm, cloud in clouds.items()})
     limits(axes, every, is_log)
+    bottom, top = axes.get_ylim()
+    axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
     axes.set_xlabel("queue delay p95 [ms]  (to the left: longer)")
     axes.set_ylabel("utilisation [%]")
     drawing.draw_without_rendering()
