@@ -230,8 +230,8 @@ fn applications_reach_another_process_unchanged_as_numbers() {
         |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
     assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
     assert_eq!(number(3)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
-    assert_eq!(number(6)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
-    assert_eq!(number(8)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
+    assert_eq!(number(7)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
+    assert_eq!(number(9)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
 }
 
 #[test]
