@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz mutants contract-long docs clean
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz mutants contract-long docs clean coverage
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -59,6 +59,10 @@ SAMPLE ?= 250
 SEED   ?= 1
 mutants:
 	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
+
+## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some ten minutes
+coverage: $(VENV)/developed
+	$(BIN)/python tests/coverage/measure.py
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

@@ -35,7 +35,7 @@ name = "voip"
 path = ["bottleneck"]
 rtt = "40ms"
 start = "0s..1s"
-app = { kind = "cbr", rate = "87kbit", packet = "218B" }
+app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }
 """
 
 

@@ -257,7 +257,7 @@ bottleneck = "{bottleneck}"
 {flows}
 """
 KINDS = {
-    "voice": '{ kind = "cbr", rate = "87kbit", packet = "218B" }',
+    "voice": '{ kind = "voice", codec = "g711" }',
     "poisson": '{ kind = "cbr", rate = "400kbit", packet = "500B", arrivals = "poisson" }',
     "onoff": '{ kind = "onoff", rate = "1mbit", packet = "500B", on = "300ms", off = "300ms" }',
     "bursts": '{ kind = "bursts", rate = "4mbit", packet = "1kB", at = ["2s", "4s"], '

@@ -58,9 +58,26 @@ def test_pairs_with_a_missing_value_are_left_out():
     assert found.difference.n == 2
 
 
-def test_the_same_difference_under_every_seed_is_certain():
+def test_the_same_difference_under_every_seed_has_the_smallest_p_value_that_signs_can_give():
     assert paired([2.0, 3.0], [2.0, 3.0]).p_value == 1.0
-    assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.0
+    assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.5
+    assert paired([1.1] * 10, [0.1] * 10).p_value == 2**-9
+    # 0.1 + 0.2 - 0.3 is 5.6e-17: rounding of floating point is no spread.
+    noisy = paired([0.1 + 0.2 + i for i in range(5)], [float(i) - 1 for i in range(5)])
+    assert noisy.difference.half_width == 0.0
+    assert noisy.p_value == 2**-4
+
+
+@given(VALUES, st.floats(0.0, 1e6))
+def test_a_p_value_is_never_zero(values, shift):
+    assert 0.0 < paired(values, [value - shift for value in values]).p_value <= 1.0
+
+
+def test_seeds_in_one_bin_have_an_interval_as_wide_as_the_bin_allows():
+    found = paired([0.0200] * 10, [0.0100] * 10, rounding=1e-5)
+    # t(0.975, 9) = 2.2622.
+    assert found.difference.half_width == pytest.approx(2.262157 * 1e-5 / math.sqrt(10), rel=1e-6)
+    assert 0.0 < found.p_value < 1e-6
 
 
 def test_one_pair_is_no_test():

@@ -74,6 +74,7 @@ __all__ = [
     "UniformSizes",
     "Varying",
     "Video",
+    "Voice",
     "Web",
     "Wireless",
     "Wlan",
@@ -1851,7 +1852,7 @@ class Chunks(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cbr(_Part):
-    """Datagrams at a constant mean rate, such as voice.
+    """Datagrams at a constant mean rate.
 
     Attributes:
         rate: Rate of each flow, headers included, such as ``87kbit``.
@@ -1859,6 +1860,8 @@ class Cbr(_Part):
         arrivals: How the datagrams are spaced: evenly (``constant``), with each gap between half
             and one and a half of the even one (``uniform``, as ns-2's ``random_``), or
             exponentially (``poisson``). Default: ``"constant"``.
+        voice: Whether these are calls, rated as G.711 with packet-loss concealment in packets of 20
+            ms.
     """
 
     _kind: ClassVar[str | None] = "cbr"
@@ -1866,6 +1869,21 @@ class Cbr(_Part):
     rate: str
     packet: str
     arrivals: Literal["constant"] | Literal["uniform"] | Literal["poisson"] | None = None
+    voice: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice(_Part):
+    """Voice calls in one direction, rated by the E-model: a packet every 20 ms.
+
+    Attributes:
+        codec: The codec: ``g711`` with packet-loss concealment (packets of 200 B), or ``g729`` (60
+            B).
+    """
+
+    _kind: ClassVar[str | None] = "voice"
+
+    codec: Literal["g711"] | Literal["g729"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1943,7 +1961,7 @@ class Replay(_Part):
 
 
 # The application of a flow: a table tagged by its `kind`.
-App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | OnOff | Bursts | Video | Replay
+App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | Voice | OnOff | Bursts | Video | Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

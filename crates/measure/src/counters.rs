@@ -166,8 +166,10 @@ pub struct ClassStats {
     pub one_way: Histogram,
     /// Round trips of data packets as an observer beside the sender sees them, if wanted.
     pub rtt: Histogram,
-    /// Completion times of short transfers.
+    /// Completion times of short transfers that were requested after the warm-up.
     pub completion: Histogram,
+    /// How long those of them that did not finish were under way; none where it is not known.
+    pub unfinished: Option<Histogram>,
 }
 
 /// What a flow has achieved in the counted time.

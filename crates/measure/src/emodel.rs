@@ -1,25 +1,50 @@
-//! How a voice call sounds: the E-model (ITU-T G.107) as reduced by Cole and Rosenbluth 2001, for
-//! G.711 with packet-loss concealment.
+//! How a voice call sounds: the E-model (ITU-T G.107), its delay impairment as reduced by Cole and
+//! Rosenbluth 2001, losses at random.
+//!
+//! A call at a constant rate is no call: only traffic that the scenario calls voice is rated.
+
+use sojourn_scenario::resolved::Codec;
 
 /// R of a perfect call (G.107, default settings).
 const BEST: f64 = 93.2;
-/// Robustness of G.711 against loss, with concealment.
-const LOSS_ROBUSTNESS: f64 = 25.1;
 /// Milliseconds beyond which a conversation suffers.
 const TOLERATED_MS: f64 = 177.3;
 
-/// R of a call with a mouth-to-ear delay in seconds and a part of its packets lost.
-pub fn rating(delay_s: f64, loss: f64) -> f64 {
-    rating_with(LOSS_ROBUSTNESS, delay_s, loss)
+/// What the E-model knows of a codec in packets of 20 ms.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Equipment {
+    /// Ie: what the codec itself impairs.
+    impairment: f64,
+    /// Bpl: percent of random loss at which half of what is left is impaired.
+    loss_robustness: f64,
+    /// Time to fill a packet, and to look ahead of it.
+    coding_s: f64,
 }
 
-fn rating_with(robustness: f64, delay_s: f64, loss: f64) -> f64 {
+/// ITU-T G.113 Appendix I: Ie and Bpl of G.711 with the packet-loss concealment
+/// of its Appendix I, and of G.729A with voice activity detection, whose Bpl is the published one.
+fn equipment(codec: Codec) -> Equipment {
+    match codec {
+        Codec::G711 => Equipment { impairment: 0.0, loss_robustness: 25.1, coding_s: 0.020 },
+        // ITU-T G.729 §1: it looks 5 ms ahead.
+        Codec::G729 => Equipment { impairment: 11.0, loss_robustness: 19.0, coding_s: 0.025 },
+    }
+}
+
+/// R of a call whose packets take `delay_s` seconds from leaving the sender to being played, and
+/// lose a part, 0 to 1, of their number.
+pub fn rating(codec: Codec, delay_s: f64, loss: f64) -> f64 {
+    rating_with(equipment(codec), delay_s, loss)
+}
+
+fn rating_with(equipment: Equipment, delay_s: f64, loss: f64) -> f64 {
     debug_assert!(delay_s >= 0.0 && (0.0..=1.0).contains(&loss), "{delay_s} s, {loss}");
-    let (delay_ms, percent) = (delay_s * 1e3, loss * 100.0);
+    let (delay_ms, percent) = ((delay_s + equipment.coding_s) * 1e3, loss * 100.0);
     let delay_impairment = 0.024 * delay_ms + 0.11 * (delay_ms - TOLERATED_MS).max(0.0);
-    // G.711 itself impairs nothing, and losses come at random.
-    let loss_impairment = 95.0 * percent / (percent + robustness);
-    BEST - delay_impairment - loss_impairment
+    // G.107 §3.5, formula 3-29, losses at random (BurstR = 1).
+    let Equipment { impairment, loss_robustness, .. } = equipment;
+    let lost = (95.0 - impairment) * percent / (percent + loss_robustness);
+    BEST - delay_impairment - impairment - lost
 }
 
 /// Mean opinion score, 1 to 4.5, of a rating.
@@ -37,8 +62,8 @@ mod tests {
 
     #[test]
     fn ratings_and_opinions_follow_the_reduced_e_model() {
-        let concealed = LOSS_ROBUSTNESS;
-        for (delay_ms, percent, robustness, rated, scored) in [
+        let concealed = 25.1;
+        for (delay_ms, percent, loss_robustness, rated, scored) in [
             (0.0, 0.0, concealed, 93.2, 4.409),
             (100.0, 0.0, concealed, 90.8, 4.358),
             (200.0, 0.0, concealed, 85.9, 4.226),
@@ -48,10 +73,21 @@ mod tests {
             (100.0, 5.0, concealed, 75.02, 3.823),
             (200.0, 3.0, concealed, 75.76, 3.854),
         ] {
-            let rating = rating_with(robustness, delay_ms / 1e3, percent / 100.0);
+            let equipment = Equipment { impairment: 0.0, loss_robustness, coding_s: 0.0 };
+            let rating = rating_with(equipment, delay_ms / 1e3, percent / 100.0);
             assert!((rating - rated).abs() < 0.051, "{rating} for {rated}");
             assert!((opinion(rating) - scored).abs() < 0.002, "{} for {scored}", opinion(rating));
         }
         assert_eq!([opinion(-5.0), opinion(120.0)], [1.0, 4.5]);
+    }
+
+    #[test]
+    fn a_codec_brings_its_own_impairment_robustness_and_delay() {
+        // 93.2 - 0.024 x (100 + 20) - 95 x 1 / (1 + 25.1).
+        let of_g711: f64 = 93.2 - 2.88 - 95.0 / 26.1;
+        // 93.2 - 0.024 x (100 + 25) - 11 - (95 - 11) x 1 / (1 + 19).
+        let of_g729: f64 = 93.2 - 3.0 - 11.0 - 4.2;
+        assert!((rating(Codec::G711, 0.1, 0.01) - of_g711).abs() < 1e-9);
+        assert!((rating(Codec::G729, 0.1, 0.01) - of_g729).abs() < 1e-9);
     }
 }

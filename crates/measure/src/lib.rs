@@ -9,6 +9,7 @@
 
 pub mod activity;
 pub mod bins;
+pub mod completion;
 mod counters;
 pub mod decisions;
 mod delay_over_time;

@@ -5,8 +5,9 @@ use sojourn_record::Histogram;
 use sojourn_record::rows::{
     BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
 };
-use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_scenario::resolved::{App, Codec, Resolved};
 
+use crate::completion::{self, Quantile};
 use crate::{ClassStats, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -76,6 +77,9 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
+        if let Some(unfinished) = &stats.unfinished {
+            push_histogram(&mut histograms, Scope::Class, name, "unfinished", unfinished);
+        }
     }
     let packets_handled = probe.links.iter().map(|link| link.total.arrived).sum();
     let mut run_row = |metric, value| {
@@ -195,10 +199,6 @@ fn push_histogram(
 /// A voice call plays out once this part of its packets has arrived; those later are not counted
 /// lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
-/// Constant traffic of at most this rate is taken for a call.
-const VOICE_BPS: u64 = 100_000;
-/// Time to fill a packet with voice: 20 ms frames of G.711.
-const PACKETISATION_S: f64 = 0.020;
 
 fn summarise_queue(
     rows: &mut Vec<SummaryRow>,
@@ -293,12 +293,7 @@ fn summarise_class(
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row("jain", jain(&goodputs), "1");
     }
-    if stats.completion.count() > 0 {
-        row("transfers", stats.completion.count() as f64, "1");
-    }
-    let completion =
-        ["completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max"];
-    push_delays(&mut row, &stats.completion, completion);
+    push_completion(&mut row, stats);
     push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
     push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
     let lost: u64 = counts.iter().map(|count| count.lost).sum();
@@ -307,18 +302,53 @@ fn summarise_class(
         let loss = lost as f64 / (lost + received) as f64;
         row("loss_rate", loss, "1");
         let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
-        let voice = plan.flows.iter().any(|g| g.class == name && is_voice(&g.app));
-        if let Some(delay_ns) = delay_ns.filter(|_| voice) {
-            let rating = emodel::rating(delay_ns / 1e9 + PACKETISATION_S, loss);
+        if let (Some(delay_ns), Some(codec)) = (delay_ns, codec_of(plan, name)) {
+            let rating = emodel::rating(codec, delay_ns / 1e9, loss);
             row("voice_r", rating, "1");
             row("voice_mos", emodel::opinion(rating), "1");
         }
     }
 }
 
-/// Datagrams at the constant rate of a call: G.711 needs 87.2 kbit/s with its headers.
-fn is_voice(app: &App) -> bool {
-    matches!(app, App::Cbr { datagrams, .. } if datagrams.rate.as_bps() <= VOICE_BPS)
+/// Names of a quantile of completion times, and of the bound of one that is not known.
+const COMPLETION: [(&str, &str, f64); 3] = [
+    ("completion_p50", "completion_p50_above", 0.5),
+    ("completion_p95", "completion_p95_above", 0.95),
+    ("completion_p99", "completion_p99_above", 0.99),
+];
+
+/// Mean and maximum are of finished transfers, quantiles of all.
+fn push_completion(row: &mut impl FnMut(&'static str, f64, &'static str), stats: &ClassStats) {
+    let (finished, none) = (&stats.completion, Histogram::default());
+    let unfinished = stats.unfinished.as_ref().unwrap_or(&none);
+    let all = finished.count() + unfinished.count();
+    if all == 0 {
+        return;
+    }
+    row("transfers", finished.count() as f64, "1");
+    if stats.unfinished.is_some() {
+        row("unfinished_share", unfinished.count() as f64 / all as f64, "1");
+    }
+    if let Some(mean_ns) = finished.mean_ns() {
+        row("completion_mean", mean_ns / 1e9, "s");
+    }
+    for (metric, above, q) in COMPLETION {
+        match completion::quantile(finished, unfinished, q) {
+            Some(Quantile::At(ns)) => row(metric, ns / 1e9, "s"),
+            Some(Quantile::Above(ns)) => row(above, ns as f64 / 1e9, "s"),
+            None => {}
+        }
+    }
+    if let Some(max_ns) = finished.max_ns() {
+        row("completion_max", max_ns as f64 / 1e9, "s");
+    }
+}
+
+/// The codec of a class that is voice calls with one codec and nothing else.
+fn codec_of(plan: &Resolved, class: &str) -> Option<Codec> {
+    let mut codecs = plan.flows.iter().filter(|g| g.class == class).map(|g| g.app.voice());
+    let first = codecs.next()??;
+    codecs.all(|codec| codec == Some(first)).then_some(first)
 }
 
 /// What a flow delivered per second of the time in which it was active, bit/s; none if it never
@@ -338,8 +368,7 @@ fn jain(shares: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Rate, Span, Time};
-    use sojourn_scenario::resolved::{Arrivals, Datagrams};
+    use sojourn_aqm::{Span, Time};
 
     use super::*;
     use crate::Counters;
@@ -399,14 +428,5 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.packets_handled, 1_007);
-    }
-
-    #[test]
-    fn constant_traffic_of_up_to_100_kbit_is_a_call() {
-        let cbr = |bps| App::Cbr {
-            datagrams: Datagrams { packet_bytes: 200, rate: Rate::from_bps(bps), ecn: false },
-            arrivals: Arrivals::Constant,
-        };
-        assert_eq!([87_200, 100_000, 100_001].map(|bps| is_voice(&cbr(bps))), [true, true, false]);
     }
 }

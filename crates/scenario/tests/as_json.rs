@@ -38,7 +38,7 @@ slot = "20us"
 eifs = "100us"
 "#;
 
-const APPS: [&str; 9] = [
+const APPS: [&str; 10] = [
     r#"{ kind = "bulk", bytes = "1MB" }"#,
     r#"{ kind = "files", sizes = ["1kB", "7B"], think = "2s" }"#,
     r#"{ kind = "web", main = { kind = "pareto", shape = 1.5, min = "1B", max = "9B" }, objects = 3,
@@ -46,6 +46,7 @@ const APPS: [&str; 9] = [
          reading = "3s", parsing = "4ms" }"#,
     r#"{ kind = "chunks", every = "4s", rates = ["1mbit", "2mbit"] }"#,
     r#"{ kind = "cbr", rate = "1mbit", packet = "200B", arrivals = "poisson" }"#,
+    r#"{ kind = "voice", codec = "g729" }"#,
     r#"{ kind = "onoff", rate = "2mbit", packet = "201B", on = "5s", off = "6s" }"#,
     r#"{ kind = "bursts", rate = "3mbit", packet = "202B", at = ["1s", "2s"], length = "7ms" }"#,
     r#"{ kind = "video", packet = "203B", interval = "40ms",
@@ -175,6 +176,11 @@ fn applications_have_every_key_with_its_unit() {
         json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"] }),
         json!({
             "kind": "cbr", "rate": "1mbit", "packet": "200B", "ecn": true, "arrivals": "poisson",
+            "voice": null,
+        }),
+        json!({
+            "kind": "cbr", "rate": "24kbit", "packet": "60B", "ecn": true, "arrivals": "constant",
+            "voice": "g729",
         }),
         json!({
             "kind": "onoff", "rate": "2mbit", "packet": "201B", "ecn": true, "on": "5s",
@@ -224,8 +230,8 @@ fn applications_reach_another_process_unchanged_as_numbers() {
         |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
     assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
     assert_eq!(number(3)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
-    assert_eq!(number(6)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
-    assert_eq!(number(8)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
+    assert_eq!(number(7)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
+    assert_eq!(number(9)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
 }
 
 #[test]

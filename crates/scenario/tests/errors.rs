@@ -525,6 +525,9 @@ fn applications_are_checked() {
     app_refused(&bursts("[\"1s\"]", "0s"), "length", "must be positive");
     let cbr = "kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\", arrivals = \"posson\"";
     app_refused(cbr, "arrivals", "did you mean `poisson`?");
+    assert!(load(&carrying("kind = \"voice\", codec = \"g729\""), &[]).is_ok());
+    app_refused("kind = \"voice\", codec = \"opus\"", "codec", "write g711 or g729");
+    app_refused("kind = \"voice\", codec = \"g721\"", "codec", "g711");
     let zero = "kind = \"cbr\", rate = \"0mbit\", packet = \"1kB\"";
     app_refused(zero, "rate", "must be positive");
     app_refused("kind = \"chunks\", every = \"4s\", rates = []", "rates", "there is no rate");

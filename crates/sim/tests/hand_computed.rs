@@ -8,12 +8,12 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{cbr, group, link, mbit, metric, ms, run, scenario, tcp};
+use common::{calls, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
+    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
 
@@ -223,7 +223,7 @@ fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
 
 #[test]
 fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
-    let mut call = cbr("call", 1, Rate::from_bps(80_000), 200);
+    let mut call = calls("call", Rate::from_bps(80_000), 200, Codec::G711);
     call.stop = Some(ms(470));
     // The channel changes its state at every packet, and the first is in the bad one.
     let loss = Loss::GilbertElliott { enter: 1.0, leave: 1.0, bad: 1.0, good: 0.0 };
@@ -240,6 +240,44 @@ fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     assert!((rating - 28.266_775).abs() < 1e-6 && (opinion - 1.538_926).abs() < 1e-6, "{opinion}");
     rows.extend([("voice_r", rating), ("voice_mos", opinion)]);
     assert_rows(&found, CLASS, "call", &rows);
+}
+
+#[test]
+fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
+    let of = |name: &str, start: u64, stop: Option<u64>| {
+        let transport = Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
+        let app = App::Bulk { tcp: transport, bytes: Some(1_000) };
+        let start = (ms(start), ms(start));
+        let stop = stop.map(ms);
+        FlowGroup { class: "all".into(), start, stop, ..group(name, 1, app) }
+    };
+    // 150.9504 ms as above, and in view for 100 ms (the run ends) and 90 ms (the flow stops). The
+    // first of the four is requested during the warm-up.
+    let flows = vec![
+        of("early", 0, None),
+        of("whole", 1_000, None),
+        of("late", 1_900, None),
+        of("cut", 1_000, Some(1_090)),
+    ];
+    let mut plan = scenario(2, vec![link("b", "taildrop", 10_000)], flows);
+    plan.warmup = ms(500);
+    let found = run(&plan);
+    let of = |name| metric(&found, CLASS, "all", name);
+    assert_eq!(of("transfers"), 1.0);
+    assert_eq!(of("unfinished_share"), 2.0 / 3.0);
+    // Both others were gone by then, so that it is the last of those at risk.
+    assert!((of("completion_p95") - 0.150_950_4).abs() < 1e-9);
+    assert_eq!(of("completion_max"), 0.150_950_4);
+
+    plan.flows = vec![plan.flows[1].clone(), plan.flows[2].clone(), plan.flows[2].clone()];
+    plan.flows[1].start = (ms(1_500), ms(1_500));
+    plan.flows[1].app = App::Bulk { tcp: tcp("reno"), bytes: Some(100_000_000) };
+    plan.flows[2].name = "later".into();
+    let found = run(&plan);
+    let has = |name| found.summary.iter().any(|row| row.name == "all" && row.metric == name);
+    // One of three ended, and one was seen for 500 ms: half are known to take longer.
+    assert!(!has("completion_p95"));
+    assert_eq!(metric(&found, CLASS, "all", "completion_p95_above"), 0.5);
 }
 
 #[test]
@@ -296,6 +334,7 @@ fn transfers_are_timed_and_their_shares_compared() {
         ("goodput_per_flow", sum / 2.0),
         ("jain", sum * sum / (2.0 * squares)),
         ("transfers", 2.0),
+        ("unfinished_share", 0.0),
         ("completion_mean", (0.150_950_4 + 0.152_614_4) / 2.0),
         ("completion_p50", 0.151_04),
         ("completion_p95", 0.152_614_4),

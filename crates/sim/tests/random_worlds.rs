@@ -54,9 +54,11 @@ fn app() -> impl Strategy<Value = App> {
         (50u32..1500, 10_000u64..8_000_000, any::<bool>()).prop_map(|(packet_bytes, bps, ecn)| {
             Datagrams { packet_bytes, rate: Rate::from_bps(bps), ecn }
         });
-    let cbr = datagrams
-        .clone()
-        .prop_map(|datagrams| App::Cbr { datagrams, arrivals: Arrivals::Constant });
+    let cbr = datagrams.clone().prop_map(|datagrams| App::Cbr {
+        datagrams,
+        arrivals: Arrivals::Constant,
+        voice: None,
+    });
     let on_off =
         datagrams.prop_map(|datagrams| App::OnOff { datagrams, on: ms(300), off: ms(100) });
     prop_oneof![4 => bulk, 2 => files, 1 => cbr, 1 => on_off]

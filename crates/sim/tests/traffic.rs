@@ -80,7 +80,11 @@ fn overload_without_tcp_loses_what_does_not_fit() {
 fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     for load in [0.5, 0.8] {
         let rate = Rate::from_bps((load * 10e6) as u64);
-        let app = App::Cbr { datagrams: datagrams(1_000, rate), arrivals: Arrivals::Poisson };
+        let app = App::Cbr {
+            datagrams: datagrams(1_000, rate),
+            arrivals: Arrivals::Poisson,
+            voice: None,
+        };
         let waits: Vec<f64> = (0..10)
             .map(|seed| {
                 let mut flow = group("poisson", 1, app.clone());
@@ -107,7 +111,8 @@ fn confidence(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn uniform_gaps_are_between_half_and_one_and_a_half_intervals() {
-    let app = App::Cbr { datagrams: datagrams(1_000, mbit(1)), arrivals: Arrivals::Uniform };
+    let app =
+        App::Cbr { datagrams: datagrams(1_000, mbit(1)), arrivals: Arrivals::Uniform, voice: None };
     let came = arrivals(&at_queue(100, vec![group("jittered", 1, app)]));
     let gaps: Vec<u64> = came.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (3_999..=12_001).contains(gap)));

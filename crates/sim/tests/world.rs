@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::*;
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Sizes, Trace};
+use sojourn_scenario::resolved::{App, Capacity, Codec, Sizes, Trace};
 use sojourn_sim::SimError;
 
 #[test]
@@ -87,13 +87,25 @@ fn voip_packets_are_20_046_ms_apart() {
 
 #[test]
 fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
-    let flows = vec![cbr("voip", 1, sojourn_aqm::Rate::from_bps(87_000), 218)];
+    let flows = vec![calls("voip", sojourn_aqm::Rate::from_bps(87_000), 218, Codec::G711)];
     // Long, so that the packets still under way at the end, which count as lost, weigh little.
     let run = run(&scenario(200, vec![link("b", "taildrop", 200_000)], flows));
     // 50 ms on the way and 20 ms to fill a packet: 93.2 - 0.024 x 70.
     let rating = metric(&run, Scope::Class, "voip", "voice_r");
     assert!((rating - 91.5).abs() < 0.1, "{rating}");
     assert!(metric(&run, Scope::Class, "voip", "voice_mos") > 4.3);
+}
+
+#[test]
+fn constant_traffic_that_is_not_called_voice_is_not_rated_nor_are_calls_of_two_codecs() {
+    let rate = sojourn_aqm::Rate::from_bps(72_000);
+    let game = cbr("game", 1, rate, 218);
+    let mut mixed = [Codec::G711, Codec::G729].map(|codec| calls("mixed", rate, 218, codec));
+    mixed[1].name = "mixed-2".into();
+    let flows = [vec![game], mixed.to_vec()].concat();
+    let run = run(&scenario(5, vec![link("b", "taildrop", 200_000)], flows));
+    assert!(run.summary.iter().any(|row| row.name == "game" && row.metric == "loss_rate"));
+    assert!(!run.summary.iter().any(|row| row.metric.starts_with("voice")));
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl DatagramSource {
         let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
         let mut next = start;
         let pattern = match app {
-            App::Cbr { datagrams, arrivals } => {
+            App::Cbr { datagrams, arrivals, .. } => {
                 Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }
             }
             App::OnOff { datagrams, on, off } => {
@@ -181,14 +181,14 @@ mod tests {
 
     #[test]
     fn a_constant_rate_sends_from_its_start_until_before_its_stop() {
-        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant };
+        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant, voice: None };
         let expected = [10, 18, 26].map(|at| (ms(at), 1_000));
         assert_eq!(departures(&app, ms(34)), expected);
     }
 
     #[test]
     fn a_late_host_keeps_the_rate() {
-        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant };
+        let app = App::Cbr { datagrams: datagrams(), arrivals: Arrivals::Constant, voice: None };
         let times = (Time::ZERO, Time::NEVER);
         let mut source =
             DatagramSource::new(&app, times, Rng::stream(1, "datagrams", 0)).expect("datagrams");

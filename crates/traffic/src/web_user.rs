@@ -70,6 +70,11 @@ impl WebUser {
         self.wake
     }
 
+    /// When the page that is not complete yet was requested.
+    pub fn under_way_since(&self) -> Option<Time> {
+        (self.phase != Phase::Reading).then_some(self.began)
+    }
+
     /// Ends all requests; a page under way never completes.
     pub fn stop(&mut self) {
         (self.wake, self.to_request) = (Time::NEVER, 0);

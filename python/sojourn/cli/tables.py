@@ -18,6 +18,7 @@ _TIGHT = (" ± ", "±")
 _EDGES = 2
 _STYLES = {
     "better": "bold green", "worse": "bold red", "different": "bold blue", "same": "",
+    "trade": "bold blue",
     "agrees": "green", "apart": "bold red", "": "",
 }  # fmt: skip
 

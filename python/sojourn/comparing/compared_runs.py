@@ -12,11 +12,13 @@ from urllib.parse import quote
 
 from sojourn import _core
 from sojourn.comparing.between_engines import EngineAgreement
+from sojourn.comparing.centres import estimate_about, is_in_bins, rounding
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.families import is_headline
-from sojourn.comparing.metrics import Metric, select
+from sojourn.comparing.medians import median_estimate, sign_test
+from sojourn.comparing.metrics import ABOVE, Metric, select
 from sojourn.comparing.pairing import correlation
-from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, estimate, holm, paired
+from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
 from sojourn.running.result import Result
 
 if TYPE_CHECKING:
@@ -27,11 +29,22 @@ DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "a
 
 @dataclass(frozen=True)
 class MetricEstimate:
-    """One metric of one AQM over all seeds, in the metric's unit."""
+    """One metric of one AQM over all seeds, in the metric's unit.
+
+    Attributes:
+        metric: the metric.
+        aqm: the AQM.
+        estimate: its mean or median; infinite where that is not known.
+        unknown: seeds whose value is not known but for a bound below; for the median it is enough
+            that they are fewer than half.
+        above: what the median is above, if there are any.
+    """
 
     metric: Metric
     aqm: str
     estimate: Estimate
+    unknown: int = 0
+    above: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -136,9 +149,20 @@ class ComparedRuns:
         ]
 
     def values(self, metric: Metric, aqm: str) -> list[float]:
-        """A metric of an AQM, one value per seed; NaN where there is none."""
-        key, nothing = metric.key, float("nan")
-        return [r.summary.get(key, nothing) if r else nothing for r in self.results[aqm]]
+        """A metric of an AQM, one value per seed.
+
+        NaN where there is none, infinite where it is not known but for a bound below (`bounds`).
+        """
+        bounds = self.bounds(metric, aqm)
+        return [
+            r.summary.get(metric.key, math.nan if math.isnan(bound) else math.inf) if r else bound
+            for r, bound in zip(self.results[aqm], bounds, strict=True)
+        ]
+
+    def bounds(self, metric: Metric, aqm: str) -> list[float]:
+        """What a metric is above, per seed, where it is not known; else NaN."""
+        key = metric.key + ABOVE
+        return [r.summary.get(key, math.nan) if r else math.nan for r in self.results[aqm]]
 
     @cached_property
     def fixed(self) -> list[str]:
@@ -162,22 +186,42 @@ class ComparedRuns:
 
     def _test(self, metric: Metric, aqm: str) -> PairedTest:
         against = self.baseline_of(aqm)
-        values, baseline = self.values(metric, aqm), self.values(metric, against)
+        differences = self._differences(metric, aqm)
         if aqm in self.fixed and against in self.fixed:
-            return paired(values[:1], baseline[:1])
-        return paired(values, baseline)
+            differences = differences[:1]
+        unknown = any(map(math.isinf, differences))
+        if unknown or (metric.centre == "median" and not is_headline(metric)):
+            return PairedTest(median_estimate(differences), sign_test(differences))
+        binned = 2 if is_in_bins(metric.metric) else 0
+        raw = self.values(metric, aqm) + self.values(metric, against)
+        return paired(differences, [0.0] * len(differences), rounding(raw, binned))
+
+    def _differences(self, metric: Metric, aqm: str) -> list[float]:
+        """Value minus baseline, seed by seed: infinite where only its sign is known, NaN if none.
+
+        A value that is not known is larger than one that does not exceed its bound.
+        """
+        against = self.baseline_of(aqm)
+        columns = (
+            self.values(metric, aqm), self.bounds(metric, aqm),
+            self.values(metric, against), self.bounds(metric, against),
+        )  # fmt: skip
+        return [
+            math.inf if bound >= base else -math.inf if base_bound >= value else _less(value, base)
+            for value, bound, base, base_bound in zip(*columns, strict=True)
+        ]
 
     def _difference(
         self, metric: Metric, aqm: str, test: PairedTest, p_adjusted: float
     ) -> PairedDifference:
         against = self.baseline_of(aqm)
         values, baseline = self.values(metric, aqm), self.values(metric, against)
-        reference = estimate(baseline)
+        reference = self._estimate(metric, against)
         allowed = margin(metric, reference.mean)
-        differences = [x - y for x, y in zip(values, baseline, strict=True)]
+        differences = self._differences(metric, aqm)
         agreement = None
         if self.references:
-            agreement = EngineAgreement.of(metric, estimate(values), reference)
+            agreement = EngineAgreement.of(metric, self._estimate(metric, aqm), reference)
         return PairedDifference(
             metric, aqm, against, test, p_adjusted, allowed,
             not math.isnan(p_adjusted) and is_equivalent(differences, allowed),
@@ -186,7 +230,10 @@ class ComparedRuns:
 
     def _estimate(self, metric: Metric, aqm: str) -> Estimate:
         values = self.values(metric, aqm)
-        return estimate(values[:1] if aqm in self.fixed else values)
+        binned = 1 if is_in_bins(metric.metric) else 0
+        # Engines are compared by means, as `sojourn agree` does.
+        centre = "mean" if self.references else metric.centre
+        return estimate_about(centre, values[:1] if aqm in self.fixed else values, binned)
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:
@@ -211,10 +258,20 @@ class ComparedRuns:
     def cells(self) -> list[MetricEstimate]:
         """Estimates, metric by metric, within a metric AQM by AQM."""
         return [
-            MetricEstimate(metric, aqm, self._estimate(metric, aqm))
+            MetricEstimate(metric, aqm, self._estimate(metric, aqm), *self._unknown(metric, aqm))
             for metric in self.metrics
             for aqm in self.aqms
         ]
+
+    def _unknown(self, metric: Metric, aqm: str) -> tuple[int, float]:
+        """How many seeds have a bound alone, and what the median over the seeds is above."""
+        bounds = self.bounds(metric, aqm)
+        unknown = sum(not math.isnan(bound) for bound in bounds)
+        if not unknown:
+            return 0, math.nan
+        values = self.values(metric, aqm)
+        known = [v if math.isnan(b) else b for v, b in zip(values, bounds, strict=True)]
+        return unknown, median_estimate(known).mean
 
     @cached_property
     def tests(self) -> list[PairedDifference]:
@@ -237,7 +294,9 @@ class ComparedRuns:
     def table(self) -> pa.Table:
         """Estimates in long form, SI units.
 
-        Columns: metric, label, unit, aqm, mean, low, high (ends of the 95 % interval), n.
+        Columns: metric, label, unit, aqm, mean (the median where centre says so), centre, low,
+        high (ends of the 95 % interval), n, unknown (seeds whose value is not known but for a
+        bound below), above (what the median is above, if there are such seeds).
         """
         import pyarrow as pa
 
@@ -256,6 +315,11 @@ class ComparedRuns:
         return pa.Table.from_pylist([difference_record(test) for test in self.tests])
 
 
+def _less(value: float, base: float) -> float:
+    """The difference of two known values; NaN where one is missing or not known."""
+    return value - base if math.isfinite(value) and math.isfinite(base) else math.nan
+
+
 def run_folder(contender: str, seed: int) -> Path:
     """Where a run is saved below the output folder: a partition of one dataset (Hive's layout)."""
     return Path("runs") / f"contender={quote(contender, safe='@,')}" / f"replica={seed}"
@@ -266,7 +330,8 @@ def estimate_record(row: MetricEstimate) -> dict[str, Any]:
     metric, e = row.metric, row.estimate
     return {
         "metric": metric.key, "label": metric.label, "unit": metric.unit, "aqm": row.aqm,
-        "mean": e.mean, "low": e.low, "high": e.high, "n": e.n,
+        "mean": e.mean, "centre": e.centre, "low": e.low, "high": e.high, "n": e.n,
+        "unknown": row.unknown, "above": row.above,
     }  # fmt: skip
 
 

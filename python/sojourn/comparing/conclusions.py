@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.comparing import between_engines, equivalence, families, pairing
+from sojourn.comparing import between_engines, dominance, equivalence, families, pairing
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def sentences(comparison: ComparedRuns) -> list[str]:
     fixed = [_fixed(comparison)] if comparison.fixed else []
     untested = comparison.fixed if comparison.baseline in comparison.fixed else []
     tested = [aqm for aqm in comparison.aqms[1:] if aqm not in untested]
-    return fixed + [_sentence(comparison, aqm) for aqm in tested]
+    together = dominance.sentence(comparison)
+    return fixed + [_sentence(comparison, aqm) for aqm in tested] + ([together] if together else [])
 
 
 def _fixed(comparison: ComparedRuns) -> str:
@@ -39,7 +40,8 @@ def method(comparison: ComparedRuns) -> str:
     n = len(comparison.seeds)
     intervals = (
         f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
-        "Student's t."
+        "Student's t; where values are skewed, medians with intervals between ordered values, "
+        "which need six seeds (docs/coverage.md)."
     )
     if comparison.references:
         return (
@@ -51,16 +53,34 @@ def method(comparison: ComparedRuns) -> str:
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
         intervals,
-        "All AQMs met the same seeds; differences are taken seed by seed (paired t test), their "
-        "intervals are unadjusted.",
+        "All AQMs met the same seeds; differences are taken seed by seed (paired t test; sign test "
+        "for medians and where a value is not known), their intervals are unadjusted.",
+        _unknown(comparison),
         pairing.sentence([row.correlation for row in comparison.tests if row.headline]),
         f"The headline family was declared beforehand: {families.TEXT}. A difference in it is "
         "called significant if its p-value stays below 5 % after Holm's correction over the "
         f"{tests} tests (AQM × metric) of this family, and no practical difference if two "
         "one-sided tests at 5 % place it within the margin: "
-        f"{equivalence.TEXT}. All other metrics are exploratory: intervals, no verdicts.",
+        f"{equivalence.TEXT}. Delay and utilisation are judged together: better is lower delay or "
+        "higher utilisation where the other is not worse by more than its margin. All other "
+        "metrics are exploratory: intervals, no verdicts.",
     ]
     return " ".join(filter(None, parts))
+
+
+def _unknown(comparison: ComparedRuns) -> str:
+    """Which numbers are not known in some seeds; empty if none."""
+    found = [
+        f"{cell.metric.label} under {cell.aqm} in {cell.unknown} of {cell.estimate.n} seeds"
+        for cell in comparison.cells
+        if cell.unknown
+    ]
+    if not found:
+        return ""
+    return (
+        f"Too few transfers finished to know {_joined(found)}; such a value counts as longer than "
+        "all that was seen, and a median over seeds that is not known is printed as > its bound."
+    )
 
 
 def _sentence(comparison: ComparedRuns, aqm: str) -> str:
@@ -107,6 +127,8 @@ def _gap(row: PairedDifference) -> str:
 def _amount(row: PairedDifference) -> str:
     """``queue delay p95 by 312 ms (95 % interval 298 to 326)``."""
     difference = row.test.difference
+    if any(map(math.isinf, (difference.mean, difference.low, difference.high))):
+        return f"{row.metric.label} (by an amount that is not known)"
     sign = -1 if difference.mean < 0 else 1
     low, high = sorted((sign * difference.low, sign * difference.high))
     scale = scale_of(row.metric.metric, row.metric.unit, [difference.mean])

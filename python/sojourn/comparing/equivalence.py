@@ -48,13 +48,26 @@ def is_equivalent(differences: Sequence[float], margin: float) -> bool:
         differences: value minus baseline, one per seed, shape ``(n_seeds,)``; NaN is left out.
         margin: in the same unit, positive.
     """
+    if math.isnan(margin):
+        return False
+    return is_above(differences, -margin) and is_above([-value for value in differences], -margin)
+
+
+def is_above(differences: Sequence[float], bound: float) -> bool:
+    """Whether a one-sided t test at 5 % finds the mean above a bound.
+
+    Args:
+        differences: one per seed, shape ``(n_seeds,)``; NaN is left out. False with fewer than two,
+            or where one is not known.
+        bound: in the same unit.
+    """
     finite = [value for value in differences if not math.isnan(value)]
     n = len(finite)
-    if n < 2 or math.isnan(margin):
+    if n < 2 or any(map(math.isinf, finite)):
         return False
     mean = math.fsum(finite) / n
     variance = math.fsum((value - mean) ** 2 for value in finite) / (n - 1)
     from scipy.special import stdtrit
 
     half = float(stdtrit(n - 1, 1 - ALPHA)) * math.sqrt(variance / n)
-    return -margin < mean - half and mean + half < margin
+    return bound < mean - half

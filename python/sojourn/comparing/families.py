@@ -18,6 +18,7 @@ HEADLINE = (
 """Scope and metric: tail of queue delay, use of the link, goodput per class, tail of completion
 times, loss of real-time traffic (only classes of datagrams have a loss rate)."""
 
+# Delay p95 and utilisation are judged together (`sojourn.comparing.dominance`).
 TEXT = (
     "queue delay p95, utilisation, goodput per class, completion p95 and loss of real-time traffic"
 )

@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sojourn.comparing.centres import centre_of
+from sojourn.comparing.statistics import Centre
 from sojourn.running.series import SummaryRow
 
 Better = Literal["lower", "higher", ""]
+Names = Iterable[tuple[str, str]]
+
+ABOVE = "_above"
+"""Ends the name of a bound below a number that is not known: ``completion_p95_above``."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,11 @@ class Metric:
         """A name for machines: ``class/voip/owd_p95``."""
         return f"{self.scope}/{self.name}/{self.metric}"
 
+    @property
+    def centre(self) -> Centre:
+        """Whether its mean or its median over seeds is shown."""
+        return centre_of(self.metric)
+
 
 @dataclass(frozen=True)
 class _MetricKind:
@@ -50,21 +61,25 @@ class _MetricKind:
     headline: bool = False
 
 
+# Delay of a queue, and RTTs of flows that fill it, have no direction of their own: an idle link has
+# the least. Nor has utilisation, which a standing queue raises. They are judged together
+# (`sojourn.comparing.dominance`).
 _KINDS = (
-    _MetricKind("queue", "delay_mean", "queue delay mean", "lower"),
-    _MetricKind("queue", "delay_p50", "queue delay p50", "lower"),
-    _MetricKind("queue", "delay_p95", "queue delay p95", "lower", headline=True),
-    _MetricKind("queue", "delay_p99", "queue delay p99", "lower"),
-    _MetricKind("queue", "delay_max", "queue delay max", "lower"),
-    _MetricKind("queue", "utilisation", "utilisation", "higher", headline=True),
+    _MetricKind("queue", "delay_mean", "queue delay mean", ""),
+    _MetricKind("queue", "delay_p50", "queue delay p50", ""),
+    _MetricKind("queue", "delay_p95", "queue delay p95", "", headline=True),
+    _MetricKind("queue", "delay_p99", "queue delay p99", ""),
+    _MetricKind("queue", "delay_max", "queue delay max", ""),
+    _MetricKind("queue", "utilisation", "utilisation", "", headline=True),
     _MetricKind("class", "goodput", "goodput {}", "higher", headline=True),
     _MetricKind("class", "jain", "Jain's index {}", "higher", headline=True),
     _MetricKind("class", "completion_p50", "completion p50 {}", "lower", headline=True),
     _MetricKind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
     _MetricKind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
+    _MetricKind("class", "unfinished_share", "unfinished {}", "lower"),
     _MetricKind("class", "loss_rate", "loss {}", "lower"),
-    _MetricKind("class", "rtt_p50", "path RTT p50 {}", "lower"),
-    _MetricKind("class", "rtt_p95", "path RTT p95 {}", "lower"),
+    _MetricKind("class", "rtt_p50", "path RTT p50 {}", ""),
+    _MetricKind("class", "rtt_p95", "path RTT p95 {}", ""),
     _MetricKind("queue", "drop_rate", "drop rate", ""),
     _MetricKind("queue", "drop_rate_overflow", "overflow drop rate", ""),
     _MetricKind("queue", "drop_rate_random", "random drop rate", ""),
@@ -94,8 +109,14 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
             kind.scope, name, kind.metric, unit, kind.label.format(name), kind.better, kind.headline
         )
         for kind in _KINDS
-        for name, unit in of_kind.get((kind.scope, kind.metric), [])
+        for name, unit in _named(of_kind, kind)
     ]
+
+
+def _named(of_kind: dict[tuple[str, str], list[tuple[str, str]]], kind: _MetricKind) -> Names:
+    """Names and units of what has a metric, or the bound of one that is not known."""
+    keys = ((kind.scope, kind.metric), (kind.scope, kind.metric + ABOVE))
+    return dict(pair for key in keys for pair in of_kind.get(key, [])).items()
 
 
 def bulk_classes(rows: Iterable[SummaryRow]) -> list[str]:

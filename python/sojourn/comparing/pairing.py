@@ -21,7 +21,7 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
-        baseline: of the same seeds, same shape; a pair with a NaN is left out.
+        baseline: of the same seeds, same shape; a pair that is not known is left out.
 
     Returns:
         -1 to 1; NaN with fewer than three pairs, or where one does not vary.
@@ -29,7 +29,7 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
     pairs = [
         (x, y)
         for x, y in zip(values, baseline, strict=True)
-        if not (math.isnan(x) or math.isnan(y))
+        if math.isfinite(x) and math.isfinite(y)
     ]
     if len(pairs) < 3:
         return math.nan

@@ -1,11 +1,14 @@
 """Intervals over seeds, paired differences and Holm's correction.
 
-All intervals are two-sided 95 % intervals of a mean from Student's t distribution over independent
-replicas. Two AQMs are compared by the differences between runs of the same seed: such runs meet the
-same arrivals (common random numbers), so what the seeds have in common cancels.
+All intervals are two-sided 95 % intervals over independent replicas: of a mean, from Student's t
+distribution, or of a median (`sojourn.comparing.medians`). Two AQMs are compared by the differences
+between runs of the same seed: such runs have the same exogenous draws (common random numbers).
 
-Sources: Law, Simulation Modeling and Analysis, 5th ed., §4.5 (t interval), §10.2.1 (paired-t) and
-§11.2 (common random numbers); Holm, Scand. J. Statist. 6 (1979) 65-70.
+No p-value is zero: where every seed shows the same difference it is ``2 ** (1 - n)``, the smallest
+that flipping the signs of n pairs can give.
+
+Sources: Law 2015 §4.5 (t interval), §10.2.1 (paired t) and §11.2 (common random numbers); Holm
+1979.
 """
 
 from __future__ import annotations
@@ -13,54 +16,68 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 CONFIDENCE = 0.95
 ALPHA = 0.05  # not 1 - CONFIDENCE, which is a little more
 
+Centre = Literal["mean", "median"]
+
+# Spread below this part of the values is rounding of floating point.
+_NOTHING = 1e-12
+
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over replicas with its interval.
+    """A mean, or a median, over replicas with its interval.
 
     Attributes:
-        mean: in the unit of the values; NaN without values.
-        half_width: half of the 95 % interval; NaN with fewer than two values.
+        mean: in the unit of the values, or the median where `centre` says so; NaN without values.
+        half_width: half of the 95 % interval; NaN with too few values: two for a mean, six for a
+            median.
         n: number of values.
+        centre: what `mean` is.
+        ends: ends of an interval that is not symmetric about `mean`.
     """
 
     mean: float
     half_width: float
     n: int
+    centre: Centre = "mean"
+    ends: tuple[float, float] | None = None
 
     @property
     def low(self) -> float:
         """Lower end of the interval."""
-        return self.mean - self.half_width
+        return self.ends[0] if self.ends else self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """Upper end of the interval."""
-        return self.mean + self.half_width
+        """Upper end of the interval; infinite where values beyond what was observed reach it."""
+        return self.ends[1] if self.ends else self.mean + self.half_width
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A mean of paired differences with its interval and p-value.
+    """A mean, or a median, of paired differences with its interval and p-value.
 
     Attributes:
-        difference: mean of value minus baseline, with its unadjusted 95 % interval.
-        p_value: of the two-sided paired t test for a mean of zero; NaN with fewer than two pairs.
+        difference: of value minus baseline, with its unadjusted 95 % interval.
+        p_value: of the two-sided paired t test for a mean of zero, or of the sign test for a median
+            of zero; never 0, NaN with fewer than two pairs.
     """
 
     difference: Estimate
     p_value: float
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
     """Mean and 95 % interval of values from independent replicas.
 
     Args:
         values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out.
+        rounding: standard deviation of the error by which each value was rounded, in its unit; it
+            widens the interval, so that values in one bin of a histogram are not taken for equal.
     """
     finite = [value for value in values if not math.isnan(value)]
     n = len(finite)
@@ -69,22 +86,23 @@ def estimate(values: Sequence[float]) -> Estimate:
     mean = math.fsum(finite) / n
     if n == 1:
         return Estimate(mean, math.nan, 1)
-    return Estimate(mean, _t_quantile(n - 1) * _standard_error(finite, mean), n)
+    return Estimate(mean, _t_quantile(n - 1) * _standard_error(finite, mean, rounding), n)
 
 
-def paired(values: Sequence[float], baseline: Sequence[float]) -> PairedTest:
-    """Test whether values differ from a baseline that met the same seeds.
+def paired(values: Sequence[float], baseline: Sequence[float], rounding: float = 0.0) -> PairedTest:
+    """Test whether the mean of values differs from a baseline that met the same seeds.
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
         baseline: of the same seeds in the same order, same shape; a pair with a NaN is left out.
+        rounding: as in `estimate`, of a difference.
 
     Raises:
         ValueError: the two are not equally long.
     """
     differences = [x - y for x, y in zip(values, baseline, strict=True)]
-    difference = estimate(differences)
-    return PairedTest(difference, _p_value(differences, difference))
+    difference = estimate(differences, rounding)
+    return PairedTest(difference, _p_value(differences, difference, rounding))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -105,22 +123,27 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _p_value(differences: Sequence[float], difference: Estimate) -> float:
+def _p_value(differences: Sequence[float], difference: Estimate, rounding: float) -> float:
     if difference.n < 2:
         return math.nan
-    if difference.half_width == 0.0:
-        # Every seed shows the same difference: exactly none, or one that is certain.
-        return 1.0 if difference.mean == 0.0 else 0.0
+    smallest = 2.0 ** (1 - difference.n)
+    finite = [value for value in differences if not math.isnan(value)]
+    error = _standard_error(finite, difference.mean, rounding)
+    if error == 0.0:
+        # Every seed shows the same difference: exactly none, or one.
+        return 1.0 if difference.mean == 0.0 else smallest
     from scipy.special import stdtr
 
-    finite = [value for value in differences if not math.isnan(value)]
-    t = difference.mean / _standard_error(finite, difference.mean)
-    return float(2.0 * stdtr(difference.n - 1, -abs(t)))
+    p_value = float(2.0 * stdtr(difference.n - 1, -abs(difference.mean / error)))
+    return p_value or math.ulp(0.0)
 
 
-def _standard_error(values: Sequence[float], mean: float) -> float:
+def _standard_error(values: Sequence[float], mean: float, rounding: float) -> float:
     n = len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    if math.sqrt(variance) <= _NOTHING * max(map(abs, values)):
+        variance = 0.0
+    return math.sqrt((variance + rounding**2) / n)
 
 
 def _t_quantile(degrees: int) -> float:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sojourn.comparing import dominance
+from sojourn.comparing.dominance import JointVerdict
 from sojourn.comparing.families import is_headline
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
 
 if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import ComparedRuns, DifferenceVerdict, PairedDifference
+    from sojourn.comparing.compared_runs import (
+        ComparedRuns,
+        DifferenceVerdict,
+        MetricEstimate,
+        PairedDifference,
+    )
 
 SIGNS = {
-    "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "apart": "≠", "": "",
+    "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "apart": "≠",
+    "trade": "⇄", "": "",
 }  # fmt: skip
 _LEGEND = (
-    "mean ± half of the 95 % interval; * headline metrics, against {}: ✓ significantly better, "
-    "✗ significantly worse, ≈ no practical difference, no sign: not significant; the other metrics "
+    "mean ± half of the 95 % interval, or median (ends of the 95 % interval, with six seeds or "
+    "more); * headline metrics, against {}: ✓ significantly better, "
+    "✗ significantly worse, ⇄ delay lower and utilisation too, or both higher, ≠ significantly "
+    "different, ≈ no practical difference, no sign: not significant; the other metrics "
     "are exploratory"
 )
 _ENGINE_LEGEND = (
@@ -32,7 +43,7 @@ class TableCell:
     """One metric of one AQM: text, verdict against the first AQM, and the difference as a note."""
 
     text: str
-    verdict: DifferenceVerdict
+    verdict: DifferenceVerdict | JointVerdict
     note: str
 
     @property
@@ -61,14 +72,13 @@ def legend(comparison: ComparedRuns) -> str:
 def table_rows(comparison: ComparedRuns) -> list[TableRow]:
     """All shown metrics, one row each; cells in the order of the AQMs."""
     tests = {(row.metric.key, row.aqm): row for row in comparison.tests}
-    rows = []
+    rows = _joint_rows(comparison)
     for metric in comparison.metrics:
         cells = [cell for cell in comparison.cells if cell.metric == metric]
-        means = [cell.estimate.mean for cell in cells if not math.isnan(cell.estimate.mean)]
+        means = [cell.estimate.mean for cell in cells if math.isfinite(cell.estimate.mean)]
         scale = scale_of(metric.metric, metric.unit, means)
         shown = [
-            _cell(show_estimate(cell.estimate, scale), tests.get((metric.key, cell.aqm)), scale)
-            for cell in cells
+            _cell(_shown(cell, scale), tests.get((metric.key, cell.aqm)), scale) for cell in cells
         ]
         rows.append(
             TableRow(
@@ -78,6 +88,77 @@ def table_rows(comparison: ComparedRuns) -> list[TableRow]:
     return rows
 
 
+def _joint_rows(comparison: ComparedRuns) -> list[TableRow]:
+    """Queue delay p95 at utilisation, if both are known: ``12.3 at 98.1 %``."""
+    if comparison.references:
+        return []
+    of = {(cell.metric.scope, cell.metric.metric, cell.aqm): cell for cell in comparison.cells}
+    found = [
+        [of.get(("queue", name, aqm)) for name in ("delay_p95", "utilisation")]
+        for aqm in comparison.aqms
+    ]
+    pairs = [(delay, share) for delay, share in found if delay and share]
+    if len(pairs) < len(comparison.aqms):
+        return []
+    scale = scale_of("delay_p95", "s", [delay.estimate.mean for delay, _ in pairs])
+    judged = dominance.judged_together(comparison)
+    cells = []
+    for aqm, (delay, share) in zip(comparison.aqms, pairs, strict=True):
+        text = f"{_alone(delay.estimate, scale)} at {_alone(share.estimate, _PERCENT)} %"
+        cells.append(_joint_cell(comparison, aqm, text, judged))
+    return [TableRow(dominance.LABEL, scale.unit, cells, headline=True)]
+
+
+def dominance_table(comparison: ComparedRuns) -> list[TableRow]:
+    """A row and a column per AQM: how surely that of the row dominates that of the column."""
+    pairs = {(pair.aqm, pair.over): pair for pair in dominance.plane(comparison)}
+    if all(math.isnan(pair.probability) for pair in pairs.values()):
+        return []
+    return [
+        TableRow(aqm, "%", [_dominance_cell(pairs.get((aqm, over))) for over in comparison.aqms])
+        for aqm in comparison.aqms
+    ]
+
+
+def _dominance_cell(pair: dominance.Dominance | None) -> TableCell:
+    if pair is None:
+        return TableCell("", "", "")
+    delay = show(pair.delay * 1e3, decimals_for(math.nan, pair.delay * 1e3), sign=True)
+    share = show(pair.utilisation * 100, 2, sign=True)
+    note = f"{delay} ms of delay p95 and {share} points of utilisation against {pair.over}"
+    if math.isnan(pair.probability):
+        return TableCell("–", "", note)
+    text = f"{show(100 * pair.probability, 0)} %"
+    return TableCell(text, "better" if pair.is_sure else "", note)
+
+
+_PERCENT = Scale("%", 100.0)
+
+
+def _alone(estimate: Estimate, scale: Scale) -> str:
+    """A value with the digits that its interval justifies, without the interval."""
+    value, half = estimate.mean * scale.factor, estimate.half_width * scale.factor
+    return show(value, decimals_for(half, value))
+
+
+def _joint_cell(
+    comparison: ComparedRuns,
+    aqm: str,
+    text: str,
+    judged: Mapping[str, tuple[PairedDifference, PairedDifference]],
+) -> TableCell:
+    if aqm not in judged:
+        return TableCell(text, "", "")
+    seeds = dominance.seed_by_seed(comparison, aqm, comparison.baseline)
+    found = dominance.verdict(*judged[aqm], seeds)
+    said = {
+        "better": "dominates it", "worse": "is dominated by it",
+        "trade": "a trade: better in one, worse in the other",
+        "same": "no practical difference in either", "": "neither dominates for sure",
+    }[found]  # fmt: skip
+    return TableCell(text, found, f"against {comparison.baseline}: {said}")
+
+
 def zero_note(comparison: ComparedRuns) -> str:
     """Which metrics are left out because they are zero in every run; empty if none."""
     labels = ", ".join(metric.label for metric in comparison.zero_metrics)
@@ -85,13 +166,36 @@ def zero_note(comparison: ComparedRuns) -> str:
 
 
 def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
-    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean."""
+    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean.
+
+    A median is ``12.3 (11.8–14.0)``; an end beyond what was observed is ``∞``.
+    """
     mean = estimate.mean * scale.factor
     half = estimate.half_width * scale.factor
-    decimals = decimals_for(half, mean)
+    decimals = decimals_for(half if math.isfinite(half) else math.nan, mean)
     if math.isnan(half):
         return show(mean, decimals, sign=sign)
+    if estimate.ends:
+        low, high = (_end(end * scale.factor, decimals) for end in estimate.ends)
+        return f"{show(mean, decimals, sign=sign)} ({low}–{high})"
     return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
+
+
+def show_p(p_value: float) -> str:
+    """``0.031``, ``< 0.001``: two digits of what is known, never 0."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+def _shown(cell: MetricEstimate, scale: Scale) -> str:
+    """A median that is not known is ``> 12.3``: above what the seeds' bounds allow."""
+    if math.isinf(cell.estimate.mean):
+        above = cell.above * scale.factor
+        return f"> {show(above, decimals_for(math.nan, above))}"
+    return show_estimate(cell.estimate, scale)
+
+
+def _end(value: float, decimals: int) -> str:
+    return "∞" if math.isinf(value) else show(value, decimals)
 
 
 def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
@@ -100,18 +204,30 @@ def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
     if row is None or math.isnan(row.test.p_value):
         return TableCell(text, "", "")
     d = row.test.difference
+    if any(map(math.isinf, (d.mean, d.low, d.high))):
+        return TableCell(text, row.verdict, _unknown_note(row))
     decimals = decimals_for(d.half_width * scale.factor, d.mean * scale.factor)
     mean, low, high = (
         show(value * scale.factor, decimals, sign=True) for value in (d.mean, d.low, d.high)
     )
     allowed = show(row.margin * scale.factor, decimals)
-    tested = f"corrected {row.p_adjusted:.2g}, margin ±{allowed}" if row.headline else "exploratory"
+    corrected = f"corrected {show_p(row.p_adjusted)}, margin ±{allowed}"
+    tested = corrected if row.headline else "exploratory"
     paired = "" if math.isnan(row.correlation) else f", correlation {row.correlation:.2f}"
     note = (
         f"{mean} {scale.unit} against {row.baseline}, 95 % interval {low} to {high}, "
-        f"p {row.test.p_value:.2g}, {tested}{paired}"
+        f"p {show_p(row.test.p_value)}, {tested}{paired}"
     )
     return TableCell(text, row.verdict, note)
+
+
+def _unknown_note(row: PairedDifference) -> str:
+    """Of a difference that has no amount, because a value is beyond what was observed."""
+    corrected = f", corrected {show_p(row.p_adjusted)}" if row.headline else ", exploratory"
+    return (
+        f"against {row.baseline}: no amount and no interval is known; sign test over "
+        f"{row.test.difference.n} seeds, p {show_p(row.test.p_value)}{corrected}"
+    )
 
 
 def _agreement_note(row: PairedDifference, scale: Scale) -> str:

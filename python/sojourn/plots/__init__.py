@@ -18,6 +18,7 @@ __all__ = ["KINDS", "draw_all", "kind"]
 KINDS = {
     "delay_cdf": "distribution of the queue delay, one line per AQM, a band over the seeds",
     "plane": "delay against bulk goodput, one ellipse per AQM; up and to the right is better",
+    "pareto": "delay against utilisation with the AQMs that no other dominates",
     "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "completion": "completion times of short transfers as boxes",
 }

@@ -1,4 +1,8 @@
-"""Completion times of short transfers as boxes: 5, 25, 50, 75 and 95 percent."""
+"""Completion times of short transfers as boxes: 5, 25, 50, 75 and 95 percent.
+
+Transfers that did not finish count (Kaplan and Meier 1958). A quantile that is not known, because
+too few finished, is drawn as a triangle at the longest time seen, which it exceeds.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from matplotlib.figure import Figure
 
 from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
-from sojourn.plots.data import Distribution, Results
+from sojourn.plots.data import Completions, Results
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -23,9 +27,10 @@ def completion(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no short transfer was completed.
     """
-    classes = data.names(results, "class", "completion")
+    metrics = ("completion", "unfinished")
+    classes = dict.fromkeys(name for one in metrics for name in data.names(results, "class", one))
     found = {
-        name: {a: data.distribution(rs, "class", name, "completion") for a, rs in results.items()}
+        name: {aqm: data.completions(runs, name) for aqm, runs in results.items()}
         for name in classes
     }
     if not any(one for per_aqm in found.values() for one in per_aqm.values()):
@@ -37,23 +42,30 @@ def completion(results: Results, link: str) -> Figure:
         _panel(axes, per_aqm, colours)
         axes.set_title(name, pad=3)
     _scale(panels, [one for per_aqm in found.values() for one in per_aqm.values() if one])
-    panels[-1].set_xlabel("completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median")
+    panels[-1].set_xlabel(
+        "completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
+    )
     return drawing
 
 
-def _panel(axes: Axes, per_aqm: dict[str, Distribution], colours: dict[str, str]) -> None:
+def _panel(axes: Axes, per_aqm: dict[str, Completions], colours: dict[str, str]) -> None:
     for place, (aqm, one) in enumerate(per_aqm.items()):
         if not one:
             continue
-        p5, p25, p50, p75, p95 = (one.quantile_s(q) for q in _QUANTILES)
+        known = [one.quantile_s(q) for q in _QUANTILES]
+        p5, p25, p50, p75, p95 = (min(time, one.longest_s) for time in known)
         colour = colours[aqm]
+        if known[-1] > one.longest_s:
+            axes.plot(one.longest_s, place, ">", color=colour, ms=6, clip_on=False)
         axes.plot([p5, p25], [place, place], color=colour, lw=1.2)
         axes.plot([p75, p95], [place, place], color=colour, lw=1.2)
-        axes.vlines([p5, p95], place - 0.16, place + 0.16, color=colour, lw=1.2)
+        caps = [time for time in (known[0], known[-1]) if time <= one.longest_s]
+        axes.vlines(caps, place - 0.16, place + 0.16, color=colour, lw=1.2)
         axes.barh(
             place, p75 - p25, left=p25, height=0.56, color=colour, alpha=0.28, edgecolor="none"
         )
-        axes.vlines(p50, place - 0.28, place + 0.28, color=colour, lw=2.6)
+        if known[2] <= one.longest_s:
+            axes.vlines(p50, place - 0.28, place + 0.28, color=colour, lw=2.6)
     axes.set_yticks(range(len(per_aqm)), list(per_aqm))
     for label, aqm in zip(axes.get_yticklabels(), per_aqm, strict=True):
         label.set_color(colours[aqm])
@@ -62,10 +74,10 @@ def _panel(axes: Axes, per_aqm: dict[str, Distribution], colours: dict[str, str]
     axes.tick_params(axis="y", length=0)
 
 
-def _scale(panels: list[Axes], found: list[Distribution]) -> None:
+def _scale(panels: list[Axes], found: list[Completions]) -> None:
     """Share one scale of seconds; logarithmic if the whiskers span more than a factor of 20."""
-    low = min(one.quantile_s(0.05) for one in found)
-    high = max(one.quantile_s(0.95) for one in found)
+    low = min(min(one.quantile_s(0.05), one.longest_s) for one in found)
+    high = max(min(one.quantile_s(0.95), one.longest_s) for one in found)
     if high / low > 20:
         panels[0].set_xscale("log")
         panels[0].set_xlim(low / 1.3, high * 1.3)

@@ -92,6 +92,53 @@ class Distribution:
         return float(np.sqrt(spread))
 
 
+class Completions:
+    """Completion times of transfers, of which some did not finish.
+
+    Attributes:
+        finished: times of those that finished.
+        unfinished: how long the others were seen; they took longer.
+    """
+
+    def __init__(self, finished: Distribution, unfinished: Distribution) -> None:
+        self.finished, self.unfinished = finished, unfinished
+
+    def __bool__(self) -> bool:
+        """Whether there are transfers."""
+        return bool(self.finished) or bool(self.unfinished)
+
+    @property
+    def longest_s(self) -> float:
+        """The longest time seen, in seconds."""
+        edges = [one.upper_s[-1] for one in (self.finished, self.unfinished) if one]
+        return float(max(edges))
+
+    def quantile_s(self, q: float) -> float:
+        """Quantile ``q`` in seconds by Kaplan and Meier 1958; infinite if too few finished.
+
+        It is interpolated within its bin, as table ``summary`` does it.
+        """
+        times, counts = self.finished.upper_s, self.finished.counts
+        seen = np.concatenate(([0.0], np.cumsum(self.unfinished.counts)))
+        gone = seen[np.searchsorted(self.unfinished.upper_s, times)] + np.cumsum(counts) - counts
+        at_risk = self.finished.counts.sum() + self.unfinished.counts.sum() - gone
+        longer = np.cumprod(1.0 - counts / at_risk)
+        reached = np.flatnonzero(longer <= 1.0 - q + 1e-12)
+        if not len(reached):
+            return float("inf")
+        first = reached[0]
+        before = longer[first - 1] if first else 1.0
+        into_bin = min((before - (1.0 - q)) / (before - longer[first]), 1.0)
+        lower = self.finished.lower_s[first]
+        return float(lower + (times[first] - lower) * into_bin)
+
+
+def completions(results: Sequence[Result], name: str) -> Completions:
+    """The completion times of a class, pooled over runs."""
+    metrics = ("completion", "unfinished")
+    return Completions(*(distribution(results, "class", name, metric) for metric in metrics))
+
+
 def distribution(results: Sequence[Result], scope: str, name: str, metric: str) -> Distribution:
     """A distribution of table ``histograms``, pooled over runs."""
     parts = [_rows(r.histograms, scope=scope, name=name, metric=metric) for r in results]

@@ -46,11 +46,11 @@ def plane(results: Results, link: str) -> Figure:
         axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.55, mew=0)
         if len(cloud) > 2:
             _ellipse(axes, cloud, is_log, colours[aqm])
-    _limits(axes, every, is_log)
+    limits(axes, every, is_log)
     axes.set_xlabel("mean queue delay [ms]  (to the left: longer)")
     axes.set_ylabel("goodput of all bulk flows [Mbit/s]")
     drawing.draw_without_rendering()
-    _name(axes, points, colours)
+    name_clouds(axes, points, colours)
     axes.annotate(
         "better", (1, 1), (-44, -4), xycoords="axes fraction", textcoords="offset points",
         color=style.MUTED, va="top", ha="right", style="italic",
@@ -92,7 +92,7 @@ def _ellipse(axes: Axes, cloud: Floats, is_log: bool, colour: str) -> None:
     axes.plot(*outline.T, color=colour, lw=1.2)
 
 
-def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
+def limits(axes: Axes, every: Floats, is_log: bool) -> None:
     """Margins around all points; the axis of delay is inverted."""
     low, high = every.min(0), every.max(0)
     if is_log:
@@ -105,7 +105,7 @@ def _limits(axes: Axes, every: Floats, is_log: bool) -> None:
     axes.set_ylim(low[1] - margin, high[1] + 1.6 * margin)
 
 
-def _name(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:
+def name_clouds(axes: Axes, points: Mapping[str, Floats], colours: Mapping[str, str]) -> None:
     """Write every AQM above or below its points, off other names and points, within the axes."""
     point = axes.figure.dpi / 72.0
     line = 13.0 * point

@@ -6,6 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from sojourn.comparing.compared_runs import (
 )
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.dominance import plane
 from sojourn.comparing.fairness import all_warnings
-from sojourn.comparing.table import legend, table_rows, zero_note
+from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.engines import registry
 from sojourn.report.inline import inline_svg
 
@@ -35,7 +37,10 @@ _CAPTIONS = {
     "delay_time": "Mean delay of the packets that left in each sample interval, first seed. Ticks "
     "below: intervals with drops; above: with marks.",
     "plane": "A dot per seed; the ellipse covers one standard deviation of the seeds.",
-    "completion": "Transfers of all seeds pooled.",
+    "pareto": "A light dot per seed, a dark one for their mean with its 95 % intervals; the line "
+    "joins the AQMs whose means no other beats in both; how sure that is, the table below says.",
+    "completion": "Transfers of all seeds pooled; those that did not finish took longer than they "
+    "were seen. A triangle is a bound: what is above it is not known.",
 }
 
 
@@ -106,6 +111,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "versions": _versions(),
         "metrics": [estimate_record(row) for row in comparison.cells],
         "differences": [difference_record(row) for row in comparison.tests],
+        "dominance": [asdict(pair) for pair in plane(comparison)],
         "zero_in_every_run": [metric.key for metric in comparison.zero_metrics],
         "words": sentences(comparison),
         "method": method(comparison),
@@ -142,6 +148,7 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "head": head(comparison),
         "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
+        "dominance": dominance_table(comparison),
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,

@@ -278,7 +278,7 @@ impl Collector {
             let start = Time::from_nanos(row.start_ns);
             let (flow, bytes) = (row.flow, row.bytes);
             self.probe.transfers.push(TransferRow { flow, start, bytes, completion });
-            if tables::is_counted(start + completion, plan) {
+            if tables::is_counted(start, plan) {
                 let class = self.class_of[flow as usize];
                 self.probe.classes[class].completion.add(row.completion_ns);
             }

@@ -26,9 +26,12 @@ pub enum App {
     /// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
     #[schemars(title = "Chunks")]
     Chunks(Chunks),
-    /// Datagrams at a constant mean rate, such as voice.
+    /// Datagrams at a constant mean rate.
     #[schemars(title = "Cbr")]
     Cbr(Cbr),
+    /// Voice calls in one direction, rated by the E-model: a packet every 20 ms.
+    #[schemars(title = "Voice")]
+    Voice(Voice),
     /// Datagrams at a constant rate during exponential on periods, silence in between.
     #[schemars(title = "OnOff")]
     OnOff(OnOff),
@@ -65,7 +68,7 @@ pub struct Files {
     pub think: SpanText,
 }
 
-/// Datagrams at a constant rate, such as voice.
+/// Datagrams at a constant mean rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
@@ -77,6 +80,32 @@ pub struct Cbr {
     /// half of the even one (`uniform`, as ns-2's `random_`), or exponentially (`poisson`).
     #[serde(default)]
     pub arrivals: Arrivals,
+    /// Whether these are calls, rated as G.711 with packet-loss concealment in packets of 20 ms.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub voice: bool,
+}
+
+/// Voice calls in one direction, rated by the E-model: a packet every 20 ms, without silence
+/// suppression; RTP, UDP and IPv4 take 40 B of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Voice {
+    /// The codec: `g711` with packet-loss concealment (packets of 200 B), or `g729` (60 B).
+    pub codec: CodecName,
+}
+
+/// A codec of voice, as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum CodecName {
+    /// ITU-T G.711, 64 kbit/s, with the packet-loss concealment of its Appendix I.
+    G711,
+    /// ITU-T G.729 Annex A, 8 kbit/s.
+    G729,
+    /// Refused when it is resolved, with the reason.
+    #[schemars(skip)]
+    Opus,
 }
 
 /// How datagrams are spaced.
@@ -192,12 +221,14 @@ pub struct Replay {
     pub packet: SizeText,
 }
 
-tagged!(App, "a table with `kind`: bulk, files, web, chunks, cbr, onoff, bursts, video or replay", {
+tagged!(App, "a table with `kind`: bulk, files, web, chunks, cbr, voice, onoff, bursts, video or \
+              replay", {
     "bulk" => Bulk(Bulk),
     "files" => Files(Files),
     "web" => Web(Web),
     "chunks" => Chunks(Chunks),
     "cbr" => Cbr(Cbr),
+    "voice" => Voice(Voice),
     "onoff" => OnOff(OnOff),
     "bursts" => Bursts(Bursts),
     "video" => Video(Video),
@@ -213,6 +244,7 @@ impl App {
             App::Web(_) => "web",
             App::Chunks(_) => "chunks",
             App::Cbr(_) => "cbr",
+            App::Voice(_) => "voice",
             App::OnOff(_) => "onoff",
             App::Bursts(_) => "bursts",
             App::Video(_) => "video",

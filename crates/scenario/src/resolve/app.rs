@@ -9,12 +9,12 @@ use super::checks::packet_bytes;
 use super::tcp::tcp;
 use super::{Checked, ReadFile, refuse, sizes};
 use crate::document::Document;
-use crate::document::apps;
+use crate::document::apps::{self, Arrivals};
 use crate::document::flows::FlowGroup;
 use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
 use crate::recorded::traffic;
-use crate::resolved::{App, Datagrams, Recording, Web};
+use crate::resolved::{App, Codec, Datagrams, Recording, Web};
 
 /// The recordings of groups that replay one, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
@@ -47,8 +47,10 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
         }
         apps::App::Cbr(cbr) => {
             let datagrams = datagrams(place, written, cbr.rate, cbr.packet)?;
-            Ok(App::Cbr { datagrams, arrivals: cbr.arrivals })
+            let voice = cbr.voice.then_some(Codec::G711);
+            Ok(App::Cbr { datagrams, arrivals: cbr.arrivals, voice })
         }
+        apps::App::Voice(voice) => call(place, written, voice.codec),
         apps::App::OnOff(onoff) => {
             let (on, off) = (onoff.on, onoff.off);
             positive(place, &[("on", on), ("off", off)], "kind `cbr` never pauses")?;
@@ -69,6 +71,29 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
             recording: Arc::clone(&recorded[&index]),
         }),
     }
+}
+
+/// Time between the packets of a call: 20 ms are the default of RFC 3551 §4.2 for these codecs.
+const PACKETS_PER_SECOND: u64 = 50;
+/// RTP 12 B, UDP 8 B, IPv4 20 B (RFC 3550 §5.1, RFC 768, RFC 791).
+const VOICE_HEADER_BYTES: u64 = 40;
+
+fn call(place: &str, written: &FlowGroup, codec: apps::CodecName) -> Checked<App> {
+    // 64 and 8 kbit/s for 20 ms.
+    let (codec, voice_bytes) = match codec {
+        apps::CodecName::G711 => (Codec::G711, 160),
+        apps::CodecName::G729 => (Codec::G729, 20),
+        apps::CodecName::Opus => {
+            let message = "calls are rated by the narrow-band E-model, and ITU-T G.113 Appendix I \
+                           has no values for opus on its scale; write g711 or g729, or kind `cbr` \
+                           for its packets without a rating";
+            return refuse(&format!("{place}.app.codec"), message);
+        }
+    };
+    let packet = voice_bytes + VOICE_HEADER_BYTES;
+    let rate = RateText(Rate::from_bps(packet * 8 * PACKETS_PER_SECOND));
+    let datagrams = datagrams(place, written, rate, SizeText(packet))?;
+    Ok(App::Cbr { datagrams, arrivals: Arrivals::Constant, voice: Some(codec) })
 }
 
 fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {

@@ -54,6 +54,8 @@ pub enum App {
         datagrams: Datagrams,
         /// How they are spaced.
         arrivals: Arrivals,
+        /// The codec, where these are voice calls.
+        voice: Option<Codec>,
     },
     /// Datagrams at a constant rate during exponential on periods, silence during off periods.
     OnOff {
@@ -113,6 +115,14 @@ impl App {
         }
     }
 
+    /// The codec of voice calls.
+    pub fn voice(&self) -> Option<Codec> {
+        match self {
+            App::Cbr { voice, .. } => *voice,
+            _ => None,
+        }
+    }
+
     /// Whether datagrams are ECN-capable; false for TCP, whose ECN is in [`Tcp`].
     pub fn datagrams_ecn(&self) -> bool {
         match self {
@@ -137,6 +147,16 @@ impl App {
             App::Video { packet_bytes, .. } | App::Replay { packet_bytes, .. } => *packet_bytes,
         }
     }
+}
+
+/// A codec of voice that the narrow-band E-model (ITU-T G.107) has parameters for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Codec {
+    /// ITU-T G.711, 64 kbit/s, with the packet-loss concealment of its Appendix I.
+    G711,
+    /// ITU-T G.729 Annex A, 8 kbit/s.
+    G729,
 }
 
 /// How a user reads web pages.

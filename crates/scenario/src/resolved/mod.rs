@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use sojourn_aqm::Span;
 
-pub use self::apps::{App, Datagrams, Recording, Shape, Sizes, Web};
+pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};

@@ -187,8 +187,8 @@ fn app(app: &App) -> Value {
             "rates": rates.iter().map(text).collect::<Vec<_>>(),
             "tcp": transport(tcp),
         }),
-        App::Cbr { datagrams, arrivals } => {
-            at_rate("cbr", datagrams, json!({ "arrivals": arrivals }))
+        App::Cbr { datagrams, arrivals, voice } => {
+            at_rate("cbr", datagrams, json!({ "arrivals": arrivals, "voice": voice }))
         }
         App::OnOff { datagrams, on, off } => {
             at_rate("onoff", datagrams, json!({ "on": text(on), "off": text(off) }))

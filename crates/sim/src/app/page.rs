@@ -35,7 +35,7 @@ pub struct Page {
     lanes: Vec<Lane>,
     user: WebUser,
     stop: Time,
-    stopped: bool,
+    stopped: Option<Time>,
 }
 
 /// Timeout of a request; it doubles after each retransmission (RFC 6298 §2.1, §5.5).
@@ -61,7 +61,7 @@ impl Page {
             lanes: streams.into_iter().map(lane).collect(),
             user: WebUser::new(web, start, rng),
             stop,
-            stopped: false,
+            stopped: None,
         }
     }
 
@@ -90,7 +90,7 @@ impl Page {
         if self.stop <= now {
             // The streams stop on their own.
             self.user.stop();
-            (self.stop, self.stopped) = (Time::NEVER, true);
+            (self.stop, self.stopped) = (Time::NEVER, Some(self.stop));
             self.lanes.iter_mut().for_each(|lane| lane.request = None);
         }
         if self.user.next_timer() <= now {
@@ -132,13 +132,19 @@ impl Page {
         page
     }
 
+    /// The page under way: when it was requested, and how long it was under way by `end`.
+    pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
+        let start = self.user.under_way_since()?;
+        Some((start, self.stopped.map_or(end, |stopped| end.min(stopped)).since(start)))
+    }
+
     /// A packet reaches the server: a request, or an answer to what it sent.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
         let mut out = out.on_lane(place as u8);
         match packet.kind {
-            PacketKind::Request if packet.seq == lane.served + 1 && !self.stopped => {
+            PacketKind::Request if packet.seq == lane.served + 1 && self.stopped.is_none() => {
                 lane.served += 1;
                 lane.stream.serve(lane.bytes, &mut out);
             }

@@ -213,6 +213,12 @@ impl Stream {
         Some(finished)
     }
 
+    /// The transfer under way: when it was requested, and how long it was under way by `end`.
+    pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
+        let FinishedTransfer { start, .. } = self.transfer?;
+        Some((start, end.min(self.stop).since(start)))
+    }
+
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));

@@ -312,14 +312,15 @@ impl World {
             let one_way = &mut self.probe.classes[group.class].one_way;
             one_way.add(now.since(packet.sent).as_nanos());
         }
+        let warmup = self.warmup;
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             FlowEnds::Stream(stream) => {
                 let finished = stream.on_data(packet, out);
-                record_transfer(now, packet.flow, finished, probe, class);
+                record_transfer((now, warmup), packet.flow, finished, probe, class);
             }
             FlowEnds::Page(page) => {
                 let finished = page.on_data(packet, out);
-                record_transfer(now, packet.flow, finished, probe, class);
+                record_transfer((now, warmup), packet.flow, finished, probe, class);
             }
             FlowEnds::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -368,10 +369,10 @@ impl World {
     }
 }
 
-/// Records a transfer that a user has waited for.
+/// Records a transfer that a user has waited for; it counts if it was requested after the warm-up.
 #[inline]
 fn record_transfer(
-    now: Time,
+    (now, warmup): (Time, Time),
     flow: u32,
     finished: Option<FinishedTransfer>,
     probe: &mut Probe,
@@ -380,7 +381,7 @@ fn record_transfer(
     let Some(FinishedTransfer { start, bytes }) = finished else { return };
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
-    if probe.counting {
+    if start >= warmup {
         probe.classes[class].completion.add(completion.as_nanos());
     }
 }

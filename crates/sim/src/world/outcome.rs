@@ -10,7 +10,8 @@ use super::{FlowEnds, World};
 
 impl World {
     /// Takes everything out of a world that has run.
-    pub(crate) fn into_outcome(self, plan: &Resolved) -> Outcome {
+    pub(crate) fn into_outcome(mut self, plan: &Resolved) -> Outcome {
+        self.count_unfinished();
         let totals = self.totals(self.end);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
         let losses = self.impairments.iter();
@@ -73,5 +74,21 @@ impl World {
             }
         };
         (0..self.flows.len()).map(count).collect()
+    }
+
+    /// Transfers still under way at the end, or cut off when their flow stopped.
+    fn count_unfinished(&mut self) {
+        for (flow, &group) in self.flows.iter().zip(&self.group_of) {
+            let stats = &mut self.probe.classes[self.groups[group as usize].class];
+            let unfinished = stats.unfinished.get_or_insert_default();
+            let under_way = match flow {
+                FlowEnds::Stream(stream) => stream.under_way(self.end),
+                FlowEnds::Page(page) => page.under_way(self.end),
+                FlowEnds::Datagrams(_) => None,
+            };
+            if let Some((_, elapsed)) = under_way.filter(|&(start, _)| start >= self.warmup) {
+                unfinished.add(elapsed.as_nanos());
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
+    App, Arrivals, Capacity, Codec, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
 };
 
 pub fn ms(millis: u64) -> Span {
@@ -76,7 +76,14 @@ pub fn bulk(count: u32, cc: &str) -> FlowGroup {
 
 pub fn cbr(name: &str, count: u32, rate: Rate, packet_bytes: u32) -> FlowGroup {
     let datagrams = Datagrams { packet_bytes, rate, ecn: false };
-    group(name, count, App::Cbr { datagrams, arrivals: Arrivals::Constant })
+    group(name, count, App::Cbr { datagrams, arrivals: Arrivals::Constant, voice: None })
+}
+
+/// Voice calls at a rate and in packets of one's own.
+pub fn calls(name: &str, rate: Rate, packet_bytes: u32, codec: Codec) -> FlowGroup {
+    let datagrams = Datagrams { packet_bytes, rate, ecn: false };
+    let arrivals = Arrivals::Constant;
+    group(name, 1, App::Cbr { datagrams, arrivals, voice: Some(codec) })
 }
 
 pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolved {

@@ -1,0 +1,176 @@
+"""Queue delay and utilisation judged together: which AQM dominates which, and how surely.
+
+Either of the two alone gives a prize for the wrong thing: an idle link has no delay, and a standing
+queue keeps a link busy. An AQM dominates another where it is at least as good in both and better in
+one. At least as good is not worse by more than the margin below which a difference is none in
+practice (`sojourn.comparing.equivalence`); better is better by more than it.
+
+Two questions are answered. For the headline row *delay p95 at utilisation* each AQM is tested
+against the first: one of the two differences must be significant in its good direction after Holm's
+correction, and the other must not be worse, shown by a one-sided t test at 5 % against the margin.
+For the plane every pair of AQMs gets the share of bootstrap samples of the seeds in which one
+dominates the other; these shares are exploratory.
+
+Source: Efron and Tibshirani 1993 §6 and §13 (bootstrap, percentiles).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal
+
+from sojourn.comparing.equivalence import is_above, margin
+from sojourn.comparing.metrics import Metric
+from sojourn.comparing.statistics import CONFIDENCE
+
+if TYPE_CHECKING:
+    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+
+LABEL = "delay p95 at utilisation"
+SAMPLES = 9_999
+
+JointVerdict = Literal["better", "worse", "trade", "same", ""]
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """How surely one AQM dominates another on the plane of delay and utilisation.
+
+    Attributes:
+        aqm: the one that would be as good in both and better in one.
+        over: the other.
+        probability: share of bootstrap samples of the seeds in which it is; NaN with fewer than
+            two seeds.
+        delay: mean of the paired differences of queue delay p95, in seconds, `aqm` minus `over`.
+        utilisation: the same of utilisation, 0 to 1.
+    """
+
+    aqm: str
+    over: str
+    probability: float
+    delay: float
+    utilisation: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it dominates in at least 95 % of the samples."""
+        return self.probability >= CONFIDENCE
+
+
+def judged_together(
+    comparison: ComparedRuns,
+) -> dict[str, tuple[PairedDifference, PairedDifference]]:
+    """Differences of delay p95 and of utilisation by AQM; empty where engines are compared."""
+    if comparison.references:
+        return {}
+    of = {
+        (row.metric.metric, row.aqm): row
+        for row in comparison.tests
+        if row.metric.scope == "queue" and row.metric.metric in ("delay_p95", "utilisation")
+    }
+    return {
+        aqm: (of["delay_p95", aqm], of["utilisation", aqm])
+        for aqm in comparison.aqms[1:]
+        if ("delay_p95", aqm) in of and ("utilisation", aqm) in of
+    }
+
+
+def verdict(
+    delay: PairedDifference, utilisation: PairedDifference, seeds: DifferencesOfSeeds
+) -> JointVerdict:
+    """``better`` and ``worse`` where one dominates, ``trade`` where each is better in one.
+
+    Args:
+        delay: of queue delay p95 against the first AQM.
+        utilisation: of utilisation against it.
+        seeds: both, seed by seed.
+    """
+    if delay.is_equivalent and utilisation.is_equivalent:
+        return "same"
+    shorter, longer = _directions(delay)
+    idler, busier = _directions(utilisation)
+    if (shorter and idler) or (longer and busier):
+        return "trade"
+    delays, shares = seeds
+    not_longer = is_above([-value for value in delays], -delay.margin)
+    not_shorter = is_above(delays, -delay.margin)
+    not_idler = is_above(shares, -utilisation.margin)
+    not_busier = is_above([-value for value in shares], -utilisation.margin)
+    if (shorter and not_idler) or (busier and not_longer):
+        return "better"
+    return "worse" if (longer and not_busier) or (idler and not_shorter) else ""
+
+
+DifferencesOfSeeds = tuple[list[float], list[float]]
+"""Differences of queue delay p95 and of utilisation, one a seed."""
+
+
+def seed_by_seed(comparison: ComparedRuns, aqm: str, over: str) -> DifferencesOfSeeds:
+    """Value of `aqm` minus that of `over`; pairs with a missing value are left out."""
+    metrics = _plane(comparison)
+    columns = [comparison.values(m, name) for m in metrics for name in (aqm, over)]
+    pairs = [
+        (mine - theirs, busy - their_busy)
+        for mine, theirs, busy, their_busy in zip(*columns, strict=True)
+        if not math.isnan(mine + theirs + busy + their_busy)
+    ]
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def plane(comparison: ComparedRuns) -> list[Dominance]:
+    """Every ordered pair of AQMs, in the order of the columns; empty for one AQM or engines."""
+    if comparison.references or len(_plane(comparison)) < 2:
+        return []
+    return [_dominance(comparison, aqm, over) for aqm, over in permutations(comparison.aqms, 2)]
+
+
+def sentence(comparison: ComparedRuns) -> str:
+    """Who dominates whom for sure, in one sentence; empty where nothing can be said."""
+    pairs = [pair for pair in plane(comparison) if not math.isnan(pair.probability)]
+    if not pairs:
+        return ""
+    of: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.is_sure:
+            of.setdefault(pair.aqm, []).append(pair.over)
+    if not of:
+        return "In queue delay p95 and utilisation together no AQM dominates another."
+    said = "; ".join(f"{aqm} dominates {', '.join(others)}" for aqm, others in of.items())
+    return f"In queue delay p95 and utilisation together {said} (95 % of bootstrap samples)."
+
+
+def _directions(row: PairedDifference) -> tuple[bool, bool]:
+    """Whether it is significantly lower, or higher, and not the same in practice."""
+    found = not row.is_equivalent and row.p_adjusted < 1 - CONFIDENCE
+    return found and row.test.difference.mean < 0, found and row.test.difference.mean > 0
+
+
+def _plane(comparison: ComparedRuns) -> list[Metric]:
+    wanted = ("delay_p95", "utilisation")
+    found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in wanted}
+    return [found[name] for name in wanted if name in found]
+
+
+def _dominance(comparison: ComparedRuns, aqm: str, over: str) -> Dominance:
+    import numpy as np
+
+    delays, shares = (np.asarray(column) for column in seed_by_seed(comparison, aqm, over))
+    n = len(delays)
+    if n == 0:
+        return Dominance(aqm, over, math.nan, math.nan, math.nan)
+    means = float(delays.mean()), float(shares.mean())
+    fixed = aqm in comparison.fixed and over in comparison.fixed
+    if n < 2 or fixed:
+        return Dominance(aqm, over, math.nan, *means)
+    allowed = [
+        margin(metric, float(np.nanmean(comparison.values(metric, over))))
+        for metric in _plane(comparison)
+    ]
+    # The same samples for every pair, so that the probabilities of a pair fit together.
+    drawn = np.random.default_rng(0).integers(0, n, (SAMPLES, n))
+    longer, busier = delays[drawn].mean(1), shares[drawn].mean(1)
+    as_good = (longer <= allowed[0]) & (busier >= -allowed[1])
+    better = (longer < -allowed[0]) | (busier > allowed[1])
+    return Dominance(aqm, over, float((as_good & better).mean()), *means)

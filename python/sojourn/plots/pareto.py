@@ -1,0 +1,88 @@
+"""The plane of queue delay p95 and utilisation: up and to the right is better.
+
+The line joins the AQMs whose means no other beats in both, the Pareto front of the means. Whether
+one dominates another beyond the noise of the seeds is in `sojourn.comparing.dominance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.comparing.statistics import estimate
+from sojourn.errors import NothingToPlot
+from sojourn.plots import data, style
+from sojourn.plots.data import Floats, Results
+from sojourn.plots.plane import limits, name_clouds
+
+_FLOOR_MS = 0.01
+
+
+@style.figure
+def pareto(results: Results, link: str) -> Figure:
+    """Draw queue delay p95 against utilisation: a dot per seed, means with their intervals.
+
+    Args:
+        results: per AQM one result per seed.
+        link: whose queue.
+
+    Raises:
+        NothingToPlot: no run has both a queue delay and a utilisation.
+    """
+    clouds = _clouds(results, link)
+    if not clouds:
+        raise NothingToPlot(f"no run has both a delay of queue {link} and a utilisation")
+    drawing, (axes,) = style.new(3.9, f"Delay and utilisation of {link}, judged together")
+    every = np.vstack(list(clouds.values()))
+    is_log = every[:, 0].max() / every[:, 0].min() > 10
+    if is_log:
+        axes.set_xscale("log")
+    colours = style.colours(results)
+    for aqm, cloud in clouds.items():
+        axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.4, mew=0)
+        _cross(axes, cloud, colours[aqm])
+    _front(axes, {aqm: cloud.mean(0) for aqm, cloud in clouds.items()})
+    limits(axes, every, is_log)
+    bottom, top = axes.get_ylim()
+    axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
+    axes.set_xlabel("queue delay p95 [ms]  (to the left: longer)")
+    axes.set_ylabel("utilisation [%]")
+    drawing.draw_without_rendering()
+    name_clouds(axes, clouds, colours)
+    return drawing
+
+
+def _clouds(results: Results, link: str) -> dict[str, Floats]:
+    """Per AQM milliseconds and percent, shape ``(n_seeds, 2)``."""
+    clouds: dict[str, Floats] = {}
+    for aqm, runs in results.items():
+        delay = data.summaries(runs, f"queue/{link}/delay_p95") * 1e3
+        share = data.summaries(runs, f"queue/{link}/utilisation") * 1e2
+        cloud = np.column_stack([np.maximum(delay, _FLOOR_MS), share])
+        clouds[aqm] = cloud[np.isfinite(cloud).all(1)]
+    return {aqm: cloud for aqm, cloud in clouds.items() if len(cloud)}
+
+
+def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
+    """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
+    delay, share = (estimate(column.tolist()) for column in cloud.T)
+    reach = min(delay.half_width, delay.mean - _FLOOR_MS)
+    axes.errorbar(
+        [delay.mean], [share.mean],
+        xerr=None if len(cloud) < 2 else [[reach], [delay.half_width]],
+        yerr=None if len(cloud) < 2 else [share.half_width],
+        fmt="o", ms=5, color=colour, elinewidth=1.4, zorder=3,
+    )  # fmt: skip
+
+
+def _front(axes: Axes, means: Mapping[str, Floats]) -> None:
+    """A line through the means that no other beats in both, shortest delay first."""
+    front: list[Floats] = []
+    for point in sorted(means.values(), key=lambda mean: (mean[0], -mean[1])):
+        if not front or point[1] > front[-1][1]:
+            front.append(point)
+    if len(front) > 1:
+        axes.plot(*np.array(front).T, color=style.MUTED, lw=0.9, ls=(0, (4, 2)), zorder=1)

@@ -1,0 +1,182 @@
+"""How often the intervals of a comparison cover the truth: writes docs/coverage.md.
+
+    python tests/coverage/measure.py
+
+Runs one small scenario with two AQMs under 6,000 seeds each, takes the mean (or the median) over
+all of them for the truth, and counts how many intervals of ten seeds hold it. Runs are kept in
+out/coverage in parts, so that an interrupted measurement continues; delete that folder to begin
+anew.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sojourn import _core
+from sojourn.comparing.centres import centre_of, estimate_about, is_in_bins
+from sojourn.comparing.families import HEADLINE
+from sojourn.comparing.statistics import Centre
+from sojourn.describing.library import load
+
+Floats = NDArray[np.float64]
+# Coverage in percent: with the seeds in order, and the mean over ways to group them.
+Covered = tuple[float, float]
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+KEPT = ROOT / "out" / "coverage"
+PAGE = ROOT / "docs" / "coverage.md"
+AQMS = ("pie:ecn=true", "codel:ecn=true")
+SEEDS, PART, GROUP, REGROUPINGS = 6000, 500, 10, 10
+BAND = (93.0, 97.0)
+# The last columns are of other methods and are not judged.
+JUDGED = 3
+# With more seeds of one and the same value a median has no width.
+MOST_ALIKE = 0.5
+# Counts of what was handled have no interval in any table.
+LEFT_OUT = {"flows"}
+
+
+def main() -> None:
+    """Run, count and write."""
+    values = {aqm: _runs(aqm) for aqm in AQMS}
+    keys = [key for key in values[AQMS[0]] if key in values[AQMS[1]]]
+    rows, alike = [], []
+    for key in keys:
+        scope, _, metric = key.split("/")
+        if scope == "run" or metric in LEFT_OUT:
+            continue
+        columns = [_column(values, key, aqm) for aqm in AQMS]
+        columns.append(columns[1] - columns[0])
+        if any(_commonest(column) > MOST_ALIKE for column in columns[:2]):
+            alike.append(key)
+            continue
+        rows.append((key, _row(scope, metric, columns)))
+    PAGE.write_text(_page(rows, alike), encoding="utf-8")
+    outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
+    print(f"{len(rows)} metrics; outside the band: {', '.join(outside) or 'none'}")
+
+
+def _runs(aqm: str) -> dict[str, Floats]:
+    """Every number of the summaries by key, one per seed; NaN where a run has none."""
+    scenario = load(str(HERE / "scenario.toml"), {"links.bottleneck.queue": aqm})
+    parts = [_part(scenario, aqm, first) for first in range(1, SEEDS + 1, PART)]
+    keys = sorted(set[str]().union(*parts))
+    nothing = np.full(PART, np.nan)
+    return {key: np.concatenate([part.get(key, nothing) for part in parts]) for key in keys}
+
+
+def _part(scenario: _core.Scenario, aqm: str, first: int) -> dict[str, Floats]:
+    kept = KEPT / f"{aqm.partition(':')[0]}-{first}.npz"
+    if not kept.exists():
+        with ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(lambda seed: _one(scenario, seed), range(first, first + PART)))
+        keys = sorted(set[str]().union(*found))
+        KEPT.mkdir(parents=True, exist_ok=True)
+        numbers = np.array([[run.get(key, np.nan) for run in found] for key in keys])
+        np.savez(kept, keys=np.array(keys), numbers=numbers)
+    with np.load(kept) as part:
+        return dict(zip(part["keys"].tolist(), part["numbers"], strict=True))
+
+
+def _one(scenario: _core.Scenario, seed: int) -> dict[str, float]:
+    return {"/".join(row[:3]): row[3] for row in _core.run(scenario.with_seed(seed)).summary()}
+
+
+def _column(values: dict[str, dict[str, Floats]], key: str, aqm: str) -> Floats:
+    """Of quantiles that are not known, infinity; runs without any number stay NaN."""
+    column, above = values[aqm][key], values[aqm].get(f"{key}_above")
+    return column if above is None else np.where(np.isnan(above), column, np.inf)
+
+
+def _commonest(column: Floats) -> float:
+    """The share of the value that most seeds have."""
+    return float(np.unique(column, return_counts=True)[1].max() / len(column))
+
+
+def _row(scope: str, metric: str, columns: Sequence[Floats]) -> list[Covered]:
+    """Of both AQMs, of their difference, and of the mean of the first by two other methods."""
+    centre = centre_of(metric)
+    of_difference: Centre = "mean" if (scope, metric) in HEADLINE else centre
+    operands = (1, 1, 2) if is_in_bins(metric) else (0, 0, 0)
+    centres: tuple[Centre, ...] = (centre, centre, of_difference)
+    judged = [
+        _coverage(column, about, partial(_ends, about, n))
+        for column, about, n in zip(columns, centres, operands, strict=True)
+    ]
+    others = [_coverage(columns[0], "mean", made) for made in (partial(_ends, "mean", 0), _bca)]
+    return judged + others
+
+
+def _ends(centre: Centre, operands: int, groups: Floats) -> Floats:
+    """The intervals of a comparison, shape ``(n_groups, 2)``."""
+    made = [estimate_about(centre, group, operands) for group in groups.tolist()]
+    return np.array([(estimate.low, estimate.high) for estimate in made])
+
+
+def _bca(groups: Floats) -> Floats:
+    """The bootstrap's bias-corrected and accelerated intervals of the mean."""
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        # Of equal values there is no such interval; it is NaN and holds nothing.
+        warnings.simplefilter("ignore")
+        found = stats.bootstrap((groups,), np.mean, axis=1, n_resamples=999, rng=rng)
+    return np.column_stack(found.confidence_interval)
+
+
+def _coverage(column: Floats, centre: Centre, made: Callable[[Floats], Floats]) -> Covered:
+    column = column[~np.isnan(column)]
+    column = column[: len(column) // GROUP * GROUP]
+    if centre == "mean" and not np.isfinite(column).all():
+        return math.nan, math.nan
+    truth = float(np.mean(column) if centre == "mean" else np.median(column))
+    shares = []
+    for turn in range(1 if made is _bca else REGROUPINGS):
+        order = np.random.default_rng(turn).permutation(len(column)) if turn else ...
+        low, high = made(column[order].reshape(-1, GROUP)).T
+        shares.append(100.0 * float(np.mean((low <= truth) & (truth <= high))))
+    return shares[0], float(np.mean(shares))
+
+
+def _is_outside(cell: Covered) -> bool:
+    return not math.isnan(cell[1]) and not BAND[0] <= cell[1] <= BAND[1]
+
+
+def _page(rows: list[tuple[str, list[Covered]]], alike: list[str]) -> str:
+    outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
+    table = [
+        f"| `{key}` | {centre_of(key.rsplit('/', 1)[1])} | {' | '.join(map(_text, cells))} |"
+        for key, cells in rows
+    ]
+    names = [aqm.partition(":")[0] for aqm in AQMS]
+    others = [f"{names[0]}: mean, {method}" for method in ("t", "BCa")]
+    head = ["metric", "centre", *names, "difference", *others]
+    text = (HERE / "page.md").read_text(encoding="utf-8")
+    return text.format(
+        seeds=f"{SEEDS:,}", intervals=SEEDS // GROUP, group=GROUP, regroupings=REGROUPINGS,
+        metrics=len(rows), inside=len(rows) - len(outside), low=f"{BAND[0]:g}",
+        high=f"{BAND[1]:g}", alike=", ".join(f"`{key}`" for key in alike) or "none",
+        outside=", ".join(f"`{key}`" for key in outside) or "none",
+        table="\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *table]),
+    )  # fmt: skip
+
+
+def _text(cell: Covered) -> str:
+    first, regrouped = cell
+    if math.isnan(first):
+        return "–"
+    mark = "**" if _is_outside(cell) else ""
+    return f"{first:.1f} ({mark}{regrouped:.1f}{mark})"
+
+
+if __name__ == "__main__":
+    main()
