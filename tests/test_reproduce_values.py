@@ -170,7 +170,7 @@ def test_a_quotient_by_zero_is_no_value_and_a_claim_without_parts_neither() -> N
     claim = order("x-F1-1", "", more(ratio("a", "zero"), 0))
     assert judge(claim, VALUES, []).verdict == "no value"
     assert judge(Claim("x-F1-1", "exact", "", ()), {}, []).verdict == "no value"
-    assert not_covered(claim) == JudgedClaim(claim, (), "not covered")
+    assert not_covered(claim) == JudgedClaim(claim, (), "not covered", "not covered")
 
 
 # Measures.
@@ -275,7 +275,7 @@ def test_measured_values_carry_interval_and_unit_and_margins_a_sign() -> None:
 
 def made(*tags_and_verdicts: tuple[str, str]) -> Any:
     claims = [
-        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict)  # type: ignore[arg-type]
+        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict, verdict)  # type: ignore[arg-type]
         for i, (tag, verdict) in enumerate(tags_and_verdicts)
     ]
     plan: Any = SimpleNamespace(seeds=2)
@@ -304,7 +304,7 @@ def test_a_claim_s_row_shows_its_worst_part() -> None:
     good = JudgedPart(Part("g", value(1), Published(1, 1), "s"), 1.0, Estimate(1, 0, 2), "match")
     bad = part_judged(5.0, 0.5, Published(1.0, 2.0), 4)
     claim = number("x-F1-1", "exact", "says", "a", 1, "ms")
-    rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near"), not_covered(claim)])
+    rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near", "match"), not_covered(claim)])
     assert rows[0] == [
         "x-F1-1", "exact", "says (2 parts, the worst shown)", "1 to 2 ms", "5.00 ± 0.50 ms", "4",
         "near",
@@ -337,11 +337,11 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
         [
             JudgedClaim(
                 number("x-F1-1", "exact", "says", "k.mean_ms", 19.0, "ms"),
-                (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near",
+                (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near", "match",
             ),
             JudgedClaim(
                 order("x-F1-2", "grows", more("a", "b")),
-                (part_judged(2.0, 0.25, None, 2),), "near",
+                (part_judged(2.0, 0.25, None, 2),), "near", "weak",
             ),
         ],
     )  # fmt: skip
@@ -370,16 +370,18 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
         "claims": [
             claim | {
                 "id": "x-F1-1", "item": "F1", "tag": "exact", "what": "says", "verdict": "near",
+                "first_verdict": "match",
                 "parts": [{"label": "label", "published": "19", "unit": "ms", "measured": 20.0,
                            "half_width": 0.5, "seeds": 3, "verdict": "near"}],
             },
             claim | {
                 "id": "x-F1-2", "item": "F1", "tag": "order", "what": "grows", "verdict": "near",
+                "first_verdict": "weak",
                 "parts": [{"label": "label", "published": None, "unit": "ms", "measured": 2.0,
                            "half_width": 0.25, "seeds": 2, "verdict": "near"}],
             },
             claim | {"id": "x-T1-1", "item": "T1", "tag": "approx", "what": "no",
-                     "verdict": "not covered", "parts": []},
+                     "verdict": "not covered", "first_verdict": "not covered", "parts": []},
         ],
         "counts": {"x": {"near": 2, "not covered": 1}},
         "items": [

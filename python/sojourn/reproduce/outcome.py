@@ -186,6 +186,7 @@ def _claim(paper: Paper, judged: JudgedClaim) -> dict[str, Any]:
         "tag": claim.tag,
         "what": claim.what,
         "verdict": judged.verdict,
+        "first_verdict": judged.first_verdict,
         "differs": claim.differs,
         "parts": [
             {

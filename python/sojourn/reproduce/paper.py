@@ -6,6 +6,7 @@ and showing it are in the other modules of this package.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -34,6 +35,8 @@ Pools = Mapping[str, "Pool"]
 SIMILAR = 0.25
 # What "no loss" and "not worse" allow.
 NOTICEABLE = 0.05
+# The unit of a share of a whole. A change in percent has another: `LESS` or `MORE`.
+SHARE, LESS, MORE = "%", "% less", "% more"
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,15 @@ class Published:
     low: float | None
     high: float | None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, not a range or a bound."""
+        return self.low == self.high
+
     def error(self, value: float) -> float:
-        """How far a value lies outside, in the unit of both; 0 within."""
+        """How far a value lies outside, in the unit of both; 0 within, NaN of NaN."""
+        if math.isnan(value):
+            return math.nan
         below = self.low - value if self.low is not None else 0.0
         above = value - self.high if self.high is not None else 0.0
         return max(below, above, 0.0)
@@ -101,7 +111,7 @@ class Part:
         measure: from an item's values to a number; of an order it is a margin: positive where the
             relation holds.
         published: what the paper prints; None for an order.
-        unit: of both.
+        unit: of both; ``%`` is a share of a whole, ``% less`` and ``% more`` are changes.
     """
 
     label: str
