@@ -248,7 +248,7 @@ def test_queues_are_translated_to_the_kernel_s_dialect() -> None:
         "pie@linux:target=20ms,ecn=true"
     )
     assert kernel_queue("pie:max_burst=1s") == "pie@linux"
-    assert kernel_queue("ared@kids:min_th=1kB,wq=0.1,max_th=2kB") == (
+    assert kernel_queue("ared@kids:min_th=1kB,target_delay=5ms,max_th=2kB") == (
         "ared@linux:min_th=1kB,max_th=2kB"
     )
     assert kernel_queue("taildrop:limit=5p") == "taildrop:limit=5p"

@@ -129,8 +129,8 @@ def measure(paper: Paper, plan: work.Plan, store: Store) -> MeasuredItem:
     if item.missing:
         return MeasuredItem(item, plan, {}, [], [not_covered(claim) for claim in claims])
     pools = work.pool(plan, store)
-    values = item.measure(pools)
-    by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
+    values = item.measure_all(pools)
+    by_seed = [item.measure_all(_seed(pools, i)) for i in range(plan.seeds)]
     judged = [judge(claim, values, by_seed) for claim in claims]
     return MeasuredItem(item, plan, values, by_seed, judged)
 

@@ -172,6 +172,26 @@ def no_tables(_values: Values) -> list[Table]:
     return []
 
 
+def as_written(scenario: Scenario) -> Scenario:
+    """The scenario of a case, unchanged."""
+    return scenario
+
+
+@dataclass(frozen=True)
+class Variant:
+    """All cases of an item under another reading of the paper, measured beside it.
+
+    Attributes:
+        key: first part of the keys of its cases and values, such as ``tc_weight``.
+        what: what is different, as a phrase.
+        change: from the scenario of a case to that of the variant.
+    """
+
+    key: str
+    what: str
+    change: Callable[[Scenario], Scenario]
+
+
 @dataclass(frozen=True)
 class Item:
     """A numbered figure or table, or a set of results without a number.
@@ -188,6 +208,8 @@ class Item:
         tables: from values to tables.
         note: for readers: our choices, what differs and why.
         missing: why it is not covered; empty if it is.
+        variants: other readings, measured beside it; claims judge the first.
+        engine_scenario: from a case's scenario to what the engine is given.
     """
 
     id: str
@@ -201,6 +223,35 @@ class Item:
     tables: Callable[[Values], Sequence[Table]] = no_tables
     note: str = ""
     missing: str = ""
+    variants: tuple[Variant, ...] = ()
+    engine_scenario: Callable[[Scenario], Scenario] = as_written
+
+    def all_cases(self, profile: Profile) -> dict[str, Case]:
+        """The cases, and those of its variants, as the engine runs them."""
+        own = self.cases(profile)
+        changed = {
+            f"{variant.key}.{key}": replace(case, scenario=variant.change(case.scenario))
+            for variant in self.variants
+            for key, case in own.items()
+        }
+        return {
+            key: replace(case, scenario=self.engine_scenario(case.scenario))
+            for key, case in (own | changed).items()
+        }
+
+    def measure_all(self, pools: Pools) -> dict[str, float]:
+        """The values, and those of its variants with the variant's key before theirs."""
+        of_variants = [_starting(f"{variant.key}.", pools) for variant in self.variants]
+        changed = {key for found in of_variants for key in found}
+        values = self.measure({key: pool for key, pool in pools.items() if key not in changed})
+        for variant, found in zip(self.variants, of_variants, strict=True):
+            own = self.measure({key.split(".", 1)[1]: pool for key, pool in found.items()})
+            values |= {f"{variant.key}.{key}": value for key, value in own.items()}
+        return values
+
+
+def _starting(prefix: str, pools: Pools) -> dict[str, Pool]:
+    return {key: pool for key, pool in pools.items() if key.startswith(prefix)}
 
 
 @dataclass(frozen=True)
