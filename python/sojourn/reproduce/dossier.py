@@ -11,6 +11,7 @@ from sojourn import files
 from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg, without_nan
 from sojourn.reproduce import show, work
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
+from sojourn.reproduce.verdict import GOOD
 from sojourn.running.store import simulator
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _section(made: MeasuredItem, drawings: Mapping[str, str]) -> dict[str, Any]:
         "claims": show.claim_rows(made.claims),
         "seeds": show.seeds(made),
         "parts": made.claims,
-        "differs": [j for j in made.claims if j.claim.differs and j.verdict not in show.GOOD],
+        "differs": [j for j in made.claims if j.claim.differs and j.verdict not in GOOD],
         "measured": show.value_table(made),
         "scenarios": _scenarios(made),
     }

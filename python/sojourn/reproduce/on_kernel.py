@@ -38,6 +38,7 @@ def on_kernel(paper: Paper) -> Paper:
         about=f"{paper.about} {testbed.note}",
         items=tuple(_item(item, testbed) for item in paper.items),
         claims=explained([replace(claim, differs="") for claim in paper.claims], testbed.differs),
+        paragraphs=testbed.paragraphs,
     )
 
 

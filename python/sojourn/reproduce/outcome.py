@@ -7,15 +7,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
-from sojourn.reproduce import work
+from sojourn.reproduce import reasons, work
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
-from sojourn.reproduce.verdict import JudgedClaim, judge, not_covered
+from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
 
@@ -55,9 +56,43 @@ class MeasuredPaper:
     paper: Paper
     items: Sequence[MeasuredItem]
 
+    def judged(self) -> list[JudgedClaim]:
+        """All claims, in the order of the items."""
+        return [judged for made in self.items for judged in made.claims]
+
     def counts(self) -> Counter[str]:
         """How many claims have which verdict."""
-        return Counter(judged.verdict for made in self.items for judged in made.claims)
+        return Counter(judged.verdict for judged in self.judged())
+
+    def reason(self, judged: JudgedClaim) -> str:
+        """Why a claim does not hold, with the numbers measured; empty if none is given."""
+        return reasons.fill(judged.claim.differs, partial(self._look, judged))
+
+    def paragraphs(self) -> dict[str, str]:
+        """By title, what the reasons of claims that do not hold refer to."""
+        shown = [one.claim.differs for one in self.judged() if one.verdict not in GOOD]
+        titles = dict.fromkeys(title for text in shown for title in reasons.paragraphs(text))
+        return {
+            title: reasons.fill(self.paper.paragraphs[title], partial(self._look, None))
+            for title in titles
+        }
+
+    def _look(self, judged: JudgedClaim | None, name: str) -> float:
+        """A value that a reason names, or half of its interval; NaN if it was not measured."""
+        wants_interval = name.startswith(reasons.INTERVAL)
+        item, slash, key = name.removeprefix(reasons.INTERVAL).rpartition("/")
+        if key == reasons.WORST:
+            part = judged.worst() if judged else None
+            return (
+                math.nan if part is None else (part.value, part.spread.half_width)[wants_interval]
+            )
+        made = self._item(item if slash or judged is None else judged.claim.where)
+        if made is None:
+            return math.nan
+        return made.spread(key).half_width if wants_interval else made.values.get(key, math.nan)
+
+    def _item(self, name: str) -> MeasuredItem | None:
+        return next((made for made in self.items if made.item.id == name), None)
 
 
 @dataclass(frozen=True)
@@ -166,7 +201,7 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "run_means": means,
         "half_widths": halves,
         "claims": [
-            _claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims
+            _claim(made, judged) for made in reproduction.papers for judged in made.judged()
         ],
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],
@@ -177,17 +212,17 @@ def _items(reproduction: Reproduction) -> list[tuple[MeasuredPaper, MeasuredItem
     return [(made, each) for made in reproduction.papers for each in made.items]
 
 
-def _claim(paper: Paper, judged: JudgedClaim) -> dict[str, Any]:
+def _claim(made: MeasuredPaper, judged: JudgedClaim) -> dict[str, Any]:
     claim = judged.claim
     return {
         "id": claim.id,
-        "paper": paper.key,
+        "paper": made.paper.key,
         "item": claim.where,
         "tag": claim.tag,
         "what": claim.what,
         "verdict": judged.verdict,
         "first_verdict": judged.first_verdict,
-        "differs": claim.differs,
+        "differs": made.reason(judged),
         "parts": [
             {
                 "label": part.part.label,

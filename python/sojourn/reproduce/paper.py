@@ -129,7 +129,7 @@ class Claim:
         tag: ``exact``, ``approx`` (numbers) or ``order`` (a relation).
         what: the statement, paraphrased.
         parts: all of them have to hold.
-        differs: why it does not hold here, with the experiment that shows it; empty if it does.
+        differs: why it does not hold here, a template of `sojourn.reproduce.reasons`; may be empty.
     """
 
     id: str
@@ -266,6 +266,7 @@ class Paper:
         items: in the paper's order.
         claims: in the order of the items.
         testbed: what of it was measured on a Linux testbed, if anything.
+        paragraphs: by title, what several reasons refer to (`sojourn.reproduce.reasons`).
     """
 
     key: str
@@ -275,6 +276,7 @@ class Paper:
     items: tuple[Item, ...]
     claims: tuple[Claim, ...] = field(default=())
     testbed: Testbed | None = None
+    paragraphs: Mapping[str, str] = field(default_factory=dict)
 
     def claims_of(self, item: str) -> list[Claim]:
         """The claims about one item."""

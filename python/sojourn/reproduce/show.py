@@ -10,7 +10,6 @@ from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper
 from sojourn.reproduce.paper import Table
 from sojourn.reproduce.verdict import JudgedClaim, JudgedPart
 
-GOOD = ("match", "holds")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")
 
 
@@ -33,16 +32,11 @@ def published(part: JudgedPart) -> str:
     return f"{part.part.published} {part.part.unit}".rstrip()
 
 
-def worst(judged: JudgedClaim) -> JudgedPart | None:
-    """The part that decided the verdict; the first of several."""
-    return next((part for part in judged.parts if part.verdict == judged.verdict), None)
-
-
 def claim_rows(judged: Iterable[JudgedClaim]) -> list[list[str]]:
     """One row per claim: id, tag, statement, published, measured, seeds, verdict."""
     rows = []
     for each in judged:
-        part = worst(each)
+        part = each.worst()
         more = f" ({len(each.parts)} parts, the worst shown)" if len(each.parts) > 1 else ""
         rows.append([
             each.claim.id, each.claim.tag, each.claim.what + more,

@@ -42,6 +42,8 @@ FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
 # Of shares, in percentage points.
 SHARE_TOLERANCE = {"exact": 3.0, "approx": 5.0}
 SHARE_FLOOR = 1.0
+# What a paper's claim should be; for numbers, near is close.
+GOOD: tuple[ClaimVerdict, ...] = ("match", "holds")
 _RANK: tuple[ClaimVerdict, ...] = (
     "holds", "match", "weak", "near", "fails", "differs", "no value", "not covered"
 )  # fmt: skip
@@ -79,6 +81,10 @@ class JudgedClaim:
     parts: tuple[JudgedPart, ...]
     verdict: ClaimVerdict
     first_verdict: ClaimVerdict
+
+    def worst(self) -> JudgedPart | None:
+        """The part that decided the verdict; the first of several."""
+        return next((part for part in self.parts if part.verdict == self.verdict), None)
 
 
 def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClaim:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from sojourn.papers.kids import claims, claims_flows, flows, wired, wlan
-from sojourn.papers.kids.differs import DIFFERS
+from sojourn.papers.kids.differs import DIFFERS, PARAGRAPHS
 from sojourn.papers.kids.testbed import TESTBED
 from sojourn.reproduce.paper import Paper, explained
 
@@ -40,4 +40,5 @@ PAPER = Paper(
         DIFFERS,
     ),
     testbed=TESTBED,
+    paragraphs=PARAGRAPHS,
 )

@@ -233,6 +233,8 @@ PARAMETERS = (
         "parameters",
         measure=_t3_measure,
         tables=_listed("ARED as configured"),
+        note="By the guidelines that the report follows the weight w_q is 0.0012 at 10 Mbit/s; "
+        "Linux has powers of two only. tc computes 0.25 by itself; both are measured.",
     ),
     Item(
         "T4",
