@@ -16,20 +16,9 @@ from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
 from sojourn.papers.kids import common as kids
 from sojourn.reproduce import dossier, outcome, select, work
+from sojourn.reproduce.claims import explained, more, not_measured, number, order
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
-from sojourn.reproduce.paper import (
-    Case,
-    Item,
-    Paper,
-    Seeds,
-    Table,
-    Variant,
-    explained,
-    more,
-    not_measured,
-    number,
-    order,
-)
+from sojourn.reproduce.paper import Case, Item, Paper, Seeds, Table, Variant
 from sojourn.running.replicas import Silent
 from sojourn.running.runs import run
 from sojourn.running.store import Store

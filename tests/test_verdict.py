@@ -6,17 +6,8 @@ import math
 
 import pytest
 
-from sojourn.reproduce.paper import (
-    Published,
-    alike,
-    between,
-    growing,
-    more,
-    not_less,
-    number,
-    order,
-    several,
-)
+from sojourn.reproduce.claims import alike, between, growing, more, not_less, number, order, several
+from sojourn.reproduce.paper import Published
 from sojourn.reproduce.verdict import judge
 
 

@@ -13,16 +13,7 @@ from matplotlib.figure import Figure
 from sojourn.plots import style
 from sojourn.plots.curves import Curve, Panel, curves, distribution_curve
 from sojourn.reproduce import measures
-from sojourn.reproduce.paper import (
-    Case,
-    Claim,
-    Item,
-    Paper,
-    Pools,
-    Profile,
-    Seeds,
-    Table,
-    Values,
+from sojourn.reproduce.claims import (
     alike,
     explained,
     is_number,
@@ -34,7 +25,20 @@ from sojourn.reproduce.paper import (
     order,
     several,
 )
+from sojourn.reproduce.paper import (
+    Case,
+    Cell,
+    Claim,
+    Item,
+    Paper,
+    Pools,
+    Profile,
+    Seeds,
+    Table,
+    Values,
+)
 from sojourn.reproduce.pool import Pool
+from sojourn.reproduce.published import level
 from sojourn.scenario import Bulk, Cbr, FlowGroup, Link, Record, Scenario
 
 AQMS = {"pie": "PIE", "pi2": "PI2"}
@@ -154,9 +158,13 @@ def _t3_measure(pools: Pools) -> dict[str, float]:
 
 
 def _t3_tables(values: Values) -> list[Table]:
-    rows = [(key, f"{value:g}") for key, value in values.items()]
+    rows: list[tuple[str, str | Cell]] = [(key, Cell(key, "g")) for key in values]
     rows += [("TCP", "NewReno without SACK, delayed ACK, initial window 1 segment")]
-    return [Table("Table III: simulation setup as configured", ("setting", "value"), rows)]
+    return [
+        Table(
+            "Table III: simulation setup as configured", ("setting", "measured / published"), rows
+        )
+    ]
 
 
 # Figures 3 to 8: delay and throughput over time.
@@ -445,6 +453,15 @@ DIFFERS = {
     "PIE: the seeds spread by about as much as the claim allows.",
 }
 
+# Where published values belong in the figures.
+MARKS = (
+    level("F3", 0, "F3-1"),
+    level("F3", 0, "F3-4"),
+    level("F5", 0, "F5-1"),
+    level("F6", 0, "F6-2"),
+    level("F8", 0, "F8-1"),
+)
+
 PAPER = Paper(
     key="pi2",
     title="Implementation of PI2 Queuing Discipline for Classic TCP Traffic in ns-3",
@@ -453,4 +470,5 @@ PAPER = Paper(
     "throughput without PIE's heuristics.",
     items=ITEMS,
     claims=explained(_CLAIMS, DIFFERS),
+    marks=MARKS,
 )

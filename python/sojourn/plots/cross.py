@@ -52,6 +52,7 @@ def cross(
         _draw(axes, panel, colours)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    style.share_axes(grid[: len(panels)])
     style.shared_legend(drawing, grid)
     return drawing
 

@@ -12,7 +12,8 @@ import math
 from dataclasses import replace
 
 from sojourn.errors import InputError
-from sojourn.reproduce.paper import Item, Paper, explained, no_cases
+from sojourn.reproduce.claims import explained
+from sojourn.reproduce.paper import Item, Paper, no_cases
 from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Link, Scenario
 

@@ -230,6 +230,10 @@ def _claim(made: MeasuredPaper, judged: JudgedClaim) -> dict[str, Any]:
                 "unit": part.part.unit,
                 "measured": part.value,
                 "half_width": part.spread.half_width,
+                "sides": [
+                    {"name": side.name, "value": value, "unit": side.unit}
+                    for side, value in zip(part.part.sides, part.sides, strict=False)
+                ],
                 "seeds": part.spread.n,
                 "verdict": part.verdict,
             }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from sojourn.scenario import Scenario
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sojourn.reproduce.pool import Pool
+    from sojourn.reproduce.published import Mark
     from sojourn.reproduce.testbed import Testbed
 
 Profile = Literal["quick", "full"]
@@ -29,14 +29,6 @@ Values = Mapping[str, float]
 Measure = Callable[[Values], float]
 # The replicas of each case of an item, by the case's key.
 Pools = Mapping[str, "Pool"]
-
-# What "similar", "about equal" and "do not differ noticeably" mean where a paper gives no number:
-# the tolerance of [approx] numbers, or 1 ms or 1 percentage point if that is more.
-SIMILAR = 0.25
-# What "no loss" and "not worse" allow.
-NOTICEABLE = 0.05
-# The unit of a share of a whole. A change in percent has another: `LESS` or `MORE`.
-SHARE, LESS, MORE = "%", "% less", "% more"
 
 
 @dataclass(frozen=True)
@@ -53,12 +45,31 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A measured value in a table; the published one, if there is any, stands beside it.
+
+    Attributes:
+        key: of the item's values.
+        form: how both are written, a format of Python.
+    """
+
+    key: str
+    form: str = ".2f"
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table in the paper's layout: texts, the first column names the rows."""
+    """A table in the paper's layout: texts and values, the first column names the rows."""
 
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Cell]]
+
+
+def listed(title: str, values: Values) -> list[Table]:
+    """A table of all values of an item, such as a topology."""
+    rows = [(key, Cell(key, "g")) for key in values]
+    return [Table(title, ("configured", "measured / published"), rows)]
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,15 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Side:
+    """One side of a relation: what it is, and its value in a unit."""
+
+    name: str
+    measure: Measure
+    unit: str
+
+
+@dataclass(frozen=True)
 class Part:
     """One number or relation of a claim.
 
@@ -112,12 +132,16 @@ class Part:
             relation holds.
         published: what the paper prints; None for an order.
         unit: of both; ``%`` is a share of a whole, ``% less`` and ``% more`` are changes.
+        key: of the item's values, where a number is one of them.
+        sides: of a relation, in its order.
     """
 
     label: str
     measure: Measure
     published: Published | None = None
     unit: str = ""
+    key: str = ""
+    sides: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -267,6 +291,7 @@ class Paper:
         claims: in the order of the items.
         testbed: what of it was measured on a Linux testbed, if anything.
         paragraphs: by title, what several reasons refer to (`sojourn.reproduce.reasons`).
+        marks: where published values belong in the figures.
     """
 
     key: str
@@ -277,144 +302,8 @@ class Paper:
     claims: tuple[Claim, ...] = field(default=())
     testbed: Testbed | None = None
     paragraphs: Mapping[str, str] = field(default_factory=dict)
+    marks: Sequence[Mark] = ()
 
     def claims_of(self, item: str) -> list[Claim]:
         """The claims about one item."""
         return [claim for claim in self.claims if claim.where == item]
-
-
-Quantity = str | float | Measure
-
-
-def value(quantity: Quantity) -> Measure:
-    """A measure from a key of the item's values, a number, or a measure."""
-    if callable(quantity):
-        return quantity
-    if isinstance(quantity, str):
-        return lambda values: values[quantity]
-    return lambda _values: quantity
-
-
-def number(
-    name: str, tag: Tag, what: str, quantity: Quantity, published: float, unit: str
-) -> Claim:  # fmt: skip
-    """A claim of one number."""
-    part = Part(what, value(quantity), Published(published, published), unit)
-    return Claim(name, tag, what, (part,))
-
-
-def between(
-    name: str, tag: Tag, what: str, quantity: Quantity, low: float | None, high: float | None,
-    unit: str,
-) -> Claim:  # fmt: skip
-    """A claim of a range, or of a bound where one end is None."""
-    part = Part(what, value(quantity), Published(low, high), unit)
-    return Claim(name, tag, what, (part,))
-
-
-def several(name: str, tag: Tag, what: str, *parts: Part) -> Claim:
-    """A claim of several numbers."""
-    return Claim(name, tag, what, parts)
-
-
-def order(name: str, what: str, *parts: Part) -> Claim:
-    """A claim of relations, all of which have to hold."""
-    return Claim(name, "order", what, parts)
-
-
-def is_number(label: str, quantity: Quantity, published: float, unit: str) -> Part:
-    """A part of `several`: one number."""
-    return Part(label, value(quantity), Published(published, published), unit)
-
-
-def is_within(
-    label: str, quantity: Quantity, low: float | None, high: float | None, unit: str
-) -> Part:
-    """A part of `several`: a range or a bound."""
-    return Part(label, value(quantity), Published(low, high), unit)
-
-
-def ratio(a: Quantity, b: Quantity) -> Measure:
-    """``a / b``."""
-    first, second = value(a), value(b)
-    return lambda values: first(values) / second(values)
-
-
-def difference(a: Quantity, b: Quantity) -> Measure:
-    """``a - b``."""
-    first, second = value(a), value(b)
-    return lambda values: first(values) - second(values)
-
-
-def _named(quantity: Quantity) -> str:
-    if callable(quantity):
-        return "..."
-    return quantity if isinstance(quantity, str) else f"{quantity:g}"
-
-
-def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part:
-    """``a > factor * b``."""
-    first, second = value(a), value(b)
-    times = "" if factor == 1.0 else f"{factor:g} x "
-    return Part(
-        label or f"{_named(a)} > {times}{_named(b)}",
-        lambda values: first(values) - factor * second(values),
-    )
-
-
-def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a >= b`` but for a part of `b` that does not count."""
-    return more(a, b, 1.0 - within, label or f"{_named(a)} not noticeably below {_named(b)}")
-
-
-def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a <= b`` but for a part of `b` that does not count."""
-    first, second = value(a), value(b)
-    return Part(
-        label or f"{_named(a)} not noticeably above {_named(b)}",
-        lambda values: (1.0 + within) * second(values) - first(values),
-    )
-
-
-def alike(
-    a: Quantity, b: Quantity, within: float = SIMILAR, floor: float = 1.0, label: str = ""
-) -> Part:
-    """``a`` and ``b`` differ by less than a part of `b`, or than `floor` in their unit."""
-    first, second = value(a), value(b)
-
-    def margin(values: Values) -> float:
-        allowed = max(within * abs(second(values)), floor)
-        return allowed - abs(first(values) - second(values))
-
-    return Part(label or f"{_named(a)} ≈ {_named(b)}", margin)
-
-
-def growing(*quantities: Quantity) -> tuple[Part, ...]:
-    """Each is more than the one before."""
-    return tuple(more(b, a) for a, b in pairwise(quantities))
-
-
-def each(keys: Sequence[str], make: Callable[[str], Part]) -> tuple[Part, ...]:
-    """The same part for every key."""
-    return tuple(make(key) for key in keys)
-
-
-def not_measured(name: str, tag: Tag, what: str) -> Claim:
-    """A claim about an item that is not covered."""
-    return Claim(name, tag, what, ())
-
-
-def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Claim, ...]:
-    """The claims, those that do not hold with the reason.
-
-    Args:
-        claims: of a paper.
-        differs: reasons by the end of the claim's name, such as ``F2-6``.
-
-    Raises:
-        KeyError: a reason belongs to no claim.
-    """
-    by_end = {"-".join(claim.id.split("-")[-2:]): claim for claim in claims}
-    if strangers := set(differs) - set(by_end):
-        raise KeyError(f"reasons for claims that are not there: {', '.join(sorted(strangers))}")
-    return tuple(replace(claim, differs=differs.get(end, "")) for end, claim in by_end.items())

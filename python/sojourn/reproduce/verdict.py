@@ -30,7 +30,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.comparing.statistics import Estimate, estimate
-from sojourn.reproduce.paper import NOTICEABLE, SHARE, Claim, Part, Tag, Values
+from sojourn.reproduce.claims import NOTICEABLE, SHARE
+from sojourn.reproduce.paper import Claim, Measure, Part, Tag, Values
 
 ClaimVerdict = Literal[
     "match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"
@@ -58,12 +59,14 @@ class JudgedPart:
         value: of all seeds pooled; of an order the mean margin over the seeds.
         spread: mean and 95 % interval over the seeds.
         verdict: by the rule of this module.
+        sides: of an order, the values of both sides, means over the seeds.
     """
 
     part: Part
     value: float
     spread: Estimate
     verdict: ClaimVerdict
+    sides: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,15 @@ def _worst(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
 
 
 def _judge_part(tag: Tag, part: Part, pooled: Values, by_seed: Sequence[Values]) -> JudgedPart:
-    spread = estimate([_measure(part, values) for values in by_seed])
+    spread = estimate([_measured(part.measure, values) for values in by_seed])
     if part.published is None:
-        margin = spread.mean if by_seed else _measure(part, pooled)
-        return JudgedPart(part, margin, spread, _of_order(margin, spread, bool(by_seed)))
-    found = _measure(part, pooled)
+        margin = spread.mean if by_seed else _measured(part.measure, pooled)
+        seen = by_seed or [pooled]
+        sides = tuple(
+            estimate([_measured(side.measure, one) for one in seen]).mean for side in part.sides
+        )
+        return JudgedPart(part, margin, spread, _of_order(margin, spread, bool(by_seed)), sides)
+    found = _measured(part.measure, pooled)
     return JudgedPart(part, found, spread, _of_number(tag, part, found))
 
 
@@ -128,10 +135,10 @@ def _by_first_rule(tag: Tag, judged: JudgedPart) -> ClaimVerdict:
     return _of_error(published.error(judged.value), matches, 2 * matches)
 
 
-def _measure(part: Part, values: Values) -> float:
-    """The part's value; NaN where a value it needs could not be measured."""
+def _measured(measure: Measure, values: Values) -> float:
+    """A value; NaN where one it needs could not be measured."""
     try:
-        return float(part.measure(values))
+        return float(measure(values))
     except (KeyError, ZeroDivisionError):
         return math.nan
 

@@ -13,19 +13,8 @@ from sojourn.papers.kids.common import (
     NAMES,
     PAIR,
 )
-from sojourn.reproduce.paper import (
-    LESS,
-    MORE,
-    Claim,
-    Measure,
-    Part,
-    Values,
-    is_number,
-    is_within,
-    more,
-    order,
-    several,
-)
+from sojourn.reproduce.claims import LESS, MORE, is_number, is_within, more, order, several
+from sojourn.reproduce.paper import Claim, Measure, Part, Values
 
 
 def _fq(ms: int, n: int, q: str) -> Part:

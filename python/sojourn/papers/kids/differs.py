@@ -220,8 +220,8 @@ DIFFERS = {
     "{n16.ecn.pie.rtt.p50_ms - n1.ecn.pie.rtt.p50_ms:.0f}; with the weight of tc ARED's by "
     "{tc_weight.n16.ecn.ared.rtt.p50_ms - tc_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "
     f"{_WEIGHT}. With {{=64}} flows that cannot go below a window of two packets, two of "
-    "each are always on their way: {n16.ecn.codel.qd.p50_ms:.0f} ms wait, CoDel's median. An AQM that stays "
-    "shorter drops what cannot be marked, so that some flows' SYN never arrives.",
+    "each are always on their way: {n16.ecn.codel.qd.p50_ms:.0f} ms wait, CoDel's median. An "
+    "AQM that stays shorter drops what cannot be marked, so that some flows' SYN never arrives.",
     "F14-1": "ARED's median goodput with ECN is {n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
     "{n4.ecn.ared.goodput5s.p50_mbps:.2f}, {n8.ecn.ared.goodput5s.p50_mbps:.2f} and "
     "{n16.ecn.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=1}, {=4}, {=8} and {=16} flows per sender, "

@@ -22,21 +22,8 @@ from sojourn.papers.kids.common import (
 )
 from sojourn.plots.boxes import boxes
 from sojourn.reproduce import measures
-from sojourn.reproduce.paper import (
-    Case,
-    Claim,
-    Item,
-    Pools,
-    Profile,
-    Table,
-    Values,
-    alike,
-    is_number,
-    is_within,
-    more,
-    order,
-    several,
-)
+from sojourn.reproduce.claims import alike, is_number, is_within, more, order, several
+from sojourn.reproduce.paper import Case, Claim, Item, Pools, Profile, Table, Values
 from sojourn.reproduce.pool import Pool
 from sojourn.scenario import (
     Bulk,

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from sojourn.papers.madpie.common import S1_RTTS, S2_RTTS, SIZES_KB
-from sojourn.reproduce.paper import (
+from sojourn.reproduce.claims import (
     LESS,
-    Claim,
-    Measure,
-    Part,
     alike,
     between,
     difference,
@@ -20,6 +17,7 @@ from sojourn.reproduce.paper import (
     order,
     several,
 )
+from sojourn.reproduce.paper import Claim, Measure, Part
 
 _RTT500, _RTT100 = "rtt500", "rtt100"
 

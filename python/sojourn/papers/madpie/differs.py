@@ -16,9 +16,9 @@ _GOODPUT = (
 )
 _STEPS = (
     "what PIE's percentiles are depends on its steps while the drop probability is below a "
-    "thousandth, where a mix with four bulk flows spends half of its time: Pan et al. {=2013} take an "
-    "eighth of a step, the ns-2 code a thirty-second, and recovers more slowly from an idle queue "
-    "({=fact papers-9}). MADPIE's deterministic drops make it depend less on them. With the "
+    "thousandth, where a mix with four bulk flows spends half of its time: Pan et al. {=2013} take "
+    "an eighth of a step, the ns-2 code a thirty-second, and it recovers more slowly from an idle "
+    "queue ({=fact papers-9}). MADPIE's deterministic drops make it depend less on them. With the "
     "PIE of the ns-2 code PIE has {ns2_pie.rtt100.pie.qd.p75_ms:.0f} ms at p75 and "
     "{ns2_pie.rtt100.pie.qd.p95_ms:.0f} at p95, MADPIE {ns2_pie.rtt100.madpie.qd.p75_ms:.0f} and "
     "{ns2_pie.rtt100.madpie.qd.p95_ms:.0f}: reductions of "
