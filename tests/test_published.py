@@ -9,8 +9,8 @@ from sojourn.plots.curves import Curve, Panel, curves
 from sojourn.plots.shares import spread
 from sojourn.reproduce import published, select
 from sojourn.reproduce.claims import between, number
-from sojourn.reproduce.paper import Paper
-from sojourn.reproduce.published import Mark, at, level
+from sojourn.reproduce.paper import Mark, Paper
+from sojourn.reproduce.published import at, level
 
 
 def figure(*y_labels: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,26 @@ def test_reasons_name_items_of_their_paper(paper: Paper) -> None:
     for name, text in templates(paper):
         named = [word.rpartition("/")[0] for word in reasons.names(text)]
         assert {item for item in named if item} <= items, name
+
+
+DATA = Path(__file__).parent / "data" / "reason_values.txt"
+
+
+def test_every_value_that_a_reason_names_was_measured() -> None:
+    """`make reproduce-full` writes the file from what it has measured."""
+    measured = dict(line.split() for line in DATA.read_text().splitlines())
+    assert all(math.isfinite(float(value)) for value in measured.values())
+    wanted = {
+        f"{paper.key}.{item or where}.{key}"
+        for paper in papers()
+        for where, text in placed(paper)
+        for item, _, key in [name.rpartition("/") for name in reasons.names(text)]
+        if key != reasons.WORST
+    }
+    assert wanted <= set(measured)
+
+
+def placed(paper: Paper) -> Iterator[tuple[str, str]]:
+    """Every reason and paragraph with the item that its keys belong to."""
+    yield from ((claim.where, claim.differs) for claim in paper.claims)
+    yield from (("", text) for text in paper.paragraphs.values())

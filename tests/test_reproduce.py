@@ -18,7 +18,7 @@ from sojourn.papers.kids import common as kids
 from sojourn.reproduce import dossier, outcome, select, work
 from sojourn.reproduce.claims import explained, more, not_measured, number, order
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
-from sojourn.reproduce.paper import Case, Item, Paper, Seeds, Table, Variant
+from sojourn.reproduce.paper import Case, Item, ItemVariant, Paper, Seeds, Table
 from sojourn.running.replicas import Silent
 from sojourn.running.runs import run
 from sojourn.running.store import Store
@@ -345,7 +345,7 @@ def test_both_weights_of_red_s_average_are_measured_wherever_ared_is() -> None:
 
 def small(change: Callable[[Scenario], Scenario]) -> Item:
     return Item(
-        "F1", "", measure=measure, variants=(Variant("shallow", "half the room", change),),
+        "F1", "", measure=measure, variants=(ItemVariant("shallow", "half the room", change),),
         cases=lambda _p: {"taildrop": Case(scenario("taildrop"), KEEP)}, seeds=Seeds(1, 1),
     )  # fmt: skip
 

@@ -273,7 +273,7 @@ def test_measured_values_carry_interval_and_unit_and_margins_a_sign() -> None:
 
 def made(*tags_and_verdicts: tuple[str, str]) -> Any:
     claims = [
-        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict, verdict)  # type: ignore[arg-type]
+        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict, verdict)
         for i, (tag, verdict) in enumerate(tags_and_verdicts)
     ]
     plan: Any = SimpleNamespace(seeds=2)

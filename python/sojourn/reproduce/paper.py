@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sojourn.reproduce.pool import Pool
-    from sojourn.reproduce.published import Mark
     from sojourn.reproduce.testbed import Testbed
 
 Profile = Literal["quick", "full"]
@@ -202,7 +201,7 @@ def as_written(scenario: Scenario) -> Scenario:
 
 
 @dataclass(frozen=True)
-class Variant:
+class ItemVariant:
     """All cases of an item under another reading of the paper, measured beside it.
 
     Attributes:
@@ -247,7 +246,7 @@ class Item:
     tables: Callable[[Values], Sequence[Table]] = no_tables
     note: str = ""
     missing: str = ""
-    variants: tuple[Variant, ...] = ()
+    variants: tuple[ItemVariant, ...] = ()
     engine_scenario: Callable[[Scenario], Scenario] = as_written
 
     def all_cases(self, profile: Profile) -> dict[str, Case]:
@@ -272,6 +271,33 @@ class Item:
             own = self.measure({key.split(".", 1)[1]: pool for key, pool in found.items()})
             values |= {f"{variant.key}.{key}": value for key, value in own.items()}
         return values
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where the published number of a claim belongs in a figure.
+
+    Attributes:
+        figure: its name, such as ``F10``.
+        panel: number of the pair of axes, from 0.
+        claim: the end of the claim's name, such as ``F10-2``.
+        part: number of its part.
+        x: place along the horizontal axis; None where the published value is that place.
+        y: the same for the vertical axis.
+        level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
+        scale: from the unit of the claim to that of the axis.
+        offset: added to it.
+    """
+
+    figure: str
+    panel: int
+    claim: str
+    part: int = 0
+    x: float | None = None
+    y: float | None = None
+    level: Literal["", "x", "y"] = ""
+    scale: float = 1.0
+    offset: float = 0.0
 
 
 def _starting(prefix: str, pools: Pools) -> dict[str, Pool]:

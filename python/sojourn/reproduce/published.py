@@ -7,43 +7,15 @@ where it is met, a level a dotted line across the axes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from sojourn.reproduce.paper import Paper, Part
+from sojourn.reproduce.paper import Mark, Paper, Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _INK = "#000000"
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Where the published number of a claim belongs in a figure.
-
-    Attributes:
-        figure: its name, such as ``F10``.
-        panel: number of the pair of axes, from 0.
-        claim: the end of the claim's name, such as ``F10-2``.
-        part: number of its part.
-        x: place along the horizontal axis; None where the published value is that place.
-        y: the same for the vertical axis.
-        level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
-        scale: from the unit of the claim to that of the axis.
-        offset: added to it.
-    """
-
-    figure: str
-    panel: int
-    claim: str
-    part: int = 0
-    x: float | None = None
-    y: float | None = None
-    level: Literal["", "x", "y"] = ""
-    scale: float = 1.0
-    offset: float = 0.0
 
 
 def at(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.reproduce.published import Mark, at, level
+from sojourn.reproduce.paper import Mark
+from sojourn.reproduce.published import at, level
 
 # Panels of F3 and X1: mean delay of CoDel, CoDel-ACT and PIE, then their utilisation.
 MARKS = (

@@ -12,10 +12,10 @@ from sojourn.plots import style
 from sojourn.plots.boxes import BoxPanel, Five
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import (
+    ItemVariant,
     Pools,
     Seeds,
     Values,
-    Variant,
 )
 from sojourn.reproduce.pool import Pool
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
@@ -51,7 +51,9 @@ def with_tc_weight(case: Scenario) -> Scenario:
 
 
 # For items with ARED.
-WEIGHTS = (Variant("tc_weight", "ARED with the weight that tc computes by itself", with_tc_weight),)
+WEIGHTS = (
+    ItemVariant("tc_weight", "ARED with the weight that tc computes by itself", with_tc_weight),
+)
 
 
 def _ared(target_ms: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sojourn.plots import style
-from sojourn.reproduce.paper import Variant
+from sojourn.reproduce.paper import ItemVariant
 from sojourn.scenario import Access, App, Bulk, Cbr, Files, FlowGroup, Link, Record, Scenario
 
 RATE_BPS = 10e6
@@ -57,7 +57,9 @@ def with_ns2_pie(case: Scenario) -> Scenario:
 
 
 # For every item with runs.
-PIES = (Variant("ns2_pie", "the PIE of its authors' ns-2 code, also under MADPIE", with_ns2_pie),)
+PIES = (
+    ItemVariant("ns2_pie", "the PIE of its authors' ns-2 code, also under MADPIE", with_ns2_pie),
+)
 
 
 def _bottleneck(queue: str, largest_rtt_ms: int, delay_ms: int) -> dict[str, Link]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.reproduce.published import Mark, level
+from sojourn.reproduce.paper import Mark
+from sojourn.reproduce.published import level
 
 MARKS = (
     Mark("F2", 0, "F2-1", y=1.0),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.reproduce.published import Mark, at, level
+from sojourn.reproduce.paper import Mark
+from sojourn.reproduce.published import at, level
 
 # Panels of F10 and F11: references of 5 and 20 ms.
 MARKS = (
