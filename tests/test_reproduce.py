@@ -364,6 +364,21 @@ def test_a_variant_is_measured_beside_its_item_under_its_own_key(tmp_path, monke
     assert values["tiny.F1.shallow.taildrop.mean_ms"] < values["tiny.F1.taildrop.mean_ms"]
 
 
+def test_claims_are_judged_by_a_variant_beside_and_not_instead(tmp_path, monkeypatch):
+    short = number("tiny-F1-1", "exact", "delay", "taildrop.mean_ms", 60.0, "ms")
+    paper = Paper("tiny", "", "", "", (small(shallow),), (short,))
+    monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
+    found, _ = reproduce(tmp_path)
+    (claim,) = outcome.to_json(found)["claims"]
+    (made,) = found.papers
+    values = {key: value for item in made.items for key, value in item.values.items()}
+    assert claim["parts"][0]["measured"] == values["taildrop.mean_ms"]
+    (other,) = made.as_variant("shallow").judged()
+    assert other.parts[0].value == values["shallow.taildrop.mean_ms"]
+    assert claim["variants"] == {"shallow": other.verdict}
+    assert made.variants() == {"shallow": "half the room"}
+
+
 def test_a_variant_that_changes_nothing_costs_no_run(tmp_path, monkeypatch):
     paper = Paper("tiny", "", "", "", (small(lambda given: given),))
     monkeypatch.setattr(select, "known", lambda: {"tiny": paper})

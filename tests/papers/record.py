@@ -107,6 +107,12 @@ def page(found: Mapping[str, Any]) -> str:
     for name, of_paper in [*rows, ("all", claims)]:
         cells = ["{} / {} of {}".format(*score(of_paper, group)) for group in GROUPS]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += ["", "Other readings, measured beside the one that is judged:", ""]
+    for name, of_paper in rows:
+        for key in of_paper[0]["variants"]:
+            other = [dict(one, verdict=one["variants"][key]) for one in of_paper]
+            told = ", ".join(f"{group} {score(other, group)[0]}" for group in GROUPS)
+            lines.append(f"- {name}, `{key}`: {told}.")
     for name, of_paper in rows:
         bad = [one for one in of_paper if one["verdict"] not in (*GOOD, "not covered")]
         lines += ["", f"## {name}", "", f"{len(bad)} claims do not hold or match.", ""]

@@ -78,6 +78,14 @@ def difference(a: Quantity, b: Quantity) -> Measure:
     return lambda values: first(values) - second(values)
 
 
+def _told(a: Quantity, relation: str, b: Quantity) -> str:
+    """A relation in words: ``PIE > MADPIE (rtt500 p90_ms)``."""
+    if not isinstance(a, str) or not isinstance(b, str):
+        return relation.format(_named(a), _named(b))
+    shared = " ".join(part for part in a.split(".") if part in b.split("."))
+    return relation.format(*side_names("", a, b)) + (f" ({shared})" if shared else "")
+
+
 def _named(quantity: Quantity) -> str:
     if callable(quantity):
         return "..."
@@ -137,7 +145,7 @@ def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part
     first, second = value(a), value(b)
     times = "" if factor == 1.0 else f"{factor:g} x "
     return _relation(
-        label or f"{_named(a)} > {times}{_named(b)}",
+        label or _told(a, f"{{}} > {times}{{}}", b),
         lambda values: first(values) - factor * second(values),
         a, b,
     )  # fmt: skip
@@ -145,14 +153,14 @@ def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part
 
 def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
     """``a >= b`` but for a part of `b` that does not count."""
-    return more(a, b, 1.0 - within, label or f"{_named(a)} not noticeably below {_named(b)}")
+    return more(a, b, 1.0 - within, label or _told(a, "{} not noticeably below {}", b))
 
 
 def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
     """``a <= b`` but for a part of `b` that does not count."""
     first, second = value(a), value(b)
     return _relation(
-        label or f"{_named(a)} not noticeably above {_named(b)}",
+        label or _told(a, "{} not noticeably above {}", b),
         lambda values: (1.0 + within) * second(values) - first(values),
         a, b,
     )  # fmt: skip
@@ -168,7 +176,7 @@ def alike(
         allowed = max(within * abs(second(values)), floor)
         return allowed - abs(first(values) - second(values))
 
-    return _relation(label or f"{_named(a)} ≈ {_named(b)}", margin, a, b)
+    return _relation(label or _told(a, "{} ≈ {}", b), margin, a, b)
 
 
 def growing(*quantities: Quantity) -> tuple[Part, ...]:

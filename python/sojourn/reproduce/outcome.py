@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ class MeasuredItem:
         values: measured values by key, all seeds pooled.
         by_seed: the same seed by seed.
         claims: judged.
+        variants: the same claims judged by the values of a variant, by its key.
     """
 
     item: Item
@@ -43,6 +44,7 @@ class MeasuredItem:
     values: Values
     by_seed: Sequence[Values]
     claims: Sequence[JudgedClaim]
+    variants: Mapping[str, Sequence[JudgedClaim]] = field(default_factory=dict)
 
     def spread(self, key: str) -> Estimate:
         """Mean and 95 % interval of a value over the seeds."""
@@ -59,6 +61,15 @@ class MeasuredPaper:
     def judged(self) -> list[JudgedClaim]:
         """All claims, in the order of the items."""
         return [judged for made in self.items for judged in made.claims]
+
+    def variants(self) -> dict[str, str]:
+        """The variants of its items: what each changes, by its key."""
+        return {each.key: each.what for made in self.items for each in made.item.variants}
+
+    def as_variant(self, key: str) -> MeasuredPaper:
+        """The paper with claims judged by a variant, where items have it."""
+        items = [replace(made, claims=made.variants.get(key, made.claims)) for made in self.items]
+        return replace(self, items=items)
 
     def counts(self) -> Counter[str]:
         """How many claims have which verdict."""
@@ -167,7 +178,20 @@ def measure(paper: Paper, plan: work.Plan, store: Store) -> MeasuredItem:
     values = item.measure_all(pools)
     by_seed = [item.measure_all(_seed(pools, i)) for i in range(plan.seeds)]
     judged = [judge(claim, values, by_seed) for claim in claims]
-    return MeasuredItem(item, plan, values, by_seed, judged)
+    variants = {
+        each.key: [
+            judge(claim, _of(each.key, values), [_of(each.key, one) for one in by_seed])
+            for claim in claims
+        ]
+        for each in item.variants
+    }
+    return MeasuredItem(item, plan, values, by_seed, judged, variants)
+
+
+def _of(variant: str, values: Values) -> Values:
+    """The values of a variant under the keys of the item."""
+    start = f"{variant}."
+    return {key.removeprefix(start): v for key, v in values.items() if key.startswith(start)}
 
 
 def _seed(pools: dict[str, Pool], index: int) -> dict[str, Pool]:
@@ -222,6 +246,12 @@ def _claim(made: MeasuredPaper, judged: JudgedClaim) -> dict[str, Any]:
         "what": claim.what,
         "verdict": judged.verdict,
         "first_verdict": judged.first_verdict,
+        "variants": {
+            key: other.verdict
+            for key in made.variants()
+            for other in made.as_variant(key).judged()
+            if other.claim is claim
+        },
         "differs": made.reason(judged),
         "parts": [
             {
