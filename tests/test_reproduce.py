@@ -19,6 +19,7 @@ from sojourn.reproduce import dossier, outcome, select, work
 from sojourn.reproduce.claims import explained, more, not_measured, number, order
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
 from sojourn.reproduce.paper import Case, Item, ItemVariant, Paper, Seeds, Table
+from sojourn.reproduce.verdict import not_covered
 from sojourn.running.replicas import Silent
 from sojourn.running.runs import run
 from sojourn.running.store import Store
@@ -177,6 +178,37 @@ def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
     assert "Not covered: a model that is not built." in page
     assert "it is made up" in page and "<svg" in page and "[links.bottleneck]" in page
     assert page.index("<svg") < page.index("tiny-F1-1")
+
+
+def test_the_index_has_the_score_of_all_papers_and_every_failed_claim(tiny, tmp_path):
+    found, _ = reproduce(tmp_path / "cache")
+    dossier.save(found, tmp_path / "out")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert re.search(r"all</th><td>1 of 2</td>", index)
+    assert 'href="tiny.html#F1">tiny-F1-2</a>' in index and "/ 1e+06 ms" in index
+
+
+def test_the_index_says_so_where_no_claim_is_about_the_items_chosen(tiny, tmp_path, monkeypatch):
+    bare = replace(TINY, claims=())
+    monkeypatch.setattr(select, "known", lambda: {"tiny": bare})
+    found, _ = reproduce(tmp_path / "cache")
+    dossier.save(found, tmp_path / "out")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert "<p>no claims about the items chosen.</p>" in index
+
+
+def test_what_a_page_says_already_is_referred_to() -> None:
+    once = dossier.Once()
+    assert once.note("F1", "Sizes follow. The rate is ours.") == "Sizes follow. The rate is ours."
+    assert once.note("F2", "The rate is ours. Times too.") == "Times too. See also F1."
+    assert once.note("F3", "") == ""
+    claims = [replace(not_covered(claim), verdict="fails") for claim in TINY.claims]
+    one, two, three = claims
+    assert once.reasons([(one, "PIE holds."), (two, "PIE holds."), (three, "")]) == [
+        ("tiny-F1-1 (fails), tiny-F1-2 (fails)", "PIE holds."),
+        ("tiny-F2-1 (fails)", "No reason is known."),
+    ]
+    assert once.reasons([(three, "PIE holds.")]) == [("tiny-F2-1 (fails)", "as for tiny-F1-1.")]
 
 
 def test_unknown_papers_and_items_show_what_there_is_nearest_first():

@@ -115,7 +115,7 @@ def page(found: Mapping[str, Any]) -> str:
             lines.append(f"- {name}, `{key}`: {told}.")
     for name, of_paper in rows:
         bad = [one for one in of_paper if one["verdict"] not in (*GOOD, "not covered")]
-        lines += ["", f"## {name}", "", f"{len(bad)} claims do not hold or match.", ""]
+        lines += ["", f"## {name}", "", f"Claims that do not hold or match: {len(bad)}.", ""]
         lines += [entry(one) for one in bad]
     return "\n".join(lines) + "\n"
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_INK = "#000000"
-
 
 def at(
     figure: str,
@@ -54,6 +52,8 @@ def draw(figure: Figure, name: str, paper: Paper) -> None:
 
 
 def _draw(axes: Axes, mark: Mark, part: Part) -> None:
+    from sojourn.plots import style
+
     assert part.published is not None, "a mark is that of a number"
     ends = [part.published.low, part.published.high]
     distinct = dict.fromkeys(end for end in ends if end is not None)
@@ -62,7 +62,7 @@ def _draw(axes: Axes, mark: Mark, part: Part) -> None:
     if mark.level:
         line = axes.axhline if mark.level == "y" else axes.axvline
         for value in found:
-            line(value, color=_INK, lw=0.9, linestyle=(0, (1, 1.6)), zorder=5)
+            line(value, color=style.INK, lw=0.9, linestyle=(0, (1, 1.6)), zorder=5)
     else:
         _point(axes, mark, found, is_lower_bound=ends[1] is None, is_bound=None in ends)
     axes.set_xlim(*kept[0])
@@ -86,6 +86,8 @@ def _including(limits: tuple[float, float], heights: Sequence[float]) -> tuple[f
 def _point(
     axes: Axes, mark: Mark, found: Sequence[float], *, is_lower_bound: bool, is_bound: bool
 ) -> None:
+    from sojourn.plots import style
+
     upright = mark.y is None
     place = mark.x if upright else mark.y
     assert place is not None, "a point has a place on the other axis"
@@ -96,8 +98,8 @@ def _point(
     shape = pointing if is_bound else "D"
     if len(found) > 1:
         shape = "_" if upright else "|"
-        axes.plot(xs, ys, color=_INK, lw=1.1, zorder=6)
+        axes.plot(xs, ys, color=style.INK, lw=1.1, zorder=6)
     axes.plot(
-        xs, ys, linestyle="none", marker=shape, color=_INK, mfc="#ffffff", mec=_INK, ms=5.5,
-        mew=1.1, zorder=6,
+        xs, ys, linestyle="none", marker=shape, color=style.INK, mfc=style.PAPER, mec=style.INK,
+        ms=5.5, mew=1.1, zorder=6,
     )  # fmt: skip
