@@ -434,6 +434,7 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
             claim | {"id": "x-T1-1", "item": "T1", "tag": "approx", "what": "no",
                      "verdict": "not covered", "first_verdict": "not covered", "parts": []},
         ],
+        "paragraphs": {"x": {}},
         "counts": {"x": {"near": 2, "not covered": 1}},
         "items": [
             {"paper": "x", "item": "F1", "title": "A figure", "kind": "data", "covered": True,

@@ -117,6 +117,8 @@ def page(found: Mapping[str, Any]) -> str:
         bad = [one for one in of_paper if one["verdict"] not in (*GOOD, "not covered")]
         lines += ["", f"## {name}", "", f"Claims that do not hold or match: {len(bad)}.", ""]
         lines += [entry(one) for one in bad]
+        for title, text in found["paragraphs"][name].items():
+            lines += ["", f"“{title}”: {text}"]
     return "\n".join(lines) + "\n"
 
 

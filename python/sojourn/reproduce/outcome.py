@@ -227,6 +227,7 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "claims": [
             _claim(made, judged) for made in reproduction.papers for judged in made.judged()
         ],
+        "paragraphs": {made.paper.key: made.paragraphs() for made in reproduction.papers},
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],
     }
