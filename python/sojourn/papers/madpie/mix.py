@@ -52,15 +52,15 @@ def _f6_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
             )
             for rtt in S2_RTTS
         }
-        x_lim = (0, None) if aqm == "droptail" else (0, 120)
         panels.append(
             CrossPanel(
                 f"({letter}) {NAMES[aqm]}",
                 crosses,
                 QD,
                 "goodput of a flow [kbit/s]",
-                x_lim,
+                (0, None),
                 (60, 100),
+                linear_below=10.0,
             )
         )
     return {"F6": cross("S2: CBR flows, 5/25/50/75/95 percentiles", panels, colours)}
