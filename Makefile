@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz mutants contract-long docs clean coverage
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench reproduce-full fuzz mutants contract-long docs clean coverage
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -73,6 +73,12 @@ contract-long:
 bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
 	PYTHON=$(BIN)/python sh benches/bench.sh
+
+## reproduce-full: the five papers with their own numbers of runs; writes docs/papers.md and the
+##                 score in README.md. About an hour of one core; an interrupted one goes on
+reproduce-full: $(VENV)/installed
+	$(BIN)/sojourn reproduce --full --out out/reproduction
+	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
 
 ## docs: documentation of the crates
 docs:

@@ -1,5 +1,7 @@
 """What follows from the numbers that the papers print: docs/facts/papers.md."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from sojourn.papers.madpie import common as madpie
 from sojourn.papers.pie import burst
 from sojourn.reproduce import extract
 from sojourn.running.runs import run
+from sojourn.scenario import Scenario
 
 
 def test_a_full_packet_of_codel_act_takes_1_2056_ms() -> None:
@@ -49,6 +52,31 @@ def test_the_wireless_thresholds_of_kids_are_those_of_27_mbit() -> None:
     target_bytes = 27e6 * 5e-3 / 8
     queue = str(wlan.scenario("ared", 4).links["access-point"].queue)
     assert f"min_th={int(0.5 * target_bytes)}B,max_th={int(1.5 * target_bytes)}B" in queue
+
+
+def percentile_of_delay_ms(case: Scenario, change: tuple[str, str], q: float) -> float:
+    link = case.links["bottleneck"]
+    other = replace(link, queue=str(link.queue).replace(*change))
+    short = replace(case, links={"bottleneck": other}, duration="100s")
+    kept = extract.extract(run(short), ("delays",))
+    upper = kept["delays/queue/bottleneck/delay/upper_ns"] * 1e-6
+    share = np.cumsum(kept["delays/queue/bottleneck/delay/count"])
+    return float(upper[np.searchsorted(share, q * share[-1])])
+
+
+def test_only_an_allowance_that_returns_at_once_lets_the_delay_of_pie_exceed_100_ms() -> None:
+    """Fact papers-8: the last 30 s of the first 100 s of S1 at 500 ms."""
+    late = replace(madpie.s1("pie", 500), warmup="70s")
+    assert percentile_of_delay_ms(late, ("", ""), 1.0) > 105
+    assert percentile_of_delay_ms(late, ("@paper2013", "@ns2"), 1.0) < 100
+
+
+def test_smaller_steps_at_a_low_probability_lengthen_the_queue_of_pie_in_s3() -> None:
+    """Fact papers-9."""
+    s3 = madpie.s3("pie")
+    fine = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:"), 0.75)
+    coarse = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:tune=paper2013,"), 0.75)
+    assert coarse < 0.75 * fine
 
 
 @pytest.mark.parametrize("allowance", [0, 100])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,21 +14,14 @@ from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
+from sojourn.papers.kids import common as kids
 from sojourn.reproduce import dossier, outcome, select, work
+from sojourn.reproduce.claims import explained, more, not_measured, number, order
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
-from sojourn.reproduce.paper import (
-    Case,
-    Item,
-    Paper,
-    Seeds,
-    Table,
-    explained,
-    more,
-    not_measured,
-    number,
-    order,
-)
+from sojourn.reproduce.paper import Case, Item, ItemVariant, Paper, Seeds, Table
+from sojourn.reproduce.verdict import not_covered
 from sojourn.running.replicas import Silent
+from sojourn.running.runs import run
 from sojourn.running.store import Store
 from sojourn.scenario import Bulk, FlowGroup, Link, Scenario
 
@@ -186,6 +180,37 @@ def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
     assert page.index("<svg") < page.index("tiny-F1-1")
 
 
+def test_the_index_has_the_score_of_all_papers_and_every_failed_claim(tiny, tmp_path):
+    found, _ = reproduce(tmp_path / "cache")
+    dossier.save(found, tmp_path / "out")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert re.search(r"all</th><td>1 of 2</td>", index)
+    assert 'href="tiny.html#F1">tiny-F1-2</a>' in index and "/ 1e+06 ms" in index
+
+
+def test_the_index_says_so_where_no_claim_is_about_the_items_chosen(tiny, tmp_path, monkeypatch):
+    bare = replace(TINY, claims=())
+    monkeypatch.setattr(select, "known", lambda: {"tiny": bare})
+    found, _ = reproduce(tmp_path / "cache")
+    dossier.save(found, tmp_path / "out")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert "<p>no claims about the items chosen.</p>" in index
+
+
+def test_what_a_page_says_already_is_referred_to() -> None:
+    once = dossier.Once()
+    assert once.note("F1", "Sizes follow. The rate is ours.") == "Sizes follow. The rate is ours."
+    assert once.note("F2", "The rate is ours. Times too.") == "Times too. See also F1."
+    assert once.note("F3", "") == ""
+    claims = [replace(not_covered(claim), verdict="fails") for claim in TINY.claims]
+    one, two, three = claims
+    assert once.reasons([(one, "PIE holds."), (two, "PIE holds."), (three, "")]) == [
+        ("tiny-F1-1 (fails), tiny-F1-2 (fails)", "PIE holds."),
+        ("tiny-F2-1 (fails)", "No reason is known."),
+    ]
+    assert once.reasons([(three, "PIE holds.")]) == [("tiny-F2-1 (fails)", "as for tiny-F1-1.")]
+
+
 def test_unknown_papers_and_items_show_what_there_is_nearest_first():
     with pytest.raises(InputError, match=r"did you mean `madpie`.*madpie, .*kids"):
         select.select(["madpi"])
@@ -294,7 +319,7 @@ def test_every_testbed_experiment_can_be_configured_in_the_kernel(paper: str) ->
     ((made, items),) = select.select([paper], LINUX)
     assert made.testbed is not None
     assert set(made.testbed.items) <= {item.id for item in items}
-    cases = [case for item in items for case in item.cases("full").values()]
+    cases = [case for item in items for case in item.all_cases("full").values()]
     assert len(cases) >= 12
     for case in cases:
         _core.linux_plan(load(case.scenario, []))
@@ -306,6 +331,91 @@ def test_queues_are_configured_in_the_kernels_dialect() -> None:
     ared = "ared@kids:min_th=3125B,max_th=9375B,target_delay=5ms,limit=1000p"
     assert kernel_queue(ared) == "ared@linux:min_th=3125B,max_th=9375B,limit=1000p"
     assert kernel_queue("codel@linux:target=1ms") == "codel@linux:target=1ms"
+
+
+def ared(text: str) -> dict[str, float]:
+    flows = FlowGroup(path=["bottleneck"], rtt="100ms", count=16, app=Bulk())
+    link = Link(rate="10mbit", delay="50ms", queue=text)
+    made = Scenario(name="ared", duration="5s", links={"bottleneck": link}, flows=[flows])
+    return dict(run(made).summary)
+
+
+def test_the_kernel_is_given_the_burst_from_which_tc_computes_the_report_s_weight() -> None:
+    own = kids.queue("ared", 5)
+    on_linux = kernel_queue(own)
+    assert "w_q=0.0009765625" in own and "w_q" not in on_linux and ",burst=48" in on_linux
+    assert ared(own) == ared(on_linux)
+    assert ared(kernel_queue(own.replace("0.0009765625", "auto"))) != ared(on_linux)
+
+
+def test_a_weight_that_tc_cannot_be_given_is_refused() -> None:
+    with pytest.raises(InputError, match=r"min_th=3125B: tc finds no burst for w_q=0\.0012"):
+        kernel_queue("ared@kids:min_th=3125B,max_th=9375B,w_q=0.0012")
+
+
+def test_pie_is_never_deactivated_in_any_item_of_codel_act() -> None:
+    """Schwarzkopf, Veith and Menth 2016 §II."""
+    items = select.known()["codel-act"].items
+    cases = [case for item in items for case in item.all_cases("full").values()]
+    queues = [str(case.scenario.links["bottleneck"].queue) for case in cases]
+    pies = [queue for queue in queues if queue.startswith("pie")]
+    assert len(pies) > 100 and all("on_off=false" in queue for queue in pies)
+
+
+def test_both_weights_of_red_s_average_are_measured_wherever_ared_is() -> None:
+    for item in select.known()["kids"].items:
+        texts = [
+            str(link.queue)
+            for case in item.all_cases("full").values()
+            for link in case.scenario.links.values()
+            if str(link.queue).startswith("ared")
+        ]
+        own = [text for text in texts if "w_q=auto" not in text]
+        assert len(texts) == 2 * len(own), item.id
+        assert all("w_q=0.0009765625" in t or "w_q=0.00048828125" in t for t in own)
+
+
+def small(change: Callable[[Scenario], Scenario]) -> Item:
+    return Item(
+        "F1", "", measure=measure, variants=(ItemVariant("shallow", "half the room", change),),
+        cases=lambda _p: {"taildrop": Case(scenario("taildrop"), KEEP)}, seeds=Seeds(1, 1),
+    )  # fmt: skip
+
+
+def shallow(given: Scenario) -> Scenario:
+    link = replace(given.links["bottleneck"], buffer="15kB")
+    return replace(given, links={"bottleneck": link})
+
+
+def test_a_variant_is_measured_beside_its_item_under_its_own_key(tmp_path, monkeypatch):
+    paper = Paper("tiny", "", "", "", (small(shallow),))
+    monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
+    found, _ = reproduce(tmp_path)
+    values = outcome.to_json(found)["values"]
+    assert set(values) == {"tiny.F1.taildrop.mean_ms", "tiny.F1.shallow.taildrop.mean_ms"}
+    assert values["tiny.F1.shallow.taildrop.mean_ms"] < values["tiny.F1.taildrop.mean_ms"]
+
+
+def test_claims_are_judged_by_a_variant_beside_and_not_instead(tmp_path, monkeypatch):
+    short = number("tiny-F1-1", "exact", "delay", "taildrop.mean_ms", 60.0, "ms")
+    paper = Paper("tiny", "", "", "", (small(shallow),), (short,))
+    monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
+    found, _ = reproduce(tmp_path)
+    (claim,) = outcome.to_json(found)["claims"]
+    (made,) = found.papers
+    values = {key: value for item in made.items for key, value in item.values.items()}
+    assert claim["parts"][0]["measured"] == values["taildrop.mean_ms"]
+    (other,) = made.as_variant("shallow").judged()
+    assert other.parts[0].value == values["shallow.taildrop.mean_ms"]
+    assert claim["variants"] == {"shallow": other.verdict}
+    assert made.variants() == {"shallow": "half the room"}
+
+
+def test_a_variant_that_changes_nothing_costs_no_run(tmp_path, monkeypatch):
+    paper = Paper("tiny", "", "", "", (small(lambda given: given),))
+    monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
+    found, _ = reproduce(tmp_path)
+    assert found.tally.made == 1
 
 
 def test_runs_on_a_kernel_have_files_of_their_own(tmp_path: Path) -> None:

@@ -11,15 +11,7 @@ import pytest
 
 from sojourn.comparing.statistics import Estimate
 from sojourn.reproduce import measures, show
-from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
-from sojourn.reproduce.on_kernel import kernel_queue
-from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
-from sojourn.reproduce.paper import (
-    Claim,
-    Item,
-    Paper,
-    Part,
-    Published,
+from sojourn.reproduce.claims import (
     alike,
     between,
     difference,
@@ -36,8 +28,14 @@ from sojourn.reproduce.paper import (
     order,
     ratio,
     several,
+    side_names,
+    unit_of,
     value,
 )
+from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
+from sojourn.reproduce.on_kernel import kernel_queue
+from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
+from sojourn.reproduce.paper import Cell, Claim, Item, Paper, Part, Published, Table
 from sojourn.reproduce.pool import Packets
 from sojourn.reproduce.verdict import FLOORS, TOLERANCE, JudgedClaim, JudgedPart, judge, not_covered
 from sojourn.reproduce.work import Tally
@@ -170,7 +168,7 @@ def test_a_quotient_by_zero_is_no_value_and_a_claim_without_parts_neither() -> N
     claim = order("x-F1-1", "", more(ratio("a", "zero"), 0))
     assert judge(claim, VALUES, []).verdict == "no value"
     assert judge(Claim("x-F1-1", "exact", "", ()), {}, []).verdict == "no value"
-    assert not_covered(claim) == JudgedClaim(claim, (), "not covered")
+    assert not_covered(claim) == JudgedClaim(claim, (), "not covered", "not covered")
 
 
 # Measures.
@@ -248,7 +246,7 @@ def test_queues_are_translated_to_the_kernel_s_dialect() -> None:
         "pie@linux:target=20ms,ecn=true"
     )
     assert kernel_queue("pie:max_burst=1s") == "pie@linux"
-    assert kernel_queue("ared@kids:min_th=1kB,wq=0.1,max_th=2kB") == (
+    assert kernel_queue("ared@kids:min_th=1kB,target_delay=5ms,max_th=2kB") == (
         "ared@linux:min_th=1kB,max_th=2kB"
     )
     assert kernel_queue("taildrop:limit=5p") == "taildrop:limit=5p"
@@ -267,15 +265,15 @@ def test_measured_values_carry_interval_and_unit_and_margins_a_sign() -> None:
     assert show.measured(part_judged(12.34, 0.56, there)) == "12.34 ± 0.56 ms"
     assert show.measured(part_judged(12.34, math.nan, there)) == "12.3 ms"
     assert show.measured(part_judged(12.34, 0.0, there)) == "12.3 ms"
-    assert show.measured(part_judged(2.5, 0.5, None)) == "+2.50 ± 0.50 ms"
+    assert show.measured(part_judged(2.5, 0.5, None)) == "margin +2.50 ± 0.50 ms"
     assert show.measured(part_judged(math.nan, 0.5, there)) == "–"
     assert show.published(part_judged(1.0, 0.0, there)) == "1 ms"
-    assert show.published(part_judged(1.0, 0.0, None)) == "margin > 0"
+    assert show.published(part_judged(1.0, 0.0, None)) == "label"
 
 
 def made(*tags_and_verdicts: tuple[str, str]) -> Any:
     claims = [
-        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict)  # type: ignore[arg-type]
+        JudgedClaim(Claim(f"x-F1-{i}", tag, "what", ()), (), verdict, verdict)
         for i, (tag, verdict) in enumerate(tags_and_verdicts)
     ]
     plan: Any = SimpleNamespace(seeds=2)
@@ -289,28 +287,81 @@ def test_scores_count_numbers_and_orders_apart_and_leave_out_what_is_not_covered
         ("exact", "match"), ("approx", "near"), ("exact", "differs"), ("order", "holds"),
         ("order", "weak"), ("order", "fails"), ("exact", "not covered"), ("order", "not covered"),
     )  # fmt: skip
-    assert show.scores(paper) == [
-        ("numbers match or are near", 2, 3),
-        ("orders hold", 1, 3),
-        ("orders hold or are weak", 2, 3),
+    assert show.scores([paper, paper]) == [
+        show.Score("claims hold or match", 4, 4, 12),
+        show.Score("numbers match or are near", 4, 4, 6),
+        show.Score("orders hold", 2, 2, 6),
+        show.Score("orders hold or are weak", 4, 4, 6),
     ]
+    assert [one.verdict for one in show.failed(paper)] == ["differs", "fails", "near", "weak"]
+    assert show.counts(made()) == "no claims about the items chosen"
     assert show.counts(paper) == (
         "1 match, 1 near, 1 differs, 1 holds, 1 weak, 1 fails, 2 not covered"
     )
-    assert show.GOOD == ("match", "holds")
 
 
 def test_a_claim_s_row_shows_its_worst_part() -> None:
     good = JudgedPart(Part("g", value(1), Published(1, 1), "s"), 1.0, Estimate(1, 0, 2), "match")
     bad = part_judged(5.0, 0.5, Published(1.0, 2.0), 4)
     claim = number("x-F1-1", "exact", "says", "a", 1, "ms")
-    rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near"), not_covered(claim)])
+    rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near", "match"), not_covered(claim)])
     assert rows[0] == [
-        "x-F1-1", "exact", "says (2 parts, the worst shown)", "1 to 2 ms", "5.00 ± 0.50 ms", "4",
-        "near",
+        "x-F1-1", "exact", "says (2 parts; the worst: label)", "1 to 2 ms", "5.00 ± 0.50 ms",
+        "4", "match", "near",
     ]  # fmt: skip
-    assert rows[1] == ["x-F1-1", "exact", "says", "–", "–", "–", "not covered"]
+    assert rows[1] == [
+        "x-F1-1", "exact", "says", "–", "–", "–", "not covered", "not covered"
+    ]  # fmt: skip
     assert len(show.CLAIM_HEADER) == len(rows[0])
+
+
+def test_an_order_shows_both_sides_with_their_names_and_unit() -> None:
+    claim = order("x-F1-1", "PI2 is faster", more("rtt100.pie.p90_ms", "rtt100.pi2.p90_ms"))
+    seeds = [{"rtt100.pie.p90_ms": x, "rtt100.pi2.p90_ms": 110.0} for x in (147.0, 149.0)]
+    (part,) = judge(claim, seeds[0], seeds).parts
+    assert show.measured(part) == "PIE 148 ms, PI2 110 ms; margin +38 ± 13 ms"
+    assert show.published(part) == "PIE > PI2 (rtt100 p90_ms)"
+
+
+@pytest.mark.parametrize(
+    ("label", "a", "b", "names"),
+    [
+        ("", "n4.codel.mean_ms", "n1.codel.mean_ms", ("n4", "n1")),
+        ("", "codel.zero_pct", 1.0, ("CoDel zero_pct", "bound")),
+        ("", 1.0, "codel_act.zero_pct", ("bound", "CoDel-ACT zero_pct")),
+        ("distance, light: PIE > ARED", len, len, ("PIE", "ARED")),
+        ("no sign", len, len, ("the first", "the second")),
+    ],
+)
+def test_sides_are_called_by_what_tells_them_apart(label: str, a: Any, b: Any, names: Any) -> None:
+    assert side_names(label, a, b) == names
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [("a.p90_ms", "ms"), ("a.drops_per_s", "per s"), ("a.mean_mbps", "Mbit/s"), ("a.ratio", "")],
+)
+def test_the_end_of_a_key_is_its_unit(key: str, unit: str) -> None:
+    assert unit_of(key) == unit
+
+
+def test_every_cell_of_a_table_has_the_published_value_beside_the_measured_one() -> None:
+    claim = number("x-F1-1", "exact", "mean", "k.mean_ms", 19.0, "ms")
+    plan: Any = SimpleNamespace(seeds=1)
+    values = {"k.mean_ms": 20.0, "k.p99_ms": 30.0}
+    item = MeasuredItem(Item("F1", "t"), plan, values, [], [judge(claim, values, [])])
+    table = Table("t", ("", ""), [["k", Cell("k.mean_ms", ".1f"), Cell("k.p99_ms", "g")]])
+    assert show.table_rows(item, table) == [["k", "20.0 / 19", "30 / –"]]
+    assert list(show.value_table(item).rows[0]) == ["k.mean_ms", "20.0", "", "", "19"]
+
+
+def test_an_index_names_what_failed_with_what_was_measured() -> None:
+    claim = order("x-F1-1", "faster", more("pie.p90_ms", "pi2.p90_ms"))
+    judged = judge(claim, {}, [{"pie.p90_ms": 1.0, "pi2.p90_ms": 2.0}])
+    assert show.against(judged) == "PIE > PI2 (p90_ms): PIE 1.00 ms, PI2 2.00 ms; margin −1.00 ms"
+    assert show.score_text(show.Score("", 3, 4, 5)) == "3 of 5 (4)"
+    assert show.score_text(show.Score("", 3, 3, 5)) == "3 of 5"
+    assert show.score_text(show.Score("", 0, 0, 0)) == "–"
 
 
 def test_seeds_and_values_of_an_item() -> None:
@@ -318,11 +369,11 @@ def test_seeds_and_values_of_an_item() -> None:
     assert show.seeds(item) == "Each case: 2 seeds here, ten in the paper."
     table = show.value_table(item)
     # t(0.975, 1) = 12.706; s / sqrt(2) = 2.
-    assert list(table.rows) == [["k.mean_ms", "20.0", "12.0", "25.4"]]
+    assert list(table.rows) == [["k.mean_ms", "20.0", "12.0", "25.4", "–"]]
     plan: Any = SimpleNamespace(seeds=1)
     one = MeasuredItem(Item("F1", "t"), plan, item.values, [], [])
     assert show.seeds(one) == "Each case: 1 seed here, not stated in the paper."
-    assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", ""]]
+    assert list(show.value_table(one).rows) == [["k.mean_ms", "20.0", "", "", "–"]]
     unplanned: Any = SimpleNamespace(seeds=0)
     none = MeasuredItem(Item("F1", "t"), unplanned, {}, [], [])
     assert show.seeds(none) == ""
@@ -337,11 +388,11 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
         [
             JudgedClaim(
                 number("x-F1-1", "exact", "says", "k.mean_ms", 19.0, "ms"),
-                (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near",
+                (part_judged(20.0, 0.5, Published(19.0, 19.0)),), "near", "match",
             ),
             JudgedClaim(
                 order("x-F1-2", "grows", more("a", "b")),
-                (part_judged(2.0, 0.25, None, 2),), "near",
+                (part_judged(2.0, 0.25, None, 2),), "near", "weak",
             ),
         ],
     )  # fmt: skip
@@ -358,7 +409,7 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
     )
     found = to_json(done)
     assert found.pop("simulator") == simulator()
-    claim = {"paper": "x", "differs": ""}
+    claim = {"paper": "x", "differs": "", "variants": {}}
     assert found == {
         "format": 1,
         "profile": "quick",
@@ -370,17 +421,20 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
         "claims": [
             claim | {
                 "id": "x-F1-1", "item": "F1", "tag": "exact", "what": "says", "verdict": "near",
+                "first_verdict": "match",
                 "parts": [{"label": "label", "published": "19", "unit": "ms", "measured": 20.0,
-                           "half_width": 0.5, "seeds": 3, "verdict": "near"}],
+                           "half_width": 0.5, "sides": [], "seeds": 3, "verdict": "near"}],
             },
             claim | {
                 "id": "x-F1-2", "item": "F1", "tag": "order", "what": "grows", "verdict": "near",
+                "first_verdict": "weak",
                 "parts": [{"label": "label", "published": None, "unit": "ms", "measured": 2.0,
-                           "half_width": 0.25, "seeds": 2, "verdict": "near"}],
+                           "half_width": 0.25, "sides": [], "seeds": 2, "verdict": "near"}],
             },
             claim | {"id": "x-T1-1", "item": "T1", "tag": "approx", "what": "no",
-                     "verdict": "not covered", "parts": []},
+                     "verdict": "not covered", "first_verdict": "not covered", "parts": []},
         ],
+        "paragraphs": {"x": {}},
         "counts": {"x": {"near": 2, "not covered": 1}},
         "items": [
             {"paper": "x", "item": "F1", "title": "A figure", "kind": "data", "covered": True,

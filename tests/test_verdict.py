@@ -6,17 +6,8 @@ import math
 
 import pytest
 
-from sojourn.reproduce.paper import (
-    Published,
-    alike,
-    between,
-    growing,
-    more,
-    not_less,
-    number,
-    order,
-    several,
-)
+from sojourn.reproduce.claims import alike, between, growing, more, not_less, number, order, several
+from sojourn.reproduce.paper import Published
 from sojourn.reproduce.verdict import judge
 
 
@@ -28,13 +19,16 @@ def verdict_of(tag, published, unit, found):
 @pytest.mark.parametrize(
     ("tag", "published", "unit", "found", "verdict"),
     [
-        ("exact", 100, "%", 115.0, "match"),
-        ("exact", 100, "%", 115.1, "near"),
-        ("exact", 100, "%", 70.0, "near"),
-        ("exact", 100, "%", 69.9, "differs"),
-        ("approx", 100, "%", 125.0, "match"),
-        ("approx", 100, "%", 150.0, "near"),
-        ("approx", 100, "%", 150.1, "differs"),
+        ("exact", 100, "packets", 115.0, "match"),
+        ("exact", 100, "packets", 115.1, "near"),
+        ("exact", 100, "packets", 70.0, "near"),
+        ("exact", 100, "packets", 69.9, "differs"),
+        ("approx", 100, "packets", 125.0, "match"),
+        ("approx", 100, "packets", 150.0, "near"),
+        ("approx", 100, "packets", 150.1, "differs"),
+        # A change is a number like others.
+        ("exact", 20, "% less", 23.0, "match"),
+        ("exact", 20, "% more", 26.1, "differs"),
         # 1 ms and 0.05 Mbit/s never matter, and near is twice that.
         ("exact", 2, "ms", 3.0, "match"),
         ("exact", 2, "ms", 4.0, "near"),
@@ -52,17 +46,64 @@ def test_numbers_match_within_15_or_25_percent_and_are_near_within_twice_that(
     assert verdict_of(tag, published, unit, found) == verdict
 
 
-def test_a_range_and_a_bound_are_met_within_them_and_missed_by_the_distance_to_their_end():
-    inside = between("x-F1-1", "approx", "", "a", 20, 40, "%")
-    assert [judge(inside, {"a": v}, []).verdict for v in (20, 30, 40, 50, 60, 61)] == [
-        "match", "match", "match", "match", "near", "differs"
+@pytest.mark.parametrize(
+    ("tag", "published", "found", "verdict"),
+    [
+        ("exact", 40, 43.0, "match"),
+        ("exact", 40, 46.0, "near"),
+        ("exact", 40, 46.1, "differs"),
+        ("approx", 40, 35.0, "match"),
+        ("approx", 40, 30.0, "near"),
+        ("approx", 40, 29.9, "differs"),
+        # Towards the ends of the scale half of what is left to them, but at least 1 point.
+        ("approx", 95, 97.5, "match"),
+        ("approx", 95, 100.0, "near"),
+        ("approx", 95, 89.9, "differs"),
+        ("approx", 100, 99.0, "match"),
+        ("approx", 100, 98.0, "near"),
+        ("approx", 100, 97.9, "differs"),
+    ],
+)
+def test_shares_are_judged_in_percentage_points(tag, published, found, verdict):
+    assert verdict_of(tag, published, "%", found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "found", "verdict"),
+    [
+        (90, None, "%", 90.0, "match"),
+        (90, None, "%", 89.0, "near"),
+        (90, None, "%", 88.9, "differs"),
+        (90, None, "%", 70.5, "differs"),
+        (None, 100, "ms", 100.0, "match"),
+        (None, 100, "ms", 105.0, "near"),
+        (None, 100, "ms", 105.1, "differs"),
+        (None, 5, "ms", 6.0, "near"),
+        (20, 40, "packets", 20.0, "match"),
+        (20, 40, "packets", 40.0, "match"),
+        (20, 40, "packets", 42.0, "near"),
+        (20, 40, "packets", 18.9, "differs"),
+        (20, 40, "packets", math.nan, "no value"),
+    ],
+)
+def test_bounds_and_ranges_are_met_or_missed_and_near_within_5_percent(
+    low, high, unit, found, verdict
+):
+    for tag in ("exact", "approx"):
+        claim = between("x-F1-1", tag, "", "a", low, high, unit)
+        assert judge(claim, {"a": found}, []).verdict == verdict
+
+
+def test_the_first_rule_judges_shares_bounds_and_ranges_by_their_distance():
+    bound = between("x-F1-1", "approx", "", "a", 90, None, "%")
+    assert judge(bound, {"a": 70.5}, []).first_verdict == "match"
+    span = between("x-F1-1", "approx", "", "a", 20, 40, "packets")
+    assert [judge(span, {"a": v}, []).first_verdict for v in (20, 40, 50, 60, 61)] == [
+        "match", "match", "match", "near", "differs"
     ]  # fmt: skip
-    bound = between("x-F1-1", "approx", "", "a", None, 100, "%")
-    assert [judge(bound, {"a": v}, []).verdict for v in (-1e9, 100, 126)] == [
-        "match",
-        "match",
-        "near",
-    ]
+    share = number("x-F1-1", "exact", "", "a", 100, "%")
+    assert judge(share, {"a": 85.0}, []).first_verdict == "match"
+    assert judge(order("x-F1-1", "", more("a", 1.0)), {"a": 2.0}, []).first_verdict == "holds"
 
 
 def seeds(*values):

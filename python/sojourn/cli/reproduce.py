@@ -136,19 +136,19 @@ def _show(found: Reproduction, as_json: bool) -> None:
                 screen.print(f"{each.item.id}: not covered: {each.item.missing}", style="dim")
                 continue
             for table in each.item.tables(each.values):
-                _print_table(screen, table)
+                _print_table(screen, table, show.table_rows(each, table))
         _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
-        parts = [f"{good} of {of} {label}" for label, good, of in show.scores(made) if of]
+        parts = [f"{one.good} of {one.of} {one.label}" for one in show.scores([made]) if one.of]
         screen.print("; ".join([*parts, show.counts(made)]))
 
 
-def _print_table(screen: Any, table: Table) -> None:
+def _print_table(screen: Any, table: Table, rows: list[list[str]]) -> None:
     from rich.table import Table as Grid
 
     grid = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
     for i, name in enumerate(table.header):
         grid.add_column(name, justify="left" if i == 0 else "right")
-    for row in table.rows:
+    for row in rows:
         grid.add_row(*row)
     screen.print(grid)
 
@@ -165,6 +165,6 @@ def _print_claims(screen: Any, rows: list[list[str]]) -> None:
     for i, name in enumerate(CLAIM_HEADER):
         grid.add_column(name, justify="right" if i in (3, 4, 5) else "left", no_wrap=i != 2)
     for row in rows:
-        verdict = Text(row[-1], style=_STYLES[row[-1]])
-        grid.add_row(*(Text(cell) for cell in row[:-1]), verdict)
+        verdicts = [Text(word, style=_STYLES[word]) for word in row[-2:]]
+        grid.add_row(*(Text(cell) for cell in row[:-2]), *verdicts)
     screen.print(grid)

@@ -62,8 +62,14 @@ def boxes(
         _draw(axes, panel, colours)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    style.share_axes(grid[: len(panels)])
     style.shared_legend(drawing, grid)
     return drawing
+
+
+def shift_of(place: int, count: int) -> float:
+    """Where the box of a series stands beside the middle of its group, of so many series."""
+    return (place - (count - 1) / 2) * 0.8 / count
 
 
 def _draw(axes: Axes, panel: BoxPanel, colours: Mapping[str, str]) -> None:
@@ -72,7 +78,7 @@ def _draw(axes: Axes, panel: BoxPanel, colours: Mapping[str, str]) -> None:
         axes.set_yscale("log")
     width = 0.8 / max(len(panel.boxes), 1)
     for place, (name, by_group) in enumerate(panel.boxes.items()):
-        shift = (place - (len(panel.boxes) - 1) / 2) * width
+        shift = shift_of(place, len(panel.boxes))
         stats = [
             dict(zip(("whislo", "q1", "med", "q3", "whishi"), by_group[group], strict=True))
             for group in panel.groups

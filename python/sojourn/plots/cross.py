@@ -19,7 +19,10 @@ from sojourn.plots.boxes import Five
 
 @dataclass(frozen=True)
 class CrossPanel:
-    """One pair of axes: per name the quantiles along the horizontal and the vertical axis."""
+    """One pair of axes: per name the quantiles along the horizontal and the vertical axis.
+
+    With `linear_below` the horizontal axis is linear up to that value and logarithmic above.
+    """
 
     title: str
     crosses: Mapping[str, tuple[Five, Five]]
@@ -27,6 +30,7 @@ class CrossPanel:
     y_label: str
     x_lim: tuple[float | None, float | None] | None = None
     y_lim: tuple[float | None, float | None] | None = None
+    linear_below: float | None = None
 
 
 @style.figure
@@ -52,12 +56,16 @@ def cross(
         _draw(axes, panel, colours)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    style.share_axes(grid[: len(panels)])
     style.shared_legend(drawing, grid)
     return drawing
 
 
 def _draw(axes: Axes, panel: CrossPanel, colours: Mapping[str, str]) -> None:
     axes.set_title(panel.title)
+    if panel.linear_below is not None:
+        axes.set_xscale("symlog", linthresh=panel.linear_below)
+        axes.xaxis.set_major_formatter(lambda value, _place: f"{value:g}")
     for name, (x, y) in panel.crosses.items():
         colour = colours[name]
         axes.plot([x[0], x[4]], [y[2], y[2]], color=colour, lw=1.4, label=name)

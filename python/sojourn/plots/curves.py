@@ -89,6 +89,7 @@ def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: flo
         _draw(axes, panel)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    style.share_axes(grid[: len(panels)])
     style.shared_legend(drawing, grid)
     return drawing
 

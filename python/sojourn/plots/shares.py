@@ -41,10 +41,10 @@ def shares(title: str, marks: Sequence[Share]) -> Figure:
         marks: in the order of the legend.
     """
     drawing, (axes,) = style.panels(title, 1, 1, 3.4)
-    for mark in marks:
+    for mark, place in zip(marks, spread([mark.proportion for mark in marks]), strict=True):
         low, middle, high = mark.delay_ms
         axes.errorbar(
-            [middle], [mark.proportion], xerr=[[middle - low], [high - middle]], fmt=mark.marker,
+            [middle], [place], xerr=[[middle - low], [high - middle]], fmt=mark.marker,
             color=mark.colour, capsize=4, ms=6, lw=1.4, label=mark.label,
         )  # fmt: skip
     axes.set_ylim(-0.04, 1.06)
@@ -53,3 +53,31 @@ def shares(title: str, marks: Sequence[Share]) -> Figure:
     axes.set_ylabel("proportion of all drops")
     style.shared_legend(drawing, [axes])
     return drawing
+
+
+def spread(places: Sequence[float], gap: float = 0.03) -> list[float]:
+    """Places at least `gap` apart, in their order: what lies closer is moved around its middle."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    groups: list[list[int]] = []
+    for i in order:
+        groups.append([i])
+        while len(groups) > 1 and _overlap(groups[-2], groups[-1], places, gap):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    moved = list(places)
+    for group in groups:
+        for rank, i in enumerate(group):
+            moved[i] = _low(group, places, gap) + rank * gap
+    return moved
+
+
+def _low(group: Sequence[int], places: Sequence[float], gap: float) -> float:
+    """The lowest place of a group that is spread around its mean."""
+    middle = sum(places[i] for i in group) / len(group)
+    return middle - (len(group) - 1) * gap / 2
+
+
+def _overlap(
+    lower: Sequence[int], upper: Sequence[int], places: Sequence[float], gap: float
+) -> bool:
+    top = _low(lower, places, gap) + (len(lower) - 1) * gap
+    return _low(upper, places, gap) - top < gap

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec
 
@@ -129,6 +129,21 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
     wrapped = textwrap.fill(title, 78)
     drawing.suptitle(wrapped, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
+
+
+def share_axes(axes: Sequence[Axes]) -> None:
+    """Give axes of one figure that show the same quantity, by their labels, the same limits."""
+    for label, limits, put in (
+        (Axes.get_xlabel, Axes.get_xlim, Axes.set_xlim),
+        (Axes.get_ylabel, Axes.get_ylim, Axes.set_ylim),
+    ):
+        groups: dict[str, list[Axes]] = {}
+        for one in axes:
+            groups.setdefault(label(one), []).append(one)
+        for group in groups.values():
+            ends = [limits(one) for one in group]
+            for one in group:
+                put(one, min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:

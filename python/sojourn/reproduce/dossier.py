@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import files
 from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg, without_nan
-from sojourn.reproduce import show, work
+from sojourn.reproduce import published, show, work
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
+from sojourn.reproduce.verdict import GOOD, JudgedClaim
 from sojourn.running.store import simulator
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
     from sojourn.plots import style
 
     names, sections = [], []
-    for each in made.items:
-        drawn = _figures(each, reproduction)
+    once = Once()
+    # Figures first, otherwise in the paper's order.
+    for each, drawn in sorted(_drawn(made, reproduction), key=lambda pair: not pair[1]):
         for name, figure in drawn.items():
             names.append(f"{made.paper.key}/{name}.png")
             files.write(folder / names[-1], style.png(figure))
@@ -51,9 +54,7 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
             name: inline_svg(style.svg(figure), f"{made.paper.key}-{name}")
             for name, figure in drawn.items()
         }
-        sections.append(_section(each, drawings))
-    # Figures first, otherwise in the paper's order.
-    sections.sort(key=lambda section: not section["drawings"])
+        sections.append(_section(made, each, drawings, once))
     page = _template("paper.html.j2").render(
         style=_style(), made=made, sections=sections, show=show, profile=reproduction.profile,
         engine=reproduction.engine, facts=_facts(reproduction),
@@ -63,21 +64,67 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
     return names
 
 
+class Once:
+    """Texts of a page: what stands on it already is referred to."""
+
+    def __init__(self) -> None:
+        self._where: dict[str, str] = {}
+
+    def note(self, item: str, text: str) -> str:
+        """A note without the sentences that an earlier item has."""
+        sentences = re.split(r"(?<=[.;]) (?=[A-Z])", text) if text else []
+        there = [self._where[one] for one in sentences if one in self._where]
+        new = [one for one in sentences if one not in self._where]
+        self._where |= dict.fromkeys(new, item)
+        return " ".join([*new, *(f"See also {one}." for one in dict.fromkeys(there))])
+
+    def reasons(self, found: Sequence[tuple[JudgedClaim, str]]) -> list[tuple[str, str]]:
+        """Reasons with the claims that they explain, one that stands above as a reference."""
+        grouped: dict[str, list[JudgedClaim]] = {}
+        for judged, text in found:
+            grouped.setdefault(text or "No reason is known.", []).append(judged)
+        rows = []
+        for text, claims in grouped.items():
+            names = ", ".join(f"{one.claim.id} ({one.verdict})" for one in claims)
+            above = self._where.setdefault(text, claims[0].claim.id)
+            rows.append((names, text if above == claims[0].claim.id else f"as for {above}."))
+        return rows
+
+
+def _drawn(
+    made: MeasuredPaper, reproduction: Reproduction
+) -> list[tuple[MeasuredItem, Mapping[str, Figure]]]:
+    """Every item with its figures, published values marked in them."""
+    pairs = []
+    for each in made.items:
+        figures = _figures(each, reproduction)
+        for name, figure in figures.items():
+            published.draw(figure, name, made.paper)
+        pairs.append((each, figures))
+    return pairs
+
+
 def _figures(made: MeasuredItem, reproduction: Reproduction) -> Mapping[str, Figure]:
     if made.item.missing:
         return {}
     return made.item.figures(work.pool(made.plan, reproduction.store), made.values)
 
 
-def _section(made: MeasuredItem, drawings: Mapping[str, str]) -> dict[str, Any]:
+def _section(
+    paper: MeasuredPaper, made: MeasuredItem, drawings: Mapping[str, str], once: Once
+) -> dict[str, Any]:
+    bad = [one for one in made.claims if one.verdict not in (*GOOD, "not covered")]
+    tables = [] if made.item.missing else made.item.tables(made.values)
     return {
         "made": made,
         "drawings": drawings,
-        "tables": [] if made.item.missing else made.item.tables(made.values),
+        "has_marks": any(mark.figure in drawings for mark in paper.paper.marks),
+        "tables": [(table, show.table_rows(made, table)) for table in tables],
         "claims": show.claim_rows(made.claims),
         "seeds": show.seeds(made),
+        "note": once.note(made.item.id, made.item.note),
         "parts": made.claims,
-        "differs": [j for j in made.claims if j.claim.differs and j.verdict not in show.GOOD],
+        "differs": once.reasons([(one, paper.reason(one)) for one in bad]),
         "measured": show.value_table(made),
         "scenarios": _scenarios(made),
     }

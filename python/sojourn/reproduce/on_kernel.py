@@ -8,11 +8,12 @@ parameter, and what the kernel has no setting for is left out. What that changes
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from functools import partial
 
 from sojourn.errors import InputError
-from sojourn.reproduce.paper import Case, Item, Paper, Profile, explained, no_cases
+from sojourn.reproduce.claims import explained
+from sojourn.reproduce.paper import Item, Paper, no_cases
 from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Link, Scenario
 
@@ -38,22 +39,16 @@ def on_kernel(paper: Paper) -> Paper:
         about=f"{paper.about} {testbed.note}",
         items=tuple(_item(item, testbed) for item in paper.items),
         claims=explained([replace(claim, differs="") for claim in paper.claims], testbed.differs),
+        paragraphs=testbed.paragraphs,
     )
 
 
 def _item(item: Item, testbed: Testbed) -> Item:
     if item.id not in testbed.items:
         why = item.missing or testbed.missing.get(item.id, _ELSEWHERE)
-        return replace(item, missing=why, cases=no_cases)
+        return replace(item, missing=why, cases=no_cases, variants=())
     note = testbed.notes.get(item.id, item.note)
-    return replace(item, note=note, cases=partial(_cases, item))
-
-
-def _cases(item: Item, profile: Profile) -> dict[str, Case]:
-    return {
-        key: replace(case, scenario=_scenario(case.scenario))
-        for key, case in item.cases(profile).items()
-    }
+    return replace(item, note=note, engine_scenario=_scenario)
 
 
 def _scenario(scenario: Scenario) -> Scenario:
@@ -66,11 +61,51 @@ def _link(link: Link) -> Link:
 
 
 def kernel_queue(text: str) -> str:
-    """A queue in the kernel's dialect: parameters of other variants are left out."""
+    """A queue in the kernel's dialect: parameters of other variants are left out.
+
+    Raises:
+        InputError: the kernel cannot be set to the weight of its average.
+    """
     head, _, rest = text.partition(":")
     kind = head.partition("@")[0]
     if kind not in _OF_KERNEL:
         return text
     name, known = _OF_KERNEL[kind]
-    kept = [pair for pair in rest.split(",") if pair.partition("=")[0] in known]
+    given = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
+    kept = [f"{key}={value}" for key, value in given.items() if key in known]
+    if kind == "ared" and given.get("w_q", "auto") != "auto":
+        kept.append(f"burst={_burst(float(given['w_q']), given['min_th'])}")
     return ":".join([name, ",".join(kept)]) if kept else name
+
+
+# tc-red(8): the mean packet that thresholds are divided by.
+_MEAN_PACKET_BYTES = 1000
+
+
+def _burst(weight: float, min_th: str) -> int:
+    """The burst from which tc computes this weight of RED's average: tc has no parameter for it.
+
+    Source: iproute2 tc_red.c, tc_red_eval_ewma: the first exponent for which a burst leaves the
+    average below `min_th`. It grows with the burst, so the least burst is taken.
+    """
+    wanted = -math.log2(weight)
+    thinnest = float(min_th.removesuffix("B")) / _MEAN_PACKET_BYTES
+    for burst in range(1, 100_000):
+        found = _weight_log(burst, thinnest)
+        if found == wanted:
+            return burst
+        if found > wanted:
+            break
+    raise InputError(
+        f"ared: min_th={min_th}: tc finds no burst for w_q={weight:g}; use a power of two, or "
+        "w_q=auto for the weight that tc takes by itself"
+    )
+
+
+def _weight_log(burst: int, min_packets: float) -> int:
+    """The exponent that tc takes, 0 for none."""
+    allowed = burst + 1 - min_packets
+    if allowed < 1:
+        return 0
+    fits = (log for log in range(1, 32) if allowed <= (1 - (1 - 2.0**-log) ** burst) * 2**log)
+    return next(fits, 32)

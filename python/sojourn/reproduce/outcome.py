@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
-from sojourn.reproduce import work
+from sojourn.reproduce import reasons, work
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
-from sojourn.reproduce.verdict import JudgedClaim, judge, not_covered
+from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
 
@@ -35,6 +36,7 @@ class MeasuredItem:
         values: measured values by key, all seeds pooled.
         by_seed: the same seed by seed.
         claims: judged.
+        variants: the same claims judged by the values of a variant, by its key.
     """
 
     item: Item
@@ -42,6 +44,7 @@ class MeasuredItem:
     values: Values
     by_seed: Sequence[Values]
     claims: Sequence[JudgedClaim]
+    variants: Mapping[str, Sequence[JudgedClaim]] = field(default_factory=dict)
 
     def spread(self, key: str) -> Estimate:
         """Mean and 95 % interval of a value over the seeds."""
@@ -55,9 +58,52 @@ class MeasuredPaper:
     paper: Paper
     items: Sequence[MeasuredItem]
 
+    def judged(self) -> list[JudgedClaim]:
+        """All claims, in the order of the items."""
+        return [judged for made in self.items for judged in made.claims]
+
+    def variants(self) -> dict[str, str]:
+        """The variants of its items: what each changes, by its key."""
+        return {each.key: each.what for made in self.items for each in made.item.variants}
+
+    def as_variant(self, key: str) -> MeasuredPaper:
+        """The paper with claims judged by a variant, where items have it."""
+        items = [replace(made, claims=made.variants.get(key, made.claims)) for made in self.items]
+        return replace(self, items=items)
+
     def counts(self) -> Counter[str]:
         """How many claims have which verdict."""
-        return Counter(judged.verdict for made in self.items for judged in made.claims)
+        return Counter(judged.verdict for judged in self.judged())
+
+    def reason(self, judged: JudgedClaim) -> str:
+        """Why a claim does not hold, with the numbers measured; empty if none is given."""
+        return reasons.fill(judged.claim.differs, partial(self._look, judged))
+
+    def paragraphs(self) -> dict[str, str]:
+        """By title, what the reasons of claims that do not hold refer to."""
+        shown = [one.claim.differs for one in self.judged() if one.verdict not in GOOD]
+        titles = dict.fromkeys(title for text in shown for title in reasons.paragraphs(text))
+        return {
+            title: reasons.fill(self.paper.paragraphs[title], partial(self._look, None))
+            for title in titles
+        }
+
+    def _look(self, judged: JudgedClaim | None, name: str) -> float:
+        """A value that a reason names, or half of its interval; NaN if it was not measured."""
+        wants_interval = name.startswith(reasons.INTERVAL)
+        item, slash, key = name.removeprefix(reasons.INTERVAL).rpartition("/")
+        if key == reasons.WORST:
+            part = judged.worst() if judged else None
+            return (
+                math.nan if part is None else (part.value, part.spread.half_width)[wants_interval]
+            )
+        made = self._item(item if slash or judged is None else judged.claim.where)
+        if made is None:
+            return math.nan
+        return made.spread(key).half_width if wants_interval else made.values.get(key, math.nan)
+
+    def _item(self, name: str) -> MeasuredItem | None:
+        return next((made for made in self.items if made.item.id == name), None)
 
 
 @dataclass(frozen=True)
@@ -129,10 +175,23 @@ def measure(paper: Paper, plan: work.Plan, store: Store) -> MeasuredItem:
     if item.missing:
         return MeasuredItem(item, plan, {}, [], [not_covered(claim) for claim in claims])
     pools = work.pool(plan, store)
-    values = item.measure(pools)
-    by_seed = [item.measure(_seed(pools, i)) for i in range(plan.seeds)]
+    values = item.measure_all(pools)
+    by_seed = [item.measure_all(_seed(pools, i)) for i in range(plan.seeds)]
     judged = [judge(claim, values, by_seed) for claim in claims]
-    return MeasuredItem(item, plan, values, by_seed, judged)
+    variants = {
+        each.key: [
+            judge(claim, _of(each.key, values), [_of(each.key, one) for one in by_seed])
+            for claim in claims
+        ]
+        for each in item.variants
+    }
+    return MeasuredItem(item, plan, values, by_seed, judged, variants)
+
+
+def _of(variant: str, values: Values) -> Values:
+    """The values of a variant under the keys of the item."""
+    start = f"{variant}."
+    return {key.removeprefix(start): v for key, v in values.items() if key.startswith(start)}
 
 
 def _seed(pools: dict[str, Pool], index: int) -> dict[str, Pool]:
@@ -166,8 +225,9 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "run_means": means,
         "half_widths": halves,
         "claims": [
-            _claim(made.paper, j) for made, each in _items(reproduction) for j in each.claims
+            _claim(made, judged) for made in reproduction.papers for judged in made.judged()
         ],
+        "paragraphs": {made.paper.key: made.paragraphs() for made in reproduction.papers},
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],
     }
@@ -177,16 +237,23 @@ def _items(reproduction: Reproduction) -> list[tuple[MeasuredPaper, MeasuredItem
     return [(made, each) for made in reproduction.papers for each in made.items]
 
 
-def _claim(paper: Paper, judged: JudgedClaim) -> dict[str, Any]:
+def _claim(made: MeasuredPaper, judged: JudgedClaim) -> dict[str, Any]:
     claim = judged.claim
     return {
         "id": claim.id,
-        "paper": paper.key,
+        "paper": made.paper.key,
         "item": claim.where,
         "tag": claim.tag,
         "what": claim.what,
         "verdict": judged.verdict,
-        "differs": claim.differs,
+        "first_verdict": judged.first_verdict,
+        "variants": {
+            key: other.verdict
+            for key in made.variants()
+            for other in made.as_variant(key).judged()
+            if other.claim is claim
+        },
+        "differs": made.reason(judged),
         "parts": [
             {
                 "label": part.part.label,
@@ -194,6 +261,10 @@ def _claim(paper: Paper, judged: JudgedClaim) -> dict[str, Any]:
                 "unit": part.part.unit,
                 "measured": part.value,
                 "half_width": part.spread.half_width,
+                "sides": [
+                    {"name": side.name, "value": value, "unit": side.unit}
+                    for side, value in zip(part.part.sides, part.sides, strict=False)
+                ],
                 "seeds": part.spread.n,
                 "verdict": part.verdict,
             }

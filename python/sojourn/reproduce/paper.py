@@ -6,9 +6,9 @@ and showing it are in the other modules of this package.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from sojourn.scenario import Scenario
@@ -29,12 +29,6 @@ Measure = Callable[[Values], float]
 # The replicas of each case of an item, by the case's key.
 Pools = Mapping[str, "Pool"]
 
-# What "similar", "about equal" and "do not differ noticeably" mean where a paper gives no number:
-# the tolerance of [approx] numbers, or 1 ms or 1 percentage point if that is more.
-SIMILAR = 0.25
-# What "no loss" and "not worse" allow.
-NOTICEABLE = 0.05
-
 
 @dataclass(frozen=True)
 class Case:
@@ -50,12 +44,31 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A measured value in a table; the published one, if there is any, stands beside it.
+
+    Attributes:
+        key: of the item's values.
+        form: how both are written, a format of Python.
+    """
+
+    key: str
+    form: str = ".2f"
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table in the paper's layout: texts, the first column names the rows."""
+    """A table in the paper's layout: texts and values, the first column names the rows."""
 
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Cell]]
+
+
+def listed(title: str, values: Values) -> list[Table]:
+    """A table of all values of an item, such as a topology."""
+    rows = [(key, Cell(key, "g")) for key in values]
+    return [Table(title, ("configured", "measured / published"), rows)]
 
 
 @dataclass(frozen=True)
@@ -70,8 +83,15 @@ class Published:
     low: float | None
     high: float | None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, not a range or a bound."""
+        return self.low == self.high
+
     def error(self, value: float) -> float:
-        """How far a value lies outside, in the unit of both; 0 within."""
+        """How far a value lies outside, in the unit of both; 0 within, NaN of NaN."""
+        if math.isnan(value):
+            return math.nan
         below = self.low - value if self.low is not None else 0.0
         above = value - self.high if self.high is not None else 0.0
         return max(below, above, 0.0)
@@ -93,6 +113,15 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Side:
+    """One side of a relation: what it is, and its value in a unit."""
+
+    name: str
+    measure: Measure
+    unit: str
+
+
+@dataclass(frozen=True)
 class Part:
     """One number or relation of a claim.
 
@@ -101,13 +130,17 @@ class Part:
         measure: from an item's values to a number; of an order it is a margin: positive where the
             relation holds.
         published: what the paper prints; None for an order.
-        unit: of both.
+        unit: of both; ``%`` is a share of a whole, ``% less`` and ``% more`` are changes.
+        key: of the item's values, where a number is one of them.
+        sides: of a relation, in its order.
     """
 
     label: str
     measure: Measure
     published: Published | None = None
     unit: str = ""
+    key: str = ""
+    sides: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +152,7 @@ class Claim:
         tag: ``exact``, ``approx`` (numbers) or ``order`` (a relation).
         what: the statement, paraphrased.
         parts: all of them have to hold.
-        differs: why it does not hold here, with the experiment that shows it; empty if it does.
+        differs: why it does not hold here, a template of `sojourn.reproduce.reasons`; may be empty.
     """
 
     id: str
@@ -162,6 +195,26 @@ def no_tables(_values: Values) -> list[Table]:
     return []
 
 
+def as_written(scenario: Scenario) -> Scenario:
+    """The scenario of a case, unchanged."""
+    return scenario
+
+
+@dataclass(frozen=True)
+class ItemVariant:
+    """All cases of an item under another reading of the paper, measured beside it.
+
+    Attributes:
+        key: first part of the keys of its cases and values, such as ``tc_weight``.
+        what: what is different, as a phrase.
+        change: from the scenario of a case to that of the variant.
+    """
+
+    key: str
+    what: str
+    change: Callable[[Scenario], Scenario]
+
+
 @dataclass(frozen=True)
 class Item:
     """A numbered figure or table, or a set of results without a number.
@@ -178,6 +231,8 @@ class Item:
         tables: from values to tables.
         note: for readers: our choices, what differs and why.
         missing: why it is not covered; empty if it is.
+        variants: other readings, measured beside it; claims judge the first.
+        engine_scenario: from a case's scenario to what the engine is given.
     """
 
     id: str
@@ -191,6 +246,62 @@ class Item:
     tables: Callable[[Values], Sequence[Table]] = no_tables
     note: str = ""
     missing: str = ""
+    variants: tuple[ItemVariant, ...] = ()
+    engine_scenario: Callable[[Scenario], Scenario] = as_written
+
+    def all_cases(self, profile: Profile) -> dict[str, Case]:
+        """The cases, and those of its variants, as the engine runs them."""
+        own = self.cases(profile)
+        changed = {
+            f"{variant.key}.{key}": replace(case, scenario=variant.change(case.scenario))
+            for variant in self.variants
+            for key, case in own.items()
+        }
+        return {
+            key: replace(case, scenario=self.engine_scenario(case.scenario))
+            for key, case in (own | changed).items()
+        }
+
+    def measure_all(self, pools: Pools) -> dict[str, float]:
+        """The values, and those of its variants with the variant's key before theirs."""
+        of_variants = [_starting(f"{variant.key}.", pools) for variant in self.variants]
+        changed = {key for found in of_variants for key in found}
+        values = self.measure({key: pool for key, pool in pools.items() if key not in changed})
+        for variant, found in zip(self.variants, of_variants, strict=True):
+            own = self.measure({key.split(".", 1)[1]: pool for key, pool in found.items()})
+            values |= {f"{variant.key}.{key}": value for key, value in own.items()}
+        return values
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where the published number of a claim belongs in a figure.
+
+    Attributes:
+        figure: its name, such as ``F10``.
+        panel: number of the pair of axes, from 0.
+        claim: the end of the claim's name, such as ``F10-2``.
+        part: number of its part.
+        x: place along the horizontal axis; None where the published value is that place.
+        y: the same for the vertical axis.
+        level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
+        scale: from the unit of the claim to that of the axis.
+        offset: added to it.
+    """
+
+    figure: str
+    panel: int
+    claim: str
+    part: int = 0
+    x: float | None = None
+    y: float | None = None
+    level: Literal["", "x", "y"] = ""
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+def _starting(prefix: str, pools: Pools) -> dict[str, Pool]:
+    return {key: pool for key, pool in pools.items() if key.startswith(prefix)}
 
 
 @dataclass(frozen=True)
@@ -205,6 +316,8 @@ class Paper:
         items: in the paper's order.
         claims: in the order of the items.
         testbed: what of it was measured on a Linux testbed, if anything.
+        paragraphs: by title, what several reasons refer to (`sojourn.reproduce.reasons`).
+        marks: where published values belong in the figures.
     """
 
     key: str
@@ -214,144 +327,9 @@ class Paper:
     items: tuple[Item, ...]
     claims: tuple[Claim, ...] = field(default=())
     testbed: Testbed | None = None
+    paragraphs: Mapping[str, str] = field(default_factory=dict)
+    marks: Sequence[Mark] = ()
 
     def claims_of(self, item: str) -> list[Claim]:
         """The claims about one item."""
         return [claim for claim in self.claims if claim.where == item]
-
-
-Quantity = str | float | Measure
-
-
-def value(quantity: Quantity) -> Measure:
-    """A measure from a key of the item's values, a number, or a measure."""
-    if callable(quantity):
-        return quantity
-    if isinstance(quantity, str):
-        return lambda values: values[quantity]
-    return lambda _values: quantity
-
-
-def number(
-    name: str, tag: Tag, what: str, quantity: Quantity, published: float, unit: str
-) -> Claim:  # fmt: skip
-    """A claim of one number."""
-    part = Part(what, value(quantity), Published(published, published), unit)
-    return Claim(name, tag, what, (part,))
-
-
-def between(
-    name: str, tag: Tag, what: str, quantity: Quantity, low: float | None, high: float | None,
-    unit: str,
-) -> Claim:  # fmt: skip
-    """A claim of a range, or of a bound where one end is None."""
-    part = Part(what, value(quantity), Published(low, high), unit)
-    return Claim(name, tag, what, (part,))
-
-
-def several(name: str, tag: Tag, what: str, *parts: Part) -> Claim:
-    """A claim of several numbers."""
-    return Claim(name, tag, what, parts)
-
-
-def order(name: str, what: str, *parts: Part) -> Claim:
-    """A claim of relations, all of which have to hold."""
-    return Claim(name, "order", what, parts)
-
-
-def is_number(label: str, quantity: Quantity, published: float, unit: str) -> Part:
-    """A part of `several`: one number."""
-    return Part(label, value(quantity), Published(published, published), unit)
-
-
-def is_within(
-    label: str, quantity: Quantity, low: float | None, high: float | None, unit: str
-) -> Part:
-    """A part of `several`: a range or a bound."""
-    return Part(label, value(quantity), Published(low, high), unit)
-
-
-def ratio(a: Quantity, b: Quantity) -> Measure:
-    """``a / b``."""
-    first, second = value(a), value(b)
-    return lambda values: first(values) / second(values)
-
-
-def difference(a: Quantity, b: Quantity) -> Measure:
-    """``a - b``."""
-    first, second = value(a), value(b)
-    return lambda values: first(values) - second(values)
-
-
-def _named(quantity: Quantity) -> str:
-    if callable(quantity):
-        return "..."
-    return quantity if isinstance(quantity, str) else f"{quantity:g}"
-
-
-def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part:
-    """``a > factor * b``."""
-    first, second = value(a), value(b)
-    times = "" if factor == 1.0 else f"{factor:g} x "
-    return Part(
-        label or f"{_named(a)} > {times}{_named(b)}",
-        lambda values: first(values) - factor * second(values),
-    )
-
-
-def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a >= b`` but for a part of `b` that does not count."""
-    return more(a, b, 1.0 - within, label or f"{_named(a)} not noticeably below {_named(b)}")
-
-
-def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a <= b`` but for a part of `b` that does not count."""
-    first, second = value(a), value(b)
-    return Part(
-        label or f"{_named(a)} not noticeably above {_named(b)}",
-        lambda values: (1.0 + within) * second(values) - first(values),
-    )
-
-
-def alike(
-    a: Quantity, b: Quantity, within: float = SIMILAR, floor: float = 1.0, label: str = ""
-) -> Part:
-    """``a`` and ``b`` differ by less than a part of `b`, or than `floor` in their unit."""
-    first, second = value(a), value(b)
-
-    def margin(values: Values) -> float:
-        allowed = max(within * abs(second(values)), floor)
-        return allowed - abs(first(values) - second(values))
-
-    return Part(label or f"{_named(a)} ≈ {_named(b)}", margin)
-
-
-def growing(*quantities: Quantity) -> tuple[Part, ...]:
-    """Each is more than the one before."""
-    return tuple(more(b, a) for a, b in pairwise(quantities))
-
-
-def each(keys: Sequence[str], make: Callable[[str], Part]) -> tuple[Part, ...]:
-    """The same part for every key."""
-    return tuple(make(key) for key in keys)
-
-
-def not_measured(name: str, tag: Tag, what: str) -> Claim:
-    """A claim about an item that is not covered."""
-    return Claim(name, tag, what, ())
-
-
-def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Claim, ...]:
-    """The claims, those that do not hold with the reason.
-
-    Args:
-        claims: of a paper.
-        differs: reasons by the end of the claim's name, such as ``F2-6``.
-
-    Raises:
-        KeyError: a reason belongs to no claim.
-    """
-    by_end = {"-".join(claim.id.split("-")[-2:]): claim for claim in claims}
-    if strangers := set(differs) - set(by_end):
-        raise KeyError(f"reasons for claims that are not there: {', '.join(sorted(strangers))}")
-    return tuple(replace(claim, differs=differs.get(end, "")) for end, claim in by_end.items())

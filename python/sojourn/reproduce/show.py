@@ -4,77 +4,164 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sojourn.describing.formatting import decimals_for, show
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper
-from sojourn.reproduce.paper import Table
-from sojourn.reproduce.verdict import JudgedClaim, JudgedPart
+from sojourn.reproduce.paper import Cell, Table
+from sojourn.reproduce.verdict import GOOD, JudgedClaim, JudgedPart
 
-GOOD = ("match", "holds")
 _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not covered")
 
 
 def measured(part: JudgedPart) -> str:
-    """A value with half of its 95 % interval over the seeds and its unit."""
+    """A value with half of its 95 % interval over the seeds; of an order both sides and a margin.
+
+    ``12.3 ± 0.5 ms``; ``PIE 148 ms, PI2 110 ms; margin +38 ± 4 ms``.
+    """
     if math.isnan(part.value):
         return "–"
-    half = part.spread.half_width
+    half, unit = part.spread.half_width, part.part.unit
     decimals = decimals_for(half, part.value)
     text = show(part.value, decimals, sign=part.part.published is None)
     if half > 0:
         text += f" ± {show(half, decimals)}"
-    return f"{text} {part.part.unit}".rstrip()
+    text = f"{text} {unit}".rstrip()
+    return text if part.part.published else f"{sides(part)}margin {text}"
+
+
+def sides(part: JudgedPart) -> str:
+    """Both sides of an order with their unit; empty if they are unknown."""
+    named = [
+        f"{side.name} {show(value, decimals_for(math.nan, value))} {side.unit}".rstrip()
+        for side, value in zip(part.part.sides, part.sides, strict=False)
+        if math.isfinite(value)
+    ]
+    return f"{', '.join(named)}; " if named else ""
 
 
 def published(part: JudgedPart) -> str:
-    """The published value; for an order, that the margin is above zero."""
+    """The published value; for an order, the relation."""
     if part.part.published is None:
-        return "margin > 0"
+        return part.part.label
     return f"{part.part.published} {part.part.unit}".rstrip()
 
 
-def worst(judged: JudgedClaim) -> JudgedPart | None:
-    """The part that decided the verdict; the first of several."""
-    return next((part for part in judged.parts if part.verdict == judged.verdict), None)
-
-
 def claim_rows(judged: Iterable[JudgedClaim]) -> list[list[str]]:
-    """One row per claim: id, tag, statement, published, measured, seeds, verdict."""
+    """One row per claim: id, tag, statement, published, measured, seeds, both verdicts."""
     rows = []
     for each in judged:
-        part = worst(each)
-        more = f" ({len(each.parts)} parts, the worst shown)" if len(each.parts) > 1 else ""
+        part = each.worst()
+        more = ""
+        if part and len(each.parts) > 1:
+            more = f" ({len(each.parts)} parts; the worst: {part.part.label})"
         rows.append([
             each.claim.id, each.claim.tag, each.claim.what + more,
             published(part) if part else "–", measured(part) if part else "–",
-            str(part.spread.n or "–") if part else "–", each.verdict,
+            str(part.spread.n or "–") if part else "–", each.first_verdict, each.verdict,
         ])  # fmt: skip
     return rows
 
 
-CLAIM_HEADER = ("claim", "tag", "statement", "published", "measured", "seeds", "verdict")
+def table_rows(made: MeasuredItem, table: Table) -> list[list[str]]:
+    """The rows of a table as texts, values as ``measured / published``."""
+    known = published_values(made)
+
+    def text(cell: str | Cell) -> str:
+        if isinstance(cell, str):
+            return cell
+        value = format(made.values.get(cell.key, math.nan), cell.form)
+        return f"{value} / {known.get(cell.key, '–')}"
+
+    return [[text(cell) for cell in row] for row in table.rows]
+
+
+def published_values(made: MeasuredItem) -> dict[str, str]:
+    """What the paper prints, by the key of the value that is measured against it."""
+    parts = [part for claim in made.claims for part in claim.claim.parts]
+    return {part.key: str(part.published) for part in parts if part.published and part.key}
+
+
+CLAIM_HEADER = (
+    "claim",
+    "tag",
+    "statement",
+    "published",
+    "measured",
+    "seeds",
+    "first rule",
+    "verdict",
+)
 
 
 def counts(made: MeasuredPaper) -> str:
-    """How many claims have which verdict, as text."""
+    """How many claims have which verdict, as text; that there are none, where so."""
     found = made.counts()
-    return ", ".join(f"{found[verdict]} {verdict}" for verdict in _ORDER if found[verdict])
+    named = [f"{found[verdict]} {verdict}" for verdict in _ORDER if found[verdict]]
+    return ", ".join(named) or "no claims about the items chosen"
 
 
-def scores(made: MeasuredPaper) -> list[tuple[str, int, int]]:
-    """Numbers that match or are near, and orders that hold: label, how many, of how many."""
-    judged = [each for item in made.items for each in item.claims if each.verdict != "not covered"]
-    numbers = [each for each in judged if each.claim.tag != "order"]
-    orders = [each for each in judged if each.claim.tag == "order"]
+@dataclass(frozen=True)
+class Score:
+    """How many claims of a group are as the paper has them.
+
+    Attributes:
+        label: the group and what counts.
+        good: by the rule.
+        first: by the first rule.
+        of: how many there are that are covered.
+    """
+
+    label: str
+    good: int
+    first: int
+    of: int
+
+
+def scores(made: Iterable[MeasuredPaper]) -> list[Score]:
+    """Claims that hold, and apart numbers that match or are near, and orders that hold."""
+    covered = [one for paper in made for one in paper.judged() if one.verdict != "not covered"]
+    numbers = [one for one in covered if one.claim.tag != "order"]
+    orders = [one for one in covered if one.claim.tag == "order"]
     return [
-        ("numbers match or are near", _good(numbers, ("match", "near")), len(numbers)),
-        ("orders hold", _good(orders, ("holds",)), len(orders)),
-        ("orders hold or are weak", _good(orders, ("holds", "weak")), len(orders)),
+        _score("claims hold or match", covered, GOOD),
+        _score("numbers match or are near", numbers, ("match", "near")),
+        _score("orders hold", orders, ("holds",)),
+        _score("orders hold or are weak", orders, ("holds", "weak")),
     ]
 
 
-def _good(judged: Sequence[JudgedClaim], verdicts: tuple[str, ...]) -> int:
-    return sum(each.verdict in verdicts for each in judged)
+def _score(label: str, judged: Sequence[JudgedClaim], good: tuple[str, ...]) -> Score:
+    return Score(
+        label,
+        sum(one.verdict in good for one in judged),
+        sum(one.first_verdict in good for one in judged),
+        len(judged),
+    )
+
+
+def score_text(score: Score) -> str:
+    """``41 of 102``, and in brackets the number by the first rule where it differs."""
+    if not score.of:
+        return "–"
+    by_first = f" ({score.first})" if score.first != score.good else ""
+    return f"{score.good} of {score.of}{by_first}"
+
+
+def against(judged: JudgedClaim) -> str:
+    """What the worst part has against what is published."""
+    part = judged.worst()
+    if part is None:
+        return "–"
+    if part.part.published is None:
+        return f"{part.part.label}: {measured(part)}"
+    return f"{measured(part)} / {published(part)}"
+
+
+def failed(made: MeasuredPaper) -> list[JudgedClaim]:
+    """Claims that are covered and do neither hold nor match, the worst first."""
+    bad = [one for one in made.judged() if one.verdict not in (*GOOD, "not covered")]
+    return sorted(bad, key=lambda one: one.verdict in ("weak", "near"))
 
 
 def seeds(made: MeasuredItem) -> str:
@@ -89,6 +176,7 @@ def seeds(made: MeasuredItem) -> str:
 def value_table(made: MeasuredItem) -> Table:
     """Every measured value of an item with mean over the seeds and half of its interval."""
     rows = []
+    known = published_values(made)
     for key, value in made.values.items():
         spread = made.spread(key)
         decimals = decimals_for(math.nan, value) if math.isfinite(value) else 0
@@ -99,5 +187,6 @@ def value_table(made: MeasuredItem) -> Table:
             if several
             else ["", ""]
         )
-        rows.append(row)
-    return Table("Every measured value", ("key", "pooled", "mean over seeds", "± 95 %"), rows)
+        rows.append([*row, known.get(key, "–")])
+    header = ("key", "pooled", "mean over seeds", "± 95 %", "published")
+    return Table("Every measured value", header, rows)

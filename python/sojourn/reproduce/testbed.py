@@ -16,6 +16,7 @@ class Testbed:
         notes: by item, the note for readers instead of the simulator's.
         missing: by item, why it does not run; the others were not measured on a testbed.
         differs: by claim, such as ``F2-6``, why it does not hold on the kernel.
+        paragraphs: what several of these reasons refer to.
     """
 
     items: Sequence[str]
@@ -23,3 +24,4 @@ class Testbed:
     notes: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     differs: Mapping[str, str] = field(default_factory=dict)
+    paragraphs: Mapping[str, str] = field(default_factory=dict)

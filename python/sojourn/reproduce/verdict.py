@@ -1,14 +1,25 @@
-"""The rule by which claims are judged. It was fixed before any result was looked at.
+"""The rule by which claims are judged, fixed before the results it judges were looked at.
 
 Numbers (`exact`, `approx`): *match* within 15 % of the published value (exact) or 25 % (approx), or
 within 1 ms or 0.05 Mbit/s if that is more; *near* within twice that; otherwise *differs*. The value
 is that of all seeds pooled.
+
+Shares of a whole (unit ``%``), also numbers, are judged in percentage points: *match* within 3
+points (exact) or 5 (approx), towards 0 and 100 % within half of the distance to that end, but at
+least 1 point; *near* within twice that. Changes (``% less``, ``% more``) are numbers like others.
+
+Bounds ("more than 90 %") and ranges, whose ends are bounds: *match* only where they are met; *near*
+if they are missed by at most 5 % of the bound, or by 1 ms, 0.05 Mbit/s or, of shares, 1 point.
 
 Orders: *holds* if the margin is positive in the mean over the seeds and its 95 % interval does not
 reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so
 no interval; otherwise *fails*. What is computed without chance holds or fails.
 
 A claim of several parts is as good as its worst part.
+
+Until November 2026 shares, bounds and ranges were judged like other numbers, by their distance from
+the published value or from the nearer end. That first rule is kept, so that the scores by both can
+be shown side by side.
 """
 
 from __future__ import annotations
@@ -19,7 +30,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.comparing.statistics import Estimate, estimate
-from sojourn.reproduce.paper import Claim, Part, Tag, Values
+from sojourn.reproduce.claims import NOTICEABLE, SHARE
+from sojourn.reproduce.paper import Claim, Measure, Part, Tag, Values
 
 ClaimVerdict = Literal[
     "match", "near", "differs", "holds", "weak", "fails", "no value", "not covered"
@@ -28,6 +40,11 @@ ClaimVerdict = Literal[
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
 # Differences that never matter, whatever the published value.
 FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
+# Of shares, in percentage points.
+SHARE_TOLERANCE = {"exact": 3.0, "approx": 5.0}
+SHARE_FLOOR = 1.0
+# What a paper's claim should be; for numbers, near is close.
+GOOD: tuple[ClaimVerdict, ...] = ("match", "holds")
 _RANK: tuple[ClaimVerdict, ...] = (
     "holds", "match", "weak", "near", "fails", "differs", "no value", "not covered"
 )  # fmt: skip
@@ -42,21 +59,35 @@ class JudgedPart:
         value: of all seeds pooled; of an order the mean margin over the seeds.
         spread: mean and 95 % interval over the seeds.
         verdict: by the rule of this module.
+        sides: of an order, the values of both sides, means over the seeds.
     """
 
     part: Part
     value: float
     spread: Estimate
     verdict: ClaimVerdict
+    sides: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, measured: the verdict is that of its worst part."""
+    """A claim, measured: the verdict is that of its worst part.
+
+    Attributes:
+        claim: what was claimed.
+        parts: each with its value.
+        verdict: by the rule of this module.
+        first_verdict: by the first rule, for comparison.
+    """
 
     claim: Claim
     parts: tuple[JudgedPart, ...]
     verdict: ClaimVerdict
+    first_verdict: ClaimVerdict
+
+    def worst(self) -> JudgedPart | None:
+        """The part that decided the verdict; the first of several."""
+        return next((part for part in self.parts if part.verdict == self.verdict), None)
 
 
 def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClaim:
@@ -68,28 +99,46 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClai
         by_seed: the item's values seed by seed; none where nothing is left to chance.
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
-    verdicts: list[ClaimVerdict] = [part.verdict for part in parts] or ["no value"]
-    return JudgedClaim(claim, parts, max(verdicts, key=_RANK.index))
+    first = [_by_first_rule(claim.tag, part) for part in parts]
+    return JudgedClaim(claim, parts, _worst([part.verdict for part in parts]), _worst(first))
 
 
 def not_covered(claim: Claim) -> JudgedClaim:
     """A claim about an item that is not covered."""
-    return JudgedClaim(claim, (), "not covered")
+    return JudgedClaim(claim, (), "not covered", "not covered")
+
+
+def _worst(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
+    return max(verdicts, key=_RANK.index, default="no value")
 
 
 def _judge_part(tag: Tag, part: Part, pooled: Values, by_seed: Sequence[Values]) -> JudgedPart:
-    spread = estimate([_measure(part, values) for values in by_seed])
+    spread = estimate([_measured(part.measure, values) for values in by_seed])
     if part.published is None:
-        margin = spread.mean if by_seed else _measure(part, pooled)
-        return JudgedPart(part, margin, spread, _of_order(margin, spread, bool(by_seed)))
-    found = _measure(part, pooled)
+        margin = spread.mean if by_seed else _measured(part.measure, pooled)
+        seen = by_seed or [pooled]
+        sides = tuple(
+            estimate([_measured(side.measure, one) for one in seen]).mean for side in part.sides
+        )
+        return JudgedPart(part, margin, spread, _of_order(margin, spread, bool(by_seed)), sides)
+    found = _measured(part.measure, pooled)
     return JudgedPart(part, found, spread, _of_number(tag, part, found))
 
 
-def _measure(part: Part, values: Values) -> float:
-    """The part's value; NaN where a value it needs could not be measured."""
+def _by_first_rule(tag: Tag, judged: JudgedPart) -> ClaimVerdict:
+    published = judged.part.published
+    if published is None:
+        return judged.verdict
+    matches = max(
+        TOLERANCE[tag] * abs(published.nearest(judged.value)), FLOORS.get(judged.part.unit, 0.0)
+    )
+    return _of_error(published.error(judged.value), matches, 2 * matches)
+
+
+def _measured(measure: Measure, values: Values) -> float:
+    """A value; NaN where one it needs could not be measured."""
     try:
-        return float(part.measure(values))
+        return float(measure(values))
     except (KeyError, ZeroDivisionError):
         return math.nan
 
@@ -104,12 +153,33 @@ def _of_order(margin: float, spread: Estimate, by_chance: bool) -> ClaimVerdict:
 
 def _of_number(tag: Tag, part: Part, found: float) -> ClaimVerdict:
     assert part.published is not None, "numbers are published"
-    if math.isnan(found):
+    if part.published.is_number:
+        matches = _tolerance(tag, part.unit, part.published.nearest(found))
+        return _of_error(part.published.error(found), matches, 2 * matches)
+    return _of_error(part.published.error(found), 0.0, _missed(part, found))
+
+
+def _tolerance(tag: Tag, unit: str, published: float) -> float:
+    """How far a number may be from the published one."""
+    if unit == SHARE:
+        to_end = min(published, 100.0 - published)
+        return max(min(SHARE_TOLERANCE[tag], to_end / 2), SHARE_FLOOR)
+    return max(TOLERANCE[tag] * abs(published), FLOORS.get(unit, 0.0))
+
+
+def _missed(part: Part, found: float) -> float:
+    """By how much a bound may be missed to be near."""
+    assert part.published is not None, "bounds are published"
+    if part.unit == SHARE:
+        return SHARE_FLOOR
+    return max(NOTICEABLE * abs(part.published.nearest(found)), FLOORS.get(part.unit, 0.0))
+
+
+def _of_error(error: float, matches: float, is_near: float) -> ClaimVerdict:
+    if math.isnan(error):
         return "no value"
-    allowed = TOLERANCE[tag] * abs(part.published.nearest(found))
-    allowed = max(allowed, FLOORS.get(part.unit, 0.0))
     # A rounding of binary fractions is no error.
-    error = part.published.error(found) * (1.0 - 1e-12)
-    if error <= allowed:
+    error *= 1.0 - 1e-12
+    if error <= matches:
         return "match"
-    return "near" if error <= 2 * allowed else "differs"
+    return "near" if error <= is_near else "differs"

@@ -99,7 +99,7 @@ def plan(
     depends_on = engine.digest()
     count = seeds or getattr(item.seeds, profile)
     cases = {}
-    for key, case in item.cases(profile).items():
+    for key, case in item.all_cases(profile).items():
         first = _loaded(case)
         cases[key] = [
             CaseRun(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)

@@ -2,9 +2,9 @@
 //! interval while the queue delay exceeds a second, higher bound.
 //!
 //! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE
-//! underneath is that of a dialect of [`super::pie`]: by default the authors' ns-2 code, which we
-//! take the study to have used. The parameters of the study apply to every dialect, so that only
-//! the PIE differs.
+//! underneath is that of a dialect of [`super::pie`]: by default its authors' ns-2 code. The burst
+//! allowance that the study describes is that of `paper2013` (fact papers-8). The parameters of the
+//! study apply to every dialect, so that only the PIE differs.
 //!
 //! Where the paper is silent, our choices are (fact aqm-100): alpha and beta are PIE's; a flag that
 //! is set stays set until it is used (`deterministic_clear` changes that); neither kind of drop

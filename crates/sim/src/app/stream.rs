@@ -35,6 +35,9 @@ pub struct Stream {
     receiver: Receiver,
     /// The transfer under way: when it was requested, and its size.
     transfer: Option<FinishedTransfer>,
+    /// The transfer that the flow's stop cut off: when it was requested, and for how long it was
+    /// under way.
+    cut_off: Option<(Time, Span)>,
     /// Payload sent and retransmitted by former connections.
     past_bytes: (u64, u64),
     past_times: BusyTimes,
@@ -61,6 +64,7 @@ impl Stream {
             sender: None,
             receiver,
             transfer: None,
+            cut_off: None,
             past_bytes: (0, 0),
             past_times: BusyTimes::default(),
             observer: setup_observes.then(Box::default),
@@ -108,7 +112,7 @@ impl Stream {
     fn finish(&mut self, now: Time) {
         self.close(now);
         self.opening = None;
-        self.transfer = None;
+        self.cut_off = self.transfer.take().map(|cut| (cut.start, now.since(cut.start)));
         self.next_start = Time::NEVER;
         self.stop = Time::NEVER;
         self.setup.next_connection();
@@ -213,10 +217,11 @@ impl Stream {
         Some(finished)
     }
 
-    /// The transfer under way: when it was requested, and how long it was under way by `end`.
+    /// The transfer that was not finished at the end of the run or of the flow: when it was
+    /// requested, and how long it was under way by then.
     pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
-        let FinishedTransfer { start, .. } = self.transfer?;
-        Some((start, end.min(self.stop).since(start)))
+        let transfer = self.transfer.map(|transfer| (transfer.start, end.since(transfer.start)));
+        transfer.or(self.cut_off)
     }
 
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {

@@ -18,7 +18,9 @@ from sojourn.papers.codel_act import (
     windows,
 )
 from sojourn.papers.codel_act.differs import DIFFERS
-from sojourn.reproduce.paper import Paper, explained
+from sojourn.papers.codel_act.marks import MARKS
+from sojourn.reproduce.claims import explained
+from sojourn.reproduce.paper import Paper
 
 PAPER = Paper(
     key="codel-act",
@@ -45,4 +47,5 @@ PAPER = Paper(
         ],
         DIFFERS,
     ),
+    marks=MARKS,
 )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from sojourn.papers.codel_act.common import AQMS, BUSY, FAMILY, FLOWS
-from sojourn.reproduce.paper import (
-    Claim,
-    Part,
-    Values,
+from sojourn.reproduce.claims import (
     alike,
     between,
     each,
@@ -19,6 +16,7 @@ from sojourn.reproduce.paper import (
     order,
     several,
 )
+from sojourn.reproduce.paper import Claim, Part, Values
 
 
 def _t1_numbers() -> list[Claim]:

@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 from sojourn.papers.codel_act.common import AQMS, BUSY, FAMILY, FLOWS, UTIL
 from sojourn.papers.codel_act.sweeps import in_ms
-from sojourn.reproduce.paper import (
-    Claim,
-    Part,
-    Values,
+from sojourn.reproduce.claims import (
     alike,
     between,
     growing,
@@ -23,6 +20,7 @@ from sojourn.reproduce.paper import (
     ratio,
     several,
 )
+from sojourn.reproduce.paper import Claim, Part, Values
 
 
 def _f3(aqm: str, ms: float, n: int, metric: str = "mean_ms") -> str:

@@ -21,7 +21,7 @@ from sojourn.papers.codel_act.common import (
 from sojourn.plots.curves import Curve, Panel, curves, distribution_curve
 from sojourn.plots.data import Floats
 from sojourn.reproduce import measures
-from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Table, Values
+from sojourn.reproduce.paper import Case, Cell, Item, Pools, Profile, Seeds, Table, Values
 from sojourn.reproduce.pool import Packets, Pool
 
 
@@ -121,12 +121,12 @@ def _t1_tables(values: Values) -> list[Table]:
     ]
     tables = []
     for suffix, words in (("", "10 to 100 s"), (".to510s", "10 to 510 s")):
-        rows = [
+        rows: list[list[str | Cell]] = [
             [
                 str(rtt),
                 str(n),
                 *(
-                    f"{values[f'rtt{rtt}.n{n}.{aqm}{suffix}.{metric}']:.2f}"
+                    Cell(f"rtt{rtt}.n{n}.{aqm}{suffix}.{metric}")
                     for aqm in AQMS
                     for metric in ("mean_ms", "p99_ms")
                 ),
@@ -136,7 +136,13 @@ def _t1_tables(values: Values) -> list[Table]:
             if f"rtt{rtt}.n{n}.pie{suffix}.mean_ms" in values
         ]
         if rows:
-            tables.append(Table(f"Table I: packet delay in ms, window {words}", header, rows))
+            tables.append(
+                Table(
+                    f"Table I: packet delay in ms, window {words}: measured / published",
+                    header,
+                    rows,
+                )
+            )
     return tables
 
 

@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 from sojourn.papers.kids import claims, claims_flows, flows, wired, wlan
-from sojourn.papers.kids.differs import DIFFERS
+from sojourn.papers.kids.differs import DIFFERS, PARAGRAPHS
+from sojourn.papers.kids.marks import MARKS
 from sojourn.papers.kids.testbed import TESTBED
-from sojourn.reproduce.paper import Paper, explained
+from sojourn.reproduce.claims import explained
+from sojourn.reproduce.paper import Paper
 
 PAPER = Paper(
     key="kids",
@@ -40,4 +42,6 @@ PAPER = Paper(
         DIFFERS,
     ),
     testbed=TESTBED,
+    paragraphs=PARAGRAPHS,
+    marks=MARKS,
 )

@@ -13,17 +13,8 @@ from sojourn.papers.kids.common import (
     NAMES,
     PAIR,
 )
-from sojourn.reproduce.paper import (
-    Claim,
-    Measure,
-    Part,
-    Values,
-    is_number,
-    is_within,
-    more,
-    order,
-    several,
-)
+from sojourn.reproduce.claims import LESS, MORE, is_number, is_within, more, order, several
+from sojourn.reproduce.paper import Claim, Measure, Part, Values
 
 
 def _fq(ms: int, n: int, q: str) -> Part:
@@ -55,7 +46,7 @@ CLAIMS_F11_F12: list[Claim] = [
         "5 ms: FQ_CoDel lowers the median queuing delay by 25 to 57 %",
         *(
             is_within(
-                f"{n} flows", f"target5ms.flows{n}.fq_codel.qd.p50_reduction_pct", 25, 57, "%"
+                f"{n} flows", f"target5ms.flows{n}.fq_codel.qd.p50_reduction_pct", 25, 57, LESS
             )
             for n in FLOWS
         ),
@@ -69,7 +60,7 @@ CLAIMS_F11_F12: list[Claim] = [
         "kids-F11-4",
         "approx",
         "5 ms: FQ_CoDel raises the 90th percentile in some cases by 13 to 20 %",
-        is_within("largest rise", _largest_rise, 13, 20, "%"),
+        is_within("largest rise", _largest_rise, 13, 20, MORE),
     ),
     order(
         "kids-F11-5",

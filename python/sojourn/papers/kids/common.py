@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from sojourn.plots import style
 from sojourn.plots.boxes import BoxPanel, Five
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import (
+    ItemVariant,
     Pools,
     Seeds,
     Values,
@@ -32,19 +35,31 @@ FLOWS = (4, 16, 32, 64)
 
 
 # Weights of RED's average. The report follows the guidelines of Floyd, Gummadi and Shenker (2001):
-# 0.0012 at 833 packets per second, of which 2^-10 is the nearest that Linux has. "auto" is what tc
-# computes from the thresholds where no burst is given, 1/4 at 5 ms.
+# 1 - exp(-1/C), 0.0012 at the 833 packets per second of 10 Mbit/s, of which 2^-10 is the nearest
+# that Linux has. "auto" is what tc computes from the thresholds where no burst is given, 1/4 at
+# 5 ms. The report does not print what it gave tc; the first is judged, both are measured.
 FLOYD_WEIGHT, TC_WEIGHT = "0.0009765625", "auto"
 
 
-def _ared(target_ms: int, weight: str = FLOYD_WEIGHT) -> str:
-    """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode.
+def with_tc_weight(case: Scenario) -> Scenario:
+    """The scenario with the weight that tc computes by itself in place of Floyd's."""
+    links = {
+        name: replace(link, queue=re.sub(r"w_q=[0-9.]+", f"w_q={TC_WEIGHT}", str(link.queue)))
+        for name, link in case.links.items()
+    }
+    return replace(case, links=links)
 
-    With the weight of tc, ARED at 5 ms moves 8.5, 9.3 and 9.5 Mbit/s by load (light, moderate,
-    heavy), with that of Floyd et al. 8.5, 8.3 and 8.5 (three seeds).
-    """
+
+# For items with ARED.
+WEIGHTS = (
+    ItemVariant("tc_weight", "ARED with the weight that tc computes by itself", with_tc_weight),
+)
+
+
+def _ared(target_ms: int) -> str:
+    """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode."""
     low, high = (1500, 3000) if target_ms == 1 else (target_ms * 625, target_ms * 1875)
-    return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms,w_q={weight}"
+    return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms,w_q={FLOYD_WEIGHT}"
 
 
 def queue(
@@ -54,9 +69,8 @@ def queue(
     interval_ms: int = 100,
     tupdate_ms: int = 30,
     ecn: str = "",
-    weight: str = FLOYD_WEIGHT,
 ) -> str:
-    """The AQM with 1000 packets of room; `weight` is that of ARED's average.
+    """The AQM with 1000 packets of room.
 
     The PIE of the report is a kernel module that was not published; its heuristics are those of the
     first mainline version (our choice: its ECN is by an author of the report).
@@ -66,7 +80,7 @@ def queue(
         "fq_codel": f"fq_codel@linux:target={target_ms}ms,interval={interval_ms}ms,quantum=1514B",
         "pie": f"pie@paper2013:heuristics=linux2013,target={target_ms}ms,tupdate={tupdate_ms}ms,"
         "alpha=0.125hz,beta=1.25hz",
-        "ared": _ared(target_ms, weight),
+        "ared": _ared(target_ms),
     }[aqm]
     return f"{text},limit=1000p{ecn}"
 

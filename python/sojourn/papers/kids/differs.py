@@ -1,108 +1,233 @@
-"""Why claims of the report do not hold in the simulator, with the experiment that shows it.
+"""Why claims of the report do not hold in the simulator; numbers are filled in.
 
-Numbers without a remark are those of the full profile, ten seeds; delays are the report's, with
-the 1.3 ms of transmission that a path's RTT contains (fact papers-5). `differs_kernel` has the
-real kernel.
+Templates are those of `sojourn.reproduce.reasons`. Delays are the report's, with the transmission
+that a path's RTT contains (fact papers-5). `tc_weight.` begins the keys of the runs in which ARED
+has the weight that tc computes by itself. `differs_kernel` has the real kernel.
 """
 
-_HOLDS_TARGET = (
-    "PIE holds its target here at every load; no PIE that we have acts as in the report. Medians "
-    "at a target of 5 ms under light, moderate and heavy load: PIE 4.9, 5.9 and 4.8 ms, ARED 3.5, "
-    "5.6 and 7.1, CoDel 3.7, 16.4 and 34.3; PIE's 90th percentile falls, 17.6, 13.9 and 10.9 ms. "
-    "The first mainline version (Linux 3.14), run in its integers, has 5.2, 5.9 and 4.2 ms; behind "
-    "HTB and a device with byte queue limits 6.0, 6.3 and 4.7, and 1.3, 7.7 and 5.0 if that HTB "
-    "releases 64 kB at once (three seeds each). In its integers the rate of this link would be "
-    "20.5; the average stays at 23, as its first sample has it, so that delays are an eighth "
-    "longer at any load. Without the "
-    "heuristics of Linux the median rises, 3.7, 4.4 and 4.9 ms, but goodput falls to 7.3 Mbit/s "
-    "where the report has 9.5. The PIE of Linux 6.1 has 5.7, 5.0 and 4.9 ms (engine linux). The "
-    "report's module of 2013 is not published."
+from sojourn.papers.kids.common import LEVELS
+
+PIE_HOLDS, WEIGHTS, COUNTS_SIGNALS, STATIONS = (
+    "PIE holds its target",
+    "the weight of ARED's average",
+    "CoDel signals at set times",
+    "the stations' own queues",
 )
-_SOURCE = (
-    "Shaper and device are not the cause: with HTB, or with Ethernet and byte queue limits of "
-    "1514 B, medians of all three AQMs move by less than 1.2 ms, and so do those of a RED that "
-    "does not detect idle periods, as under HTB (three seeds)."
+
+
+def _medians(aqm: str, prefix: str = "") -> str:
+    """Medians at 5 ms by load, and where they are."""
+    cells = [f"{{F3/{prefix}{level}.target5ms.{aqm}.qd.p50_ms:.1f}}" for level in LEVELS]
+    return f"{cells[0]}, {cells[1]} and {cells[2]}"
+
+
+PARAGRAPHS = {
+    PIE_HOLDS: "PIE holds its target here at every load; no PIE that we have acts as in the "
+    "report. Medians at a target of {=5} ms under light, moderate and heavy load: PIE "
+    f"{_medians('pie')} ms, ARED {_medians('ared')}, CoDel {_medians('codel')}; PIE's {{=90}}th "
+    "percentile falls, {F3/light.target5ms.pie.qd.p90_ms:.1f}, "
+    "{F3/moderate.target5ms.pie.qd.p90_ms:.1f} and {F3/heavy.target5ms.pie.qd.p90_ms:.1f} ms. The "
+    "first mainline version (Linux {=3.14}), run in its integers, that of Linux {=6.1} (engine "
+    "linux), HTB as the shaper and a device with byte queue limits do not change this. The "
+    "report's module of {=2013} is not published.",
+    WEIGHTS: "the report says that ARED follows the guidelines of Floyd et al., whose weight at "
+    "{=10} Mbit/s is {=0.0012}; tc computes another, about a quarter at {=5} ms, unless it is "
+    "given a burst, and the report does not print its command. With Floyd's weight, used here, "
+    f"ARED's medians at {{=5}} ms are {_medians('ared')} ms by load, with tc's "
+    f"{_medians('ared', 'tc_weight.')}; its median goodputs are "
+    "{F4/light.target5ms.ared.goodput5s.p50_mbps:.1f}, "
+    "{F4/moderate.target5ms.ared.goodput5s.p50_mbps:.1f} and "
+    "{F4/heavy.target5ms.ared.goodput5s.p50_mbps:.1f} Mbit/s, with tc's "
+    "{F4/tc_weight.light.target5ms.ared.goodput5s.p50_mbps:.1f}, "
+    "{F4/tc_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.1f} and "
+    "{F4/tc_weight.heavy.target5ms.ared.goodput5s.p50_mbps:.1f}.",
+    COUNTS_SIGNALS: "a CoDel that signals at set times does so whether it drops or marks. Counted "
+    "per second instead of per arrival its ratios are {T5/n1.codel.ratio_of_rates_per_s:.2f} and "
+    "{T5/n4.codel.ratio_of_rates_per_s:.2f} at one and four flows per sender.",
+    STATIONS: "PIE controls its own queue: median sojourn times at the access point are "
+    "{F10/light.pie.ap.qd.p50_ms:.0f}, {F10/moderate.pie.ap.qd.p50_ms:.0f} and "
+    "{F10/heavy.pie.ap.qd.p50_ms:.0f} ms under light, moderate and heavy load, CoDel's "
+    "{F10/light.codel.ap.qd.p50_ms:.0f}, {F10/moderate.codel.ap.qd.p50_ms:.0f} and "
+    "{F10/heavy.codel.ap.qd.p50_ms:.0f}, ARED's {F10/light.ared.ap.qd.p50_ms:.0f}, "
+    "{F10/moderate.ared.ap.qd.p50_ms:.0f} and {F10/heavy.ared.ap.qd.p50_ms:.0f}. The rest of the "
+    "uploads' RTT waits in the stations' own queues, without an AQM. How long these were is not "
+    "stated; {=1000} packets are our choice.",
+}
+_PIE = f"{{see {PIE_HOLDS}}}"
+_OF_PIE_NOT = f"true of CoDel. Of PIE not: {_PIE}."
+_WEIGHT = f"{{see {WEIGHTS}}}"
+_SIGNALS = f"{{see {COUNTS_SIGNALS}}}"
+_UPLOADS = f"{{see {STATIONS}}}"
+_TIMES_RTT = (
+    "with an interval of {=5} ms, a twentieth of the RTT, CoDel drops again before the first drop "
+    "takes effect: moderate load falls from "
+    "{moderate.interval100ms.codel.goodput5s.p50_mbps:.2f} to "
+    "{moderate.interval5ms.codel.goodput5s.p50_mbps:.2f} Mbit/s, light load from "
+    "{light.interval100ms.codel.goodput5s.p50_mbps:.2f} to "
+    "{light.interval5ms.codel.goodput5s.p50_mbps:.2f}."
 )
 _ISOLATED = (
-    "the median falls by 17 % at 4 flows (3.7 to 3.1 ms), 73 % at 16 and 87 % at 64 (34.3 to 4.4 "
-    "ms). On the real kernel 6.1 it falls by 25, 72 and 77 %: the delay in a flow queue of a "
-    "packet alone in it does not depend on the number of flows, CoDel's delay does."
+    "the median falls by {target5ms.flows4.fq_codel.qd.p50_reduction_pct:.0f} % at {=4} flows, "
+    "{target5ms.flows16.fq_codel.qd.p50_reduction_pct:.0f} % at {=16} and "
+    "{target5ms.flows64.fq_codel.qd.p50_reduction_pct:.0f} % at {=64}: the delay in a flow queue "
+    "of a packet alone in it does not depend on the number of flows, CoDel's delay does."
 )
-_TIMES_RTT = (
-    "with an interval of 5 ms, a twentieth of the RTT, CoDel drops again before the first drop "
-    "takes effect. Moderate load loses 5.5 % (9.59 to 9.07 Mbit/s), as on the real kernel 6.1 "
-    "(9.58 to 9.05); heavy load loses 0.7 %."
+_GOODPUT_OF_ARED = (
+    "ARED has {moderate.target5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=5} ms under moderate "
+    "load, CoDel {moderate.target5ms.codel.goodput5s.p50_mbps:.2f} and PIE "
+    "{moderate.target5ms.pie.goodput5s.p50_mbps:.2f}; with the weight of tc "
+    "{tc_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.2f}: " + _WEIGHT + "."
 )
-_STATIONS = (
-    "PIE controls its own queue: sojourn times at the access point are 87, 125 and 116 ms under "
-    "light, moderate and heavy load, CoDel's 114, 584 and 792, ARED's 256, 613 and 734. The rest "
-    "of the uploads' RTT waits in the stations' own queues, without an AQM. How long these were is "
-    "not stated; 1000 packets are our choice. With 100 packets PIE's medians are 266, 390 and "
-    "402 ms, CoDel's 265, 399 and 716, ARED's 264, 412 and 503: PIE constant and lowest under "
-    "moderate and heavy load, as in the report (three seeds)."
-)
-_COUNTS_SIGNALS = (
-    "a CoDel that signals at set times does so whether it drops or marks. The real kernel 6.1 has "
-    "1.07 at one flow per sender and 1.09 at four. Counted per second instead of per arrival the "
-    "ratios are 0.98 and 1.04."
-)
-_NO_SYN = (
-    "With 64 flows that cannot go below a window of two packets, 128 are always on their way: "
-    "53.6 ms wait, which is CoDel's median. PIE and ARED reach 15 ms only, for they mark 96 % and "
-    "more of what can be marked and drop as much of what cannot: of a quarter of the flows no "
-    "SYN arrives (one seed)."
+_RATIO = (
+    "ARED marks {n1.ared.mark_rate_ecn_pct:.1f} % of arrivals at one flow per sender and drops "
+    "{n1.ared.drop_rate_without_pct:.1f} % without ECN, at four {n4.ared.mark_rate_ecn_pct:.1f} "
+    "and {n4.ared.drop_rate_without_pct:.1f} %: ratios of {n1.ared.ratio:.1f} and "
+    "{n4.ared.ratio:.1f}. With the weight of tc they are {tc_weight.n1.ared.ratio:.1f} and "
+    "{tc_weight.n4.ared.ratio:.1f}: " + _WEIGHT + "."
 )
 DIFFERS = {
-    "F2-5": "CoDel is above ARED at every target. PIE is above CoDel at targets up to 20 ms (7.93 "
-    "against 7.50 Mbit/s at 5 ms): its rule against early drops spares short queues. The real "
-    "kernel 6.1 has 8.27 against 7.61.",
-    "F3-1": f"true of CoDel. Of PIE not: {_HOLDS_TARGET} {_SOURCE}",
-    "F3-2": f"true of CoDel but for noise under light load. Of PIE not: {_HOLDS_TARGET}",
-    "F3-3": "medians fall with the target. The 10th percentile under light load is that of an "
-    "empty queue for the targets 1, 5 and 10 ms, and cannot be lower.",
-    "F3-4": "from a target of 1 ms to 30 ms PIE's median rises by 24.6 (light) and 26.9 ms "
-    "(heavy), CoDel's by 15.2 and 25.2 ms: the load lifts CoDel's medians without flattening "
-    "them. On the real kernel 6.1 CoDel's rise by 16.4 and 26.4 ms.",
-    "F3-6": _HOLDS_TARGET,
-    "F3-8": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
-    "F5-2": f"{_TIMES_RTT} Light load loses 4.7 % of the total as of the median; the real kernel "
-    "5.5 %.",
+    "F2-1": "over the targets the least is {worst:.2f} Mbit/s.",
+    "F2-4": "at {=5} ms the {=99}th percentile is {target5ms.codel.qd.p99_ms:.1f} ms with CoDel, "
+    "{target5ms.pie.qd.p99_ms:.1f} with PIE and {target5ms.ared.qd.p99_ms:.1f} with ARED, with the "
+    f"weight of tc {{tc_weight.target5ms.ared.qd.p99_ms:.1f}}: {_WEIGHT}. A slow average lets the "
+    "slow start pass, and all further peaks of a single flow.",
+    "F2-5": "at {=5} ms CoDel has {target5ms.codel.goodput_total_mbps:.2f} Mbit/s, PIE "
+    "{target5ms.pie.goodput_total_mbps:.2f} and ARED {target5ms.ared.goodput_total_mbps:.2f}: "
+    "PIE's rule against early drops spares short queues.",
+    "F3-1": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
+    "F3-2": f"of PIE not: {_PIE}. With Floyd's weight ARED is off its target too: {_WEIGHT}.",
+    "F3-3": "the {=10}th percentile under light load is that of an empty queue for short targets "
+    "({light.target1ms.ared.qd.p10_ms:.1f} ms at {=1} ms, {light.target5ms.ared.qd.p10_ms:.1f} at "
+    "{=5} ms), and cannot be lower.",
+    "F3-4": "from a target of {=1} ms to {=30} ms PIE's median rises by "
+    "{light.target30ms.pie.qd.p50_ms - light.target1ms.pie.qd.p50_ms:.1f} (light) and "
+    "{heavy.target30ms.pie.qd.p50_ms - heavy.target1ms.pie.qd.p50_ms:.1f} ms (heavy), CoDel's by "
+    "{light.target30ms.codel.qd.p50_ms - light.target1ms.codel.qd.p50_ms:.1f} and "
+    "{heavy.target30ms.codel.qd.p50_ms - heavy.target1ms.codel.qd.p50_ms:.1f} ms: the load lifts "
+    "CoDel's medians without flattening them.",
+    "F3-5": "at {=5} ms and light load the {=90}th percentile is "
+    "{light.target5ms.codel.qd.p90_ms:.1f} ms with CoDel, {light.target5ms.pie.qd.p90_ms:.1f} with "
+    "PIE and {light.target5ms.ared.qd.p90_ms:.1f} with ARED, with the weight of tc "
+    f"{{tc_weight.light.target5ms.ared.qd.p90_ms:.1f}}: {_WEIGHT}. Under heavy load: {_PIE}.",
+    "F3-6": f"{_PIE}.",
+    "F3-7": "the order is the report's, and the interval of the margin, ± {± worst:.1f} ms, that "
+    f"of a slow average: {_WEIGHT}.",
+    "F3-8": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
+    "F4-1": "at {=5} ms ARED has {light.target5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s, at {=10} ms "
+    "{light.target10ms.ared.goodput5s.p50_mbps:.2f}; with the weight of tc "
+    "{tc_weight.light.target5ms.ared.goodput5s.p50_mbps:.2f} and "
+    f"{{tc_weight.light.target10ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "F4-2": "at a target of {=1} ms PIE has {light.target1ms.pie.goodput5s.p50_mbps:.2f} Mbit/s, "
+    "at {=5} ms {light.target5ms.pie.goodput5s.p50_mbps:.2f}: a queue of one packet cannot bridge "
+    "the halved windows of four flows.",
+    "F4-3": "ARED has {light.target1ms.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=1} ms and "
+    "{light.target5ms.ared.goodput5s.p50_mbps:.2f} at {=5} ms, with an interval of the margin of "
+    "± {± worst:.2f}.",
+    "F4-4": _GOODPUT_OF_ARED,
+    "F5-1": "under light load the median is {light.interval100ms.codel.qd.p50_ms:.1f} ms at an "
+    "interval of {=100} ms, {light.interval30ms.codel.qd.p50_ms:.1f} at {=30} and "
+    "{light.interval5ms.codel.qd.p50_ms:.1f} at {=5}; the margin has an interval of ± "
+    "{± worst:.1f}.",
+    "F5-2": _TIMES_RTT,
     "F5-3": _TIMES_RTT,
-    "F6-1": f"light as in the report; moderate within the noise. Heavy: {_HOLDS_TARGET}",
-    "F6-4": "PIE holds its target of 5 ms with updates every 30 ms already: medians are 4.9 ms at "
-    "30 ms and 4.8 at 5. Updates every 100 ms cost more, 6.8 ms: from there to 5 ms the median "
-    "falls by 29 %. The real kernel 6.1 has 5.7 ms at 30 and at 5 ms.",
-    "F6-5": "it falls by 3.7 +- 1.2 %. Alpha and beta are applied at every update, so that updates "
-    "six times as often are gains six times as high: 0.77 % of packets are dropped, not 0.49 %. "
-    "The real kernel 6.1 has 3.3 %.",
-    "F7-2": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
-    "F7-3": "true of CoDel, and of PIE but under heavy load. At 500 ms and 4 flows the median "
-    f"packet of CoDel and ARED waits for one other: the link is not full. {_HOLDS_TARGET}",
-    "F9-2": "one rate stands for Minstrel here, which spends about a tenth of its frames on trying "
-    "slower ones. What ARED costs against PIE is 1.5 Mbit/s, and 2.4 in the report.",
-    "F10-3": _STATIONS,
+    "F6-1": "the median falls from {light.tupdate100ms.pie.qd.p50_ms:.1f} to "
+    "{light.tupdate5ms.pie.qd.p50_ms:.1f} ms under light load, and goes from "
+    "{moderate.tupdate100ms.pie.qd.p50_ms:.1f} to {moderate.tupdate5ms.pie.qd.p50_ms:.1f} under "
+    "moderate and from {heavy.tupdate100ms.pie.qd.p50_ms:.1f} to "
+    f"{{heavy.tupdate5ms.pie.qd.p50_ms:.1f}} under heavy load: {_PIE}.",
+    "F6-4": "PIE holds its target of {=5} ms with updates every {=30} ms already: medians are "
+    "{light.tupdate30ms.pie.qd.p50_ms:.1f} ms at {=30} ms and "
+    "{light.tupdate5ms.pie.qd.p50_ms:.1f} at {=5}. Updates every {=100} ms cost more, "
+    "{light.tupdate100ms.pie.qd.p50_ms:.1f} ms.",
+    "F6-5": "it falls by {worst:.1f} ± {± worst:.1f} %. Alpha and beta are applied at every "
+    "update, so that updates six times as often are gains six times as high: "
+    "{light.tupdate5ms.pie.drop_rate_pct:.2f} % of packets are dropped, at {=30} ms "
+    "{light.tupdate30ms.pie.drop_rate_pct:.2f} %.",
+    "F7-2": _OF_PIE_NOT,
+    "F7-3": "of PIE not under heavy load: " + _PIE + ". At {=500} ms and light load the median "
+    "packet waits {light.rtt500ms.codel.qd.p50_ms:.1f} ms with CoDel and "
+    "{light.rtt500ms.ared.qd.p50_ms:.1f} with ARED: the link is not full.",
+    "F8-1": "under heavy load ARED has {heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s at a base "
+    "RTT of {=5} ms and {heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f} at {=500} ms, with the weight "
+    f"of tc {{tc_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}} and "
+    f"{{tc_weight.heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "F8-2": "ARED has {light.rtt5ms.ared.goodput5s.p50_mbps:.2f}, "
+    "{moderate.rtt5ms.ared.goodput5s.p50_mbps:.2f} and {heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f} "
+    "Mbit/s by load, CoDel {light.rtt5ms.codel.goodput5s.p50_mbps:.2f}, "
+    "{moderate.rtt5ms.codel.goodput5s.p50_mbps:.2f} and "
+    "{heavy.rtt5ms.codel.goodput5s.p50_mbps:.2f}. With the weight of tc ARED has "
+    "{tc_weight.light.rtt5ms.ared.goodput5s.p50_mbps:.2f}, "
+    "{tc_weight.moderate.rtt5ms.ared.goodput5s.p50_mbps:.2f} and "
+    f"{{tc_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "F9-1": "the median RTT is {light.pie.rtt.p50_ms:.0f}, {moderate.pie.rtt.p50_ms:.0f} and "
+    "{heavy.pie.rtt.p50_ms:.0f} ms by load with PIE, {light.ared.rtt.p50_ms:.0f}, "
+    "{moderate.ared.rtt.p50_ms:.0f} and {heavy.ared.rtt.p50_ms:.0f} with ARED, "
+    "{tc_weight.light.ared.rtt.p50_ms:.0f}, {tc_weight.moderate.ared.rtt.p50_ms:.0f} and "
+    "{tc_weight.heavy.ared.rtt.p50_ms:.0f} with the weight of tc: PIE holds its target here.",
+    "F9-2": "one rate stands for Minstrel here, which spends part of its frames on trying slower "
+    "ones. ARED has {light.ared.goodput5s.p50_mbps:.1f} Mbit/s, PIE "
+    "{light.pie.goodput5s.p50_mbps:.1f}, where the report has {=18.6} and {=21}.",
+    "F9-4": "ARED has {light.ared.goodput5s.p50_mbps:.2f}, {moderate.ared.goodput5s.p50_mbps:.2f} "
+    "and {heavy.ared.goodput5s.p50_mbps:.2f} Mbit/s by load, with the weight of tc "
+    "{tc_weight.light.ared.goodput5s.p50_mbps:.2f}, "
+    "{tc_weight.moderate.ared.goodput5s.p50_mbps:.2f} and "
+    "{tc_weight.heavy.ared.goodput5s.p50_mbps:.2f}; CoDel has "
+    "{light.codel.goodput5s.p50_mbps:.2f} under light load.",
+    "F10-1": "medians are {light.codel.rtt.p50_ms:.0f} ms with CoDel, {light.pie.rtt.p50_ms:.0f} "
+    f"with PIE and {{light.ared.rtt.p50_ms:.0f}} with ARED: {_UPLOADS}.",
+    "F10-2": "medians are {light.codel.rtt.p50_ms:.0f}, {moderate.codel.rtt.p50_ms:.0f} and "
+    "{heavy.codel.rtt.p50_ms:.0f} ms with CoDel, {light.ared.rtt.p50_ms:.0f}, "
+    "{moderate.ared.rtt.p50_ms:.0f} and {heavy.ared.rtt.p50_ms:.0f} with ARED; the margin has an "
+    "interval of ± {± worst:.0f} ms.",
+    "F10-3": f"{_UPLOADS}.",
+    "F10-4": "medians are {moderate.pie.rtt.p50_ms:.0f} and {heavy.pie.rtt.p50_ms:.0f} ms with PIE "
+    "under moderate and heavy load, {moderate.codel.rtt.p50_ms:.0f} and "
+    "{heavy.codel.rtt.p50_ms:.0f} with CoDel, {moderate.ared.rtt.p50_ms:.0f} and "
+    f"{{heavy.ared.rtt.p50_ms:.0f}} with ARED: {_UPLOADS}.",
+    "F11-1": "what is left of the margin has an interval of ± {± worst:.1f} ms; the {=90}th "
+    "percentile at {=20} ms is {target20ms.flows32.codel.rtt.p90_ms:.0f} ms with {=32} flows and "
+    "{target20ms.flows64.codel.rtt.p90_ms:.0f} with {=64}.",
     "F11-2": _ISOLATED,
-    "F11-3": "with 4 flows a tenth of the packets do not wait with either.",
-    "F11-4": "the largest rise is 30 %, at 4 flows (11.6 to 15.1 ms), 31 % on the real kernel 6.1; "
-    "at 16 flows it is 18 and 17 %.",
-    "T5-1": f"1.00 at one flow per sender: {_COUNTS_SIGNALS}",
-    "T5-3": "marking is frequent (6.3 % of arrivals) where dropping is rare (0.6 %): the order "
-    "is the report's, the ratio is larger (9.6 against 6.6; 8.0 counted per second). It depends on "
-    "the weight of RED's average, which tc computes from a burst that the report does not give: "
-    "1/4 by default here, 2.0 with 1/1024, the weight of Floyd et al. (three seeds). The real "
-    "kernel 6.1 has 7.0 with the default.",
-    "T5-4": f"1.09: {_COUNTS_SIGNALS}",
-    "T5-8": "CoDel and PIE at one flow per sender have 1.00 with intervals of 0.02 and 0.03: no "
-    f"difference. Of CoDel: {_COUNTS_SIGNALS}",
-    "F13-1": "significant for ARED and at 16 flows per sender for all. At 4 CoDel's median is 5.2 "
-    "% higher with ECN (17.5 against 16.4 ms) with an interval of 3.4 %, where 5 % is required; "
-    "the real kernel 6.1 has 7 %.",
-    "F13-2": f"true of CoDel. Of PIE not: {_HOLDS_TARGET}",
-    "F13-3": f"ARED's median rises by 12 ms from 1 to 16 flows per sender, PIE's by 10. {_NO_SYN} "
-    "With a weight of 1/1024 in RED's average ARED's rises to 312 ms (three seeds).",
-    "F14-1": "ARED's median goodput with ECN is 7.2, 7.1, 8.3 and 9.7 Mbit/s at 1, 4, 8 and 16 "
-    "flows per sender: it falls with the load as the report says but for the last step, from 4 to "
-    "1, which rises by 0.16 with an interval of 0.12. On the real kernel 6.1 that step falls, 8.3 "
-    "to 7.4, for flows whose SYN was dropped go on without ECN there (since Linux 4.1).",
-    "G-1": f"true of CoDel at every level, of PIE under light load. {_HOLDS_TARGET}",
+    "F11-3": "with {=4} flows a tenth of the packets do not wait with either "
+    "({target5ms.flows4.codel.qd.p10_ms:.2f} and {target5ms.flows4.fq_codel.qd.p10_ms:.2f} ms, "
+    "their transmission).",
+    "F11-4": "the largest rise is {worst:.0f} %: at {=4} flows from "
+    "{target5ms.flows4.codel.qd.p90_ms:.1f} to {target5ms.flows4.fq_codel.qd.p90_ms:.1f} ms, at "
+    "{=16} from {target5ms.flows16.codel.qd.p90_ms:.1f} to "
+    "{target5ms.flows16.fq_codel.qd.p90_ms:.1f} ms.",
+    "F11-5": "with {=4} flows the {=10}th percentile is {target20ms.flows4.codel.qd.p10_ms:.1f} ms "
+    "with CoDel and {target20ms.flows4.fq_codel.qd.p10_ms:.1f} with FQ_CoDel: a tenth of the "
+    "packets hardly wait with either.",
+    "F12-1": "under light load medians are {light.codel.rtt.p50_ms:.1f} and "
+    "{light.fq_codel.rtt.p50_ms:.1f} ms, with an interval of the margin of ± {± worst:.1f}: few "
+    "seeds of four flows each.",
+    "T5-1": f"{{worst:.2f}} at one flow per sender: {_SIGNALS}.",
+    "T5-3": _RATIO,
+    "T5-4": f"{{worst:.2f}} at four flows per sender: {_SIGNALS}.",
+    "T5-6": _RATIO,
+    "T5-7": _RATIO,
+    "T5-8": "at one flow per sender CoDel has {n1.codel.ratio:.2f} ± {± n1.codel.ratio:.2f} and "
+    "PIE {n1.pie.ratio:.2f} ± {± n1.pie.ratio:.2f}, at four {n4.codel.ratio:.2f} and "
+    f"{{n4.pie.ratio:.2f}}. Of CoDel: {_SIGNALS}.",
+    "F13-1": "at four flows per sender medians are {n4.without.ared.qd.p50_ms:.1f} ms without and "
+    "{n4.ecn.ared.qd.p50_ms:.1f} with ECN for ARED, {n4.without.codel.qd.p50_ms:.1f} and "
+    "{n4.ecn.codel.qd.p50_ms:.1f} for CoDel, {n4.without.pie.qd.p50_ms:.1f} and "
+    "{n4.ecn.pie.qd.p50_ms:.1f} for PIE, where {=5} % are required.",
+    "F13-2": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
+    "F13-3": "from {=1} to {=16} flows per sender ARED's median rises by "
+    "{n16.ecn.ared.rtt.p50_ms - n1.ecn.ared.rtt.p50_ms:.0f} ± {± n16.ecn.ared.rtt.p50_ms:.0f} ms, "
+    "CoDel's by {n16.ecn.codel.rtt.p50_ms - n1.ecn.codel.rtt.p50_ms:.0f} and PIE's by "
+    "{n16.ecn.pie.rtt.p50_ms - n1.ecn.pie.rtt.p50_ms:.0f}; with the weight of tc ARED's by "
+    "{tc_weight.n16.ecn.ared.rtt.p50_ms - tc_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "
+    f"{_WEIGHT}. With {{=64}} flows that cannot go below a window of two packets, two of "
+    "each are always on their way: {n16.ecn.codel.qd.p50_ms:.0f} ms wait, CoDel's median. An "
+    "AQM that stays shorter drops what cannot be marked, so that some flows' SYN never arrives.",
+    "F14-1": "ARED's median goodput with ECN is {n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
+    "{n4.ecn.ared.goodput5s.p50_mbps:.2f}, {n8.ecn.ared.goodput5s.p50_mbps:.2f} and "
+    "{n16.ecn.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=1}, {=4}, {=8} and {=16} flows per sender, "
+    "with the weight of tc {tc_weight.n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
+    "{tc_weight.n4.ecn.ared.goodput5s.p50_mbps:.2f}, "
+    "{tc_weight.n8.ecn.ared.goodput5s.p50_mbps:.2f} "
+    f"and {{tc_weight.n16.ecn.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "G-1": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
 }

@@ -18,6 +18,7 @@ from sojourn.papers.kids.common import (
     SEEDS,
     TEN,
     TRANSMISSION_S,
+    WEIGHTS,
     change_pct,
     measure,
     panel,
@@ -30,6 +31,7 @@ from sojourn.plots.data import Floats
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import (
     Case,
+    Cell,
     Item,
     Pools,
     Profile,
@@ -166,10 +168,16 @@ def _t5_measure(pools: Pools) -> dict[str, float]:
     return values
 
 
-def _t5_tables(values: Values) -> list[Table]:
-    rows = [[f"{n}", *(f"{values[f'n{n}.{aqm}.ratio']:.3f}" for aqm in AQMS)] for n in _PER_SENDER]
-    header = ["flows per sender", *(NAMES[aqm] for aqm in AQMS)]
-    return [Table("Marking rate with ECN over dropping rate without", header, rows)]
+def _t5_tables(_values: Values) -> list[Table]:
+    columns = [*AQMS, "tc"]
+    keys = {aqm: f"{{}}.{aqm}.ratio" for aqm in AQMS} | {"tc": "tc_weight.{}.ared.ratio"}
+    rows: list[list[str | Cell]] = [
+        [f"{n}", *(Cell(keys[name].format(f"n{n}"), ".3f") for name in columns)]
+        for n in _PER_SENDER
+    ]
+    header = ["flows per sender", *(NAMES[aqm] for aqm in AQMS), "ARED, weight of tc"]
+    title = "Marking rate with ECN over dropping rate without: measured / published"
+    return [Table(title, header, rows)]
 
 
 def _ecn_figures(
@@ -213,6 +221,7 @@ ITEMS = (
         "T5",
         "Marking rate with ECN over dropping rate without",
         cases=_f13_cases,
+        variants=WEIGHTS,
         seeds=SEEDS,
         measure=_t5_measure,
         tables=_t5_tables,
@@ -223,6 +232,7 @@ ITEMS = (
         "F13",
         "RTT with and without ECN",
         cases=_f13_cases,
+        variants=WEIGHTS,
         seeds=SEEDS,
         measure=measure,
         figures=_ecn_figures("F13", "rtt", "RTT"),
@@ -231,6 +241,7 @@ ITEMS = (
         "F14",
         "Goodput with and without ECN",
         cases=_f13_cases,
+        variants=WEIGHTS,
         seeds=SEEDS,
         measure=measure,
         figures=_ecn_figures("F14", "goodput5s", "Goodput"),

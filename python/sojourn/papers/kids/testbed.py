@@ -1,6 +1,6 @@
 """The report's experiments on the kernel of today: what runs there, and what differs."""
 
-from sojourn.papers.kids.differs_kernel import KERNEL
+from sojourn.papers.kids.differs_kernel import KERNEL, PARAGRAPHS
 from sojourn.reproduce.testbed import Testbed
 
 _READ_BACK = "compares the simulator's configuration; the kernel's is read back in every run"
@@ -10,9 +10,9 @@ TESTBED = Testbed(
     items=("T4", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F11", "F12", "T5", "F13", "F14", "G"),
     note="On engine linux hosts and router are the kernel named above, not Linux 3.8 and 3.10. Its "
     "reno has RACK and tail loss probes. Its PIE is RFC 8033's: no early drop below half the "
-    "target and 20 %, drops instead of marks above 10 %, a burst allowance of 150 ms. ARED and "
-    "its thresholds are the report's. The shaper is CBS, not HTB, under which RED does not detect "
-    "idle periods (in the simulator that moves ARED's medians by 1.1 ms at most). A flow whose "
+    "target and 20 %, drops instead of marks above 10 %, a burst allowance of 150 ms. ARED, "
+    "its thresholds and its weight are the report's. The shaper is CBS, not HTB, under which RED "
+    "does not detect idle periods. A flow whose "
     "SYN is dropped goes on without ECN, as on Linux since 4.1. Access links of 100 Mbit/s are "
     "one for a group.",
     notes={
@@ -31,4 +31,5 @@ TESTBED = Testbed(
         "F10": _WIRELESS,
     },
     differs=KERNEL,
+    paragraphs=PARAGRAPHS,
 )

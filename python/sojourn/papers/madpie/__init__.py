@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from sojourn.papers.madpie import bulk, claims, mix, rtts, topologies
 from sojourn.papers.madpie.differs import DIFFERS
-from sojourn.reproduce.paper import Paper, explained
+from sojourn.papers.madpie.marks import MARKS
+from sojourn.reproduce.claims import explained
+from sojourn.reproduce.paper import Paper
 
 PAPER = Paper(
     key="madpie",
@@ -26,4 +28,5 @@ PAPER = Paper(
         mix.ACROSS,
     ),
     claims=explained([*claims.CLAIMS_S1, *claims.CLAIMS_S2, *claims.CLAIMS_S3], DIFFERS),
+    marks=MARKS,
 )

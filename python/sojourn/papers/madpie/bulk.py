@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from sojourn.papers.madpie.common import COLOURS, NAMES, QD, RATE_BPS, S1_AQMS, S1_RTTS, s1
+from sojourn.papers.madpie.common import COLOURS, NAMES, PIES, QD, RATE_BPS, S1_AQMS, S1_RTTS, s1
 from sojourn.plots import style
 from sojourn.plots.curves import Curve, Panel, curves, distribution_curve
 from sojourn.plots.data import Floats
@@ -170,12 +170,15 @@ _SIZE = (
 
 # fmt: off
 ITEMS = (
-    Item("F2", "S1: CDF of queuing delay and utilisation", cases=_f2_cases, seeds=Seeds(3, 5),
+    Item("F2", "S1: CDF of queuing delay and utilisation", cases=_f2_cases, variants=PIES,
+        seeds=Seeds(3, 5),
         measure=_f2_measure, figures=_f2_figures, note=f"{_NO_WARMUP} {_SIZE}"),
-    Item("F3", "S1, RTT 500 ms: queuing delay over time", cases=_packet_cases, seeds=Seeds(3, 5),
+    Item("F3", "S1, RTT 500 ms: queuing delay over time", cases=_packet_cases, variants=PIES,
+        seeds=Seeds(3, 5),
         measure=_f3_measure, figures=_f3_figures,
         note="The paper labels the axis ms; seconds are meant. Numbers pool the seeds' windows."),
-    Item("F4", "S1: drops by cause against the queuing delay at the drop", cases=_packet_cases,
+    Item("F4", "S1: drops by cause against the queuing delay at the drop",
+        cases=_packet_cases, variants=PIES,
         seeds=Seeds(3, 5), measure=_f4_measure, figures=_f4_figures,
         note="The delay at a drop is what waits then divided by the rate."),
 )

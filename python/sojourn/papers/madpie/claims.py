@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from sojourn.papers.madpie.common import S1_RTTS, S2_RTTS, SIZES_KB
-from sojourn.reproduce.paper import (
-    Claim,
-    Measure,
-    Part,
+from sojourn.reproduce.claims import (
+    LESS,
     alike,
     between,
     difference,
@@ -19,6 +17,7 @@ from sojourn.reproduce.paper import (
     order,
     several,
 )
+from sojourn.reproduce.paper import Claim, Measure, Part
 
 _RTT500, _RTT100 = "rtt500", "rtt100"
 
@@ -157,7 +156,7 @@ CLAIMS_S3: list[Claim] = [
     order("madpie-F10-4", "upper percentiles of MADPIE closer to CoDel's than to PIE's",
         *(Part(q, _closer_to_codel(q)) for q in ("p75", "p95"))),
     number("madpie-F10-5", "approx", "reduction of the 95th percentile, MADPIE against PIE",
-        "rtt100.madpie.qd.p95_reduction_pct", 21, "%"),
+        "rtt100.madpie.qd.p95_reduction_pct", 21, LESS),
     order("madpie-F10-6",
         "75th percentile of MADPIE below PIE's, relative reduction smaller than at p95",
         more("rtt100.pie.qd.p75_ms", "rtt100.madpie.qd.p75_ms"),

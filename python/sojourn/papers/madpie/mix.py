@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from sojourn.papers.madpie.common import COLOURS, NAMES, QD, S2_AQMS, S2_RTTS, SIZES_KB, s2
+from sojourn.papers.madpie.common import COLOURS, NAMES, PIES, QD, S2_AQMS, S2_RTTS, SIZES_KB, s2
 from sojourn.papers.madpie.values import (
     KEEP,
     cbr,
@@ -52,15 +52,15 @@ def _f6_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
             )
             for rtt in S2_RTTS
         }
-        x_lim = (0, None) if aqm == "droptail" else (0, 120)
         panels.append(
             CrossPanel(
                 f"({letter}) {NAMES[aqm]}",
                 crosses,
                 QD,
                 "goodput of a flow [kbit/s]",
-                x_lim,
+                (0, None),
                 (60, 100),
+                linear_below=10.0,
             )
         )
     return {"F6": cross("S2: CBR flows, 5/25/50/75/95 percentiles", panels, colours)}
@@ -126,13 +126,16 @@ def _g_measure(pools: Pools) -> dict[str, float]:
 
 # fmt: off
 ITEMS = (
-    Item("F6", "S2: CBR traffic", cases=_s2_cases, seeds=Seeds(3, 20), published_runs="20 runs",
+    Item("F6", "S2: CBR traffic", cases=_s2_cases, variants=PIES,
+        seeds=Seeds(3, 20), published_runs="20 runs",
         measure=_f6_measure, figures=_f6_figures,
         note="Queuing delay of CBR packets: one-way delay less its base."),
-    Item("F7", "S2: download time of the short files", cases=_s2_cases, seeds=Seeds(3, 20),
+    Item("F7", "S2: download time of the short files", cases=_s2_cases, variants=PIES,
+        seeds=Seeds(3, 20),
         published_runs="20 runs", measure=_f7_measure, figures=_f7_figures,
         note="Each file comes over a new connection; the time runs from its SYN to its last byte."),
-    Item("F8", "S2: goodput of the bulk flows", cases=_s2_cases, seeds=Seeds(3, 20),
+    Item("F8", "S2: goodput of the bulk flows", cases=_s2_cases, variants=PIES,
+        seeds=Seeds(3, 20),
         published_runs="20 runs", measure=_f8_measure, figures=_f8_figures),
 )
 # fmt: on
@@ -140,5 +143,5 @@ ITEMS = (
 
 # fmt: off
 ACROSS = Item("G", "Across figures: what deterministic drops change, by RTT", cases=_s2_cases,
-    seeds=Seeds(3, 20), published_runs="20 runs", measure=_g_measure)
+    variants=PIES, seeds=Seeds(3, 20), published_runs="20 runs", measure=_g_measure)
 # fmt: on

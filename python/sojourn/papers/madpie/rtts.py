@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from sojourn.papers.madpie.common import COLOURS, NAMES, QD, S3_AQMS, s2, s3
+from sojourn.papers.madpie.common import COLOURS, NAMES, PIES, QD, S3_AQMS, s2, s3
 from sojourn.papers.madpie.values import (
     FIVE,
     KEEP,
@@ -123,12 +123,15 @@ def _f12_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
 
 # fmt: off
 ITEMS = (
-    Item("F10", "S3: CBR traffic", cases=_s3_cases, seeds=Seeds(3, 20), published_runs="20 runs",
+    Item("F10", "S3: CBR traffic", cases=_s3_cases, variants=PIES,
+        seeds=Seeds(3, 20), published_runs="20 runs",
         measure=_f10_measure, figures=_f10_figures,
         note="Percentages of the one-way delay refer to base plus queuing delay."),
-    Item("F11", "S3: download times", cases=_f11_cases, seeds=Seeds(3, 20),
+    Item("F11", "S3: download times", cases=_f11_cases, variants=PIES,
+        seeds=Seeds(3, 20),
         published_runs="20 runs", measure=_f11_measure, figures=_f11_figures),
-    Item("F12", "S3: goodput of the bulk flows", cases=_s3_cases, seeds=Seeds(3, 20),
+    Item("F12", "S3: goodput of the bulk flows", cases=_s3_cases, variants=PIES,
+        seeds=Seeds(3, 20),
         published_runs="20 runs", measure=_f12_measure, figures=_f12_figures),
 )
 # fmt: on

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from sojourn.papers.madpie.common import S1_RTTS, S2_RTTS, s1, s2, s3
-from sojourn.reproduce.paper import Item, Pools, Table, Values
+from sojourn.reproduce.paper import Item, Pools, listed
 from sojourn.scenario import Scenario
 
 
@@ -40,18 +40,11 @@ def _f9_measure(_pools: Pools) -> dict[str, float]:
     return _topology("s3", s3("pie"))
 
 
-def _list_table(title: str) -> Callable[[Values], list[Table]]:
-    def tables(values: Values) -> list[Table]:
-        return [Table(title, ("configured", "value"), [(k, f"{v:g}") for k, v in values.items()])]
-
-    return tables
-
-
 # fmt: off
 S1 = Item("F1", "Topology of S1", "structure", measure=_f1_measure,
-    tables=_list_table("S1 as configured"))
+    tables=partial(listed, "S1 as configured"))
 S2 = Item("F5", "Topology and classes of S2", "structure", measure=_f5_measure,
-    tables=_list_table("S2 as configured"))
+    tables=partial(listed, "S2 as configured"))
 S3 = Item("F9", "Topology of S3", "structure", measure=_f9_measure,
-    tables=_list_table("S3 as configured"))
+    tables=partial(listed, "S3 as configured"))
 # fmt: on

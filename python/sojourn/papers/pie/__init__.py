@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from sojourn.papers.pie import burst, changes, claims, claims_loop, loads, loop, testbed
 from sojourn.papers.pie.differs import DIFFERS
-from sojourn.reproduce.paper import Item, Paper, explained, not_measured
+from sojourn.papers.pie.marks import MARKS
+from sojourn.reproduce.claims import explained, not_measured
+from sojourn.reproduce.paper import Item, Paper
 
 # fmt: off
 _MEASURED_BY_OTHERS = "a measurement by others that cannot be repeated"
@@ -48,4 +50,5 @@ PAPER = Paper(
         DIFFERS,
     ),
     testbed=testbed.TESTBED,
+    marks=MARKS,
 )

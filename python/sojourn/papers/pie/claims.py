@@ -5,8 +5,7 @@ from __future__ import annotations
 from sojourn.papers.pie.changes import F8_PHASES
 from sojourn.papers.pie.common import NAMES
 from sojourn.papers.pie.testbed import REFERENCES_MS
-from sojourn.reproduce.paper import (
-    Claim,
+from sojourn.reproduce.claims import (
     alike,
     between,
     difference,
@@ -17,6 +16,7 @@ from sojourn.reproduce.paper import (
     order,
     several,
 )
+from sojourn.reproduce.paper import Claim
 
 _LATE = "after10s.mean_ms"
 _DROPS = "burst{}ms.maxburst{}ms.drops"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from sojourn.papers.pie.loop import ROOTS, pair_key
-from sojourn.reproduce.paper import Claim, is_within, more, number, order, several
+from sojourn.reproduce.claims import is_within, more, number, order, several
+from sojourn.reproduce.paper import Claim
 from sojourn.stability.study import pie_paper as theory
 
 _PRINTED, _BARE = "printed.with_delay", "printed.without_delay"

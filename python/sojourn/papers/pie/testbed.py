@@ -10,7 +10,7 @@ from sojourn.papers.pie.common import COLOURS, NAMES, PIE_2013, QD, SEEDS, udp_f
 from sojourn.papers.pie.differs import KERNEL
 from sojourn.plots.curves import Panel, curves, distribution_curve
 from sojourn.reproduce import measures
-from sojourn.reproduce.paper import Case, Item, Pools, Profile, Table, Values
+from sojourn.reproduce.paper import Case, Cell, Item, Pools, Profile, Table, Values
 from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 
@@ -99,12 +99,12 @@ def _cdf_figures(name: str, title: str) -> Callable[[Pools, Values], Mapping[str
 
 
 def _throughput_tables(values: Values) -> list[Table]:
-    rows = [
-        [key.removesuffix(".throughput_mbps"), f"{value:.2f}"]
-        for key, value in values.items()
+    rows: list[list[str | Cell]] = [
+        [key.removesuffix(".throughput_mbps"), Cell(key)]
+        for key in values
         if key.endswith("throughput_mbps")
     ]
-    return [Table("Throughput at the router", ("run", "Mbit/s"), rows)]
+    return [Table("Throughput at the router", ("run", "Mbit/s: measured / published"), rows)]
 
 
 TESTBED = Testbed(

@@ -1,5 +1,5 @@
-//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), which we take as the base of
-//! MADPIE's study, and the ns-3 model derived from it.
+//! The PIE of its authors' ns-2 code (2013-2014, without DOCSIS), and the ns-3 model derived from
+//! it.
 //!
 //! Source: `pie.cc` (Cisco and CableLabs 2013-2014), `PIEQueue::drop_early`, `deque` and
 //! `calculate_p`; ns-3 `PieQueueDisc`, `DropEarly`, `DoDequeue` and `CalculateP`.

@@ -1,0 +1,210 @@
+"""Claims as data: numbers, ranges, bounds and relations, from keys of an item's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from sojourn.reproduce.paper import Claim, Measure, Part, Published, Side, Tag, Values
+
+# What "similar", "about equal" and "do not differ noticeably" mean where a paper gives no number:
+# the tolerance of [approx] numbers, or 1 ms or 1 percentage point if that is more.
+SIMILAR = 0.25
+# What "no loss" and "not worse" allow.
+NOTICEABLE = 0.05
+# The unit of a share of a whole. A change in percent has another: `LESS` or `MORE`.
+SHARE, LESS, MORE = "%", "% less", "% more"
+
+Quantity = str | float | Measure
+
+
+def value(quantity: Quantity) -> Measure:
+    """A measure from a key of the item's values, a number, or a measure."""
+    if callable(quantity):
+        return quantity
+    if isinstance(quantity, str):
+        return lambda values: values[quantity]
+    return lambda _values: quantity
+
+
+def number(
+    name: str, tag: Tag, what: str, quantity: Quantity, published: float, unit: str
+) -> Claim:  # fmt: skip
+    """A claim of one number."""
+    return Claim(name, tag, what, (is_number(what, quantity, published, unit),))
+
+
+def between(
+    name: str, tag: Tag, what: str, quantity: Quantity, low: float | None, high: float | None,
+    unit: str,
+) -> Claim:  # fmt: skip
+    """A claim of a range, or of a bound where one end is None."""
+    return Claim(name, tag, what, (is_within(what, quantity, low, high, unit),))
+
+
+def several(name: str, tag: Tag, what: str, *parts: Part) -> Claim:
+    """A claim of several numbers."""
+    return Claim(name, tag, what, parts)
+
+
+def order(name: str, what: str, *parts: Part) -> Claim:
+    """A claim of relations, all of which have to hold."""
+    return Claim(name, "order", what, parts)
+
+
+def is_number(label: str, quantity: Quantity, published: float, unit: str) -> Part:
+    """A part of `several`: one number."""
+    return is_within(label, quantity, published, published, unit)
+
+
+def is_within(
+    label: str, quantity: Quantity, low: float | None, high: float | None, unit: str
+) -> Part:
+    """A part of `several`: a range or a bound."""
+    key = quantity if isinstance(quantity, str) else ""
+    return Part(label, value(quantity), Published(low, high), unit, key)
+
+
+def ratio(a: Quantity, b: Quantity) -> Measure:
+    """``a / b``."""
+    first, second = value(a), value(b)
+    return lambda values: first(values) / second(values)
+
+
+def difference(a: Quantity, b: Quantity) -> Measure:
+    """``a - b``."""
+    first, second = value(a), value(b)
+    return lambda values: first(values) - second(values)
+
+
+def _told(a: Quantity, relation: str, b: Quantity) -> str:
+    """A relation in words: ``PIE > MADPIE (rtt500 p90_ms)``."""
+    if not isinstance(a, str) or not isinstance(b, str):
+        return relation.format(_named(a), _named(b))
+    shared = " ".join(part for part in a.split(".") if part in b.split("."))
+    return relation.format(*side_names("", a, b)) + (f" ({shared})" if shared else "")
+
+
+def _named(quantity: Quantity) -> str:
+    if callable(quantity):
+        return "..."
+    return quantity if isinstance(quantity, str) else f"{quantity:g}"
+
+
+def _relation(label: str, margin: Measure, a: Quantity, b: Quantity) -> Part:
+    unit = next((unit for one in (a, b) if isinstance(one, str) and (unit := unit_of(one))), "")
+    sides = tuple(
+        Side(name, value(quantity), unit)
+        for name, quantity in zip(side_names(label, a, b), (a, b), strict=True)
+    )
+    return Part(label, margin, unit=unit, sides=sides)
+
+
+# The end of a key and the unit that it stands for.
+_UNITS = {
+    "ms": "ms", "s": "s", "mbps": "Mbit/s", "kbps": "kbit/s", "pct": "%", "packets": "packets",
+    "bytes": "B", "deg": "°", "db": "dB",
+}  # fmt: skip
+_NAMES = {
+    "droptail": "DropTail", "pie": "PIE", "madpie": "MADPIE", "pi2": "PI2", "codel": "CoDel",
+    "codel_act": "CoDel-ACT", "fq_codel": "FQ_CoDel", "ared": "ARED", "red": "RED",
+}  # fmt: skip
+
+
+def unit_of(key: str) -> str:
+    """The unit at the end of a key; empty for a count, a ratio or a probability."""
+    if key.endswith("_per_s"):
+        return "per s"
+    return _UNITS.get(key.rpartition("_")[2], "")
+
+
+def side_names(label: str, a: Quantity, b: Quantity) -> tuple[str, str]:
+    """What the sides of a relation are called: by what tells their keys apart, else by its label.
+
+    ``rtt500.pie.p90_ms`` and ``rtt500.madpie.p90_ms`` are PIE and MADPIE.
+    """
+    if isinstance(a, str) and isinstance(b, str):
+        first, second = a.split("."), b.split(".")
+        return _words(first, second), _words(second, first)
+    if isinstance(a, str):
+        return _words(a.split("."), []), "bound"
+    if isinstance(b, str):
+        return "bound", _words(b.split("."), [])
+    left, found, right = label.rpartition(": ")[2].partition(" > ")
+    return (left, right) if found else ("the first", "the second")
+
+
+def _words(parts: Sequence[str], others: Sequence[str]) -> str:
+    own = [part for part in parts if part not in others] or parts
+    return " ".join(_NAMES.get(part, part) for part in own)
+
+
+def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part:
+    """``a > factor * b``."""
+    first, second = value(a), value(b)
+    times = "" if factor == 1.0 else f"{factor:g} x "
+    return _relation(
+        label or _told(a, f"{{}} > {times}{{}}", b),
+        lambda values: first(values) - factor * second(values),
+        a, b,
+    )  # fmt: skip
+
+
+def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
+    """``a >= b`` but for a part of `b` that does not count."""
+    return more(a, b, 1.0 - within, label or _told(a, "{} not noticeably below {}", b))
+
+
+def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
+    """``a <= b`` but for a part of `b` that does not count."""
+    first, second = value(a), value(b)
+    return _relation(
+        label or _told(a, "{} not noticeably above {}", b),
+        lambda values: (1.0 + within) * second(values) - first(values),
+        a, b,
+    )  # fmt: skip
+
+
+def alike(
+    a: Quantity, b: Quantity, within: float = SIMILAR, floor: float = 1.0, label: str = ""
+) -> Part:
+    """``a`` and ``b`` differ by less than a part of `b`, or than `floor` in their unit."""
+    first, second = value(a), value(b)
+
+    def margin(values: Values) -> float:
+        allowed = max(within * abs(second(values)), floor)
+        return allowed - abs(first(values) - second(values))
+
+    return _relation(label or _told(a, "{} ≈ {}", b), margin, a, b)
+
+
+def growing(*quantities: Quantity) -> tuple[Part, ...]:
+    """Each is more than the one before."""
+    return tuple(more(b, a) for a, b in pairwise(quantities))
+
+
+def each(keys: Sequence[str], make: Callable[[str], Part]) -> tuple[Part, ...]:
+    """The same part for every key."""
+    return tuple(make(key) for key in keys)
+
+
+def not_measured(name: str, tag: Tag, what: str) -> Claim:
+    """A claim about an item that is not covered."""
+    return Claim(name, tag, what, ())
+
+
+def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Claim, ...]:
+    """The claims, those that do not hold with the reason.
+
+    Args:
+        claims: of a paper.
+        differs: reasons by the end of the claim's name, such as ``F2-6``.
+
+    Raises:
+        KeyError: a reason belongs to no claim.
+    """
+    by_end = {"-".join(claim.id.split("-")[-2:]): claim for claim in claims}
+    if strangers := set(differs) - set(by_end):
+        raise KeyError(f"reasons for claims that are not there: {', '.join(sorted(strangers))}")
+    return tuple(replace(claim, differs=differs.get(end, "")) for end, claim in by_end.items())
