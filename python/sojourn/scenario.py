@@ -1157,7 +1157,7 @@ class Cake(_Aqm):
         dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
             Default: ``"besteffort"``.
         limit: How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at
-            most 400 ms of it, or 4 MiB if that is more. It must be positive. Source: Linux
+            most four intervals of it, or 4 MiB if that is more. It must be positive. Source: Linux
             sch_cake.c: 10240 packets of 1514 bytes. Default: ``"15503360B"``.
         bandwidth: Rate that packets may leave at. It must be positive. Source: Linux sch_cake.c:
             unlimited. Default: ``"off"``.

@@ -95,7 +95,8 @@ pub struct Evidence<'a> {
 pub struct Env {
     /// How much may wait in the discipline.
     pub limit: Limit,
-    /// Largest packet, as the link accounts it.
+    /// Largest packet, as the link accounts it; for the dialects of Linux that of the device
+    /// (`psched_mtu`), whatever the packets that come.
     pub mtu_bytes: u32,
     /// Rate of the link at the start, where it is known.
     pub rate: Option<Rate>,

@@ -66,21 +66,25 @@ u64 shim_hash(u64 flow, u64 salt) { return splitmix(flow ^ salt); }
 
 /* The keys of flow hashes are the salts of our disciplines: `salt` for as many keys as are drawn
  * before the first packet (`same_keys`), or `salt` and `splitmix(~salt)` for two tables
- * (`two_keys`). Each later one goes on from the one it replaces. */
+ * (`two_keys`), where each later one goes on from the one it replaces. Without `two_keys` a later
+ * one is counted from `salt`. */
 void shim_new_key(siphash_key_t *key)
 {
-	static u64 last, drawn;
+	const u64 step = 0x9e3779b97f4a7c15;
+	static u64 drawn;
 	bool two = shim_arg("two_keys", 0);
-	u64 same = two ? 1 : shim_arg("same_keys", 1);
+	u64 same = two ? 1 : shim_arg("same_keys", 1), next;
 
 	if (drawn < same)
-		last = shim_salt;
+		next = shim_salt;
 	else if (two && drawn == 1)
-		last = splitmix(~shim_salt);
+		next = splitmix(~shim_salt);
+	else if (two)
+		next = splitmix(key->key[0] + step);
 	else
-		last = splitmix((two ? key->key[0] : last) + 0x9e3779b97f4a7c15);
+		next = splitmix(shim_salt + (drawn - same + 1) * step);
 	drawn++;
-	*key = (siphash_key_t){ { last, 0 } };
+	*key = (siphash_key_t){ { next, 0 } };
 }
 
 /* --- outcomes --- */

@@ -161,5 +161,14 @@ pub(crate) fn read_outcomes(bytes: &[u8]) -> Outcomes {
         _ => panic!("outcome {kind} does not exist"),
     };
     let rows = bytes.chunks_exact(12);
-    rows.map(|row| (word(&row[..4]), word(&row[8..]), outcome(word(&row[4..8])))).collect()
+    let mut outcomes: Outcomes =
+        rows.map(|row| (word(&row[..4]), word(&row[8..]), outcome(word(&row[4..8])))).collect();
+    // Marked by CoDel and dropped by BLUE (sch_cake.c, cobalt_should_drop): it is dropped.
+    let dropped: Outcomes =
+        outcomes.iter().filter(|row| row.2 == PacketOutcome::Dropped).copied().collect();
+    outcomes.retain(|&(operation, packet, outcome)| {
+        outcome != PacketOutcome::Marked
+            || !dropped.contains(&(operation, packet, PacketOutcome::Dropped))
+    });
+    outcomes
 }

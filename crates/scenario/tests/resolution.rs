@@ -231,6 +231,24 @@ fn a_link_has_the_mtu_of_its_largest_packet_with_framing() {
     assert_eq!(mtu(1, &[BOTH_WAYS, ("flows[0].app", cbr)]), 1500, "datagrams have no answer");
 }
 
+/// Linux 6.1 pkt_sched.h, psched_mtu: MTU and header of the device, also where only small packets
+/// pass.
+#[test]
+fn the_dialects_of_linux_are_told_the_mtu_of_an_ethernet_device() {
+    let mtu = |queue: &str, sets: &[(&str, &str)]| {
+        let sets: Vec<_> = sets.iter().copied().chain([("links.a.queue", queue)]).collect();
+        base(&sets).links[0].queue_mtu_bytes()
+    };
+    let small = ("flows[0].packet", "600B");
+    for queue in ["codel@linux", "fq_codel@linux", "cobalt@linux_exact", "sfq", "cake"] {
+        assert_eq!(mtu(queue, &[]), 1514, "{queue}");
+        assert_eq!(mtu(queue, &[small]), 1514, "{queue}");
+        assert_eq!(mtu(queue, &[("links.a.framing", "38B")]), 1538, "{queue}");
+    }
+    assert_eq!(mtu("codel", &[]), 1500);
+    assert_eq!(mtu("pie@ns3", &[small]), 600);
+}
+
 #[test]
 fn a_profile_has_its_segments_unless_the_group_has_its_own() {
     let sizes = |sets: &[(&str, &str)]| {

@@ -161,6 +161,11 @@ impl Cobalt {
         self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }
 
+    /// The time of a largest packet as the shaper of CAKE computes it.
+    pub(crate) fn set_frame_time(&mut self, frame: Span) {
+        self.four_mtus = frame.times(4);
+    }
+
     fn tune(&mut self, rate: Option<Rate>) {
         let has_rule = self.params.dialect != "ns3";
         let span = rate.filter(|_| has_rule).map(|rate| rate.time_for(4 * self.mtu_bytes));

@@ -5,5 +5,6 @@ pub mod departure_rate;
 pub mod dequeue_time;
 pub mod gains;
 pub mod idle_table;
+pub(crate) mod linux_red;
 pub mod periodic;
 pub(crate) mod tc_weight;

@@ -4,9 +4,10 @@
 //! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was
 //! read through them.
 //!
-//! Deviations from Linux: reals; after an idle time the average decays by (1 - w) for each packet
-//! time, not by a table of shifts; holes are closed before the buffer would have to grow for them;
-//! `limit` may be in bytes, which count as mean packets for the thresholds.
+//! Deviations from Linux: a packet that could be marked but finds no room is dropped unmarked;
+//! holes are closed before the buffer would have to grow for them, where Linux, whose buffer does
+//! not grow, may overwrite its head; `limit` may be in bytes, which count as mean packets for the
+//! thresholds.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -17,9 +18,10 @@ use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params;
 use crate::params::{Bytes, OrAuto};
+use crate::parts::idle_table::IdleTable;
+use crate::parts::linux_red::{Curve, RedState, usual_burst};
 use crate::parts::tc_weight::weight_log;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
-use crate::qdiscs::linux_red::{Curve, RedState, usual_burst};
 use crate::qdiscs::queues::total::Total;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
@@ -53,8 +55,8 @@ params! {
         "drawn": "up to three places, then the head; holes are skipped", "Linux sch_choke.c";
         "a match": "drops both, even what could be marked", "Linux sch_choke.c";
         "every arrival is signalled": "above max_th; RED proper: from max_th", "Linux sch_choke.c";
-        "after an idle time": "the average decays by the packets that could have passed; no sample \
-            is taken", "our choice: reals need no table; Linux red.h: by a table of shifts";
+        "after an idle time": "the average is shifted by a table of times; no sample is taken",
+            "Linux red.h, red_calc_qavg_from_idle_time";
         "random numbers of RED": "one per signal", "Linux red.h";
     }
     check: |params| match params.limit {
@@ -65,34 +67,34 @@ params! {
     };
 }
 
+/// `tc choke` without `bandwidth`.
+const DEFAULT_RATE: Rate = Rate::from_bps(10_000_000);
 /// Linux `sch_choke.c`: CHOKE_MAX_QUEUE.
 const MOST_PACKETS: u64 = 128 * 1024 - 1;
 
 impl ChokeParams {
     fn curve(&self) -> Result<Curve, String> {
         let limit = match self.limit {
-            Limit::Packets(n) => n as f64,
-            Limit::Bytes(n) => n as f64 / self.mean_packet_bytes.0 as f64,
+            Limit::Packets(n) => n,
+            Limit::Bytes(n) => n / self.mean_packet_bytes.0,
         };
-        let packets = |set: OrAuto<u64>| set.0.map(|packets| packets as f64);
-        let max_th = packets(self.max_th).unwrap_or((limit / 4.0).max(3.0));
-        let min_th = packets(self.min_th).unwrap_or(max_th / 3.0);
+        let max_th = self.max_th.0.unwrap_or((limit / 4).max(3));
+        let min_th = self.min_th.0.unwrap_or(max_th / 3).max(1);
         if min_th >= max_th {
             let source = "Linux sch_choke.c, tc choke";
             return Err(format!(
                 "min_th `{min_th}` must be less than max_th `{max_th}` ({source})"
             ));
         }
-        let burst = packets(self.burst)
-            .unwrap_or_else(|| usual_burst(min_th, max_th, self.min_th.0.is_none()));
-        let log = weight_log(burst, min_th).ok_or_else(|| {
+        let usual = || usual_burst(min_th as f64, max_th as f64, self.min_th.0.is_none());
+        let burst = self.burst.0.map_or_else(usual, |packets| packets as f64);
+        let log = weight_log(burst, min_th as f64).ok_or_else(|| {
             format!(
                 "burst ({burst}) is too small for min_th ({min_th}): no weight of the average fits \
                  (tc tc_red.c)"
             )
         })?;
-        let weight = 1.0 / (1u64 << log) as f64;
-        Ok(Curve { min_th, max_th, max_p: self.max_p, weight })
+        Ok(Curve::new(min_th, max_th, self.max_p, log))
     }
 }
 
@@ -119,7 +121,7 @@ impl Scheme for Choke {
 /// The discipline.
 #[derive(Debug)]
 struct ChokeQueue<P> {
-    /// In the order of arrival, with a hole where a packet was taken out; no hole at either end.
+    /// In the order of arrival, with a hole where a packet was taken out; the head is no hole.
     places: VecDeque<Option<(Time, P)>>,
     total: Total,
     limit: Limit,
@@ -127,15 +129,17 @@ struct ChokeQueue<P> {
     red: RedState,
     ecn: bool,
     hard_drop: bool,
-    mean_packet_bytes: f64,
-    packet_rate: Option<f64>,
+    mean_packet_bytes: u64,
+    table: IdleTable,
     idle_since: Option<Time>,
     matches: u64,
 }
 
 impl<P: Packet> ChokeQueue<P> {
     fn new(params: &ChokeParams, env: &Env) -> Self {
-        let mean_packet_bytes = params.mean_packet_bytes.0 as f64;
+        let mean_packet_bytes = params.mean_packet_bytes.0;
+        let curve = params.curve().expect("the parameters have been checked");
+        let rate = env.rate.unwrap_or(DEFAULT_RATE);
         let limit_packets = match params.limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => n / params.mean_packet_bytes.0,
@@ -145,12 +149,12 @@ impl<P: Packet> ChokeQueue<P> {
             places: VecDeque::with_capacity(2 * limit_packets.min(1024) as usize),
             total: Total::default(),
             limit: params.limit,
-            curve: params.curve().expect("the parameters have been checked"),
+            curve,
             red: RedState::REST,
             ecn: params.ecn,
             hard_drop: params.hard_drop,
             mean_packet_bytes,
-            packet_rate: env.rate.map(|rate| rate.bytes_per_sec() / mean_packet_bytes),
+            table: IdleTable::new(curve.weight_log, mean_packet_bytes, rate),
             idle_since: None,
             matches: 0,
         }
@@ -158,13 +162,12 @@ impl<P: Packet> ChokeQueue<P> {
 
     /// The average decays over an idle time, else takes the backlog as a sample.
     fn learn(&mut self, now: Time) {
-        match (self.idle_since.take(), self.packet_rate) {
-            (Some(since), Some(rate)) => {
-                let missed = now.since(since).as_secs() * rate;
-                self.red.average *= libm::pow(1.0 - self.curve.weight, missed);
+        match self.idle_since.take() {
+            Some(since) => {
+                let micros = now.since(since).as_nanos() / 1000;
+                self.red.average = self.table.decayed(self.red.average, micros);
             }
-            (Some(_), None) => {}
-            (None, _) => self.red.sample(&self.curve, f64::from(self.total.packets)),
+            None => self.red.sample(&self.curve, u64::from(self.total.packets)),
         }
     }
 
@@ -184,11 +187,9 @@ impl<P: Packet> ChokeQueue<P> {
     fn remove(&mut self, place: usize) -> (Time, P) {
         let taken = self.places[place].take().expect("a match is no hole");
         self.total.remove(taken.1.bytes());
+        // Holes at the end stay: choke_drop_by_idx compares the place with the one behind the last.
         while self.places.front().is_some_and(Option::is_none) {
             self.places.pop_front();
-        }
-        while self.places.back().is_some_and(Option::is_none) {
-            self.places.pop_back();
         }
         taken
     }
@@ -203,7 +204,7 @@ impl<P: Packet> ChokeQueue<P> {
 
     /// Whether RED signals this arrival.
     fn red_signals(&mut self, rng: &mut Rng) -> Option<Cause> {
-        if self.red.average > self.curve.max_th {
+        if self.red.is_above(&self.curve, self.curve.max_th) {
             self.red.leave();
             return Some(Cause::Deterministic);
         }
@@ -246,11 +247,11 @@ impl<P: Packet> ChokeQueue<P> {
 impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         self.learn(now);
-        let packet = if self.red.average <= self.curve.min_th {
+        let packet = if self.red.is_above(&self.curve, self.curve.min_th) {
+            self.judge(now, packet, rng, sink)
+        } else {
             self.red.leave();
             Some(packet)
-        } else {
-            self.judge(now, packet, rng, sink)
         };
         match packet {
             Some(packet) if self.total.is_full_for(packet.bytes(), self.limit) => {
@@ -262,9 +263,6 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
                 self.places.push_back(Some((now, packet)));
             }
             None => {}
-        }
-        if self.places.is_empty() {
-            self.idle_since.get_or_insert(now);
         }
     }
 
@@ -283,7 +281,7 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
     }
 
     fn on_rate(&mut self, _now: Time, rate: Rate) {
-        self.packet_rate = Some(rate.bytes_per_sec() / self.mean_packet_bytes);
+        self.table = IdleTable::new(self.curve.weight_log, self.mean_packet_bytes, rate);
     }
 
     fn backlog(&self) -> Backlog {
@@ -295,7 +293,7 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        out[0] = self.red.average;
+        out[0] = self.red.mean(&self.curve);
         out[1] = self.matches as f64;
     }
 }
@@ -321,14 +319,15 @@ mod tests {
     }
 
     /// Waiting packets of `flows` in turn; the average is held constant.
-    fn filled(flows: &[u64], count: u64, average: f64) -> ChokeQueue<Numbered> {
+    fn filled(flows: &[u64], count: u64, average: u64) -> ChokeQueue<Numbered> {
         let mut choke = choke();
-        choke.curve.weight = 0.0;
+        // So small a weight that the average hardly moves.
+        choke.curve.weight_log = 40;
         for id in 0..count {
             let flow = flows[id as usize % flows.len()];
             offer(&mut choke, id, flow, &mut Rng::stream(1, "test", 0));
         }
-        choke.red.average = average;
+        choke.red.average = average << 40;
         choke
     }
 
@@ -341,7 +340,7 @@ mod tests {
     /// Linux 6.1 sch_choke.c, choke_enqueue.
     #[test]
     fn a_single_flow_loses_the_arrival_and_one_that_waits() {
-        let mut choke = filled(&[1], 20, 20.0);
+        let mut choke = filled(&[1], 20, 20);
         let mut rng = Rng::stream(1, "test", 0);
         for n in 1..=10 {
             let log = offer(&mut choke, 100, 1, &mut rng);
@@ -353,16 +352,17 @@ mod tests {
     /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg <= qth_min`.
     #[test]
     fn at_exactly_the_lower_threshold_nothing_is_compared() {
-        let mut choke = filled(&[1], 20, 10.0);
+        let mut choke = filled(&[1], 10, 10);
         let log = offer(&mut choke, 100, 1, &mut Rng::stream(1, "test", 0));
         assert!(log.dropped.is_empty());
-        assert_eq!(choke.backlog().packets, 21);
+        assert_eq!(choke.red.average, 10 << 40);
+        assert_eq!(choke.backlog().packets, 11);
     }
 
     /// Pan, Prabhakar and Psounis 2000: a flow is hit in proportion to its share of the queue.
     #[test]
     fn the_probability_of_a_match_is_the_share_of_the_queue() {
-        let choke = filled(&[1, 2, 2, 3], 80, 20.0);
+        let choke = filled(&[1, 2, 2, 3], 80, 20);
         let mut rng = Rng::stream(1, "test", 0);
         let mut share = |flow| {
             let hits = (0..100_000).filter(|_| choke.place_of_match(flow, &mut rng).is_some());
@@ -376,7 +376,7 @@ mod tests {
     /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg > qth_max`.
     #[test]
     fn above_the_upper_threshold_an_arrival_without_match_is_dropped_alone() {
-        let mut choke = filled(&[1, 2, 3], 60, 31.0);
+        let mut choke = filled(&[1, 2, 3], 60, 31);
         let log = offer(&mut choke, 100, 9, &mut Rng::stream(1, "test", 0));
         assert_eq!(log.dropped, [(100, Stage::Enqueue, Cause::Deterministic)]);
         assert_eq!(choke.backlog().packets, 60);
@@ -385,7 +385,7 @@ mod tests {
     /// One draw for the position, and one more where RED starts to count (red.h, red_action).
     #[test]
     fn an_arrival_above_the_threshold_draws_one_position() {
-        let mut choke = filled(&[1, 2, 3], 60, 20.0);
+        let mut choke = filled(&[1, 2, 3], 60, 20);
         let mut rng = Rng::stream(1, "test", 0);
         offer(&mut choke, 100, 9, &mut rng);
         offer(&mut choke, 101, 9, &mut rng);
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn holes_are_skipped_and_after_three_the_head_is_taken() {
-        let mut choke = filled(&[1, 2], 20, 20.0);
+        let mut choke = filled(&[1, 2], 20, 20);
         for place in 1..19 {
             let (_, packet) = choke.places[place].take().unwrap();
             choke.total.remove(packet.bytes);
@@ -435,7 +435,8 @@ mod tests {
     fn hard_drop_drops_above_the_upper_threshold_and_marks_below() {
         let judge = |hard_drop, average| {
             let mut choke = filled(&[1, 2, 3], 60, average);
-            (choke.ecn, choke.hard_drop, choke.curve.max_p) = (true, hard_drop, 1.0);
+            (choke.ecn, choke.hard_drop) = (true, hard_drop);
+            choke.curve = Curve { weight_log: 40, ..Curve::new(10, 30, 1.0, 0) };
             let mut rng = Rng::stream(1, "test", 0);
             let mut log = Log::default();
             // Below the upper threshold the first arrival draws the gap, the next one is hit.
@@ -448,7 +449,37 @@ mod tests {
             }
             (log.marked.len(), log.dropped.len())
         };
-        assert_eq!([judge(true, 31.0), judge(true, 29.0)], [(0, 1), (1, 0)]);
-        assert_eq!([judge(false, 31.0), judge(false, 29.0)], [(1, 0), (1, 0)]);
+        assert_eq!([judge(true, 31), judge(true, 29)], [(0, 1), (1, 0)]);
+        assert_eq!([judge(false, 31), judge(false, 29)], [(1, 0), (1, 0)]);
+    }
+
+    /// Linux 6.1 sch_choke.c, choke_drop_by_idx: `idx == q->tail` is never true, so that a hole at
+    /// the end stays and is drawn.
+    #[test]
+    fn a_hole_at_the_end_stays() {
+        let mut choke = filled(&[1, 2], 20, 20);
+        choke.remove(19);
+        assert_eq!((choke.places.len(), choke.backlog().packets), (20, 19));
+        (1..19).for_each(|place| _ = choke.remove(place));
+        choke.remove(0);
+        assert!(choke.places.is_empty(), "without a packet there is no hole");
+    }
+
+    /// Linux 6.1 sch_choke.c, choke_dequeue: the idle time begins when the link finds nothing, not
+    /// when the last packet is dropped; red.h, red_calc_qavg_from_idle_time: in shifts.
+    #[test]
+    fn an_average_decays_from_when_the_link_finds_nothing() {
+        let mut choke = choke();
+        let log = choke.curve.weight_log;
+        choke.red.average = 20 << log;
+        let (mut rng, mut sink) = (Rng::stream(1, "test", 0), Log::default());
+        choke.enqueue(ms(0), Numbered::new(1, 1, 1000), &mut rng, &mut sink);
+        let sampled = choke.red.average;
+        assert_eq!(sampled, (20 << log) - 20, "not idle yet");
+        choke.dequeue(ms(1), &mut rng, &mut sink);
+        choke.dequeue(ms(2), &mut rng, &mut sink);
+        choke.enqueue(ms(10_002), Numbered::new(2, 1, 1000), &mut rng, &mut sink);
+        assert_eq!(choke.red.average, choke.table.decayed(sampled, 10_000_000));
+        assert!(choke.red.average < sampled);
     }
 }

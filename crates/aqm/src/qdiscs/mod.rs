@@ -5,7 +5,6 @@ pub mod choke;
 pub mod dualpi2;
 pub mod fifo;
 pub mod fq;
-mod linux_red;
 mod queues;
 pub mod sfb;
 pub mod sfq;

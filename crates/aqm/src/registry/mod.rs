@@ -184,6 +184,13 @@ pub fn dialect_of(spec: &QdiscSpec) -> &str {
     spec.dialect.as_deref().or_else(of_pair).or_else(of_law).unwrap_or_default()
 }
 
+/// Whether its dialect follows a discipline of Linux, which knows the MTU of its device and not the
+/// packets that will come.
+pub fn follows_linux(spec: &QdiscSpec) -> bool {
+    let dialect = dialect_of(spec);
+    dialect.starts_with("linux") || (spec.law == "cake" && dialect == "besteffort")
+}
+
 /// The error for a law that does not exist, nearest name first.
 pub fn unknown_law(name: &str) -> SpecError {
     SpecError::unknown_kind("AQM", name, names())

@@ -148,7 +148,7 @@ fn router_link(
         direction,
         limit: link.limit.to_string(),
         framing_bytes: link.framing_bytes,
-        mtu_bytes: link.mtu_bytes,
+        mtu_bytes: link.queue_mtu_bytes(),
         service: service(link)?,
         drop_list: Vec::new(),
         mark_list: Vec::new(),
@@ -205,7 +205,7 @@ fn kernel_bottleneck(
     }
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();
-    let context = TcContext { mtu_bytes: link.mtu_bytes, rate_bps, hz: kernel.hz };
+    let context = TcContext { mtu_bytes: link.queue_mtu_bytes(), rate_bps, hz: kernel.hz };
     let discipline = tc::translate(&link.queue, &context)
         .map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));

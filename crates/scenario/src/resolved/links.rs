@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time};
+use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time, registry};
 
 use super::as_numbers;
 
@@ -32,6 +32,17 @@ pub struct Link {
     pub loss: Option<Loss>,
     /// Whether the wire clears the ECN field of every packet.
     pub ecn_bleaching: bool,
+}
+
+impl Link {
+    /// Largest packet that its queue is told of: for the dialects of Linux that of the device, the
+    /// MTU and header of Ethernet unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
+    /// psched_mtu); for all others the largest packet that any flow sends.
+    pub fn queue_mtu_bytes(&self) -> u32 {
+        const ETHERNET: u32 = 1500 + 14;
+        let least = if registry::follows_linux(&self.queue) { ETHERNET } else { 0 };
+        self.mtu_bytes.max(least)
+    }
 }
 
 /// A device below a queue. It takes a packet while it holds at most `limit` bytes, or fewer than

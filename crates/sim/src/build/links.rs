@@ -26,7 +26,7 @@ pub(crate) fn link(
     let link = &plan.links[place];
     let env = Env {
         limit: link.limit,
-        mtu_bytes: link.mtu_bytes,
+        mtu_bytes: link.queue_mtu_bytes(),
         rate: Some(link.capacity.initial_rate()),
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };

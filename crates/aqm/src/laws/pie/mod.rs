@@ -24,8 +24,8 @@
 //! `tupdate`, not after 500 ms.
 //!
 //! Deviations of `rfc8033` from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst,
-//! allows a burst at the first arrival and again only after calm, draws before the exemptions are
-//! tested, derandomises on request only, and does not clear its accumulator on a mark.
+//! allows a burst at the first arrival and again only after calm, derandomises on request only, and
+//! does not clear its accumulator on a mark.
 
 mod controller;
 mod docsis;
@@ -203,8 +203,8 @@ params! {
             "rfc8033_basic" | "paper2013": "one per arrival that is not exempt",
                 "RFC 8033 Appendix A; Pan et al. 2013",
             "ns2": "one per arrival outside a burst, exempt or not", "the ns-2 code",
-            "ns3": "one per arrival outside a burst, exempt or not; derandomised: after the tests",
-                "ns-3 PieQueueDisc";
+            "ns3": "one per arrival that is not exempt; derandomised: while the accumulator is \
+                    between 0.85 and 8.5", "ns-3 PieQueueDisc::DropEarly";
     } check: |params| check(params);
     unused: |dialect| unused(dialect);
 }

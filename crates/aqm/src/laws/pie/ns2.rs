@@ -6,13 +6,14 @@
 //!
 //! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
 //! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
-//! allowed at the first arrival and again only after 1.5 s of calm, and a number is drawn for every
-//! packet outside a burst.
+//! allowed at the first arrival and again only after 1.5 s of calm, and `ns2` draws a number for
+//! every packet outside a burst.
 //!
 //! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit
 //! when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
-//! continue during a burst, and ns-3's switch by delay are not offered. ns-3 scales p by packet
-//! size whenever its limit is in bytes; here `byte_mode` does.
+//! continue during a burst, is not offered. Of ns-3.44 the switch by delay (`ActiveThreshold`) and
+//! the treatment of ECT(1) (`UseL4s`, `CeThreshold`), which are off there by default, are not
+//! offered. ns-3 scales p by packet size whenever its limit is in bytes; here `byte_mode` does.
 
 use super::scaling::{Tune, capped};
 use super::{DelaySource, PieParams};
@@ -145,20 +146,27 @@ impl Ns2Pie {
         }
     }
 
-    /// Without the sum of probabilities a number is drawn for every packet, needed or not (ns-2
-    /// `PIEQueue::drop_early`); with it, only between its two thresholds (ns-3 `DropEarly`).
+    /// ns-2 draws a number for every packet, needed or not (`PIEQueue::drop_early`); ns-3 for one
+    /// that is not exempt, and with the sum of probabilities only between its two thresholds
+    /// (`DropEarly`).
     fn selects(&mut self, prob: f64, queue: Backlog, rng: &mut Rng) -> bool {
-        if !self.setup.derandomise {
+        let Setup { is_ns3, derandomise, .. } = self.setup;
+        if !derandomise && !is_ns3 {
             let hit = rng.uniform() < prob;
             return hit && !self.is_calm() && !self.is_small(queue);
         }
         if self.is_calm() || self.is_small(queue) {
             return false;
         }
-        if prob == 0.0 {
+        if !derandomise {
+            return rng.uniform() < prob;
+        }
+        // ns-3 adds what has not been scaled by the packet's size.
+        let added = if is_ns3 { self.drop_prob } else { prob };
+        if added == 0.0 {
             self.accumulator.clear();
         }
-        match self.accumulator.add(ScaledProb::new(prob.min(1.0))) {
+        match self.accumulator.add(ScaledProb::new(added.min(1.0))) {
             SignalTiming::TooEarly => false,
             SignalTiming::Open => rng.uniform() < prob,
             SignalTiming::Overdue => true,

@@ -114,6 +114,32 @@ fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
     assert!(draws(&mut started(0.0, 0.0)));
 }
 
+/// ns-3.44 `pie-queue-disc.cc`, `PieQueueDisc::DropEarly`: `m_uv->GetValue` comes last.
+#[test]
+fn ns_3_draws_for_packets_that_are_not_exempt_only() {
+    let draws = |p, delay, packets: u64| {
+        let setup = Setup { is_ns3: true, ..SETUP };
+        let mut pie = Ns2Pie { setup, ..started(p, delay) };
+        let mut rng = Rng::scripted(0.999);
+        pie.on_enqueue(arrival(Time::ZERO, Ecn::NotEct), bytes(packets * 1000), &mut rng);
+        rng.uniform() != Rng::scripted(0.999).uniform()
+    };
+    assert!(draws(0.1, 0.02, 50));
+    assert!(!draws(0.1, 0.0, 50), "calm");
+    assert!(!draws(0.1, 0.02, 2), "two packets wait");
+}
+
+/// ns-3.44 `pie-queue-disc.cc`, `PieQueueDisc::DropEarly`: `m_accuProb += m_dropProb`, whatever the
+/// size by which p is scaled.
+#[test]
+fn ns_3_adds_up_probabilities_that_are_not_scaled_by_packet_size() {
+    let setup = Setup { is_ns3: true, derandomise: true, byte_mode: true, ..SETUP };
+    let mut pie = Ns2Pie { setup, ..started(0.25, 0.02) };
+    let small = Head { bytes: 100, ..arrival(Time::ZERO, Ecn::NotEct) };
+    pie.on_enqueue(small, bytes(50_000), &mut Rng::scripted(0.999));
+    assert_near(pie.accumulator(), 0.25, 1e-12);
+}
+
 /// ns-2 `pie.cc`, `PIEQueue::drop_early`.
 #[test]
 fn drops_unless_calm_or_small_and_marks_below_ten_percent() {

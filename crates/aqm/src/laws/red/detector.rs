@@ -52,6 +52,8 @@ pub(in crate::laws) struct Detector {
     has_crossed: bool,
     /// Whether average and thresholds count bytes; else packets.
     counts_bytes: bool,
+    /// ns-3 (`m_countBytes`): bytes that arrived since the last signal.
+    bytes_since_signal: u64,
     average: Average,
     pub(in crate::laws) curve: Curve,
     setup: Setup,
@@ -108,6 +110,7 @@ impl Detector {
             average: Average::new(weight(&setup, packet_rate), packet_rate),
             since_signal: None,
             has_crossed: false,
+            bytes_since_signal: 0,
         }
     }
 
@@ -141,7 +144,7 @@ impl Detector {
         let can_mark = self.setup.ecn && head.ecn.can_mark();
         let verdict = match self.setup.style {
             Style::Floyd => self.verdict(can_mark, rng),
-            Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, queue, rng),
+            Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
         if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
             // The queue stays empty and no dequeue follows: it is still idle.
@@ -169,9 +172,10 @@ impl Detector {
 
     /// The procedure of ns-2 and ns-3, which count every arrival.
     #[inline(never)]
-    fn ns_verdict(&mut self, can_mark: bool, queue: Backlog, rng: &mut Rng) -> Verdict {
+    fn ns_verdict(&mut self, can_mark: bool, bytes: u32, queue: Backlog, rng: &mut Rng) -> Verdict {
         let count = self.since_signal.unwrap_or(0).saturating_add(1);
         self.since_signal = Some(count);
+        self.bytes_since_signal = self.bytes_since_signal.saturating_add(u64::from(bytes));
         let more_than_one = if self.counts_bytes { queue.bytes > 1 } else { queue.packets > 1 };
         match self.curve.region(self.average.value) {
             Region::Forced if more_than_one => {
@@ -180,7 +184,7 @@ impl Detector {
                 }
                 Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
             }
-            Region::Early { p_b } if more_than_one => self.ns_early(p_b, count, can_mark, rng),
+            Region::Early { p_b } if more_than_one => self.ns_early(p_b, bytes, can_mark, rng),
             _ => {
                 self.has_crossed = false;
                 Verdict::Pass
@@ -188,17 +192,24 @@ impl Detector {
         }
     }
 
-    fn ns_early(&mut self, p_b: f64, count: u32, can_mark: bool, rng: &mut Rng) -> Verdict {
+    fn ns_early(&mut self, p_b: f64, bytes: u32, can_mark: bool, rng: &mut Rng) -> Verdict {
         if !self.has_crossed {
             self.has_crossed = true;
-            self.since_signal = Some(1);
+            (self.since_signal, self.bytes_since_signal) = (Some(1), u64::from(bytes));
             return Verdict::Pass;
         }
-        let draw = Draw { u: rng.uniform(), or_equal: true };
-        if !is_hit(self.setup.gap_mode, p_b, count, draw) {
+        let (mode, u) = (self.setup.gap_mode, rng.uniform());
+        let hit = if self.setup.style == Style::Ns3 && self.counts_bytes {
+            let mean = self.setup.mean_packet_bytes;
+            let count = libm::floor(self.bytes_since_signal as f64 / mean);
+            u <= scaled_p_a(mode, p_b, count, f64::from(bytes) / mean)
+        } else {
+            is_hit(mode, p_b, self.since_signal.unwrap_or(0), Draw { u, or_equal: true })
+        };
+        if !hit {
             return Verdict::Pass;
         }
-        self.since_signal = Some(0);
+        (self.since_signal, self.bytes_since_signal) = (Some(0), 0);
         Verdict::signal(can_mark && p_b <= self.setup.mark_limit, Cause::Random)
     }
 
@@ -273,6 +284,20 @@ fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
         GapMode::Wait => p_b * (1.0 + count * draw.u) / 2.0,
     };
     draw.u < reach || (draw.or_equal && draw.u <= reach)
+}
+
+/// p_a of a packet of `size` mean packets, `count` mean packets after the last signal, under a
+/// limit in bytes (ns-3.44 `red-queue-disc.cc`, `RedQueueDisc::ModifyP`).
+fn scaled_p_a(mode: GapMode, p_b: f64, count: f64, size: f64) -> f64 {
+    let passed = count * p_b;
+    let p_a = match mode {
+        GapMode::Geometric => p_b,
+        GapMode::Uniform if passed < 1.0 => p_b / (1.0 - passed),
+        GapMode::Wait if passed < 1.0 => 0.0,
+        GapMode::Wait if passed < 2.0 => p_b / (2.0 - passed),
+        GapMode::Uniform | GapMode::Wait => 1.0,
+    };
+    if p_a < 1.0 { (p_a * size).min(1.0) } else { 1.0 }
 }
 
 /// `min_th` and `max_th` in the unit of the average (ns-2.35 `red.cc`, `REDQueue::initParams`).
@@ -354,5 +379,17 @@ mod tests {
             assert!(count == 9 || !hits(count, expected + 5e-5, true), "count {count}");
         }
         assert!(hits(8, 0.5, true) && !hits(8, 0.5, false) && hits(9, 0.5, false));
+    }
+
+    /// ns-3.44 `red-queue-disc.cc`, `RedQueueDisc::ModifyP`: p_a is scaled by the packet's size
+    /// unless it is 1.
+    #[test]
+    fn ns_3_scales_the_probability_by_packet_size_under_a_limit_in_bytes() {
+        let wait = |count, size| scaled_p_a(GapMode::Wait, 0.1, count, size);
+        assert_eq!((wait(9.0, 2.0), wait(15.0, 0.5)), (0.0, 0.1));
+        assert_eq!((wait(20.0, 0.5), wait(19.5, 9.0)), (1.0, 1.0));
+        let uniform = |count, size| scaled_p_a(GapMode::Uniform, 0.1, count, size);
+        assert_eq!((uniform(5.0, 2.0), uniform(5.0, 0.5)), (0.4, 0.1));
+        assert_eq!((uniform(9.5, 0.1), uniform(10.0, 0.1)), (1.0, 1.0));
     }
 }

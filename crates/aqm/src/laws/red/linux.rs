@@ -10,6 +10,7 @@
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::parts::idle_table::IdleTable;
+use crate::parts::linux_red::{Curve, RedState, per_unit, scaled};
 use crate::parts::tc_weight;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
@@ -45,21 +46,12 @@ pub(in crate::laws) struct LinuxRed {
     setup: LinuxSetup,
     limit_bytes: u64,
     mtu_bytes: u64,
-    min_th: u64,
-    max_th: u64,
-    /// Minus the binary logarithm of the weight.
-    weight_log: u32,
+    /// In bytes.
+    curve: Curve,
     table: IdleTable,
     /// Of 2^32; Adaptive RED moves it.
     max_p: u32,
-    /// `max_p` per byte between the thresholds, by which random numbers are divided.
-    max_p_per_byte: u64,
-    /// The average in bytes, times 2^`weight_log`.
-    average: u64,
-    /// Arrivals since the last signal; -1 below `min_th` and after a forced signal.
-    count: i64,
-    /// The number drawn for the next signal.
-    drawn: u64,
+    state: RedState,
     idle_since: Option<Time>,
 }
 
@@ -75,15 +67,10 @@ impl LinuxRed {
             setup,
             limit_bytes,
             mtu_bytes,
-            min_th: 0,
-            max_th: 0,
-            weight_log: 1,
+            curve: Curve { min_th: 0, max_th: 1, weight_log: 1, max_p_per_unit: 1 },
             table: IdleTable::new(1, setup.mean_packet_bytes, DEFAULT_RATE),
-            max_p: (setup.max_p * 4_294_967_296.0) as u32,
-            max_p_per_byte: 1,
-            average: 0,
-            count: -1,
-            drawn: 0,
+            max_p: scaled(setup.max_p),
+            state: RedState::REST,
             idle_since: Some(Time::ZERO),
         };
         red.configure(env.rate.unwrap_or(DEFAULT_RATE));
@@ -93,21 +80,22 @@ impl LinuxRed {
     /// What `tc red` computes (iproute2 `q_red.c`, `red_parse_opt`).
     fn configure(&mut self, rate: Rate) {
         let packet = self.setup.mean_packet_bytes;
-        let before = self.average >> self.weight_log;
-        (self.min_th, self.max_th) = self.thresholds(rate);
-        // red_set_parms truncates, where red_adaptative_algo rounds.
-        self.max_p_per_byte = (u64::from(self.max_p) / self.delta()).max(1);
-        let burst = self.setup.burst.unwrap_or(default_burst(self.min_th, self.max_th, packet));
+        let before = self.state.average >> self.curve.weight_log;
+        let (min_th, max_th) = self.thresholds(rate);
+        let burst = self.setup.burst.unwrap_or(default_burst(min_th, max_th, packet));
         // Automatic thresholds of a tiny limit: the smallest burst that tc accepts.
-        let burst = burst.max(self.min_th.div_ceil(packet));
-        let by_tc = || weight_log(self.min_th, burst, packet).unwrap_or(31);
-        self.weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
-        self.average = before << self.weight_log;
-        self.table = IdleTable::new(self.weight_log, packet, rate);
+        let burst = burst.max(min_th.div_ceil(packet));
+        let by_tc = || weight_log(min_th, burst, packet).unwrap_or(31);
+        let weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
+        // red_set_parms cuts off, where red_adaptative_algo rounds.
+        let max_p_per_unit = per_unit(self.max_p, min_th, max_th);
+        self.curve = Curve { min_th, max_th, weight_log, max_p_per_unit };
+        self.state.average = before << weight_log;
+        self.table = IdleTable::new(weight_log, packet, rate);
     }
 
     fn delta(&self) -> u64 {
-        self.max_th - self.min_th
+        self.curve.max_th - self.curve.min_th
     }
 
     fn thresholds(&self, rate: Rate) -> (u64, u64) {
@@ -151,10 +139,10 @@ impl LinuxRed {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        self.average = match self.idle_since.take() {
-            Some(since) => self.decayed(now.since(since)),
-            None => self.average.saturating_add(queue.bytes) - (self.average >> self.weight_log),
-        };
+        match self.idle_since.take() {
+            Some(since) => self.state.average = self.decayed(now.since(since)),
+            None => self.state.sample(&self.curve, queue.bytes),
+        }
         let verdict = self.decide(head, rng);
         if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
             // The kernel tries to dequeue after every arrival, and finds the queue empty again.
@@ -165,36 +153,23 @@ impl LinuxRed {
 
     fn decide(&mut self, head: Head, rng: &mut Rng) -> Verdict {
         let can_mark = self.setup.ecn && head.ecn.can_mark();
-        if self.average < self.min_th << self.weight_log {
-            self.count = -1;
+        if self.state.is_below(&self.curve, self.curve.min_th) {
+            self.state.leave();
             return Verdict::Pass;
         }
-        if self.average >= self.max_th << self.weight_log {
-            self.count = -1;
+        if !self.state.is_below(&self.curve, self.curve.max_th) {
+            self.state.leave();
             return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic);
         }
-        self.count += 1;
-        if self.count == 0 {
-            self.drawn = self.draw(rng);
-            return Verdict::Pass;
+        match self.state.hits(&self.curve, rng) {
+            true => Verdict::signal(can_mark, Cause::Random),
+            false => Verdict::Pass,
         }
-        let above = (self.average - (self.min_th << self.weight_log)) >> self.weight_log;
-        if above.saturating_mul(self.count as u64) < self.drawn {
-            return Verdict::Pass;
-        }
-        self.count = 0;
-        self.drawn = self.draw(rng);
-        Verdict::signal(can_mark, Cause::Random)
-    }
-
-    /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers (`red_random`).
-    fn draw(&self, rng: &mut Rng) -> u64 {
-        (rng.next_u64() >> 32) / self.max_p_per_byte
     }
 
     /// The average after that time without packets. No sample is taken.
     fn decayed(&self, idle: Span) -> u64 {
-        self.table.decayed(self.average, idle.as_nanos() / 1000)
+        self.table.decayed(self.state.average, idle.as_nanos() / 1000)
     }
 
     pub(in crate::laws) fn on_empty(&mut self, now: Time) {
@@ -205,9 +180,10 @@ impl LinuxRed {
     /// will not change before a packet arrives.
     pub(in crate::laws) fn adapt(&mut self, now: Time) -> bool {
         let idle = self.idle_since.map(|since| now.since(since));
-        let average = idle.map_or(self.average, |idle| self.decayed(idle)) >> self.weight_log;
+        let average = idle.map_or(self.state.average, |idle| self.decayed(idle));
+        let average = average >> self.curve.weight_log;
         let fifth = self.delta() / 5;
-        let (low, high) = (self.min_th + 2 * fifth, self.min_th + 3 * fifth);
+        let (low, high) = (self.curve.min_th + 2 * fifth, self.curve.min_th + 3 * fifth);
         let before = self.max_p;
         if average > high && self.max_p <= 50 * PERCENT {
             self.max_p += PERCENT.min(self.max_p / 4);
@@ -215,13 +191,12 @@ impl LinuxRed {
             self.max_p = self.max_p / 10 * 9;
         }
         let delta = self.delta();
-        self.max_p_per_byte = ((u64::from(self.max_p) + delta / 2) / delta).max(1);
+        self.curve.max_p_per_unit = ((u64::from(self.max_p) + delta / 2) / delta).max(1);
         self.max_p == before && (average < low || idle.is_none())
     }
 
     pub(in crate::laws) fn average_packets(&self) -> f64 {
-        let bytes = self.average as f64 / libm::ldexp(1.0, self.weight_log as i32);
-        bytes / self.setup.mean_packet_bytes as f64
+        self.state.mean(&self.curve) / self.setup.mean_packet_bytes as f64
     }
 
     pub(in crate::laws) fn max_p(&self) -> f64 {
@@ -229,10 +204,11 @@ impl LinuxRed {
     }
 
     pub(in crate::laws) fn prob(&self) -> f64 {
-        match self.average >> self.weight_log {
-            average if average < self.min_th => 0.0,
-            average if average >= self.max_th => 1.0,
-            average => self.max_p() * (average - self.min_th) as f64 / self.delta() as f64,
+        let Curve { min_th, max_th, weight_log, .. } = self.curve;
+        match self.state.average >> weight_log {
+            average if average < min_th => 0.0,
+            average if average >= max_th => 1.0,
+            average => self.max_p() * (average - min_th) as f64 / self.delta() as f64,
         }
     }
 }

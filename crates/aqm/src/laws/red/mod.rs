@@ -26,7 +26,8 @@
 //! Deviations of `ns2` and `ns3` from ns-2.35 and ns-3: a forced drop takes the arrival, where ns-2
 //! appends it and then removes the tail, which is the same packet; ns-2's automatic weight (-1)
 //! depends on the delay of the link, which is unknown here and taken as 0; under a limit in bytes,
-//! theirs count bytes since the last signal and scale p_a by packet size, which is not offered.
+//! ns-2's `bytes_` counts bytes since the last signal and scales p_a by packet size, which `ns3`
+//! does and `ns2` does not.
 
 mod detector;
 mod linux;
@@ -125,6 +126,10 @@ params! {
         "the gentle slope starts": "at the current max_p", "our choice: the curve has no step",
             "linux": "nowhere: there is none", "Linux red.h",
             "ns2" | "ns3": "at the first max_p", "ns-2 red.cc; ns-3 RedQueueDisc";
+        "p_a with thresholds in bytes": "as in packets", "our choice",
+            "linux": "counts packets since the last signal", "Linux red.h, red_mark_probability",
+            "ns3": "counts whole mean packets since the last signal, and is scaled by packet size \
+                unless it is 1", "ns-3 RedQueueDisc::ModifyP";
         "average and thresholds count": "in the unit of min_th, else in that of the limit",
             "ns-3 RedQueueDisc",
             "linux": "bytes", "Linux sch_red.c";

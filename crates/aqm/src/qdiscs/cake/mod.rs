@@ -5,15 +5,15 @@
 //!
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
-//! Deviations from Linux:
-//! - The fattest queue is found by a search, not in a heap, so that of queues with equally many
-//!   bytes another may lose a packet.
-//! - A flow that takes over a queue in use does not change the hosts of that queue.
+//! Deviations from Linux: after overflows queues lose other packets (crates/kernel-laws), for a
+//! reason that is not known yet, although the heap is the kernel's; with a bandwidth its own bound
+//! on what waits holds beside any `limit`; a packet larger than the limit is dropped alone.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: the flow that had it may get another queue
 //! meanwhile, and its packets may be reordered.
 
+mod heap;
 mod lists;
 mod params;
 mod shaper;
@@ -33,9 +33,10 @@ use crate::qdiscs::queues::flow_queues::FlowQueues;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
+use heap::OverflowHeap;
 use lists::{List, Lists};
 use shaper::{Framing, Shaper};
-use ways::Ways;
+use ways::{Place, Ways};
 
 /// CAKE, as the registry knows it.
 pub struct Cake;
@@ -68,6 +69,7 @@ struct CakeQueues<P> {
     flows: FlowQueues<P, Cobalt>,
     states: Vec<QueueState>,
     lists: Lists,
+    heap: OverflowHeap,
     flow_ways: Ways,
     sources: Hosts,
     destinations: Hosts,
@@ -119,7 +121,7 @@ impl Hosts {
     }
 
     fn place(&mut self, hash: u64) -> usize {
-        self.ways.place(hash, |place| self.bulk[place] == 0)
+        self.ways.place(hash, |place| self.bulk[place] == 0).index
     }
 
     /// The number by which the quantum of a flow of this host is divided.
@@ -131,16 +133,23 @@ impl Hosts {
 impl<P: Packet> CakeQueues<P> {
     fn new(params: &CakeParams, env: &Env) -> Self {
         let places = params.flows as usize;
-        let (cobalt, env) = (params.cobalt(), Env { rate: params.bandwidth.0, ..*env });
+        let (cobalt, env) = (params.cobalt(env.mtu_bytes), Env { rate: None, ..*env });
+        let frame_time = params.frame_time(env.mtu_bytes);
+        let law = || {
+            let mut law = Cobalt::with(cobalt.clone(), &env);
+            law.set_frame_time(frame_time);
+            law
+        };
         let rest = QueueState { phase: Phase::Idle, credits: 0, source: 0, destination: 0 };
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         let framing =
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
         let (limit, most_bytes) = params.limits();
         CakeQueues {
-            flows: FlowQueues::new(places, || Cobalt::with(cobalt.clone(), &env)),
+            flows: FlowQueues::new(places, law),
             states: vec![rest; places],
             lists: Lists::new(places),
+            heap: OverflowHeap::new(places),
             flow_ways: Ways::new(places),
             sources: Hosts::new(places, is(Isolation::Src)),
             destinations: Hosts::new(places, is(Isolation::Dst)),
@@ -153,18 +162,32 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The queue of a packet. An idle one is assigned to the hosts of the packet as well.
+    /// The queue of a packet. One that is idle, or that another flow had, is assigned to the hosts
+    /// of the packet as well (Linux 6.1 sch_cake.c, cake_hash).
     fn place(&mut self, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let is_free = |place: usize| self.states[place].phase == Phase::Idle;
-        let index = self.flow_ways.place(splitmix(packet.flow() ^ flow_salt), is_free);
-        let queue = &mut self.states[index];
-        if queue.phase == Phase::Idle {
-            queue.source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
-            queue.destination =
+        let hash = splitmix(packet.flow() ^ flow_salt);
+        let Place { index, is_taken_over } = self.flow_ways.place(hash, is_free);
+        let phase = self.states[index].phase;
+        if phase == Phase::Idle || is_taken_over {
+            self.count_bulk(index, -i32::from(phase == Phase::Bulk));
+            let source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
+            let destination =
                 self.destinations.place(splitmix(packet.dst_host() ^ destination_salt));
+            let queue = &mut self.states[index];
+            (queue.source, queue.destination) = (source, destination);
+            self.count_bulk(index, i32::from(phase == Phase::Bulk));
         }
         index as u32
+    }
+
+    /// So many more queues of the hosts of this one are bulk.
+    fn count_bulk(&mut self, index: usize, more: i32) {
+        let QueueState { source, destination, .. } = self.states[index];
+        for bulk in [&mut self.sources.bulk[source], &mut self.destinations.bulk[destination]] {
+            *bulk = bulk.checked_add_signed(more).expect("a bulk queue has been counted");
+        }
     }
 
     /// A flow's share of the quantum, rounded at random (Linux 6.1 sch_cake.c,
@@ -178,14 +201,8 @@ impl<P: Packet> CakeQueues<P> {
     fn set_phase(&mut self, index: u32, phase: Phase) {
         let queue = &mut self.states[index as usize];
         let was = core::mem::replace(&mut queue.phase, phase);
-        if (was == Phase::Bulk) == (phase == Phase::Bulk) {
-            return;
-        }
-        let QueueState { source, destination, .. } = *queue;
-        for bulk in [&mut self.sources.bulk[source], &mut self.destinations.bulk[destination]] {
-            *bulk += u32::from(phase == Phase::Bulk);
-            *bulk -= u32::from(was == Phase::Bulk);
-        }
+        let more = i32::from(phase == Phase::Bulk) - i32::from(was == Phase::Bulk);
+        self.count_bulk(index as usize, more);
     }
 
     /// A packet was appended to a queue.
@@ -238,9 +255,9 @@ impl<P: Packet> CakeQueues<P> {
 
     /// The fattest queue loses its head.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
-        let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
+        let fattest = self.heap.fattest(|index| self.flows.bytes(index));
         self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
+        self.heap.shed(|index| self.flows.bytes(index));
     }
 }
 
@@ -257,6 +274,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         let index = self.place(&packet);
         let stays = self.flows.offer(index, now, packet, false, rng, sink);
         debug_assert!(stays, "COBALT does not judge arrivals");
+        self.heap.grew(index, |index| self.flows.bytes(index));
         self.activate(index, rng);
         while self.is_over_limit() {
             self.shed(now, sink);
@@ -283,7 +301,9 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
             } else if let Some(bytes) = self.flows.judge(index, now, rng, sink) {
                 self.states[index as usize].credits -= i64::from(bytes);
                 self.shaper.charge(bytes);
-                return self.flows.pop(index);
+                let departure = self.flows.pop(index);
+                self.heap.departed(index, |index| self.flows.bytes(index));
+                return departure;
             } else {
                 self.retire(now, index);
             }

@@ -8,6 +8,7 @@ use crate::time::{Rate, Span};
 use crate::units::Limit;
 use crate::words;
 
+use super::shaper::ByteTime;
 pub use super::shaper::Cells;
 
 words! {
@@ -29,7 +30,7 @@ params! {
     pub struct CakeParams {
         dialects: "besteffort" = "Linux sch_cake.c with one tin";
         /// How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at most
-        /// 400 ms of it, or 4 MiB if that is more.
+        /// four intervals of it, or 4 MiB if that is more.
         limit: Limit, POSITIVE, "Linux sch_cake.c: 10240 packets of 1514 bytes"
             => Limit::Bytes(10_240 * 1514);
         /// Rate that packets may leave at.
@@ -71,7 +72,7 @@ params! {
     };
 }
 
-/// The frame by which Linux sets quantum and target.
+/// The frame by which Linux sets the quantum.
 const FRAME_BYTES: u64 = 1514;
 
 impl CakeParams {
@@ -82,12 +83,18 @@ impl CakeParams {
     }
 
     /// The parameters of COBALT at the bandwidth (Linux 6.1 sch_cake.c, cake_set_rate).
-    pub(super) fn cobalt(&self) -> CobaltParams {
-        let frame = self.bandwidth.0.map_or(Span::ZERO, |rate| rate.time_for(FRAME_BYTES));
+    pub(super) fn cobalt(&self, mtu_bytes: u32) -> CobaltParams {
+        let frame = self.frame_time(mtu_bytes);
         let target = self.target.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
         let interval = (self.interval + (target - self.target)).max(target.times(2));
         let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
         CobaltParams { target, interval, ..usual }
+    }
+
+    /// The time of a largest packet at the bandwidth, 0 without one.
+    pub(super) fn frame_time(&self, mtu_bytes: u32) -> Span {
+        let time = |rate| ByteTime::at(rate).of(u64::from(mtu_bytes));
+        self.bandwidth.0.map_or(Span::ZERO, time)
     }
 
     /// The limit, and the bytes that Linux allows at the bandwidth (6.1 sch_cake.c,
@@ -96,7 +103,7 @@ impl CakeParams {
         let most = self
             .bandwidth
             .0
-            .map_or(u64::MAX, |rate| rate.bytes_in(Span::from_millis(400)).max(4 << 20));
+            .map_or(u64::MAX, |rate| rate.bytes_in(self.interval.times(4)).max(4 << 20));
         (self.limit, most)
     }
 }

@@ -57,7 +57,7 @@ fn rng() -> Rng {
 fn quantum_and_target_follow_the_rate() {
     let at = |rate: &str| {
         let params = params(&[("bandwidth", rate)]);
-        let cobalt = params.cobalt();
+        let cobalt = params.cobalt(1514);
         (cobalt.target, cobalt.interval, params.quantum())
     };
     let us = Span::from_micros;

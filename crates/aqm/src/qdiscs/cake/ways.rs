@@ -13,6 +13,14 @@ pub(super) struct Ways {
     sets: Vec<[u64; WAYS]>,
 }
 
+/// What a hash gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub(super) index: usize,
+    /// Whether another hash had it, which is in use.
+    pub(super) is_taken_over: bool,
+}
+
 impl Ways {
     /// `places` is a multiple of [`WAYS`].
     pub(super) fn new(places: usize) -> Ways {
@@ -22,18 +30,19 @@ impl Ways {
 
     /// The place of a hash: the one it had last, a free one of its set, or, where all eight are in
     /// use, the one it falls on (Linux 6.1 sch_cake.c, cake_hash).
-    pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> usize {
+    pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> Place {
         let places = self.sets.len() * WAYS;
         let direct = ((u128::from(hash) * places as u128) >> 64) as usize;
         let (first, start) = (direct - direct % WAYS, direct % WAYS);
         let hashes = &mut self.sets[direct / WAYS];
         let mut ways = (start..start + WAYS).map(|way| way % WAYS);
         if let Some(own) = ways.clone().find(|&way| hashes[way] == hash) {
-            return first + own;
+            return Place { index: first + own, is_taken_over: false };
         }
-        let way = ways.find(|&way| is_free(first + way)).unwrap_or(start);
+        let free = ways.find(|&way| is_free(first + way));
+        let way = free.unwrap_or(start);
         hashes[way] = hash;
-        first + way
+        Place { index: first + way, is_taken_over: free.is_none() }
     }
 }
 
@@ -48,12 +57,12 @@ mod tests {
         let mut used = [false; 1024];
         let same_set = |n: u64| (1 << 50) | n; // high bits choose the set
         for n in 0..8 {
-            let place = ways.place(same_set(n), |place| !used[place]);
+            let Place { index: place, .. } = ways.place(same_set(n), |place| !used[place]);
             assert!(!used[place]);
             used[place] = true;
         }
         let ninth = ways.place(same_set(8), |place| !used[place]);
-        assert!(used[ninth]);
+        assert!(used[ninth.index] && ninth.is_taken_over);
     }
 
     /// Linux 6.1 sch_cake.c, cake_hash: tags are searched before free queues, used or not.
@@ -61,7 +70,7 @@ mod tests {
     fn a_hash_gets_the_place_back_that_it_had_last() {
         let mut ways = Ways::new(8);
         let first = ways.place(77, |_| true);
-        let second = ways.place(78, |place| place != first);
+        let second = ways.place(78, |place| place != first.index);
         assert_ne!(first, second);
         assert_eq!(ways.place(78, |_| true), second);
     }
@@ -70,6 +79,6 @@ mod tests {
     fn a_hash_keeps_its_place_while_it_is_used() {
         let mut ways = Ways::new(8);
         let place = ways.place(77, |_| true);
-        assert_eq!(ways.place(77, |other| other != place), place);
+        assert_eq!(ways.place(77, |other| other != place.index), place);
     }
 }

@@ -5,20 +5,22 @@ use alloc::string::String;
 
 use crate::params;
 use crate::params::{Bytes, OrAuto, OrOff};
+use crate::parts::linux_red::{Curve, usual_burst};
 use crate::parts::tc_weight::weight_log;
-use crate::qdiscs::linux_red::{Curve, usual_burst};
 use crate::time::Span;
 use crate::units::Limit;
 
 /// An Ethernet frame, by which tc turns packets into bytes.
-const FRAME_BYTES: f64 = 1514.0;
+const FRAME_BYTES: u64 = 1514;
+/// Linux `sch_sfq.c`: SFQ_MAX_DEPTH.
+const DEFAULT_LIMIT: Limit = Limit::Packets(127);
 
 params! {
     /// Parameters of SFQ.
     pub struct SfqParams {
         dialects: "linux" = "Linux sch_sfq.c";
         /// How much may wait in all queues together; beyond it the longest queue loses a packet.
-        limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => Limit::Packets(127);
+        limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => DEFAULT_LIMIT;
         /// Hash slots; a power of two.
         divisor: u64, QUEUES, "Linux sch_sfq.c: SFQ_DEFAULT_HASH_DIVISOR" => 1024;
         /// Queues that can be active at once.
@@ -48,7 +50,7 @@ params! {
     pub struct SfqRedParams {
         dialects: "linux" = "Linux sch_sfq.c with its RED; thresholds as tc computes them";
         /// How much may wait in all queues together; beyond it the longest queue loses a packet.
-        limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => Limit::Packets(127);
+        limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => DEFAULT_LIMIT;
         /// Hash slots; a power of two.
         divisor: u64, QUEUES, "Linux sch_sfq.c: SFQ_DEFAULT_HASH_DIVISOR" => 1024;
         /// Queues that can be active at once.
@@ -116,6 +118,17 @@ fn shape(limit: Limit, divisor: u64, flows: u64, depth: u64) -> Result<(), Strin
     }
 }
 
+impl SfqParams {
+    /// Queues that can be active at once (Linux 6.1 sch_sfq.c, sfq_change: a `limit` that is given
+    /// bounds them).
+    pub(super) fn queues(&self) -> u64 {
+        match self.limit {
+            Limit::Packets(limit) if self.limit != DEFAULT_LIMIT => self.flows.min(limit),
+            _ => self.flows,
+        }
+    }
+}
+
 impl SfqRedParams {
     /// What it has in common with SFQ alone.
     pub(super) fn shape(&self) -> SfqParams {
@@ -133,26 +146,26 @@ impl SfqRedParams {
 
     /// The thresholds in bytes and the weight.
     pub(super) fn curve(&self) -> Result<Curve, String> {
-        let mean = self.mean_packet_bytes.0 as f64;
-        let bytes = |set: OrAuto<Bytes>| set.0.map(|bytes| bytes.0 as f64);
-        let flow_limit = bytes(self.red_flow_limit).unwrap_or(self.depth as f64 * FRAME_BYTES);
-        let max_th = bytes(self.max_th).unwrap_or((flow_limit / 4.0).max(3.0 * mean));
-        let min_th = bytes(self.min_th).unwrap_or(max_th / 3.0);
+        let mean = self.mean_packet_bytes.0;
+        let bytes = |set: OrAuto<Bytes>| set.0.map(|bytes| bytes.0);
+        let flow_limit = bytes(self.red_flow_limit).unwrap_or(self.depth * FRAME_BYTES);
+        let max_th = bytes(self.max_th).unwrap_or((flow_limit / 4).max(mean.saturating_mul(3)));
+        let min_th = bytes(self.min_th).unwrap_or(max_th / 3);
         if min_th >= max_th {
             let source = "Linux sch_sfq.c, tc sfq";
             return Err(format!(
                 "min_th `{min_th}B` must be less than max_th `{max_th}B` ({source})"
             ));
         }
-        let usual = usual_burst(min_th / mean, max_th / mean, self.min_th.0.is_none());
+        let packets = |bytes: u64| bytes as f64 / mean as f64;
+        let usual = usual_burst(packets(min_th), packets(max_th), self.min_th.0.is_none());
         let burst = self.burst.0.map_or(usual, |packets| packets as f64);
-        let log = weight_log(burst, min_th / mean).ok_or_else(|| {
+        let log = weight_log(burst, packets(min_th)).ok_or_else(|| {
             format!(
                 "burst ({burst}) is too small for min_th ({min_th}B): no weight of the average \
                  fits (tc tc_red.c)"
             )
         })?;
-        let weight = 1.0 / (1u64 << log) as f64;
-        Ok(Curve { min_th, max_th, max_p: self.max_p, weight })
+        Ok(Curve::new(min_th, max_th, self.max_p, log))
     }
 }

@@ -153,10 +153,10 @@ fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes
     let mut queues = sfq_red(&[("max_p", "1")]);
     fill(&mut queues, 1, 100, 1514);
     let index = queues.tail.unwrap() as usize;
-    assert!(queues.queues[index].red.average > 0.0);
+    assert!(queues.queues[index].red.average > 0);
     while !take(&mut queues, 1).is_empty() {}
     assert!(fill(&mut queues, 1, 1, 1514).dropped.is_empty());
-    assert_eq!(queues.queues[queues.tail.unwrap() as usize].red.average, 0.0);
+    assert_eq!(queues.queues[queues.tail.unwrap() as usize].red.average, 0);
 }
 
 /// Linux 6.1 sch_sfq.c: `vars` of RED belong to a slot.
@@ -164,9 +164,10 @@ fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes
 fn only_the_queue_above_its_threshold_is_signalled() {
     let settings = [("min_th", "3kB"), ("max_th", "6kB"), ("max_p", "1"), ("burst", "4")];
     let mut queues = sfq_red(&settings);
+    let log = queues.red.unwrap().curve.weight_log;
     let fat = fill(&mut queues, 1, 100, 1000);
     assert!(fat.dropped.len() > 50);
-    queues.queues[queues.tail.unwrap() as usize].red.average = 6000.0;
+    queues.queues[queues.tail.unwrap() as usize].red.average = 6000 << log;
     assert_eq!(fill(&mut queues, 1, 1, 1000).dropped.len(), 1);
     assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
 }
@@ -178,12 +179,11 @@ fn after_a_new_hash_red_has_sampled_what_waits() {
     (queues.perturb, queues.next_perturb) = (Some(Span::from_secs(10)), Time::from_nanos(1));
     fill(&mut queues, 1, 40, 1000);
     let index = queues.tail.unwrap() as usize;
-    queues.queues[index].red.average = 1e6;
+    queues.queues[index].red.average = 1 << 40;
     queues.perturb_if_due(Time::from_nanos(2), &mut Log::default());
-    let weight = queues.red.unwrap().curve.weight;
-    let learnt = (0..40).fold(0.0, |average, n| average + weight * (1000.0 * n as f64 - average));
-    let average = queues.queues[queues.tail.unwrap() as usize].red.average;
-    assert!((average - learnt).abs() < 1e-6, "{average} {learnt}");
+    let log = queues.red.unwrap().curve.weight_log;
+    let learnt = (0..40).fold(0, |average, n| average + 1000 * n - (average >> log));
+    assert_eq!(queues.queues[queues.tail.unwrap() as usize].red.average, learnt);
 }
 
 /// Linux 6.1 red.h, red_action: RED_HARD_MARK from `max_th` on.
@@ -192,7 +192,7 @@ fn above_the_maximum_every_arrival_is_dropped() {
     let mut queues = sfq_red(&[("max_p", "1")]);
     fill(&mut queues, 1, 40, 1514);
     let index = queues.tail.unwrap() as usize;
-    queues.queues[index].red.average = 60_000.0;
+    queues.queues[index].red.average = 60_000 << queues.red.unwrap().curve.weight_log;
     let log = fill(&mut queues, 1, 3, 1514);
     assert_eq!(log.dropped.len(), 3);
     assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Deterministic));
@@ -207,7 +207,7 @@ fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
         let packet = Numbered { ecn: Ecn::Ect0, ..Numbered::new(id, 1, 1514) };
         queues.enqueue(Time::ZERO, packet, &mut rng, &mut log);
         let index = queues.tail.unwrap() as usize;
-        queues.queues[index].red.average = 50_000.0;
+        queues.queues[index].red.average = 50_000 << queues.red.unwrap().curve.weight_log;
     }
     assert!(!log.marked.is_empty() && log.dropped.is_empty());
     assert!(log.marked.iter().all(|&(id, stage, _)| (id, stage) == (0, Stage::Queued)));
@@ -217,8 +217,29 @@ fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
 #[test]
 fn at_exactly_the_upper_threshold_every_arrival_is_signalled() {
     let mut queues = sfq_red(&[("min_th", "1000B"), ("max_th", "3000B"), ("burst", "2")]);
-    queues.red.as_mut().unwrap().curve.weight = 1.0;
+    queues.red.as_mut().unwrap().curve.weight_log = 0;
     let log = fill(&mut queues, 1, 4, 1000);
     // Backlogs of 1000 and 2000 B lie between the thresholds, 3000 B is the upper one.
     assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Deterministic)));
+}
+
+/// Linux 6.1 sch_sfq.c, sfq_rehash: what waits is taken out in the order of the queues' numbers, of
+/// which the highest free one is given first (sfq_init), and the round starts in that order.
+#[test]
+fn a_new_hash_orders_the_round_by_the_numbers_of_the_queues() {
+    let mut queues = sfq(&[("perturb", "10s")]);
+    (1..=3).for_each(|flow| drop(fill(&mut queues, flow, 2, 1514)));
+    queues.perturb_if_due(Time::from_nanos(10_000_000_000), &mut Log::default());
+    let flows: Vec<u64> = take(&mut queues, 3).iter().map(|packet| packet.flow).collect();
+    assert_eq!(flows, [3, 2, 1], "the first flow has the last queue");
+}
+
+/// Linux 6.1 sch_sfq.c, sfq_change: `maxflows = min_t(u32, maxflows, limit)`, where one is given.
+#[test]
+fn a_limit_below_the_number_of_queues_bounds_it() {
+    let mut queues = sfq(&[("limit", "3p")]);
+    let arrive = |queues: &mut Queues<Numbered>, flow| fill(queues, flow, 1, 1000).dropped;
+    (1..=3).for_each(|flow| assert!(arrive(&mut queues, flow).is_empty()));
+    assert_eq!(arrive(&mut queues, 4), [(4000, Stage::Enqueue, Cause::Overflow)]);
+    assert_eq!(sfq(&[]).queues.len(), 128, "the default limit of 127 is given to nobody");
 }

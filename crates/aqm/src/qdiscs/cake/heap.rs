@@ -1,0 +1,159 @@
+//! Which queue holds most bytes, in the order in which Linux's heap finds it: of queues with
+//! equally many bytes the choice depends on what came and went since the last overflow.
+//!
+//! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
+//! `cake_dequeue`.
+
+use alloc::vec::Vec;
+
+/// Places of the heap for each queue: one for each tin (`CAKE_MAX_TINS`), all but the first empty.
+const TINS: usize = 8;
+/// Departures after an overflow during which the heap is kept in order.
+const KEPT_IN_ORDER: u32 = 65_535;
+
+/// A heap over all queues of all tins.
+#[derive(Clone, Debug)]
+pub(super) struct OverflowHeap {
+    queues: usize,
+    /// By place: a queue times [`TINS`], plus its tin. Empty until the first overflow.
+    entries: Vec<u32>,
+    /// By entry: its place.
+    places: Vec<u32>,
+    /// Departures left for which the heap is kept in order; 0: it is not.
+    departures_left: u32,
+}
+
+impl OverflowHeap {
+    pub(super) fn new(queues: usize) -> OverflowHeap {
+        OverflowHeap { queues, entries: Vec::new(), places: Vec::new(), departures_left: 0 }
+    }
+
+    /// A queue has got longer.
+    pub(super) fn grew(&mut self, queue: u32, bytes_of: impl Fn(u32) -> u64) {
+        if self.departures_left > 0 {
+            self.sift_up(self.place_of(queue), &bytes_of);
+        }
+    }
+
+    /// Packets of a queue have left.
+    pub(super) fn departed(&mut self, queue: u32, bytes_of: impl Fn(u32) -> u64) {
+        if self.departures_left > 0 {
+            self.sift_down(self.place_of(queue), &bytes_of);
+            self.departures_left -= 1;
+        }
+    }
+
+    /// The queue that is to lose a packet.
+    pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
+        if self.departures_left == 0 {
+            self.build(&bytes_of);
+        }
+        self.departures_left = KEPT_IN_ORDER;
+        let first = self.entries[0] as usize;
+        debug_assert!(first.is_multiple_of(TINS), "only the first tin holds packets");
+        (first / TINS) as u32
+    }
+
+    /// The fattest queue has lost a packet.
+    pub(super) fn shed(&mut self, bytes_of: impl Fn(u32) -> u64) {
+        self.sift_down(0, &bytes_of);
+    }
+
+    fn build(&mut self, bytes_of: &impl Fn(u32) -> u64) {
+        if self.entries.is_empty() {
+            self.entries = (0..(self.queues * TINS) as u32).collect();
+            self.places = self.entries.clone();
+        }
+        for place in (0..=self.entries.len() / 2).rev() {
+            self.sift_down(place, bytes_of);
+        }
+    }
+
+    fn place_of(&self, queue: u32) -> usize {
+        self.places[queue as usize * TINS] as usize
+    }
+
+    fn bytes_at(&self, place: usize, bytes_of: &impl Fn(u32) -> u64) -> u64 {
+        let entry = self.entries[place];
+        if entry.is_multiple_of(TINS as u32) { bytes_of(entry / TINS as u32) } else { 0 }
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.entries.swap(one, other);
+        for place in [one, other] {
+            self.places[self.entries[place] as usize] = place as u32;
+        }
+    }
+
+    fn sift_down(&mut self, mut place: usize, bytes_of: &impl Fn(u32) -> u64) {
+        loop {
+            let (mut most, mut bytes) = (place, self.bytes_at(place, bytes_of));
+            let children = (2 * place + 1..=2 * place + 2).filter(|&c| c < self.entries.len());
+            for child in children {
+                let other = self.bytes_at(child, bytes_of);
+                if other > bytes {
+                    (most, bytes) = (child, other);
+                }
+            }
+            if most == place {
+                return;
+            }
+            self.swap(place, most);
+            place = most;
+        }
+    }
+
+    fn sift_up(&mut self, mut place: usize, bytes_of: &impl Fn(u32) -> u64) {
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if self.bytes_at(place, bytes_of) <= self.bytes_at(parent, bytes_of) {
+                return;
+            }
+            self.swap(place, parent);
+            place = parent;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux 6.1 sch_cake.c, cake_heapify: the fattest queue comes first; of two that grew to the
+    /// same size the one that was first stays first.
+    #[test]
+    fn the_fattest_queue_is_found_while_queues_grow_and_shrink() {
+        let mut bytes = [0u64; 64];
+        let mut heap = OverflowHeap::new(64);
+        let mut state = 7u32;
+        for _ in 0..10_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let queue = state >> 26;
+            if state & 256 == 0 {
+                bytes[queue as usize] += u64::from(state >> 8 & 1023);
+                heap.grew(queue, |queue| bytes[queue as usize]);
+            } else {
+                bytes[queue as usize] /= 2;
+                heap.departed(queue, |queue| bytes[queue as usize]);
+            }
+            let fattest = heap.fattest(|queue| bytes[queue as usize]);
+            assert_eq!(bytes.iter().max(), Some(&bytes[fattest as usize]));
+        }
+    }
+
+    /// Linux 6.1 sch_cake.c, cake_heapify: only what is larger moves up, the left child before the
+    /// right one. Queue 3 comes first when it grows, and stays first when queue 5 is as fat.
+    #[test]
+    fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {
+        let mut bytes = [0u64; 8];
+        let mut heap = OverflowHeap::new(8);
+        bytes[3] = 1000;
+        assert_eq!(heap.fattest(|queue| bytes[queue as usize]), 3);
+        bytes[1] = 1000;
+        heap.grew(1, |queue| bytes[queue as usize]);
+        assert_eq!(heap.fattest(|queue| bytes[queue as usize]), 3, "not the lowest number");
+        bytes[3] = 900;
+        heap.shed(|queue| bytes[queue as usize]);
+        assert_eq!(heap.fattest(|queue| bytes[queue as usize]), 1);
+    }
+}
