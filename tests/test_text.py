@@ -40,6 +40,8 @@ def test_units_suit_the_size():
     assert scale_of("goodput", "bit/s", [87e3]).unit == "kbit/s"
     assert scale_of("utilisation", "1").unit == "%"
     assert scale_of("jain", "1").unit == ""
+    assert show_value("voice_r", 44.29, "1") == "44.3"
+    assert show_value("voice_mos", 2.28, "1") == "2.28"
 
 
 def test_counts_are_whole():

@@ -118,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn a_line_knows_its_delay_and_what_is_in_flight() {
+        let mut line = DelayLine::new(Span::from_millis(20));
+        assert_eq!((line.delay(), line.len(), line.is_empty()), (Span::from_millis(20), 0, true));
+        line.push(ms(1), 1, 1500);
+        assert_eq!((line.len(), line.is_empty()), (1, false));
+    }
+
+    #[test]
     fn shared_links_serialise_packets_before_the_delay() {
         let rate = Rate::from_bps(8_000_000); // 1000 bytes take a millisecond
         let mut line = DelayLine::new(Span::from_millis(5)).with_links([rate, rate]);

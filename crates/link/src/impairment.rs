@@ -136,6 +136,27 @@ mod tests {
     }
 
     #[test]
+    fn a_path_says_whether_it_bleaches_and_whether_packets_overtake_each_other() {
+        let extra = Extra::Uniform(Span::from_millis(1));
+        let of = |reorder| with(None, Some(Jitter { extra, reorder }));
+        assert_eq!([of(true).reorders(), of(false).reorders()], [true, false]);
+        let bleaching = Impairment::behind("a", 1, None, None, true).expect("it clears ECN");
+        assert_eq!((bleaching.bleaches(), bleaching.reorders()), (true, false));
+        assert!(!of(true).bleaches());
+        assert!(Impairment::behind("a", 1, None, None, false).is_none());
+    }
+
+    #[test]
+    fn packets_are_counted_from_the_end_of_the_warm_up() {
+        let mut path = with(Some(Loss::Bernoulli(1.0)), None);
+        (0..3).for_each(|_| assert_eq!(path.pass(Time::ZERO), None));
+        path.end_warmup();
+        assert_eq!(path.counted(), (0, 0));
+        (0..2).for_each(|_| assert_eq!(path.pass(Time::ZERO), None));
+        assert_eq!(path.counted(), (2, 2));
+    }
+
+    #[test]
     fn bernoulli_loses_its_share() {
         let lost = losses(Loss::Bernoulli(0.02), 200_000).iter().filter(|&&lost| lost).count();
         // 4000 expected; four standard deviations are 4 sqrt(200 000 x 0.02 x 0.98) = 250.

@@ -100,6 +100,16 @@ mod tests {
     }
 
     #[test]
+    fn both_limits_of_a_uniform_size_are_drawn() {
+        let mut rng = Rng::stream(1, "sizes", 0);
+        let sizes = Sizes::Drawn { shape: Shape::Uniform, min: 5, max: 7 };
+        let mut drawn: Vec<u64> = (0..100).map(|_| size(&mut rng, &sizes)).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn, [5, 6, 7]);
+    }
+
+    #[test]
     fn a_list_is_drawn_from_evenly() {
         let sizes = Sizes::List(vec![15_000, 44_000, 73_000, 102_000]);
         let mut rng = Rng::stream(1, "sizes", 0);

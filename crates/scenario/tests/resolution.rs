@@ -3,7 +3,7 @@
 use std::io;
 
 use sojourn_aqm::{Limit, Rate, Span};
-use sojourn_scenario::resolved::{App, Capacity, Shape, Sizes};
+use sojourn_scenario::resolved::{App, Capacity, Loss, Shape, Sizes};
 use sojourn_scenario::{Resolved, Scenario, ScenarioError, Source};
 
 const BASE: &str = r#"name = "base"
@@ -494,4 +494,29 @@ fn small_files_and_frames_take_more_packet_numbers() {
 fn unequal_names_of_links_keep_their_index() {
     let flow = base(&[("flows[0].path", "[\"b\", \"a\"]")]).flows[0].clone();
     assert_eq!((flow.path, flow.reverse), (vec![1, 0], vec![]));
+}
+
+#[test]
+fn an_application_reaches_another_process_as_it_was_resolved() {
+    for table in [
+        r#"{ kind = "bulk", bytes = "1MB" }"#,
+        r#"{ kind = "cbr", rate = "87kbit", packet = "218B" }"#,
+        r#"{ kind = "bursts", rate = "2mbit", packet = "1kB", at = ["1s", "2s"], length = "5ms" }"#,
+        r#"{ kind = "chunks", every = "4s", rates = ["500kbit", "2mbit"] }"#,
+        r#"{ kind = "files", sizes = ["15kB", "44kB"], think = "9.5s" }"#,
+        r#"{ kind = "replay", file = "x.csv" }"#,
+    ] {
+        let sent = app(table);
+        let text = serde_json::to_string(&sent).unwrap();
+        assert_eq!(serde_json::from_str::<App>(&text).unwrap(), sent, "{text}");
+    }
+    let text = serde_json::to_string(&app(r#"{ kind = "cbr", rate = "87kbit", packet = "218B" }"#));
+    assert!(text.unwrap().contains("87000"), "rates are in bit/s");
+}
+
+#[test]
+fn a_gilbert_channel_loses_all_in_its_bad_state_and_nothing_in_the_good_one() {
+    let loss = r#"{ kind = "gilbert-elliott", enter = 0.1, leave = 0.5 }"#;
+    let expected = Loss::GilbertElliott { enter: 0.1, leave: 0.5, bad: 1.0, good: 0.0 };
+    assert_eq!(base(&[("links.a.loss", loss)]).links[0].loss, Some(expected));
 }

@@ -107,3 +107,69 @@ fn no_description_is_missing() {
     }
     assert_eq!(found, [""; 0]);
 }
+
+#[test]
+fn the_time_between_samples_has_a_definition_of_its_own() {
+    let schema = schema();
+    assert_eq!(schema["$defs"]["Record"]["properties"]["sample"]["$ref"], "#/$defs/Sample");
+    assert_eq!(schema["$defs"]["Sample"]["examples"], json!(["auto", "10ms"]));
+}
+
+#[test]
+fn a_congestion_control_is_a_text_or_a_table_with_a_kind() {
+    let schema = schema();
+    let cc = &schema["$defs"]["FlowGroup"]["properties"]["cc"]["$ref"];
+    assert_eq!(cc, "#/$defs/CongestionControl");
+    let forms = schema["$defs"]["CongestionControl"]["oneOf"].as_array().unwrap();
+    let types: Vec<_> = forms.iter().map(|form| &form["type"]).collect();
+    assert_eq!(types, ["string", "object"]);
+    assert_eq!(forms[1]["required"], json!(["kind"]));
+}
+
+/// What is not set is left out, so no key may be `null`.
+#[test]
+fn nothing_in_the_schema_is_null() {
+    fn has_null(schema: &Value) -> bool {
+        let inner = schema.as_object().into_iter().flat_map(|table| table.values());
+        let mut inner = inner.chain(schema.as_array().into_iter().flatten());
+        schema["type"] == "null" || inner.any(has_null)
+    }
+    let schema = schema();
+    assert!(!has_null(&schema));
+    let buffer = &schema["$defs"]["Link"]["properties"]["buffer"];
+    assert_eq!(buffer["$ref"], "#/$defs/Buffer", "{buffer}");
+}
+
+#[test]
+fn the_value_of_a_parameter_has_the_type_that_its_kind_is_written_in() {
+    let schema = schema();
+    let of = |aqm: &str, param: &str| schema["$defs"][aqm]["properties"][param].clone();
+    assert_eq!(of("Pie", "ecn")["type"], "boolean");
+    assert_eq!(of("Pie", "ecn_mark_limit")["type"], "number");
+    assert_eq!(of("Pie", "target")["pattern"], r"^([0-9]+(\.[0-9]*)? *(ns|us|ms|s))$");
+    assert_eq!(of("Pie", "alpha")["pattern"], r"^([-+0-9.]+ *[hH][zZ])$");
+    assert_eq!(of("Pie", "delay")["enum"], json!(["stamps", "rate"]));
+    // `auto` stands beside the number.
+    assert_eq!(of("Choke", "min_th")["anyOf"][0]["type"], "integer");
+    assert_eq!(of("Choke", "min_th")["anyOf"][1]["const"], "auto");
+}
+
+#[test]
+fn a_law_under_flow_queues_may_be_a_table_too() {
+    let schema = schema();
+    let branches = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
+    let composed = branches.last().unwrap();
+    assert_eq!(composed["type"], "object", "{composed}");
+    assert_eq!(composed["required"], json!(["kind"]), "{composed}");
+}
+
+#[test]
+fn settings_of_engines_are_written_only_if_they_differ_from_the_defaults() {
+    let written = |scenario: &Value| -> Value {
+        serde_json::from_str(&load(scenario).document_json()).unwrap()
+    };
+    assert!(written(&demo()).get("engine").is_none());
+    let mut other = demo();
+    other["engine"] = json!({ "linux": { "hz": 250 } });
+    assert_eq!(written(&other)["engine"]["linux"]["hz"], 250);
+}

@@ -18,6 +18,8 @@ class Scale:
 
 
 _COUNTS = {"arrived", "sent", "waiting", "flows", "transfers", "events", "packets"}
+# Numbers without a unit that are no fractions.
+_SCORES = {"jain", "voice_r", "voice_mos"}
 MILLISECONDS = Scale("ms", 1e3)
 _SCALES = {
     "s": MILLISECONDS,
@@ -35,7 +37,7 @@ def scale_of(metric: str, unit: str, values: Iterable[float] = ()) -> Scale:
         values: what will be shown in one row: completion times from a second on are in seconds,
             rates below 1 Mbit/s in kbit/s.
     """
-    if metric == "jain":
+    if metric in _SCORES:
         return Scale("", 1.0)
     largest = max(map(abs, values), default=0.0)
     if metric.startswith("completion") and largest >= 1.0:

@@ -7,6 +7,7 @@ mod columns;
 mod facts;
 mod homonyms;
 mod lengths;
+mod links;
 mod prose;
 mod python_circles;
 mod registered;
@@ -59,7 +60,7 @@ type Complaints = Vec<String>;
 pub fn check(root: &Path) -> Result<String, String> {
     let sources = sources(root)?;
     let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
-    let checks: [(&str, Complaints); 9] = [
+    let checks: [(&str, Complaints); 10] = [
         ("registration", registered::check(&sources)),
         ("length", each(lengths::check)),
         ("ban", each(bans::check)),
@@ -67,6 +68,7 @@ pub fn check(root: &Path) -> Result<String, String> {
         ("citation", each(citations::check)),
         ("fact", facts::check(&sources)),
         ("source", bibliography::check(&sources)),
+        ("link", sources.iter().flat_map(|source| links::check(root, source)).collect()),
         ("circle", circles(&sources)),
         ("homonym", homonyms::check(&sources)),
     ];

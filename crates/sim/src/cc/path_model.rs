@@ -26,7 +26,7 @@ pub(crate) fn needs() -> Needs {
 
 /// Their modes; each version draws the transitions of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub(crate) enum BbrMode {
     Startup,
     Drain,
     ProbeBw,
@@ -39,8 +39,8 @@ pub(crate) struct PriorCwnd(pub(crate) u32);
 
 impl PriorCwnd {
     /// Saves the window; while it is cut the larger one is kept.
-    pub(crate) fn save(&mut self, window: &Window, recovery: RecoveryStage, mode: Mode) {
-        let cut = recovery >= RecoveryStage::Recovery || mode == Mode::ProbeRtt;
+    pub(crate) fn save(&mut self, window: &Window, recovery: RecoveryStage, mode: BbrMode) {
+        let cut = recovery >= RecoveryStage::Recovery || mode == BbrMode::ProbeRtt;
         self.0 = if cut { self.0.max(window.cwnd) } else { window.cwnd };
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::path_model::MIN_CWND;
 use super::super::{Progress, RecoveryStage, Window};
-use super::{Bbr, Mode};
+use super::{Bbr, BbrMode};
 
 impl Bbr {
     pub(super) fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
@@ -20,7 +20,7 @@ impl Bbr {
             }
             window.cwnd = window.cwnd.max(MIN_CWND);
         }
-        if self.mode == Mode::ProbeRtt {
+        if self.mode == BbrMode::ProbeRtt {
             window.cwnd = window.cwnd.min(MIN_CWND);
         }
     }

@@ -11,7 +11,7 @@ mod cwnd;
 use sojourn_aqm::{Rng, Span, Time, Var, params};
 
 use super::aggregation::Aggregation;
-use super::path_model::{self, MIN_CWND, MaxBw, Mode, PACING_MARGIN, PathModel, PriorCwnd};
+use super::path_model::{self, BbrMode, MIN_CWND, MaxBw, PACING_MARGIN, PathModel, PriorCwnd};
 use super::policer::{Policer, PolicerInput};
 use super::{
     CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
@@ -58,7 +58,7 @@ pub struct Bbr {
     uses_policer: bool,
     path: PathModel,
     rng: Rng,
-    mode: Mode,
+    mode: BbrMode,
     /// Place in [`CYCLE`] and when it began.
     cycle_idx: usize,
     cycle_stamp: Time,
@@ -94,7 +94,7 @@ impl Bbr {
     /// (Linux `bbr_quantization_budget`).
     fn quantization_budget(&self, packets: u32) -> u32 {
         let even = (packets + 3 * self.path.burst() + 1) & !1;
-        let probing = self.mode == Mode::ProbeBw && self.cycle_idx == 0;
+        let probing = self.mode == BbrMode::ProbeBw && self.cycle_idx == 0;
         if probing { even + 2 } else { even }
     }
 
@@ -117,7 +117,7 @@ impl Bbr {
                 has_losses: p.lost > 0,
                 round_start: self.round_start,
                 app_limited: sample.app_limited,
-                in_probe_bw: self.mode == Mode::ProbeBw,
+                in_probe_bw: self.mode == BbrMode::ProbeBw,
             };
             if self.policer.on_ack(&input, self.path.payload_bytes) {
                 self.start_cycle(p.ack.now);
@@ -130,7 +130,7 @@ impl Bbr {
     }
 
     fn update_cycle_phase(&mut self, p: &Progress) {
-        if self.mode != Mode::ProbeBw || !self.is_next_cycle_phase(p) {
+        if self.mode != BbrMode::ProbeBw || !self.is_next_cycle_phase(p) {
             return;
         }
         self.cycle_idx = (self.cycle_idx + 1) % CYCLE.len();
@@ -154,7 +154,7 @@ impl Bbr {
     /// Enters ProbeBW at a random phase, but not the draining one (Linux
     /// `bbr_reset_probe_bw_mode`).
     fn start_cycle(&mut self, now: Time) {
-        self.mode = Mode::ProbeBw;
+        self.mode = BbrMode::ProbeBw;
         let before = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u64 - 1) as usize;
         self.cycle_idx = (before + 1) % CYCLE.len();
         self.cycle_stamp = now;
@@ -173,11 +173,11 @@ impl Bbr {
     }
 
     fn check_drain(&mut self, p: &Progress, window: &mut Window) {
-        if self.mode == Mode::Startup && self.filled_pipe {
-            self.mode = Mode::Drain;
+        if self.mode == BbrMode::Startup && self.filled_pipe {
+            self.mode = BbrMode::Drain;
             window.ssthresh = self.inflight(self.bw.max(), 1.0);
         }
-        if self.mode == Mode::Drain && p.in_flight <= self.inflight(self.bw.max(), 1.0) {
+        if self.mode == BbrMode::Drain && p.in_flight <= self.inflight(self.bw.max(), 1.0) {
             self.start_cycle(p.ack.now);
         }
     }
@@ -190,12 +190,12 @@ impl Bbr {
         {
             (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if expired && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
             self.prior_cwnd.save(window, self.recovery, self.mode);
-            self.mode = Mode::ProbeRtt;
+            self.mode = BbrMode::ProbeRtt;
             self.probe_rtt_done_stamp = None;
         }
-        if self.mode == Mode::ProbeRtt {
+        if self.mode == BbrMode::ProbeRtt {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {
@@ -223,16 +223,16 @@ impl Bbr {
         }
         self.min_rtt_stamp = now;
         self.prior_cwnd.restore(window);
-        if self.filled_pipe { self.start_cycle(now) } else { self.mode = Mode::Startup }
+        if self.filled_pipe { self.start_cycle(now) } else { self.mode = BbrMode::Startup }
     }
 
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
-            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
-            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
-            Mode::ProbeBw if self.policer.rate().is_some() => (1.0, CWND_GAIN),
-            Mode::ProbeBw => (CYCLE[self.cycle_idx], CWND_GAIN),
-            Mode::ProbeRtt => (1.0, 1.0),
+            BbrMode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            BbrMode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            BbrMode::ProbeBw if self.policer.rate().is_some() => (1.0, CWND_GAIN),
+            BbrMode::ProbeBw => (CYCLE[self.cycle_idx], CWND_GAIN),
+            BbrMode::ProbeRtt => (1.0, 1.0),
         };
     }
 }
@@ -292,9 +292,9 @@ impl CongestionControl for Bbr {
         self.idle_restart = true;
         self.aggregation.restart(now);
         match self.mode {
-            Mode::ProbeBw => self.path.pacing_rate = self.bandwidth() * PACING_MARGIN,
-            Mode::ProbeRtt => self.end_probe_rtt(now, window),
-            Mode::Startup | Mode::Drain => {}
+            BbrMode::ProbeBw => self.path.pacing_rate = self.bandwidth() * PACING_MARGIN,
+            BbrMode::ProbeRtt => self.end_probe_rtt(now, window),
+            BbrMode::Startup | BbrMode::Drain => {}
         }
     }
 
@@ -303,7 +303,7 @@ impl CongestionControl for Bbr {
     }
 
     fn holds_back(&self) -> bool {
-        self.mode == Mode::ProbeRtt
+        self.mode == BbrMode::ProbeRtt
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -328,7 +328,7 @@ impl Control for Bbr {
             uses_policer: params.policer,
             path: PathModel::default(),
             rng: Rng::stream(0, "bbr", 0),
-            mode: Mode::Startup,
+            mode: BbrMode::Startup,
             cycle_idx: 0,
             cycle_stamp: Time::ZERO,
             pacing_gain: HIGH_GAIN,
@@ -394,7 +394,7 @@ mod tests {
         bbr.path.pacing_rate = bw;
         assert_eq!(bbr.path.bdp(bw, 2.0), 167);
         assert_eq!((bbr.path.burst(), bbr.inflight(bw, 2.0)), (2, 174));
-        (bbr.mode, bbr.cycle_idx) = (Mode::ProbeBw, 0);
+        (bbr.mode, bbr.cycle_idx) = (BbrMode::ProbeBw, 0);
         assert_eq!(bbr.inflight(bw, 2.0), 176);
     }
 
@@ -405,13 +405,13 @@ mod tests {
         assert_eq!(until_mode_changes(&mut bbr, &mut window, 0, 100), 4);
         assert_eq!(
             (bbr.mode, bbr.pacing_gain, bbr.cwnd_gain),
-            (Mode::Drain, DRAIN_GAIN, HIGH_GAIN)
+            (BbrMode::Drain, DRAIN_GAIN, HIGH_GAIN)
         );
         // One product is 50 packets; 3 x 2 for bursts.
         bbr.on_progress(&ack(500, 5000, 500.0, 57), &mut window);
-        assert_eq!(bbr.mode, Mode::Drain);
+        assert_eq!(bbr.mode, BbrMode::Drain);
         bbr.on_progress(&ack(510, 5010, 500.0, 56), &mut window);
-        assert_eq!(bbr.mode, Mode::ProbeBw);
+        assert_eq!(bbr.mode, BbrMode::ProbeBw);
         assert!(bbr.pacing_gain != 0.75, "in_probe_bw never begins with the draining phase");
     }
 
@@ -422,16 +422,16 @@ mod tests {
         until_mode_changes(&mut bbr, &mut window, 500, 50);
         let good = window.cwnd;
         until_mode_changes(&mut bbr, &mut window, 1000, 50);
-        assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeRtt, MIN_CWND));
+        assert_eq!((bbr.mode, window.cwnd), (BbrMode::ProbeRtt, MIN_CWND));
         assert!(bbr.holds_back() && bbr.min_rtt_stamp.as_secs() > 10.0);
         let start = bbr.min_rtt_stamp.as_nanos() / 1_000_000;
         let at = |bbr: &mut Bbr, window: &mut Window, ms, total| {
             bbr.on_progress(&ack(start + ms, total, 500.0, 4), window);
             bbr.mode
         };
-        assert_eq!(at(&mut bbr, &mut window, 10, 90_000), Mode::ProbeRtt);
-        assert_eq!(at(&mut bbr, &mut window, 209, 90_010), Mode::ProbeRtt);
-        assert_eq!(at(&mut bbr, &mut window, 211, 90_020), Mode::ProbeBw);
+        assert_eq!(at(&mut bbr, &mut window, 10, 90_000), BbrMode::ProbeRtt);
+        assert_eq!(at(&mut bbr, &mut window, 209, 90_010), BbrMode::ProbeRtt);
+        assert_eq!(at(&mut bbr, &mut window, 211, 90_020), BbrMode::ProbeBw);
         assert!(window.cwnd >= good, "{} is back", window.cwnd);
     }
 
@@ -446,13 +446,13 @@ mod tests {
         let start = bbr.min_rtt_stamp;
         let after = |ms| start + Span::from_millis(ms);
         bbr.on_idle(after(300), Span::from_millis(50), &mut window);
-        assert_eq!(bbr.mode, Mode::ProbeRtt, "the flight has not shrunk to four packets");
+        assert_eq!(bbr.mode, BbrMode::ProbeRtt, "the flight has not shrunk to four packets");
         let ms = start.as_nanos() / 1_000_000;
         bbr.on_progress(&ack(ms + 310, 90_000, 500.0, 4), &mut window);
         bbr.on_idle(after(509), Span::from_millis(50), &mut window);
-        assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeRtt, MIN_CWND));
+        assert_eq!((bbr.mode, window.cwnd), (BbrMode::ProbeRtt, MIN_CWND));
         bbr.on_idle(after(512), Span::from_millis(50), &mut window);
-        assert_eq!((bbr.mode, bbr.min_rtt_stamp), (Mode::ProbeBw, after(512)));
+        assert_eq!((bbr.mode, bbr.min_rtt_stamp), (BbrMode::ProbeBw, after(512)));
         assert!(window.cwnd >= good, "{} is back", window.cwnd);
     }
 

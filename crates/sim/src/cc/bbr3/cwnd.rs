@@ -3,7 +3,7 @@
 use super::super::path_model::MIN_CWND;
 use super::super::{Progress, Window};
 use super::cycle::Phase;
-use super::{Bbr3, Mode};
+use super::{Bbr3, BbrMode};
 
 impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, p: &Progress, window: &mut Window) {
@@ -19,7 +19,7 @@ impl Bbr3 {
             }
             window.cwnd = window.cwnd.max(MIN_CWND);
         }
-        if self.mode == Mode::ProbeRtt {
+        if self.mode == BbrMode::ProbeRtt {
             window.cwnd = window.cwnd.min(self.probe_rtt_window());
         }
         window.cwnd = window.cwnd.min(self.inflight_bound());
@@ -28,11 +28,11 @@ impl Bbr3 {
     /// The bound on packets in flight in the present phase (`bbr_bound_cwnd_for_inflight_model`).
     pub(super) fn inflight_bound(&self) -> u32 {
         let long_term = match (self.mode, self.phase) {
-            (Mode::ProbeRtt, _) | (Mode::ProbeBw, Phase::Cruise) => {
+            (BbrMode::ProbeRtt, _) | (BbrMode::ProbeBw, Phase::Cruise) => {
                 self.bounds.inflight_with_headroom()
             }
-            (Mode::ProbeBw, _) => self.bounds.inflight_hi,
-            (Mode::Startup | Mode::Drain, _) => u32::MAX,
+            (BbrMode::ProbeBw, _) => self.bounds.inflight_hi,
+            (BbrMode::Startup | BbrMode::Drain, _) => u32::MAX,
         };
         long_term.min(self.bounds.inflight_lo).max(MIN_CWND)
     }

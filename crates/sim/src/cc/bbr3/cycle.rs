@@ -9,7 +9,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::bounds::{self, BETA};
-use super::{Bbr3, FullBw, Mode};
+use super::{Bbr3, BbrMode, FullBw};
 use crate::cc::{Progress, RateSample};
 
 /// Most rounds between probes, for coexistence with Reno (`bbr_bw_probe_max_rounds`), less up to
@@ -103,7 +103,7 @@ impl Bbr3 {
 
     /// Moves the long-term bound, then the phase.
     pub(super) fn update_phase(&mut self, p: &Progress, cwnd: u32) {
-        if !self.full_bw_reached || self.adapt_long_term(p, cwnd) || self.mode != Mode::ProbeBw {
+        if !self.full_bw_reached || self.adapt_long_term(p, cwnd) || self.mode != BbrMode::ProbeBw {
             return;
         }
         match self.phase {
@@ -165,11 +165,14 @@ impl Bbr3 {
         if self.ack_phase == AckPhase::Stopping && self.round_start {
             self.bw_probe_samples = false;
             self.ack_phase = AckPhase::Idle;
-            if self.mode == Mode::ProbeBw && !sample.app_limited && self.bw[1] > 0.0 {
+            if self.mode == BbrMode::ProbeBw && !sample.app_limited && self.bw[1] > 0.0 {
                 self.bw = [self.bw[1], 0.0];
             }
             // The old bound turned out to be safe: probe again, beyond it.
-            if self.mode == Mode::ProbeBw && self.stopped_risky_probe && !self.prev_probe_too_high {
+            if self.mode == BbrMode::ProbeBw
+                && self.stopped_risky_probe
+                && !self.prev_probe_too_high
+            {
                 self.start_refill(p.delivered_total);
                 return true;
             }
@@ -180,7 +183,7 @@ impl Bbr3 {
             }
         } else if self.bounds.inflight_hi != u32::MAX {
             self.bounds.inflight_hi = self.bounds.inflight_hi.max(sample.in_flight);
-            let up = self.mode == Mode::ProbeBw && self.phase == Phase::Up;
+            let up = self.mode == BbrMode::ProbeBw && self.phase == Phase::Up;
             if up && p.limited && cwnd >= self.bounds.inflight_hi {
                 self.bounds.probe_inflight_hi_upward(p.ack.delivered, self.round_start, cwnd);
             }
@@ -203,7 +206,7 @@ impl Bbr3 {
             let target = self.inflight(self.bandwidth()).min(cwnd);
             self.bounds.inflight_hi = in_flight.max((BETA * f64::from(target)) as u32);
         }
-        if self.mode == Mode::ProbeBw && self.phase == Phase::Up {
+        if self.mode == BbrMode::ProbeBw && self.phase == Phase::Up {
             let delivered = sample.prior_delivered + sample.delivered;
             self.start_down(now, delivered);
         }

@@ -3,7 +3,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::cycle::AckPhase;
-use super::{Bbr3, Mode};
+use super::{Bbr3, BbrMode};
 use crate::cc::path_model::MIN_CWND;
 use crate::cc::{Progress, Window};
 
@@ -31,14 +31,14 @@ impl Bbr3 {
             (self.path.min_rtt, self.min_rtt_stamp) =
                 (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
-        if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if due && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
             self.prior_cwnd.save(window, self.recovery, self.mode);
-            self.mode = Mode::ProbeRtt;
+            self.mode = BbrMode::ProbeRtt;
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::Stopping;
             self.next_round_delivered = p.delivered_total;
         }
-        if self.mode == Mode::ProbeRtt {
+        if self.mode == BbrMode::ProbeRtt {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {
@@ -71,11 +71,11 @@ impl Bbr3 {
         self.prior_cwnd.restore(window);
         self.bounds.reset_lower_bounds();
         if self.full_bw_reached {
-            self.mode = Mode::ProbeBw;
+            self.mode = BbrMode::ProbeBw;
             self.start_down(now, self.delivered);
             self.start_cruise(); // less than a BDP is in flight already
         } else {
-            self.mode = Mode::Startup;
+            self.mode = BbrMode::Startup;
         }
     }
 

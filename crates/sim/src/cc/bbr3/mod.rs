@@ -20,7 +20,7 @@ use self::bounds::{Bounds, Latest};
 use self::cycle::{AckPhase, Phase};
 use self::startup::FullBw;
 use super::aggregation::Aggregation;
-use super::path_model::{self, MIN_CWND, Mode, PathModel, PriorCwnd};
+use super::path_model::{self, BbrMode, MIN_CWND, PathModel, PriorCwnd};
 use super::{
     CongestionControl, Control, Needs, Progress, RateSample, RecoveryStage, Start, Window,
 };
@@ -68,7 +68,7 @@ pub struct Bbr3 {
     drain_gain: f64,
     path: PathModel,
     rng: Rng,
-    mode: Mode,
+    mode: BbrMode,
     phase: Phase,
     cycle_stamp: Time,
     pacing_gain: f64,
@@ -121,7 +121,7 @@ impl Bbr3 {
     /// Adds room for bursts at both ends.
     fn quantization_budget(&self, packets: u32) -> u32 {
         let room = packets.max(3 * self.path.burst()).max(MIN_CWND);
-        let up = self.mode == Mode::ProbeBw && self.phase == Phase::Up;
+        let up = self.mode == BbrMode::ProbeBw && self.phase == Phase::Up;
         if up { room + 2 } else { room }
     }
 
@@ -131,9 +131,9 @@ impl Bbr3 {
 
     fn is_probing(&self) -> bool {
         match self.mode {
-            Mode::Startup => true,
-            Mode::ProbeBw => matches!(self.phase, Phase::Refill | Phase::Up),
-            Mode::Drain | Mode::ProbeRtt => false,
+            BbrMode::Startup => true,
+            BbrMode::ProbeBw => matches!(self.phase, Phase::Refill | Phase::Up),
+            BbrMode::Drain | BbrMode::ProbeRtt => false,
         }
     }
 
@@ -176,11 +176,11 @@ impl Bbr3 {
 
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
-            Mode::Startup => (STARTUP_GAIN, CWND_GAIN),
-            Mode::Drain => (self.drain_gain, CWND_GAIN),
-            Mode::ProbeBw if self.phase == Phase::Up => (self.phase.pacing_gain(), UP_CWND_GAIN),
-            Mode::ProbeBw => (self.phase.pacing_gain(), CWND_GAIN),
-            Mode::ProbeRtt => (1.0, 1.0),
+            BbrMode::Startup => (STARTUP_GAIN, CWND_GAIN),
+            BbrMode::Drain => (self.drain_gain, CWND_GAIN),
+            BbrMode::ProbeBw if self.phase == Phase::Up => (self.phase.pacing_gain(), UP_CWND_GAIN),
+            BbrMode::ProbeBw => (self.phase.pacing_gain(), CWND_GAIN),
+            BbrMode::ProbeRtt => (1.0, 1.0),
         };
     }
 }
@@ -280,9 +280,9 @@ impl CongestionControl for Bbr3 {
         self.idle_restart = true;
         self.aggregation.restart(now);
         match self.mode {
-            Mode::ProbeBw => self.path.set_pacing_rate(self.bandwidth(), 1.0, true),
-            Mode::ProbeRtt => self.end_probe_rtt(now, window),
-            Mode::Startup | Mode::Drain => {}
+            BbrMode::ProbeBw => self.path.set_pacing_rate(self.bandwidth(), 1.0, true),
+            BbrMode::ProbeRtt => self.end_probe_rtt(now, window),
+            BbrMode::Startup | BbrMode::Drain => {}
         }
     }
 
@@ -291,7 +291,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn holds_back(&self) -> bool {
-        self.mode == Mode::ProbeRtt
+        self.mode == BbrMode::ProbeRtt
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -322,7 +322,7 @@ impl Control for Bbr3 {
             drain_gain: params.drain_gain,
             path: PathModel::default(),
             rng: Rng::stream(0, "bbr3", 0),
-            mode: Mode::Startup,
+            mode: BbrMode::Startup,
             phase: Phase::Down,
             cycle_stamp: Time::ZERO,
             pacing_gain: STARTUP_GAIN,

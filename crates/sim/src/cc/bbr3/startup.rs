@@ -1,6 +1,6 @@
 //! The end of Startup, and Drain (draft-ietf-ccwg-bbr §5.3.1, §5.3.2).
 
-use super::{Bbr3, Mode, bounds};
+use super::{Bbr3, BbrMode, bounds};
 use crate::cc::{Progress, RateSample, RecoveryStage, Window};
 
 /// The pipe is full when the bandwidth has not grown by a quarter for three rounds
@@ -53,13 +53,13 @@ impl Bbr3 {
     }
 
     pub(super) fn check_drain(&mut self, p: &Progress, window: &mut Window) {
-        if self.mode == Mode::Startup && self.full_bw_reached {
-            self.mode = Mode::Drain;
+        if self.mode == BbrMode::Startup && self.full_bw_reached {
+            self.mode = BbrMode::Drain;
             window.ssthresh = self.inflight(self.max_bw());
             self.reset_congestion_signals();
         }
-        if self.mode == Mode::Drain && p.in_flight <= self.inflight(self.max_bw()) {
-            self.mode = Mode::ProbeBw;
+        if self.mode == BbrMode::Drain && p.in_flight <= self.inflight(self.max_bw()) {
+            self.mode = BbrMode::ProbeBw;
             self.start_down(p.ack.now, p.delivered_total);
         }
     }

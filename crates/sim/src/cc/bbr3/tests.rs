@@ -21,7 +21,7 @@ impl Rounds {
         let mut rounds = Rounds::start();
         (0..4).for_each(|_| rounds.round(500.0, 100));
         (0..3).for_each(|_| rounds.round(500.0, 40));
-        assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+        assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Cruise));
         rounds
     }
 
@@ -55,13 +55,13 @@ fn startup_and_drain_have_their_gains_and_the_first_pacing_rate_follows_the_init
     rounds.round(500.0, 100);
     assert_eq!((rounds.bbr.pacing_gain, rounds.bbr.cwnd_gain), (2.77, 2.0));
     (0..2).for_each(|_| rounds.round(500.0, 100));
-    assert_eq!(rounds.bbr.mode, Mode::Startup);
+    assert_eq!(rounds.bbr.mode, BbrMode::Startup);
     rounds.round(500.0, 100);
-    assert_eq!((rounds.bbr.mode, rounds.bbr.pacing_gain), (Mode::Drain, 1000.0 / 2885.0));
+    assert_eq!((rounds.bbr.mode, rounds.bbr.pacing_gain), (BbrMode::Drain, 1000.0 / 2885.0));
     rounds.round(500.0, 51);
-    assert_eq!(rounds.bbr.mode, Mode::Drain);
+    assert_eq!(rounds.bbr.mode, BbrMode::Drain);
     rounds.round(500.0, 50); // one BDP
-    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Down));
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Down));
 }
 
 #[test]
@@ -137,19 +137,19 @@ fn losses_while_cruising_lower_the_short_term_bounds_until_the_next_probe() {
 fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
     let mut rounds = Rounds::cruising();
     let mut waited = 0;
-    while rounds.bbr.mode != Mode::ProbeRtt {
+    while rounds.bbr.mode != BbrMode::ProbeRtt {
         rounds.round(500.0, 45);
         waited += 1;
     }
     assert!((40..55).contains(&waited), "{waited} rounds of 101 ms");
     assert_eq!(rounds.window.cwnd, 25);
     let mut lasted = 0;
-    while rounds.bbr.mode == Mode::ProbeRtt {
+    while rounds.bbr.mode == BbrMode::ProbeRtt {
         rounds.round(500.0, 25);
         lasted += 1;
     }
     assert_eq!(lasted, 3, "one round to begin, then more than 200 ms");
-    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Cruise));
 }
 
 /// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`: `BBRCheckProbeRTTDone`, whatever the round.
@@ -157,14 +157,14 @@ fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
 fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
     let mut rounds = Rounds::cruising();
     while rounds.bbr.probe_rtt_done_stamp.is_none() {
-        rounds.round(500.0, if rounds.bbr.mode == Mode::ProbeRtt { 25 } else { 45 });
+        rounds.round(500.0, if rounds.bbr.mode == BbrMode::ProbeRtt { 25 } else { 45 });
     }
     let until = rounds.bbr.probe_rtt_done_stamp.expect("set");
     let idle = Span::from_millis(50);
     rounds.bbr.on_idle(until, idle, &mut rounds.window);
-    assert_eq!(rounds.bbr.mode, Mode::ProbeRtt);
+    assert_eq!(rounds.bbr.mode, BbrMode::ProbeRtt);
     rounds.bbr.on_idle(until + Span::from_nanos(1), idle, &mut rounds.window);
-    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (Mode::ProbeBw, Phase::Cruise));
+    assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Cruise));
     assert!(rounds.window.cwnd >= rounds.bbr.prior_cwnd.0);
 }
 
