@@ -399,14 +399,15 @@ mod tests {
     fn holes_are_closed_before_the_buffer_would_have_to_grow() {
         let mut choke = choke_of("40p");
         let capacity = choke.places.capacity();
-        choke.curve.weight = 0.0;
+        // So small a weight that the average hardly moves.
+        choke.curve.weight_log = 40;
         let mut rng = Rng::stream(1, "test", 0);
         offer(&mut choke, 0, 1, &mut rng);
         (1..10).for_each(|id| _ = offer(&mut choke, id, 2, &mut rng));
         for id in 10..10 + 4 * capacity as u64 {
-            choke.red.average = 0.0; // this one waits
+            choke.red.average = 0; // this one waits
             offer(&mut choke, id, 2, &mut rng);
-            choke.red.average = 20.0;
+            choke.red.average = 20 << 40;
             let matches = choke.matches;
             while choke.matches == matches {
                 offer(&mut choke, 0, 2, &mut rng);
