@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench fuzz mutants contract-long docs clean
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench instructions instructions-write fuzz mutants contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -69,6 +69,15 @@ contract-long:
 bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
 	PYTHON=$(BIN)/python sh benches/bench.sh
+
+## instructions: what a packet of each reference case costs, against benches/instructions.toml;
+##               needs valgrind
+instructions:
+	cargo run --release --quiet --package sojourn-benches -- reference check
+
+## instructions-write: the same, into that table
+instructions-write:
+	cargo run --release --quiet --package sojourn-benches -- reference write
 
 ## docs: documentation of the crates
 docs:
