@@ -43,8 +43,9 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
-    let mut agenda = Agenda::new(slots.binner + 1);
+    let mut agenda = Agenda::new(slots.accesses, flows, slots.binner + 1 - slots.sampler);
     let end = Time::ZERO + plan.duration;
+    check_end(end, &agenda, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
@@ -181,6 +182,17 @@ fn add_flows(
         world.group_of.push(place as u32);
     }
     Ok(())
+}
+
+/// The agenda keeps time and alarm in one number, so that more flows leave less time.
+fn check_end(end: Time, agenda: &Agenda, flows: usize) -> Result<(), SimError> {
+    let horizon = agenda.horizon();
+    if end <= horizon {
+        return Ok(());
+    }
+    let hours = (horizon.as_secs() / 3600.0).floor();
+    let message = format!("with {flows} flows must be at most {hours} h; use fewer flows");
+    Err(SimError::invalid("duration", message))
 }
 
 /// A control that is brought must find TCP flows of its name.

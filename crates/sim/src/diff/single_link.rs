@@ -89,7 +89,7 @@ impl<'a> SingleLink<'a> {
     ) -> Result<SingleLink<'a>, SimError> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
-        let mut agenda = Agenda::new(ARRIVAL + 1);
+        let mut agenda = Agenda::new(ARRIVAL + 1, 0, 0);
         let built = build::link(&plan, link, (SERVER, ARRIVAL, TIMER), &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));

@@ -362,7 +362,6 @@ impl World {
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        self.agenda.set(self.slots.flows + flow, Time::NEVER);
         self.with_flow(now, flow, |flow, out, _, _| {
             if flow.next_timer() <= now {
                 match flow {
@@ -372,6 +371,8 @@ impl World {
                 }
             }
         });
+        // `with_flow` advances an alarm only, and this one is in the past.
+        self.agenda.set(self.slots.flows + flow, self.flows[flow].next_timer());
     }
 }
 
