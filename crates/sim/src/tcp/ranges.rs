@@ -40,8 +40,7 @@ impl Ranges {
         if from < block.end {
             fresh(Block { start: from, end: block.end });
         }
-        let merged =
-            Block { start: block.start.min(touched.start), end: block.end.max(from) };
+        let merged = Block { start: block.start.min(touched.start), end: block.end.max(from) };
         self.blocks[first] = merged;
         if end > first + 1 {
             self.blocks.drain(first + 1..end);
