@@ -27,7 +27,6 @@ struct Tree {
     nodes: Vec<[u64; CHILDREN]>,
     /// The node that holds the first leaves.
     first_leaves: usize,
-    earliest: u64,
 }
 
 impl Tree {
@@ -38,7 +37,7 @@ impl Tree {
             last_level *= CHILDREN;
         }
         let nodes = first_leaves + leaves.div_ceil(CHILDREN).max(1);
-        Tree { nodes: vec![[UNSET; CHILDREN]; nodes], first_leaves, earliest: UNSET }
+        Tree { nodes: vec![[UNSET; CHILDREN]; nodes], first_leaves }
     }
 
     #[inline]
@@ -46,37 +45,47 @@ impl Tree {
         self.nodes[self.first_leaves + place / CHILDREN][place % CHILDREN]
     }
 
-    /// Sets a leaf. Returns whether the earliest changed.
+    /// The earliest of all leaves.
     #[inline]
-    fn set(&mut self, place: usize, key: u64) -> bool {
+    fn earliest(&self) -> u64 {
+        smallest(&self.nodes[0])
+    }
+
+    /// Sets a leaf.
+    #[inline]
+    fn set(&mut self, place: usize, key: u64) {
         let mut node = self.first_leaves + place / CHILDREN;
         let mut child = place % CHILDREN;
         let mut winner = key;
         loop {
             let children = &mut self.nodes[node];
             if children[child] == winner {
-                return false;
+                return;
             }
             children[child] = winner;
-            let [a, b, c, d] = *children;
-            winner = a.min(b).min(c.min(d));
             if node == 0 {
-                break;
+                return;
             }
+            winner = smallest(children);
             child = (node - 1) % CHILDREN;
             node = (node - 1) / CHILDREN;
         }
-        let changed = self.earliest != winner;
-        self.earliest = winner;
-        changed
     }
+}
+
+#[inline]
+fn smallest(children: &[u64; CHILDREN]) -> u64 {
+    let [a, b, c, d] = *children;
+    a.min(b).min(c.min(d))
 }
 
 /// All alarms of a world.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// How many bits of an alarm are its slot.
+    /// How many bits of an alarm are its slot, and the first time in nanoseconds that the others do
+    /// not hold.
     slot_bits: u32,
+    horizon_ns: u64,
     /// The shared alarms, and the earliest of each crowd in their place.
     shared: Tree,
     crowds: [Tree; 2],
@@ -89,8 +98,10 @@ impl Agenda {
     /// the others, then `last` more that are shared. None is set.
     pub fn new(first: usize, flows: usize, last: usize) -> Agenda {
         let slots = first + 2 * flows + last;
+        let slot_bits = usize::BITS - slots.leading_zeros();
         Agenda {
-            slot_bits: usize::BITS - slots.leading_zeros(),
+            slot_bits,
+            horizon_ns: UNSET >> slot_bits,
             shared: Tree::new(first + 2 + last),
             crowds: [Tree::new(flows), Tree::new(flows)],
             starts: [first, first + flows, first + 2 * flows],
@@ -99,12 +110,13 @@ impl Agenda {
 
     /// What an alarm is set to has to lie before this time; later is never.
     pub fn horizon(&self) -> Time {
-        Time::from_nanos(UNSET >> self.slot_bits)
+        Time::from_nanos(self.horizon_ns)
     }
 
     #[inline]
     fn key(&self, slot: Slot, time: Time) -> u64 {
-        if time < self.horizon() { time.as_nanos() << self.slot_bits | slot as u64 } else { UNSET }
+        let nanos = time.as_nanos();
+        if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
     }
 
     /// The crowd of a slot, by its place, or else its leaf among the shared.
@@ -127,16 +139,17 @@ impl Agenda {
     pub fn set(&mut self, slot: Slot, time: Time) {
         let key = self.key(slot, time);
         match self.crowd(slot) {
-            Err(leaf) => {
-                self.shared.set(leaf, key);
-            }
-            Ok(crowd) => {
-                let alarms = &mut self.crowds[crowd];
-                if alarms.set(slot - self.starts[crowd], key) {
-                    self.shared.set(self.starts[0] + crowd, alarms.earliest);
-                }
-            }
+            Err(leaf) => self.shared.set(leaf, key),
+            Ok(crowd) => self.set_of_flow(crowd, slot, key),
         }
+    }
+
+    /// Not inlined, so that what is set at every packet needs few registers.
+    #[inline(never)]
+    fn set_of_flow(&mut self, crowd: usize, slot: Slot, key: u64) {
+        let alarms = &mut self.crowds[crowd];
+        alarms.set(slot - self.starts[crowd], key);
+        self.shared.set(self.starts[0] + crowd, alarms.earliest());
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
@@ -155,7 +168,7 @@ impl Agenda {
     /// The next alarm that is due; the time is [`Time::NEVER`] if none is set.
     #[inline]
     pub fn next(&self) -> (Time, Slot) {
-        let key = self.shared.earliest;
+        let key = self.shared.earliest();
         let time = if key == UNSET { Time::NEVER } else { Time::from_nanos(key >> self.slot_bits) };
         (time, (key & ((1 << self.slot_bits) - 1)) as usize)
     }
