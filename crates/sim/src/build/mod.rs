@@ -7,7 +7,7 @@ mod transport;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
-use sojourn_link::SerialLink;
+use sojourn_link::{Impairment, SerialLink};
 use sojourn_measure::{Bins, FlowCount, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
@@ -51,8 +51,14 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
+    let impairments: Vec<Option<Impairment>> =
+        plan.links.iter().map(|link| impairment(plan, link)).collect();
     let links = (0..plan.links.len())
-        .map(|i| link(plan, i, (i, slots.media, slots.timers + i), &mut agenda))
+        .map(|i| {
+            let link = link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
+            // An impaired wire counts packets when they leave, by the time of leaving.
+            Ok(link.sending_ahead(impairments[i].is_none()))
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -63,8 +69,7 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
         slots,
         links,
         wireless_lans: wireless_lans(plan),
-        link_wires: (0..plan.links.len()).collect(),
-        impairments: plan.links.iter().map(|link| impairment(plan, link)).collect(),
+        impairments,
         wires,
         groups,
         group_of: Vec::with_capacity(flows),

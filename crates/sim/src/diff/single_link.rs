@@ -111,13 +111,13 @@ impl<'a> SingleLink<'a> {
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
         let mut probe = probe.at_link::<true>(now, 0);
         match slot {
-            SERVER => link.on_service(now, agenda, &mut probe, |_, _| {}),
-            TIMER => link.on_timer(now, agenda),
+            SERVER => link.on_service(now, agenda, &mut probe, |_, _, _| {}),
+            TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {
                 let (_, packet) = arrivals.packets[*arrived];
                 *arrived += 1;
                 agenda.set(ARRIVAL, arrivals.time(*arrived));
-                link.arrive(now, packet, agenda, &mut probe);
+                link.arrive(now, packet, agenda, &mut probe, |_, _, _| {});
             }
         }
     }
