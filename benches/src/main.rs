@@ -21,7 +21,7 @@ const RUNS: usize = 5;
 
 /// The parts, in the order of the tables.
 const PARTS: [(&str, fn()); 11] = [
-    ("reference", reference::table),
+    ("reference", reference::tables),
     ("throughput", throughput),
     ("recording", recording),
     ("flows", curve),
