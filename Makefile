@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench reproduce-full fuzz mutants contract-long docs clean coverage
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench instructions \
+        instructions-write coverage reproduce-full fuzz mutants contract-long docs clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -79,6 +80,15 @@ bench: $(VENV)/installed
 reproduce-full: $(VENV)/installed
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
+
+## instructions: what a packet of each reference case costs, against benches/instructions.toml;
+##               needs valgrind
+instructions:
+	cargo run --release --quiet --package sojourn-benches -- reference check
+
+## instructions-write: the same, into that table
+instructions-write:
+	cargo run --release --quiet --package sojourn-benches -- reference write
 
 ## docs: documentation of the crates
 docs:

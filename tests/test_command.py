@@ -228,3 +228,38 @@ def test_ctrl_c_keeps_and_lists_finished_runs(command):
     kept = [p for p in (command.folder / "out").rglob("*") if p.is_file()]
     assert {p.parent for p in kept} == {finished.parent}
     assert finished in kept
+
+
+def test_the_list_of_commands_says_the_first_sentence_of_each_commands_help():
+    import click
+
+    from sojourn.cli.commands import COMMANDS, Commands
+
+    commands = Commands("sojourn")
+    context = click.Context(commands)
+    for name, entry in COMMANDS.items():
+        command = commands.get_command(context, name)
+        assert command is not None and command.name == name
+        assert " ".join((command.help or "").split("\n\n")[0].split()) == entry.summary
+    assert commands.list_commands(context) == sorted(COMMANDS)
+    assert commands.get_command(context, "nothing") is None
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    code = "import sys; from sojourn.cli import main; main(['--help']); print(sorted(sys.modules))"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert "Run a scenario once." in shown
+    for slow in ("sojourn.cli.options", "sojourn.comparing", "sojourn.running", "tempfile"):
+        assert f"'{slow}'" not in shown
+
+
+def test_every_name_of_the_package_is_found_where_its_table_says():
+    import sojourn
+
+    assert sorted(sojourn._MODULES) == sorted(sojourn.__all__)
+    assert all(hasattr(sojourn, name) for name in sojourn.__all__)
+    assert set(sojourn.__all__) <= set(dir(sojourn))
+    with pytest.raises(AttributeError, match="nothing"):
+        sojourn.nothing  # noqa: B018

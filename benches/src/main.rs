@@ -7,6 +7,7 @@
 mod controls;
 mod dumbbell;
 mod entries;
+mod reference;
 mod window;
 
 use std::process::Command;
@@ -19,7 +20,8 @@ use window::Window;
 const RUNS: usize = 5;
 
 /// The parts, in the order of the tables.
-const PARTS: [(&str, fn()); 10] = [
+const PARTS: [(&str, fn()); 11] = [
+    ("reference", reference::tables),
     ("throughput", throughput),
     ("recording", recording),
     ("flows", curve),
@@ -46,14 +48,19 @@ fn main() {
             let [mbit, per_mille, seconds] = [mbit, per_mille, seconds].map(number);
             Window { mbit, per_mille, seconds }.run();
         }
+        ["reference", "check"] => reference::check(),
+        ["reference", "write"] => reference::write(),
+        ["reference", case, milliseconds] => {
+            println!("packets {}", reference::Case::of(case).run(number(milliseconds)));
+        }
         [name] if PARTS.iter().any(|part| part.0 == name) => {
             PARTS.iter().filter(|part| part.0 == name).for_each(|(_, part)| part());
         }
         _ => {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
-                "usage: sojourn-benches [{parts} | entries AQM... | \
-                 pairs AQM PACKETS FLOWS PAIRS | \
+                "usage: sojourn-benches [{parts} | reference check | reference write | \
+                 reference CASE MILLISECONDS | entries AQM... | pairs AQM PACKETS FLOWS PAIRS | \
                  once AQM FLOWS MBIT SECONDS | window MBIT LOST_PER_MILLE SECONDS]"
             );
             std::process::exit(2);

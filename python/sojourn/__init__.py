@@ -13,13 +13,19 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
     result.states                                    # an Arrow table
 """
 
-from sojourn._core import Scenario, ScenarioError, __version__
-from sojourn.comparing.comparison import Comparison, compare
-from sojourn.comparing.diff import Difference, diff
-from sojourn.describing.library import load
-from sojourn.errors import ControlError, InputError, Interrupted
-from sojourn.running.result import Result
-from sojourn.running.runs import run
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn._core import Scenario, ScenarioError, __version__
+    from sojourn.comparing.comparison import Comparison, compare
+    from sojourn.comparing.diff import Difference, diff
+    from sojourn.describing.library import load
+    from sojourn.errors import ControlError, InputError, Interrupted
+    from sojourn.running.result import Result
+    from sojourn.running.runs import run
 
 __all__ = [
     "Comparison",
@@ -36,3 +42,32 @@ __all__ = [
     "load",
     "run",
 ]
+
+# Where each of them is. It is imported when it is first used: `sojourn --help` needs none.
+_MODULES = {
+    "Comparison": "comparing.comparison",
+    "ControlError": "errors",
+    "Difference": "comparing.diff",
+    "InputError": "errors",
+    "Interrupted": "errors",
+    "Result": "running.result",
+    "Scenario": "_core",
+    "ScenarioError": "_core",
+    "__version__": "_core",
+    "compare": "comparing.comparison",
+    "diff": "comparing.diff",
+    "load": "describing.library",
+    "run": "running.runs",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"sojourn.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

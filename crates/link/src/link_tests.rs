@@ -204,3 +204,68 @@ fn a_queue_can_be_drained() {
     assert_eq!(waiting, [1, 2, 3].map(|number| (number, Time::ZERO)));
     assert_eq!(link.backlog().packets, 0);
 }
+
+/// When packets left, in microseconds, and what a discipline said of itself at every arrival: with
+/// bursts and pauses, under a rate that falls.
+fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
+    let mut link = link(discipline, Server::steady(mbit(12), vec![(ms(300), mbit(6))]));
+    let (mut left, mut seen, mut report) = (Vec::new(), Vec::new(), Report::default());
+    let (mut chance, mut arrival) = (Rng::stream(7, "arrivals", 0), Time::ZERO);
+    for number in 0..500 {
+        arrival += match chance.next_u64() % 8 {
+            0 => Span::from_micros(chance.next_u64() % 20_000),
+            _ => Span::from_micros(chance.next_u64() % 1_500),
+        };
+        while link.next_service().min(link.next_timer()) <= arrival {
+            let now = link.next_service().min(link.next_timer());
+            link.settle(now, &mut report);
+            if link.next_service() <= now {
+                let us = now.as_nanos() / 1_000;
+                link.on_service(now, &mut report, |packet| left.push((us, packet.0)));
+                take_ahead(&mut link, ahead, &mut left);
+            } else {
+                link.on_timer(now);
+            }
+        }
+        link.settle(arrival, &mut report);
+        let mut values = vec![0.0; link.vars().len()];
+        link.observe(&mut values);
+        seen.push(values.iter().map(|value| value.to_bits()).collect());
+        link.enqueue(arrival, Numbered(number), &mut report);
+        take_ahead(&mut link, ahead, &mut left);
+    }
+    left.retain(|&(us, _)| us <= arrival.as_nanos() / 1_000);
+    (left, seen)
+}
+
+fn take_ahead(link: &mut Link<Numbered>, ahead: bool, left: &mut Vec<(u64, u32)>) {
+    if ahead && let Some((at, packet)) = link.send_ahead() {
+        left.push((at.as_nanos() / 1_000, packet.0));
+        assert!(link.send_ahead().is_none(), "one packet is in service");
+    }
+}
+
+#[test]
+fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
+    for discipline in ["taildrop", "codel:target=1ms,interval=10ms", "pie", "fq_codel", "red"] {
+        let (left, seen) = history(discipline, false);
+        assert!(left.len() > 300, "{discipline}: {}", left.len());
+        assert_eq!(history(discipline, true), (left, seen), "{discipline}");
+    }
+}
+
+#[test]
+fn a_packet_behind_one_taken_ahead_starts_when_that_has_left() {
+    let mut link = link("taildrop", Server::steady(mbit(12), vec![]));
+    let mut report = Report::default();
+    fill(&mut link, 1, &mut report);
+    assert_eq!(link.send_ahead(), Some((ms(1), Numbered(0))));
+    assert_eq!((link.next_service(), link.send_ahead()), (Time::NEVER, None));
+    let half = Time::from_nanos(500_000);
+    link.settle(half, &mut report);
+    assert!(link.enqueue(half, Numbered(1), &mut report));
+    assert_eq!(run(&mut link, ms(9), &mut report), [(2_000, 1)]);
+    // Two wait: nothing is sent ahead of the one behind.
+    fill(&mut link, 2, &mut report);
+    assert_eq!(link.send_ahead(), None);
+}

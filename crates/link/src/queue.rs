@@ -1,6 +1,6 @@
 //! The queue of a link.
 
-use sojourn_aqm::{Packet, Qdisc, Rate, Rng, Time};
+use sojourn_aqm::{Departure, Packet, Qdisc, Rate, Rng, Time};
 
 use crate::LinkObserver;
 
@@ -15,9 +15,19 @@ impl<P: Packet> Queue<P> {
     /// run.
     #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
-        let departure = self.discipline.dequeue(now, &mut self.rng, observer)?;
+        let departure = self.depart(now, observer)?;
         observer.departed(&departure);
         Some(departure.packet)
+    }
+
+    /// The same, but the caller reports the departure to the observer.
+    #[inline(always)]
+    pub(crate) fn depart<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        observer: &mut O,
+    ) -> Option<Departure<P>> {
+        self.discipline.dequeue(now, &mut self.rng, observer)
     }
 
     /// When to try again after [`Queue::take`] gave nothing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Packet, Rate, Time};
+use sojourn_aqm::{Departure, Packet, Rate, Time};
 use sojourn_scenario::resolved::{Device, Trace};
 
 use crate::queue::Queue;
@@ -29,7 +29,12 @@ impl<P: Packet> Server<P> {
     /// starts.
     pub fn steady(rate: Rate, changes: Vec<(Time, Rate)>) -> Server<P> {
         debug_assert!(changes.is_sorted_by(|a, b| a.0 > b.0), "the next change is the last");
-        Server::Steady(Steady { transmitter: Transmitter::new(rate), changes, in_service: None })
+        Server::Steady(Steady {
+            transmitter: Transmitter::new(rate),
+            changes,
+            in_service: None,
+            ahead_until: None,
+        })
     }
 
     /// A server at the delivery opportunities of a recording.
@@ -54,19 +59,43 @@ pub struct Steady<P> {
     transmitter: Transmitter,
     /// Rates to come, the next one last.
     changes: Vec<(Time, Rate)>,
-    in_service: Option<P>,
+    /// As the discipline gave it, which saves a copy.
+    in_service: Option<Departure<P>>,
+    /// When the packet will have left that the host has taken ahead of that time.
+    ahead_until: Option<Time>,
 }
 
 impl<P: Packet> Steady<P> {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_service.is_none()
+        self.in_service.is_none() && self.ahead_until.is_none()
+    }
+
+    /// The packet in service, which will have left at `left`.
+    #[inline]
+    pub(crate) fn send_ahead(&mut self, left: Time) -> Option<P> {
+        let packet = self.sent()?;
+        self.ahead_until = Some(left);
+        Some(packet)
+    }
+
+    /// When a packet that was taken ahead will have left: its service ends after all with a call,
+    /// as another packet waits.
+    #[inline]
+    pub(crate) fn end_ahead(&mut self) -> Option<Time> {
+        self.ahead_until.take()
+    }
+
+    /// When a packet that was taken ahead has left, if that is over by now.
+    #[inline]
+    pub(crate) fn left_ahead(&mut self, now: Time) -> Option<Time> {
+        self.ahead_until.take_if(|left| *left <= now)
     }
 
     /// The packet that has been sent, if one was in service.
     #[inline]
     pub(crate) fn sent(&mut self) -> Option<P> {
-        self.in_service.take()
+        self.in_service.take().map(|departure| departure.packet)
     }
 
     /// Takes the next packet into service; returns when to call again.
@@ -81,11 +110,12 @@ impl<P: Packet> Steady<P> {
             self.transmitter = Transmitter::new(rate);
             queue.on_rate(now, rate);
         }
-        self.in_service = queue.take(now, observer);
+        self.in_service = queue.depart(now, observer);
         match &self.in_service {
-            Some(packet) => {
-                let span = self.transmitter.next(packet.bytes());
-                observer.busy(packet.bytes(), span);
+            Some(departure) => {
+                observer.departed(departure);
+                let span = self.transmitter.next(departure.packet.bytes());
+                observer.busy(departure.packet.bytes(), span);
                 now + span
             }
             // A shaping discipline may hold packets back; then the server tries again later.

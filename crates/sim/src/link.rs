@@ -25,6 +25,8 @@ pub(crate) struct ScheduledLink {
     slots: LinkSlots,
     /// Whether it contends for its medium already.
     contends: bool,
+    /// Whether a packet goes on the wire as soon as it is known when it will have left.
+    sends_ahead: bool,
 }
 
 impl ScheduledLink {
@@ -36,10 +38,17 @@ impl ScheduledLink {
         agenda: &mut Agenda,
     ) -> ScheduledLink {
         agenda.set(slots.timer, link.next_timer());
-        ScheduledLink { link, framing_bytes, slots, contends: false }
+        ScheduledLink { link, framing_bytes, slots, contends: false, sends_ahead: false }
     }
 
-    /// A packet arrives at the queue.
+    /// The same, but packets behind which nothing waits are forwarded ahead of time (see
+    /// [`Link::send_ahead`]), where nothing happens to them on the wire that would notice.
+    pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
+        ScheduledLink { sends_ahead, ..self }
+    }
+
+    /// A packet arrives at the queue. What is sent ahead goes to `forward` with the time at which
+    /// it will have left.
     #[inline]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
@@ -47,39 +56,68 @@ impl ScheduledLink {
         mut packet: Packet,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
+        forward: impl FnMut(Time, Packet, &mut Agenda),
     ) {
+        self.settle(now, probe);
         packet.link_bytes = packet.ip_bytes + self.framing_bytes;
         packet.ecn_in = packet.ecn;
         packet.marked = None;
         probe.arrived();
         if self.link.enqueue(now, packet, probe) {
             agenda.set(self.slots.timer, self.link.next_timer());
-            self.schedule(now, agenda);
+            self.schedule(now, agenda, forward);
         }
     }
 
-    /// The server has finished something: hands every packet that has left to `forward`.
+    /// The server has finished something: hands every packet that has left to `forward`, with the
+    /// time at which it did, and what is sent ahead.
     #[inline]
     pub(crate) fn on_service<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
-        mut forward: impl FnMut(Packet, &mut Agenda),
+        mut forward: impl FnMut(Time, Packet, &mut Agenda),
     ) {
-        self.link.on_service(now, probe, |packet| forward(packet, agenda));
-        self.schedule(now, agenda);
+        self.link.on_service(now, probe, |packet| forward(now, packet, agenda));
+        self.schedule(now, agenda, forward);
+    }
+
+    /// What was sent ahead and has left by now makes room for the next; see [`Link::settle`].
+    #[inline]
+    pub(crate) fn settle<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        probe: &mut LinkProbe<'_, NOTES>,
+    ) {
+        self.link.settle(now, probe);
     }
 
     /// The timer of the discipline is due.
-    pub(crate) fn on_timer(&mut self, now: Time, agenda: &mut Agenda) {
+    pub(crate) fn on_timer<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        probe: &mut LinkProbe<'_, NOTES>,
+    ) {
+        self.settle(now, probe);
         self.link.on_timer(now);
         agenda.set(self.slots.timer, self.link.next_timer());
     }
 
     /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
     #[inline]
-    fn schedule(&mut self, now: Time, agenda: &mut Agenda) {
+    fn schedule(
+        &mut self,
+        now: Time,
+        agenda: &mut Agenda,
+        mut forward: impl FnMut(Time, Packet, &mut Agenda),
+    ) {
+        if self.sends_ahead
+            && let Some((left, packet)) = self.link.send_ahead()
+        {
+            forward(left, packet, agenda);
+        }
         agenda.set(self.slots.service, self.link.next_service());
         if let Some(medium) = self.slots.medium
             && !self.contends

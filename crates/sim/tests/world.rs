@@ -249,6 +249,19 @@ fn an_unknown_profile_is_refused_with_its_place() {
 }
 
 #[test]
+fn more_flows_leave_less_time_and_a_longer_scenario_is_refused() {
+    let check = |flows| {
+        let links = vec![link("b", "taildrop", 125_000)];
+        sojourn_sim::check(&scenario(10_000, links, vec![bulk(flows, "cubic")]))
+    };
+    assert_eq!(check(10), Ok(()));
+    let Err(SimError::Invalid { place, message }) = check(1_000_000) else {
+        panic!("43 bits do not hold 10,000 s");
+    };
+    assert_eq!((place.as_str(), message.contains("at most 2 h")), ("duration", true), "{message}");
+}
+
+#[test]
 fn every_profile_fills_a_link_of_ten_flows() {
     for profile in sojourn_sim::tcp::profile::PROFILES {
         let mut flow = bulk(10, "reno");

@@ -1,4 +1,4 @@
-"""The command ``sojourn``. `work` has those that simulate, `ask` those that show information.
+"""The command ``sojourn``; `commands` says where each of its commands is.
 
 Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed; 2 bad input;
 130 interrupted. Results go to stdout, everything else to stderr.
@@ -14,19 +14,15 @@ from collections.abc import Sequence
 import click
 
 from sojourn import _core
-from sojourn.cli import ask, console, work
-from sojourn.cli.agree import agree
-from sojourn.cli.diff import diff
-from sojourn.cli.kernel import kernel
-from sojourn.cli.reproduce import reproduce
-from sojourn.cli.router import router
-from sojourn.cli.stability import stability
+from sojourn.cli import console
+from sojourn.cli.commands import Commands
 from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 @click.group(
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
@@ -46,11 +42,6 @@ def sojourn() -> None:
 
     One scenario, several AQMs, the same seeds: tables, intervals, figures, a report.
     """
-
-
-for _command in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
-              ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
-    sojourn.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

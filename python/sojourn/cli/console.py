@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sojourn.running.replicas import Progress
+if TYPE_CHECKING:
+    from sojourn.running.replicas import Progress
 
 PIPE_WIDTH = 120
 _LINE_EVERY_S = 5.0

@@ -9,11 +9,16 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn import _core
+from sojourn import _core, files
+from sojourn.cli import console
 from sojourn.describing.library import shipped
 from sojourn.engines import registry
+from sojourn.running.store import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+REPLACED = "Files of an earlier result there are replaced, other files stay."
+"""What ``--out`` does to a folder that holds a result."""
 
 
 def complete_scenario(
@@ -116,3 +121,14 @@ def engine_options(function: F) -> F:
             metavar=option.metavar, help=f"Engine {engine.name}: {option.help}",
         )(function)  # fmt: skip
     return function
+
+
+def store(fresh: bool) -> Store | None:
+    """The store of runs that ``--fresh`` leaves aside; what is wrong with it is a warning."""
+    return None if fresh else Store(report=lambda text: console.warn([text]))
+
+
+def announce(out: Path | None) -> None:
+    """Warn that an earlier result will be replaced."""
+    if out is not None and files.holds_result(out):
+        console.say(f"{out} holds an earlier result; its files will be replaced, its runs removed")

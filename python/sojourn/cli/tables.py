@@ -1,4 +1,4 @@
-"""Results as tables on a terminal."""
+"""Comparisons as tables on a terminal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sojourn.comparing.conclusions import method
 from sojourn.comparing.contenders import head
 from sojourn.comparing.table import TableCell, TableRow, legend, table_rows, zero_note
-from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
     from sojourn.comparing.comparison import Comparison
-    from sojourn.running.result import Result
 
 # The same cells as in the report, with less space, so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
@@ -21,25 +19,6 @@ _STYLES = {
     "trade": "bold blue",
     "agrees": "green", "apart": "bold red", "": "",
 }  # fmt: skip
-
-
-def print_result(result: Result, console: Any) -> None:
-    """The summary of a run, queue by queue and class by class."""
-    from rich.table import Table
-    from rich.text import Text
-
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for scope, name, metric, value, unit in result.summary_rows:
-        rows = groups.setdefault(f"{scope} {name}".strip(), [])
-        rows.append((metric, show_value(metric, value, unit)))
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2))
-    for column, justify in (("of", "left"), ("metric", "left"), ("value", "right")):
-        table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for of, rows in groups.items():
-        for i, (metric, shown) in enumerate(rows):
-            table.add_row(Text(of if i == 0 else "", "bold"), Text(metric), Text(shown))
-    console.print(table)
-    console.print(f"digest {result.digest}", style="dim")
 
 
 def print_comparison(comparison: Comparison, console: Any) -> None:

@@ -7,7 +7,7 @@ mod transport;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
-use sojourn_link::SerialLink;
+use sojourn_link::{Impairment, SerialLink};
 use sojourn_measure::{Bins, DatagramLosses, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
@@ -43,15 +43,22 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     check_brought(plan, brought)?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
-    let mut agenda = Agenda::new(slots.binner + 1);
+    let mut agenda = Agenda::new(slots.accesses, flows, slots.binner + 1 - slots.sampler);
     let end = Time::ZERO + plan.duration;
+    check_end(end, &agenda, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
     let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
+    let impairments: Vec<Option<Impairment>> =
+        plan.links.iter().map(|link| impairment(plan, link)).collect();
     let links = (0..plan.links.len())
-        .map(|i| link(plan, i, (i, slots.media, slots.timers + i), &mut agenda))
+        .map(|i| {
+            let link = link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
+            // An impaired wire counts packets when they leave, by the time of leaving.
+            Ok(link.sending_ahead(impairments[i].is_none()))
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
@@ -62,8 +69,7 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
         slots,
         links,
         wireless_lans: wireless_lans(plan),
-        link_wires: (0..plan.links.len()).collect(),
-        impairments: plan.links.iter().map(|link| impairment(plan, link)).collect(),
+        impairments,
         wires,
         groups,
         group_of: Vec::with_capacity(flows),
@@ -188,6 +194,17 @@ fn add_flows(
         world.group_of.push(place as u32);
     }
     Ok(())
+}
+
+/// The agenda keeps time and alarm in one number, so that more flows leave less time.
+fn check_end(end: Time, agenda: &Agenda, flows: usize) -> Result<(), SimError> {
+    let horizon = agenda.horizon();
+    if end <= horizon {
+        return Ok(());
+    }
+    let hours = (horizon.as_secs() / 3600.0).floor();
+    let message = format!("with {flows} flows must be at most {hours} h; use fewer flows");
+    Err(SimError::invalid("duration", message))
 }
 
 /// A control that is brought must find TCP flows of its name.

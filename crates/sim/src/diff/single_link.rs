@@ -89,7 +89,7 @@ impl<'a> SingleLink<'a> {
     ) -> Result<SingleLink<'a>, SimError> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
-        let mut agenda = Agenda::new(ARRIVAL + 1);
+        let mut agenda = Agenda::new(ARRIVAL + 1, 0, 0);
         let built = build::link(&plan, link, (SERVER, ARRIVAL, TIMER), &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
@@ -112,13 +112,13 @@ impl<'a> SingleLink<'a> {
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
         let mut probe = probe.at_link::<true>(now, 0);
         match slot {
-            SERVER => link.on_service(now, agenda, &mut probe, |_, _| {}),
-            TIMER => link.on_timer(now, agenda),
+            SERVER => link.on_service(now, agenda, &mut probe, |_, _, _| {}),
+            TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {
                 let (_, packet) = arrivals.packets[*arrived];
                 *arrived += 1;
                 agenda.set(ARRIVAL, arrivals.time(*arrived));
-                link.arrive(now, packet, agenda, &mut probe);
+                link.arrive(now, packet, agenda, &mut probe, |_, _, _| {});
             }
         }
     }

@@ -215,7 +215,8 @@ impl Receiver {
             }
         };
         let now_due = packet.signal || feedback_due;
-        let duplicate = packet.seq < self.next || self.beyond.contains(packet.seq);
+        let duplicate =
+            packet.seq < self.next || packet.seq > self.next && self.beyond.contains(packet.seq);
         if duplicate {
             self.duplicate = Some(packet.seq);
             self.acks.on_duplicate(self.window.segments());

@@ -12,6 +12,7 @@ pub(crate) mod ecn_share;
 mod onward;
 mod outcome;
 mod sampling;
+mod slots;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
@@ -22,6 +23,7 @@ use sojourn_traffic::FinishedTransfer;
 
 use self::onward::Onward;
 pub(crate) use self::sampling::empty_queue;
+pub(crate) use self::slots::Slots;
 pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Agenda, Slot};
 use crate::app::datagrams::DatagramFlow;
@@ -75,25 +77,6 @@ pub(crate) enum FlowEnds {
     Page(Box<Page>),
 }
 
-/// The number of the first slot of each kind of component.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slots {
-    /// Wireless LANs; servers come before, from zero.
-    pub(crate) media: Slot,
-    /// Queue timers.
-    pub(crate) timers: Slot,
-    /// Wires.
-    pub(crate) wires: Slot,
-    /// Access links.
-    pub(crate) accesses: Slot,
-    /// Flows.
-    pub(crate) flows: Slot,
-    /// The sampler, the only one of its kind.
-    pub(crate) sampler: Slot,
-    /// The end of bins, the last.
-    pub(crate) binner: Slot,
-}
-
 /// What is sampled and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
@@ -121,11 +104,10 @@ pub(crate) struct World {
     pub(crate) recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
     /// The wireless LANs.
     pub(crate) wireless_lans: Vec<WirelessLan>,
-    /// The wire from each link to the next link of a route.
-    pub(crate) link_wires: Vec<usize>,
     /// Loss, jitter and bleaching on the wire behind each link.
     pub(crate) impairments: Vec<Option<Impairment>>,
-    /// All wires, with where they end.
+    /// All wires, with where they end; first, in the order of the links, those from each link to
+    /// the next of a route.
     pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
     /// The groups.
     pub(crate) groups: Vec<Group>,
@@ -206,6 +188,8 @@ impl World {
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
+        // What would happen at the end does not.
+        self.settle_links(Time::from_nanos(self.end.as_nanos() - 1));
         if self.sampling.states {
             self.sample_links(self.end);
         }
@@ -221,7 +205,9 @@ impl World {
         } else if slot < slots.timers {
             self.on_medium::<NOTES>(now, slot - slots.media);
         } else if slot < slots.wires {
-            self.links[slot - slots.timers].on_timer(now, &mut self.agenda);
+            let link = slot - slots.timers;
+            let mut probe = self.probe.at_link::<NOTES>(now, link);
+            self.links[link].on_timer(now, &mut self.agenda, &mut probe);
         } else if slot < slots.accesses {
             let (wire, end) = &mut self.wires[slot - slots.wires];
             let packet = wire.pop(now, &mut self.agenda);
@@ -254,8 +240,11 @@ impl World {
         {
             arrivals.push((now, packet));
         }
-        let mut probe = self.probe.at_link::<NOTES>(now, link);
-        self.links[link].arrive(now, packet, &mut self.agenda, &mut probe);
+        let (links, agenda, probe, mut onward) = self.behind(link);
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(left, packet, agenda);
+        });
     }
 
     /// A server has finished: the packet goes on the wire.
@@ -263,8 +252,8 @@ impl World {
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let (links, agenda, probe, mut onward) = self.behind(link);
         let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].on_service(now, agenda, &mut probe, |packet, agenda| {
-            onward.forward(now, packet, agenda);
+        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(left, packet, agenda);
         });
     }
 
@@ -274,11 +263,10 @@ impl World {
         &mut self,
         link: usize,
     ) -> (&mut [ScheduledLink], &mut Agenda, &mut Probe, Onward<'_>) {
-        let World {
-            links, link_wires, wires, groups, group_of, probe, agenda, wire_losses, ..
-        } = self;
-        let (wire, impairment) = (link_wires[link], &mut self.impairments[link]);
-        let onward = Onward { wire, wires, groups, group_of, impairment, losses: wire_losses };
+        let World { links, wires, groups, group_of, probe, agenda, wire_losses, .. } = self;
+        let impairment = &mut self.impairments[link];
+        let onward =
+            Onward { wire: link, wires, groups, group_of, impairment, losses: wire_losses };
         (links, agenda, probe, onward)
     }
 
@@ -356,7 +344,6 @@ impl World {
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        self.agenda.set(self.slots.flows + flow, Time::NEVER);
         self.with_flow(now, flow, |flow, out, _, _| {
             if flow.next_timer() <= now {
                 match flow {
@@ -366,6 +353,8 @@ impl World {
                 }
             }
         });
+        // `with_flow` advances an alarm only, and this one is in the past.
+        self.agenda.set(self.slots.flows + flow, self.flows[flow].next_timer());
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Onward<'a> {
 }
 
 impl Onward<'_> {
-    /// A packet has left the link: it goes on the wire.
+    /// A packet has left the link at `now`, or will have by then: it goes on the wire.
     #[inline]
     pub(super) fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
         let group = &self.groups[self.group_of[packet.flow as usize] as usize];

@@ -12,6 +12,7 @@ use crate::packet::Packet;
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
         if self.sampling.states {
+            self.settle_links(now);
             self.sample_links(now);
         }
         if self.sampling.flows {
@@ -47,6 +48,13 @@ impl World {
             row("rwnd_limited", times.rwnd_limited.as_secs()),
         ];
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
+    }
+
+    /// Brings every link to where it is when everything up to now has happened.
+    pub(super) fn settle_links(&mut self, now: Time) {
+        for (queue, link) in self.links.iter_mut().enumerate() {
+            link.settle(now, &mut self.probe.at_link::<false>(now, queue));
+        }
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.

@@ -5,13 +5,15 @@
 //! `tcp_add_reno_sack`), which has the effect of RFC 6582's inflated window.
 //!
 //! The work per segment does not depend on the window: there is a ring of records by segment
-//! number, a tree of SACKed ranges so that a repeated block costs one look-up, and two cursors in
+//! number, a ring of SACKed ranges so that a repeated block costs one look-up, and two cursors in
 //! the order of sending, one over first transmissions and one over retransmissions, which only move
 //! forward.
 
+mod arrivals;
 mod duplicates;
 mod losses;
 
+pub(crate) use arrivals::{Arrival, Delivery};
 pub(crate) use losses::Marked;
 
 use std::cmp::Reverse;
@@ -20,8 +22,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use sojourn_aqm::{Span, Time};
 
 use super::ranges::Ranges;
-use super::rtt::is_stamped_before;
-use crate::packet::Block;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -51,44 +51,6 @@ struct Retransmission {
     transmission: Transmission,
     /// SND.NXT at that time.
     nxt: u32,
-}
-
-/// What one acknowledgement delivered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Delivery {
-    /// Segments newly delivered, cumulatively or by SACK, each counted once.
-    pub(crate) packets: u32,
-    /// Segments newly SACKed.
-    pub(crate) sacked: u32,
-    /// The acknowledgement number advanced.
-    pub(crate) advanced: bool,
-    /// When the oldest newly acknowledged segment that was never retransmitted was sent; of newly
-    /// SACKed ones only if none was acknowledged cumulatively. Karn's rule: none if a retransmitted
-    /// segment is acknowledged with them.
-    pub(crate) oldest_sent: Option<Time>,
-    /// When the newest such segment was sent; newly SACKed ones come first.
-    pub(crate) newest_sent: Option<Time>,
-    /// A segment sent before the last timeout, and never retransmitted, has arrived.
-    pub(crate) original: bool,
-    /// The largest reordering distance: a segment sent only once arrived after others that lie this
-    /// many segments above it.
-    pub(crate) reordered: Option<u32>,
-    /// The most recently sent of the newly delivered transmissions.
-    pub(crate) newest: Option<Transmission>,
-}
-
-/// What is known when an acknowledgement arrives.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    /// Now.
-    pub(crate) now: Time,
-    /// Segments below this were first sent before the last timeout.
-    pub(crate) point: u32,
-    /// The minimum round-trip time, to recognise acknowledgements of the original of a
-    /// retransmitted segment.
-    pub(crate) min_rtt: Option<Span>,
-    /// The timestamp echoed, if segments carry one.
-    pub(crate) echo: Option<Time>,
 }
 
 /// The outstanding segments of one connection.
@@ -244,113 +206,10 @@ impl Scoreboard {
         self.retransmissions.push_back(Retransmission { transmission, nxt: self.nxt });
     }
 
-    /// Takes in one acknowledgement.
-    pub(crate) fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
-        let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
-        let highest = self.highest();
-        let mut again = false;
-        for seq in self.una..ack.max(self.una) {
-            let flags = self.record(seq).flags;
-            again |= flags & EVER_RETRANSMITTED != 0;
-            if flags & SACKED == 0 {
-                self.deliver(seq, arrival, highest, &mut delivery);
-            } else {
-                self.sacked -= 1;
-            }
-        }
-        if again {
-            (delivery.oldest_sent, delivery.newest_sent) = (None, None);
-        }
-        if !self.sack && delivery.advanced {
-            self.forget_duplicates(&mut delivery);
-        }
-        self.una = self.una.max(ack);
-        self.limit_duplicates();
-        if !sack.is_empty() || !self.ranges.is_empty() {
-            self.take_sack(sack, highest, arrival, &mut delivery);
-        }
-        // From the number to the distance (Linux `tcp_check_sack_reordering`).
-        delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
-        delivery
-    }
-
     /// One past the highest segment known to have arrived.
     #[inline]
     pub(crate) fn highest(&self) -> u32 {
         self.ranges.end().map_or(self.una, |end| end.max(self.una))
-    }
-
-    fn take_sack(
-        &mut self,
-        sack: &[Block],
-        highest: u32,
-        arrival: &Arrival,
-        delivery: &mut Delivery,
-    ) {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        ranges.forget_below(self.una);
-        let cumulative = (delivery.oldest_sent.take(), delivery.newest_sent.take());
-        // Linux compares the echo only for segments acknowledged cumulatively.
-        let arrival = &Arrival { echo: None, ..*arrival };
-        let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
-        for block in sack {
-            let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
-            if block.start >= block.end {
-                continue;
-            }
-            ranges.insert(block, |fresh| {
-                for seq in fresh.start..fresh.end {
-                    self.deliver(seq, arrival, highest, delivery);
-                    self.record(seq).flags |= SACKED;
-                    self.sacked += 1;
-                    delivery.sacked += 1;
-                }
-            });
-        }
-        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from what was acknowledged
-        // cumulatively if that gives one, the congestion control from what was SACKed.
-        delivery.oldest_sent = cumulative.0.or(delivery.oldest_sent);
-        delivery.newest_sent = delivery.newest_sent.or(cumulative.1);
-        // Linux processes SACKed segments first, and RACK's round trip is that of the last segment.
-        self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
-        self.ranges = ranges;
-    }
-
-    /// Counts a segment as arrived, for the first time.
-    #[inline]
-    fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
-        let Arrival { now, point, min_rtt, echo } = *arrival;
-        let Record { sent, flags } = *self.record(seq);
-        delivery.packets += 1;
-        if flags & EVER_RETRANSMITTED == 0 {
-            delivery.original |= seq < point;
-            delivery.oldest_sent = Some(delivery.oldest_sent.map_or(sent, |t| t.min(sent)));
-            delivery.newest_sent = Some(delivery.newest_sent.map_or(sent, |t| t.max(sent)));
-            if seq < highest {
-                delivery.reordered = Some(delivery.reordered.map_or(seq, |low| low.min(seq)));
-            }
-        }
-        if flags & LOST != 0 {
-            self.lost -= 1;
-        }
-        if flags & RETRANSMITTED != 0 {
-            self.retransmitted -= 1;
-        }
-        if flags & (LOST | RETRANSMITTED) != 0 {
-            self.record(seq).flags &= !(LOST | RETRANSMITTED);
-        }
-        let transmission = Transmission { sent, seq };
-        delivery.newest = delivery.newest.max(Some(transmission));
-        // RFC 8985 §6.2 step 2: too early to acknowledge the retransmission, or in answer to
-        // something sent before it, so the original has arrived.
-        let of_original = flags & EVER_RETRANSMITTED != 0
-            && (min_rtt.is_some_and(|min| now.since(sent) < min)
-                || echo.is_some_and(|echo| is_stamped_before(echo, sent)));
-        if !of_original {
-            // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
-            self.last_rtt = now.since(sent);
-            self.newest = self.newest.max(transmission);
-        }
     }
 
     /// The `n`-th highest SACKed segment, counting from one.

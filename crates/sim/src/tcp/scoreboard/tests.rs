@@ -1,6 +1,7 @@
 //! The scoreboard, one rule at a time. Segments count from 0.
 
 use super::*;
+use crate::packet::Block;
 
 fn ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)

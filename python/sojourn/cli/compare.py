@@ -1,4 +1,4 @@
-"""The commands that simulate: run, compare."""
+"""The command ``compare``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from sojourn import files
 from sojourn.cli import console, options
 from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
 from sojourn.comparing.comparison import compare as compare_aqms
@@ -16,64 +15,6 @@ from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.engines import registry
-from sojourn.running.runs import run as run_once
-from sojourn.running.store import Store
-
-_REPLACED = "Files of an earlier result there are replaced, other files stay."
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  sojourn run traffic-mix
-  sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
-"""
-)
-@options.scenario_argument
-@options.set_option
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
-@options.record_option
-@options.engine_option(" (see `sojourn doctor`).")
-@options.engine_options
-@options.store_option
-@options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {_REPLACED}")
-@options.json_option
-def run(
-    file: str,
-    sets: tuple[str, ...],
-    seed: int | None,
-    record: tuple[str, ...],
-    engine: str,
-    fresh: bool,
-    out: Path | None,
-    as_json: bool,
-    **engine_options: Any,
-) -> int:
-    """Run a scenario once.
-
-    FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
-    """
-    recorded = [(f"record.{table}", "true") for table in record]
-    scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
-    console.warn(scenario.warnings)
-    _announce(out)
-    result = run_once(
-        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
-        store=_store(fresh), **engine_options,
-    )  # fmt: skip
-    console.warn([text for text in result.warnings if text not in scenario.warnings])
-    if as_json:
-        rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
-                for row in result.summary_rows]  # fmt: skip
-        facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
-        console.show_json(facts | {"out": str(out) if out else None, "summary": rows})
-    else:
-        from sojourn.cli.tables import print_result
-
-        print_result(result, console.stdout_console())
-    for reason in result.invalid:
-        console.say(f"sojourn: not a valid experiment: {reason}")
-    return 1 if result.invalid else 0
 
 
 @click.command(
@@ -111,7 +52,7 @@ Examples:
 @options.store_option
 @options.out_option(
     "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
-    f"DIR. {_REPLACED}"
+    f"DIR. {options.REPLACED}"
 )
 @options.json_option
 def compare(
@@ -139,11 +80,11 @@ def compare(
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
-    _announce(out)
+    options.announce(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),
-        on=engines, store=_store(fresh),
+        on=engines, store=options.store(fresh),
     )  # fmt: skip
     if out is not None:
         comparison.save(out)
@@ -155,16 +96,6 @@ def compare(
     for reason in comparison.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")
     return 1 if comparison.failures or comparison.invalid else 0
-
-
-def _store(fresh: bool) -> Store | None:
-    return None if fresh else Store(report=lambda text: console.warn([text]))
-
-
-def _announce(out: Path | None) -> None:
-    """Warn that an earlier result will be replaced."""
-    if out is not None and files.holds_result(out):
-        console.say(f"{out} holds an earlier result; its files will be replaced, its runs removed")
 
 
 def _show(comparison: Comparison, as_json: bool) -> None:

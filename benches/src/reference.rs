@@ -1,0 +1,263 @@
+//! The reference cases: what simulators of the field were compared on, and what those leave out.
+//! Instructions per bottleneck packet are counted by valgrind, because they do not drift, and held
+//! against `benches/instructions.toml`.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use sojourn_record::rows::{Run, SummaryRow};
+use sojourn_scenario::{Resolved, Scenario, Source};
+
+use super::{Counted, collected, verdict};
+
+const TEXT: &str = include_str!("dumbbell-reno.toml");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
+
+/// A count may be so much above the table before the check fails, and so much below it before the
+/// table must be written anew.
+const ALLOWANCE: f64 = 0.03;
+
+/// What the wire of a lossy case does.
+const LOSS: &str = "{ kind = \"bernoulli\", rate = 0.1 }";
+
+/// One case. Times are in milliseconds.
+pub struct Case {
+    /// Its name in `instructions.toml`.
+    pub name: &'static str,
+    aqm: &'static str,
+    flows: u32,
+    mbit: u64,
+    packet_bytes: u32,
+    rtt_ms: u64,
+    buffer: &'static str,
+    tcp: &'static str,
+    /// Whether the bottleneck's wire loses a tenth of the packets.
+    lossy: bool,
+    /// Simulated time of the two runs between which packets and instructions are counted.
+    between_ms: (u64, u64),
+    /// Instructions per packet to stay below, and what other simulators do, in thousand packets/s.
+    goal: Option<(f64, Peers)>,
+}
+
+/// Thousand bottleneck packets per second on the same work, measured once beside this simulator:
+/// htsim, ns-2.35 and ns-3.48 (optimised).
+type Peers = [u32; 3];
+
+const R1: Case = Case {
+    name: "R1",
+    aqm: "pie",
+    flows: 5,
+    mbit: 10,
+    packet_bytes: 1_000,
+    rtt_ms: 100,
+    buffer: "200kB",
+    tcp: "linux",
+    lossy: false,
+    between_ms: (10_000, 40_000),
+    goal: Some((1_800.0, [1_340, 856, 45])),
+};
+
+/// All of them. R1 to R5 are those of the comparison; N1 and N2 have no SACK, L1 loses one packet
+/// in ten on the wire.
+pub const CASES: [Case; 8] = [
+    R1,
+    Case { name: "R2", flows: 50, goal: Some((2_600.0, [857, 472, 29])), ..R1 },
+    Case {
+        name: "R3",
+        aqm: "codel",
+        flows: 16,
+        packet_bytes: 1_500,
+        rtt_ms: 10,
+        buffer: "250kB",
+        goal: Some((2_600.0, [1_440, 661, 40])),
+        ..R1
+    },
+    Case {
+        name: "R4",
+        flows: 100,
+        mbit: 100,
+        buffer: "2MB",
+        between_ms: (5_000, 8_000),
+        goal: Some((2_000.0, [1_000, 657, 21])),
+        ..R1
+    },
+    Case {
+        name: "R5",
+        aqm: "fq_codel",
+        flows: 100,
+        mbit: 1_000,
+        packet_bytes: 1_500,
+        rtt_ms: 20,
+        buffer: "10240p",
+        between_ms: (2_000, 2_500),
+        goal: Some((2_100.0, [1_180, 444, 13])),
+        ..R1
+    },
+    Case { name: "N1", tcp: "newreno", goal: None, ..R1 },
+    Case { name: "N2", tcp: "newreno", flows: 50, goal: None, ..R1 },
+    Case { name: "L1", lossy: true, flows: 20, between_ms: (10_000, 40_000), goal: None, ..R1 },
+];
+
+impl Case {
+    /// The case of a name.
+    pub fn of(name: &str) -> &'static Case {
+        CASES.iter().find(|case| case.name == name).expect("the name of a reference case")
+    }
+
+    fn describe(&self) -> String {
+        let Case { aqm, flows, mbit, packet_bytes, rtt_ms, buffer, tcp, .. } = self;
+        let lost = if self.lossy { ", a tenth lost" } else { "" };
+        let tcp = if *tcp == "linux" { "" } else { ", no SACK" };
+        format!(
+            "{aqm}, {flows} flows, {mbit} Mbit/s, {packet_bytes} B, RTT {rtt_ms} ms, \
+             {buffer}{tcp}{lost}"
+        )
+    }
+
+    /// The scenario for so many milliseconds. Each way 38 % of the round trip lie on the
+    /// bottleneck and 6 % on each access link, which is ten times as fast.
+    pub fn plan(&self, milliseconds: u64) -> Resolved {
+        let share = |percent: u64| format!("{}us", self.rtt_ms * percent * 10);
+        let (near, fast) = (share(6), format!("{}mbit", 10 * self.mbit));
+        let access = format!(
+            "{{ sender = \"{near}\", receiver = \"{near}\", sender_rate = \"{fast}\", \
+             receiver_rate = \"{fast}\" }}"
+        );
+        let rate = format!("{}mbit", self.mbit);
+        let sets = [
+            ("links.bottleneck.rate", rate.clone()),
+            ("links.back.rate", rate),
+            ("links.bottleneck.delay", share(38)),
+            ("links.back.delay", share(38)),
+            ("links.bottleneck.buffer", self.buffer.to_owned()),
+            ("links.bottleneck.queue", self.aqm.to_owned()),
+            ("flows.bulk.count", self.flows.to_string()),
+            ("flows.bulk.rtt", format!("{}ms", self.rtt_ms)),
+            ("flows.bulk.access", access),
+            ("flows.bulk.packet", format!("{}B", self.packet_bytes)),
+            ("flows.bulk.tcp", self.tcp.to_owned()),
+            ("duration", format!("{milliseconds}ms")),
+        ];
+        let lossy = [("links.bottleneck.loss", LOSS.to_owned())];
+        let sets = sets.into_iter().chain(lossy.into_iter().filter(|_| self.lossy));
+        let sets: Vec<_> = sets.map(|(key, value)| (key.to_owned(), value)).collect();
+        let source = Source { sets: &sets, ..Source::default() };
+        let no_traces = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(TEXT, &source, &no_traces);
+        scenario.expect("the reference dumbbell takes these").resolved().clone()
+    }
+
+    /// Packets through the bottleneck in a run of so many milliseconds.
+    pub fn run(&self, milliseconds: u64) -> u64 {
+        let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
+        packets_sent(&run.expect("a reference case is a valid scenario"))
+    }
+
+    /// Instructions per packet in the steady part. None without valgrind.
+    fn instructions(&self) -> Option<f64> {
+        let counted = |milliseconds: u64| {
+            let program = std::env::current_exe().expect("this program has a path");
+            let mut command = Command::new(program);
+            command.args(["reference", self.name, &milliseconds.to_string()]);
+            Counted { packets: self.run(milliseconds), instructions: collected(&command) }
+        };
+        let (short, long) = self.between_ms;
+        counted(long).per_packet_beyond(&counted(short))
+    }
+}
+
+/// What left through the bottleneck.
+fn packets_sent(run: &Run) -> u64 {
+    let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
+    run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
+}
+
+/// The committed instructions per packet, by case.
+fn committed() -> BTreeMap<String, f64> {
+    let text = std::fs::read_to_string(TABLE).expect("benches/instructions.toml is there");
+    text.parse::<toml::Table>()
+        .expect("benches/instructions.toml is TOML")
+        .into_iter()
+        .map(|(name, value)| (name, value.as_integer().expect("a whole number") as f64))
+        .collect()
+}
+
+/// Counts all cases, two at a time, in their order.
+fn count_all() -> Vec<f64> {
+    let valgrind = "valgrind counts the instructions (`apt-get install valgrind`)";
+    let count = |case: &Case| case.instructions().expect(valgrind);
+    let (even, odd): (Vec<f64>, Vec<f64>) = std::thread::scope(|scope| {
+        let half = |first: usize| {
+            scope.spawn(move || CASES.iter().skip(first).step_by(2).map(count).collect())
+        };
+        let (even, odd): (_, std::thread::ScopedJoinHandle<'_, Vec<f64>>) = (half(0), half(1));
+        (even.join().expect("a count"), odd.join().expect("a count"))
+    });
+    let pairs = even.iter().zip(&odd);
+    pairs.flat_map(|(even, odd)| [*even, *odd]).collect()
+}
+
+/// Fails where a case takes more instructions than the committed table allows, or so much less
+/// that the table must be written anew.
+pub fn check() {
+    let committed = committed();
+    let mut is_ok = true;
+    for (case, found) in CASES.iter().zip(count_all()) {
+        let known = committed.get(case.name).copied();
+        let known = known.expect("every case is in benches/instructions.toml");
+        let change = found / known - 1.0;
+        println!("{} {found:.0} instructions per packet, {:+.1} %", case.name, 100.0 * change);
+        is_ok &= change.abs() <= ALLOWANCE;
+    }
+    if !is_ok {
+        eprintln!(
+            "more than {:.0} % from benches/instructions.toml: find out why, then write the table \
+             with `make instructions-write`",
+            100.0 * ALLOWANCE
+        );
+        std::process::exit(1);
+    }
+}
+
+/// Writes the committed table.
+pub fn write() {
+    let mut text = String::from(
+        "# Instructions per packet that leaves the bottleneck, counted by valgrind in the steady\n\
+         # part of a run. `make instructions` holds every change against these;\n\
+         # `make instructions-write` writes them.\n",
+    );
+    for (case, found) in CASES.iter().zip(count_all()) {
+        text += &format!("\n# {}\n{} = {found:.0}\n", case.describe(), case.name);
+    }
+    std::fs::write(TABLE, &text).expect("benches/instructions.toml can be written");
+    print!("{text}");
+}
+
+/// The tables: instructions as committed, then times.
+pub fn tables() {
+    println!("### Reference cases: Reno, a queue on the way back, one core\n");
+    println!("Instructions per packet that leaves the bottleneck (`make instructions`).\n");
+    println!("| case | instructions per packet | goal |\n|---|---:|---:|");
+    let committed = committed();
+    for case in &CASES {
+        let found = committed[case.name];
+        let goal = case.goal.map_or("-".to_owned(), |(goal, _)| {
+            format!("at most {goal:.0}: {}", verdict(found <= goal))
+        });
+        println!("| {}: {} | {found:.0} | {goal} |", case.name, case.describe());
+    }
+    println!(
+        "\nThousand packets through the bottleneck per second of wall time. htsim, ns-2.35 and \
+         ns-3.48 (optimised) were measured once, on the same work, in another hour on such a \
+         machine; in brackets how much faster this simulator is.\n"
+    );
+    println!("| case | here | htsim | ns-2 | ns-3 |\n|---|---:|---:|---:|---:|");
+    for case in &CASES {
+        let Some((_, peers)) = case.goal else { continue };
+        let here = 1e6 / super::best(|| case.run(10 * case.between_ms.1));
+        let [htsim, ns2, ns3] =
+            peers.map(|peer| format!("{peer} ({:.1} x)", here / f64::from(peer)));
+        println!("| {} | {here:.0} | {htsim} | {ns2} | {ns3} |", case.name);
+    }
+    println!();
+}

@@ -1,0 +1,185 @@
+//! What an acknowledgement says has arrived: cumulatively and by SACK.
+
+use sojourn_aqm::{Span, Time};
+
+use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard, Transmission};
+use crate::packet::Block;
+use crate::tcp::rtt::is_stamped_before;
+
+/// What one acknowledgement delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Segments newly delivered, cumulatively or by SACK, each counted once.
+    pub(crate) packets: u32,
+    /// Segments newly SACKed.
+    pub(crate) sacked: u32,
+    /// The acknowledgement number advanced.
+    pub(crate) advanced: bool,
+    /// When the oldest newly acknowledged segment that was never retransmitted was sent; of newly
+    /// SACKed ones only if none was acknowledged cumulatively. Karn's rule: none if a retransmitted
+    /// segment is acknowledged with them.
+    pub(crate) oldest_sent: Option<Time>,
+    /// When the newest such segment was sent; newly SACKed ones come first.
+    pub(crate) newest_sent: Option<Time>,
+    /// A segment sent before the last timeout, and never retransmitted, has arrived.
+    pub(crate) original: bool,
+    /// The largest reordering distance: a segment sent only once arrived after others that lie this
+    /// many segments above it.
+    pub(crate) reordered: Option<u32>,
+    /// The most recently sent of the newly delivered transmissions.
+    pub(crate) newest: Option<Transmission>,
+}
+
+/// What is known when an acknowledgement arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Now.
+    pub(crate) now: Time,
+    /// Segments below this were first sent before the last timeout.
+    pub(crate) point: u32,
+    /// The minimum round-trip time, to recognise acknowledgements of the original of a
+    /// retransmitted segment.
+    pub(crate) min_rtt: Option<Span>,
+    /// The timestamp echoed, if segments carry one.
+    pub(crate) echo: Option<Time>,
+}
+
+impl Scoreboard {
+    /// Takes in one acknowledgement.
+    pub(crate) fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
+        let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
+        let highest = self.highest();
+        let mut again = false;
+        for seq in self.deliver_untouched(ack, arrival, highest, &mut delivery)..ack.max(self.una) {
+            let flags = self.record(seq).flags;
+            again |= flags & EVER_RETRANSMITTED != 0;
+            if flags & SACKED == 0 {
+                self.deliver(seq, arrival, highest, &mut delivery);
+            } else {
+                self.sacked -= 1;
+            }
+        }
+        if again {
+            (delivery.oldest_sent, delivery.newest_sent) = (None, None);
+        }
+        if !self.sack && delivery.advanced {
+            self.forget_duplicates(&mut delivery);
+        }
+        self.una = self.una.max(ack);
+        self.limit_duplicates();
+        if !sack.is_empty() || !self.ranges.is_empty() {
+            self.take_sack(sack, highest, arrival, &mut delivery);
+        }
+        // From the number to the distance (Linux `tcp_check_sack_reordering`).
+        delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
+        delivery
+    }
+
+    fn take_sack(
+        &mut self,
+        sack: &[Block],
+        highest: u32,
+        arrival: &Arrival,
+        delivery: &mut Delivery,
+    ) {
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.forget_below(self.una);
+        let cumulative = (delivery.oldest_sent.take(), delivery.newest_sent.take());
+        // Linux compares the echo only for segments acknowledged cumulatively.
+        let arrival = &Arrival { echo: None, ..*arrival };
+        let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
+        for block in sack {
+            let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
+            if block.start >= block.end {
+                continue;
+            }
+            ranges.insert(block, |fresh| {
+                for seq in fresh.start..fresh.end {
+                    self.deliver(seq, arrival, highest, delivery);
+                    self.record(seq).flags |= SACKED;
+                    self.sacked += 1;
+                    delivery.sacked += 1;
+                }
+            });
+        }
+        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from what was acknowledged
+        // cumulatively if that gives one, the congestion control from what was SACKed.
+        delivery.oldest_sent = cumulative.0.or(delivery.oldest_sent);
+        delivery.newest_sent = delivery.newest_sent.or(cumulative.1);
+        // Linux processes SACKed segments first, and RACK's round trip is that of the last segment.
+        self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
+        self.ranges = ranges;
+    }
+
+    /// Delivers the lowest segments, up to `ack`, of which there is nothing to say but that they
+    /// were sent: nearly all of them. As first transmissions they left in the order of their
+    /// numbers, so that the first and the last speak for all. Returns the next segment.
+    #[inline]
+    fn deliver_untouched(
+        &mut self,
+        ack: u32,
+        arrival: &Arrival,
+        highest: u32,
+        delivery: &mut Delivery,
+    ) -> u32 {
+        let first = self.una;
+        let oldest = self.record(first).sent;
+        let (mut next, mut newest) = (first, oldest);
+        while next < ack {
+            let Record { sent, flags } = *self.record(next);
+            if flags != 0 {
+                break;
+            }
+            newest = sent;
+            next += 1;
+        }
+        if next > first {
+            let transmission = Transmission { sent: newest, seq: next - 1 };
+            delivery.packets = next - first;
+            delivery.original = first < arrival.point;
+            (delivery.oldest_sent, delivery.newest_sent) = (Some(oldest), Some(newest));
+            delivery.reordered = (first < highest).then_some(first);
+            delivery.newest = Some(transmission);
+            self.last_rtt = arrival.now.since(newest);
+            self.newest = self.newest.max(transmission);
+        }
+        next
+    }
+
+    /// Counts a segment as arrived, for the first time.
+    #[inline]
+    fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
+        let Arrival { now, point, min_rtt, echo } = *arrival;
+        let Record { sent, flags } = *self.record(seq);
+        delivery.packets += 1;
+        if flags & EVER_RETRANSMITTED == 0 {
+            delivery.original |= seq < point;
+            delivery.oldest_sent = Some(delivery.oldest_sent.map_or(sent, |t| t.min(sent)));
+            delivery.newest_sent = Some(delivery.newest_sent.map_or(sent, |t| t.max(sent)));
+            if seq < highest {
+                delivery.reordered = Some(delivery.reordered.map_or(seq, |low| low.min(seq)));
+            }
+        }
+        if flags & LOST != 0 {
+            self.lost -= 1;
+        }
+        if flags & RETRANSMITTED != 0 {
+            self.retransmitted -= 1;
+        }
+        if flags & (LOST | RETRANSMITTED) != 0 {
+            self.record(seq).flags &= !(LOST | RETRANSMITTED);
+        }
+        let transmission = Transmission { sent, seq };
+        delivery.newest = delivery.newest.max(Some(transmission));
+        // RFC 8985 §6.2 step 2: too early to acknowledge the retransmission, or in answer to
+        // something sent before it, so the original has arrived.
+        let of_original = flags & EVER_RETRANSMITTED != 0
+            && (min_rtt.is_some_and(|min| now.since(sent) < min)
+                || echo.is_some_and(|echo| is_stamped_before(echo, sent)));
+        if !of_original {
+            // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
+            self.last_rtt = now.since(sent);
+            self.newest = self.newest.max(transmission);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+"""The commands by name.
+
+One is imported when it is called, so that `sojourn --help` and a short run start at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    """Where a command is, and what the list of commands says of it."""
+
+    module: str
+    function: str
+    """Its name there."""
+    summary: str
+    """The first sentence of its help."""
+
+
+COMMANDS = {
+    "agree": Entry(
+        "agree", "agree",
+        "Run scenarios on two engines and say, metric by metric, whether they agree.",
+    ),
+    "compare": Entry(
+        "compare", "compare",
+        "Compare AQMs on one link, or engines, under the same seeds.",
+    ),
+    "completion": Entry(
+        "ask", "completion",
+        "Write the completion script of a shell to stdout.",
+    ),
+    "diff": Entry(
+        "diff", "diff",
+        "Show the first packet that two AQMs treat differently on the same arrivals.",
+    ),
+    "doctor": Entry(
+        "ask", "doctor",
+        "Say what this machine offers, what is missing, and how to install it.",
+    ),
+    "explain": Entry(
+        "ask", "explain",
+        "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",
+    ),
+    "kernel": Entry("kernel", "kernel", "The guest kernel that the engine linux runs."),
+    "list": Entry(
+        "ask", "show_list",
+        "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",
+    ),
+    "reproduce": Entry(
+        "reproduce", "reproduce",
+        "Reproduce figures and tables of five papers and judge their claims.",
+    ),
+    "router": Entry(
+        "router", "router",
+        "Put an AQM of ours between two network name spaces, in real time.",
+    ),
+    "run": Entry("run", "run", "Run a scenario once."),
+    "stability": Entry(
+        "stability", "stability",
+        "Say whether an AQM is stable on a link, with what margin, and choose its gains.",
+    ),
+    "validate": Entry(
+        "ask", "validate",
+        "Check a scenario without running it; --json shows it with every default filled in.",
+    ),
+}  # fmt: skip
+
+
+class Commands(click.Group):
+    """The group of all commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names in the order of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name; none if there is none."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = getattr(import_module(f"sojourn.cli.{entry.module}"), entry.function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list without importing them."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        summaries = {
+            name: click.Command(name, help=entry.summary).get_short_help_str(room)
+            for name, entry in COMMANDS.items()
+        }
+        with formatter.section("Commands"):
+            formatter.write_dl(list(summaries.items()))

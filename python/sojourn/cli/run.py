@@ -1,0 +1,66 @@
+"""The command ``run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sojourn.cli import console, options
+from sojourn.describing.library import load, parse_set
+from sojourn.running.runs import run as run_once
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn run traffic-mix
+  sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
+"""
+)
+@options.scenario_argument
+@options.set_option
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.record_option
+@options.engine_option(" (see `sojourn doctor`).")
+@options.engine_options
+@options.store_option
+@options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {options.REPLACED}")
+@options.json_option
+def run(
+    file: str,
+    sets: tuple[str, ...],
+    seed: int | None,
+    record: tuple[str, ...],
+    engine: str,
+    fresh: bool,
+    out: Path | None,
+    as_json: bool,
+    **engine_options: Any,
+) -> int:
+    """Run a scenario once.
+
+    FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
+    """
+    recorded = [(f"record.{table}", "true") for table in record]
+    scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
+    console.warn(scenario.warnings)
+    options.announce(out)
+    result = run_once(
+        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
+        store=options.store(fresh), **engine_options,
+    )  # fmt: skip
+    console.warn([text for text in result.warnings if text not in scenario.warnings])
+    if as_json:
+        rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
+                for row in result.summary_rows]  # fmt: skip
+        facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
+        console.show_json(facts | {"out": str(out) if out else None, "summary": rows})
+    else:
+        from sojourn.cli.result_table import print_result
+
+        print_result(result, console.stdout_console())
+    for reason in result.invalid:
+        console.say(f"sojourn: not a valid experiment: {reason}")
+    return 1 if result.invalid else 0
