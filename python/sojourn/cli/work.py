@@ -31,7 +31,7 @@ Examples:
 )
 @options.scenario_argument
 @options.set_option
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.seed_option("Seed; the file's by default.")
 @options.record_option
 @options.engine_option(" (see `sojourn doctor`).")
 @options.engine_options
@@ -57,6 +57,7 @@ def run(
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     console.warn(scenario.warnings)
     _announce(out)
+    options.writing_to(out)
     result = run_once(
         scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=_store(fresh), **engine_options,
@@ -140,6 +141,7 @@ def compare(
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     _announce(out)
+    options.writing_to(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),
