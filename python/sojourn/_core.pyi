@@ -1,5 +1,6 @@
 """The compiled core of Sojourn: scenarios, the packet simulator, result tables."""
 
+from pathlib import Path
 from typing import Any, final
 
 class ScenarioError(ValueError):
@@ -81,7 +82,7 @@ class Scenario:
         *,
         format: str = "toml",
         origin: str = "",
-        folder: str = ".",
+        folder: str | Path = ".",
         sets: list[tuple[str, str]] = ...,
     ) -> Scenario:
         """Read a scenario from TOML or JSON text.

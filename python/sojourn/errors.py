@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sojourn._core import Cancelled, ControlError, ScenarioError
 
 __all__ = [
@@ -12,14 +14,32 @@ __all__ = [
     "NothingToPlot",
     "RunFailed",
     "ScenarioError",
+    "shortened",
 ]
+
+
+_LONG = re.compile(r"\S{161,}")
+
+
+def shortened(text: str) -> str:
+    """The text with its very long words cut; they can only be echoes of what was given."""
+    return _LONG.sub(_cut, text)
+
+
+def _cut(found: re.Match[str]) -> str:
+    word = found[0]
+    return f"{word[:80]}...{word[-20:]} ({len(word):,} characters)"
 
 
 class InputError(ValueError):
     """Something given to Sojourn, other than a scenario's content, is not what it should be.
 
-    The text is one sentence: where, what, and what would be right.
+    The text is one sentence: where, what, and what would be right. Very long words, which can only
+    be echoes of what was given, are cut.
     """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(shortened(text))
 
 
 class NothingToPlot(ValueError):

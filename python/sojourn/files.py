@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import secrets
+import socket
 import tempfile
-import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from sojourn.errors import InputError
+from sojourn.locking import locked
 
 COMPARISON = "comparison.json"
 MANIFEST = "manifest.json"
+
+# Where and in which process a temporary file is written, and a part that nobody can foresee.
+_TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\.tmp")
 
 
 def holds_result(folder: Path) -> bool:
@@ -18,14 +27,22 @@ def holds_result(folder: Path) -> bool:
     return any((folder / name).exists() for name in (COMPARISON, MANIFEST))
 
 
-def prepare(folder: Path) -> None:
-    """Make a folder and check that files can be written there, before long work starts.
+@contextlib.contextmanager
+def writing_to(folder: Path | None) -> Iterator[None]:
+    """Make a folder, check before long work that files can be written there, and keep others out.
 
-    An earlier result is not touched yet; saving replaces it file by file.
+    An earlier result is not touched yet; saving replaces it file by file. What a writer that was
+    killed left half-written is removed.
+
+    Args:
+        folder: the value of ``--out``; None for no folder at all.
 
     Raises:
-        InputError: the folder cannot be made or written.
+        InputError: the folder cannot be made or written, or another process writes to it.
     """
+    if folder is None:
+        yield
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -37,14 +54,76 @@ def prepare(folder: Path) -> None:
         raise InputError(
             f"--out {folder}: cannot be written ({reason}); give another folder"
         ) from error
+    with locked(folder, f"--out {folder}"):
+        remove_leftovers(folder.rglob(".*.tmp"))
+        yield
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file and have the disk confirm it, before it is renamed into place."""
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Remove temporary files whose writer on this machine has ended."""
+    for path in list(paths):
+        found = _TEMPORARY.fullmatch(path.name)
+        if found and found["host"] == _host() and not _is_alive(int(found["process"])):
+            path.unlink(missing_ok=True)
+
+
+class Together:
+    """Files that appear together: each is written under a temporary name, then all are renamed.
+
+    Used in a ``with`` block, at whose end everything that was not renamed is removed. Names are
+    unpredictable and must be new, so that nothing else is written through them.
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[Path, Path] = {}
+
+    def __enter__(self) -> Together:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        for temporary in self._pending.values():
+            temporary.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def open(self, path: Path) -> Iterator[BinaryIO]:
+        """A file that will be `path`; at the end of the block the disk has confirmed it.
+
+        Raises:
+            OSError: it cannot be written, or the disk is full; the error names `path`.
+        """
+        secret = secrets.token_hex(8)
+        temporary = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secret}.tmp")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
+                self._pending[path] = temporary
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+    def forget(self, path: Path) -> None:
+        """Remove a file that shall not appear."""
+        self._pending.pop(path).unlink()
+
+    def rename(self) -> list[Path]:
+        """Give every file its name, in the order of writing; returns the names.
+
+        Raises:
+            OSError: a file cannot be renamed; the error names it.
+        """
+        renamed = list(self._pending)
+        for path in renamed:
+            try:
+                self._pending[path].replace(path)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from error
+            del self._pending[path]
+        for folder in dict.fromkeys(path.parent for path in renamed):
+            _confirm(folder)
+        return renamed
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -53,12 +132,32 @@ def write(path: Path, content: str | bytes) -> None:
     Raises:
         OSError: it cannot be written, or the disk is full; nothing is left behind then.
     """
-    data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    with Together() as together:
+        with together.open(path) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        together.rename()
+
+
+def _confirm(folder: Path) -> None:
+    """Have the disk confirm the names in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(temporary, data)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        # Some network file systems cannot do this; the file itself is safe then all the same.
+        with contextlib.suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

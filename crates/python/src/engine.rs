@@ -1,7 +1,7 @@
 //! The one place that knows how scenarios are read and run.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use sojourn_aqm::{QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
@@ -24,6 +24,9 @@ pub struct Source {
     pub sets: Vec<(String, String)>,
 }
 
+/// A recorded trace of a day takes a tenth of this.
+const LARGEST_TEXT_BYTES: u64 = 256_000_000;
+
 /// A scenario with its source.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -40,11 +43,28 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
         "json" => Format::Json,
         other => return Err(Refusal::new("format", format!("`{other}` is not toml or json"))),
     };
-    let read = |file: &str| fs::read_to_string(folder.join(file));
+    let read = |file: &str| read_text(&folder.join(file));
     let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
     let check = |plan: &Resolved| sojourn_sim::check(plan).map_err(in_scenario);
     let scenario = Scenario::load_for(&source.text, &words, &read, &check)?;
     Ok(Loaded { source, scenario })
+}
+
+/// The text of a regular file of a bearable size: a device or a pipe might never end.
+fn read_text(path: &Path) -> io::Result<String> {
+    let facts = fs::metadata(path)?;
+    let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    if !facts.is_file() {
+        return refused("is not a regular file".to_owned());
+    }
+    if facts.len() > LARGEST_TEXT_BYTES {
+        return refused(format!(
+            "has {} MB, more than the {} MB that a trace may have",
+            facts.len() / 1_000_000,
+            LARGEST_TEXT_BYTES / 1_000_000
+        ));
+    }
+    fs::read_to_string(path)
 }
 
 /// The AQM of a link.

@@ -21,6 +21,8 @@ create_exception!(
 );
 create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.");
 
+const LONGEST_WORD: usize = 160;
+
 /// What is wrong with what the user gave, and where.
 #[derive(Clone, Debug)]
 pub struct Refusal {
@@ -43,11 +45,26 @@ impl From<sojourn_scenario::ScenarioError> for Refusal {
     }
 }
 
+/// The text with its very long words cut; they can only be echoes of what was given.
+fn shortened(text: &str) -> String {
+    let cut = |word: &str| {
+        let letters: Vec<char> = word.chars().collect();
+        if letters.len() <= LONGEST_WORD {
+            return word.to_owned();
+        }
+        let head: String = letters[..80].iter().collect();
+        let tail: String = letters[letters.len() - 20..].iter().collect();
+        format!("{head}...{tail} ({} characters)", letters.len())
+    };
+    text.split(' ').map(cut).collect::<Vec<_>>().join(" ")
+}
+
 impl From<Refusal> for PyErr {
     /// `ScenarioError` with `place` and `message`; where a file cannot be read, the `OSError` that
     /// Python has for the reason.
     fn from(refusal: Refusal) -> PyErr {
         let Refusal { place, message, kind } = refusal;
+        let (place, message) = (shortened(&place), shortened(&message));
         let text = if place.is_empty() { message.clone() } else { format!("{place}: {message}") };
         if let ErrorKind::Unreadable(reason) = kind {
             return io::Error::new(reason, text).into();

@@ -1,6 +1,6 @@
 //! Scenarios: reading, checking, and the few changes a comparison makes.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -24,17 +24,19 @@ impl From<Loaded> for Scenario {
 impl Scenario {
     /// Reads a scenario from TOML or JSON text.
     #[staticmethod]
-    #[pyo3(signature = (text, *, format="toml", origin="", folder=".", sets=Vec::new()))]
+    #[pyo3(signature = (
+        text, *, format="toml", origin="", folder=PathBuf::from("."), sets=Vec::new()
+    ))]
     fn load(
         py: Python<'_>,
         text: String,
         format: &str,
         origin: &str,
-        folder: &str,
+        folder: PathBuf,
         sets: Vec<(String, String)>,
     ) -> PyResult<Scenario> {
         let source = Source { text, origin: origin.to_owned(), sets };
-        let loaded = py.detach(|| engine::load(source, format, Path::new(folder)))?;
+        let loaded = py.detach(|| engine::load(source, format, &folder))?;
         Ok(loaded.into())
     }
 

@@ -64,7 +64,7 @@ impl std::error::Error for SimError {}
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
-    build::world(plan, &CustomControls::new()).map(drop)
+    build::check(plan)
 }
 
 /// Simulates a scenario. `keep_going` is called now and then with the simulated time; when it

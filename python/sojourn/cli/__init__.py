@@ -7,16 +7,21 @@ Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
 
 import click
 
 from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
-from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
+from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -46,16 +51,20 @@ def sojourn() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a character shows a question mark rather than ending the run.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+        with _ends_on_sigterm():
+            code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
         return int(code or OK)
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        console.say(shortened(text.getvalue().rstrip()))
         return BAD_INPUT
     except (ScenarioError, InputError) as error:
         return _refuse(error)
@@ -69,11 +78,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except OSError as error:
         return _refuse(error)
+    except UnicodeEncodeError as error:
+        return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
     except Interrupted as error:
         return _interrupted(error)
     except (KeyboardInterrupt, click.Abort):
         console.say("sojourn: interrupted")
         return INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Where the caller closed a stream (`>&-`, as cron may), what is written to it is dropped.
+
+    The lowest free descriptors are those of the closed streams, so that no file of a result gets
+    the number of one and receives messages.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _ends_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends the command as Ctrl-C does: nothing half-written stays."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python takes signals in the main thread only.
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _closed_pipe() -> int:
@@ -89,7 +128,7 @@ def _refuse(error: Exception) -> int:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+        return shortened(f"{error.filename}: {error.strerror}")
     return str(error)
 
 

@@ -58,8 +58,7 @@ def agree(
     scenarios = [*map(load, files_), *(shipped.scenarios() if grid else [])]
     if not scenarios:
         raise click.UsageError("name a scenario file, or --grid")
-    if out is not None:
-        files.prepare(out)
+    options.writing_to(out)
     selected = registry.select(on.split(","), engine_options)
     found = run_both(scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter())
     text = pages.as_markdown(found)

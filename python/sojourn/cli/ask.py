@@ -8,7 +8,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, options
-from sojourn.describing.library import describe, load, parse_set, shipped
+from sojourn.describing.library import describe, load, parse_set, shipped, shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
 _WHAT = (*_DECLARED, "scenarios", "plots")
@@ -85,7 +85,7 @@ def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
         console.show_json(json.loads(scenario.resolved_json()))
     else:
         queues = ", ".join(f"{link}: {scenario.queue(link)}" for link in scenario.links)
-        print(f"{file}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
+        print(f"{shown(file)}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
     return 0
 
 

@@ -31,7 +31,7 @@ Examples:
 @click.argument("second", metavar="B", shell_complete=options.complete_aqm)
 @click.argument("file", default="traffic-mix", shell_complete=options.complete_scenario)
 @options.set_option
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.seed_option("Seed; the file's by default.")
 @click.option(
     "--link", metavar="NAME",
     help="Link whose arrivals are replayed; by default the only one, or the one named bottleneck.",
@@ -53,8 +53,7 @@ def diff(
     FILE (traffic-mix by default) is run with A. What arrives at the link is then replayed under A
     and under B, in an open loop and with the same random numbers.
     """
-    if out is not None:
-        files.prepare(out)
+    options.writing_to(out)
     found = diff_aqms(
         first, second, file, link=link, seed=seed, sets=[parse_set(text) for text in sets]
     )
@@ -68,12 +67,13 @@ def diff(
 
 
 def _save(found: Difference, out: Path) -> None:
+    from sojourn.plots import style
     from sojourn.plots.difference import difference
     from sojourn.report import without_nan
 
     text = json.dumps(without_nan(found.to_json()), indent=1, ensure_ascii=False)
-    (out / JSON_FILE).write_text(text + "\n", encoding="utf-8")
-    difference(found).savefig(out / PICTURE, dpi=150)
+    files.write(out / JSON_FILE, text + "\n")
+    files.write(out / PICTURE, style.png(difference(found)))
     console.say(f"picture: {out / PICTURE}")
 
 

@@ -41,12 +41,12 @@ def build(hz: str, jobs: int) -> int:
     """
     found = guest_kernel.find(int(hz))
     if found is not None:
-        print(f"{found.path}: kernel {found.version}, {found.hz} Hz, is there already")
+        print(f"{found}, is there already")
         return 0
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
         made = guest_kernel.build(meter, hz=int(hz), jobs=jobs)
-    print(f"{made.path}: kernel {made.version}, {made.hz} Hz")
+    print(made)
     return 0
 
 
@@ -55,7 +55,7 @@ def where() -> int:
     """Say which kernels there are."""
     found = [each for hz in (100, 250, 300, 1000) if (each := guest_kernel.find(hz))]
     for each in found:
-        print(f"{each.path}: kernel {each.version}, {each.hz} Hz")
+        print(each)
     if not found:
         console.say("no guest kernel yet; `sojourn kernel build` makes one")
     return 0

@@ -11,9 +11,11 @@ from click.shell_completion import CompletionItem
 
 from sojourn import _core, files
 from sojourn.cli import console
-from sojourn.describing.library import shipped
+from sojourn.describing.library import LARGEST_SEED, shipped
 from sojourn.engines import registry
 from sojourn.running.store import Store
+
+SEED = click.IntRange(0, LARGEST_SEED)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,6 +45,11 @@ def scenario_argument(function: F) -> F:
     return click.argument("file", shell_complete=complete_scenario)(function)
 
 
+def seed_option(help_text: str) -> Callable[[F], F]:
+    """--seed."""
+    return click.option("--seed", type=SEED, metavar="N", help=help_text)
+
+
 def set_option(function: F) -> F:
     """--set, any number of times."""
     return click.option(
@@ -59,6 +66,15 @@ def out_option(help_text: str) -> Callable[[F], F]:
     """--out."""
     path = click.Path(path_type=Path)
     return click.option("--out", type=path, metavar="DIR", help=help_text)
+
+
+def writing_to(folder: Path | None) -> None:
+    """Make the folder of --out and keep other processes out of it until the command has ended.
+
+    Raises:
+        InputError: it cannot be made or written, or another process writes to it.
+    """
+    click.get_current_context().with_resource(files.writing_to(folder))
 
 
 def record_option(function: F) -> F:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn import files
 from sojourn.cli import console, options
 from sojourn.engines import registry
 from sojourn.errors import Interrupted
@@ -93,8 +92,7 @@ def reproduce(
     (selected,) = registry.select([engine], engine_options)
     if out is None and not as_json:
         out = _DEFAULT_OUT
-    if out is not None:
-        files.prepare(out)
+    options.writing_to(out)
     try:
         found = make(
             names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,

@@ -61,7 +61,7 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
 @click.option("--realtime", is_flag=True, help="Run at a real-time priority; needs root.")
 @click.option("--stall", metavar="TIME", help="So late makes a run invalid; 5ms by default.")
 @click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+@click.option("--seed", type=options.SEED, default=1, show_default=True,
               help="Seed of the AQMs' random numbers.")  # fmt: skip
 @click.option("--record", type=click.Choice(("packets", "signals")), multiple=True,
               help="Record every packet, or every drop and mark; repeatable.")  # fmt: skip

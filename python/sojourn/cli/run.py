@@ -21,7 +21,7 @@ Examples:
 )
 @options.scenario_argument
 @options.set_option
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
+@options.seed_option("Seed; the file's by default.")
 @options.record_option
 @options.engine_option(" (see `sojourn doctor`).")
 @options.engine_options
@@ -47,6 +47,7 @@ def run(
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     console.warn(scenario.warnings)
     options.announce(out)
+    options.writing_to(out)
     result = run_once(
         scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), **engine_options,

@@ -86,7 +86,7 @@ Examples:
 @click.option("--observe", is_flag=True, help="With --plot map: simulate some points of it.")
 @click.option("--points", type=click.IntRange(1, 20), default=4, show_default=True, metavar="N",
               help="With --observe: so many RTTs and numbers of flows.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+@click.option("--seed", type=options.SEED, default=1, show_default=True, metavar="N",
               help="With --observe: seed of the runs.")  # fmt: skip
 @click.option("--design", "wants_design", is_flag=True,
               help="Choose alpha, beta and tupdate for the longest RTT.")  # fmt: skip
@@ -113,7 +113,7 @@ def stability(
     question = _Question(aqm, rtt, rate, flows, more)
     folder = out or Path()
     if plot or out:
-        files.prepare(folder)
+        options.writing_to(folder)
     if observe and plot != "map":
         raise InputError("--observe: simulates points of a map; add --plot map")
     if wants_design and plot:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
-from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import compared_link
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
@@ -61,11 +61,13 @@ class Comparison(ComparedRuns):
         are saved by `compare` while it works, if it is given a folder.
 
         Raises:
-            OSError: the folder cannot be written, or the disk is full.
+            InputError: the folder cannot be made, or another process writes to it.
+            OSError: the disk is full.
         """
         from sojourn.report import save
 
-        return save(self, Path(folder))
+        with files.writing_to(Path(folder)):
+            return save(self, Path(folder))
 
     def _repr_html_(self) -> str:
         from sojourn.report import fragment
@@ -125,11 +127,14 @@ def compare(
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
     tasks = [
-        Task(f"{aqm}, seed {seed}", variant.with_seed(seed), engine, link=link, aqm=text)
+        Task(f"{aqm}, seed {seed}", seeded(variant, seed), engine, link=link, aqm=text)
         for aqm, seed in cells
         for variant, engine, text in [variants[aqm]]
     ]
-    outcomes = run_all(tasks, jobs=jobs, finish=_saver(cells, out), progress=progress, store=store)
+    folder = None if out is None else Path(out)
+    with files.writing_to(folder):
+        finish = _saver(cells, folder)
+        outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
     results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
@@ -188,13 +193,9 @@ def _distinct(aqms: Sequence[str]) -> list[str]:
     return canonical
 
 
-def _saver(
-    cells: Sequence[tuple[str, int]], out: str | Path | None
-) -> Callable[[int, Result], None]:
-    if out is None:
+def _saver(cells: Sequence[tuple[str, int]], folder: Path | None) -> Callable[[int, Result], None]:
+    if folder is None:
         return lambda _index, _result: None
-    folder = Path(out)
-    files.prepare(folder)
     saving.remove_runs(folder / "runs", TABLES)
     folders = [folder / run_folder(aqm, seed) for aqm, seed in cells]
     return lambda index, result: (result.save(folders[index]), None)[1]

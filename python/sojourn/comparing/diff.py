@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.comparing.comparison import choose_link
-from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.errors import Interrupted
 from sojourn.running.result import Result
 
@@ -120,7 +120,7 @@ def diff(
     """
     loaded = load(scenario, sets)
     if seed is not None:
-        loaded = loaded.with_seed(seed)
+        loaded = seeded(loaded, seed)
     place = choose_link(loaded, link)
     sides = [loaded.with_queue(place, aqm) for aqm in (first, second)]
     found = _interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
@@ -24,6 +26,12 @@ class WritesToml(Protocol):
 
 
 ScenarioLike = str | Path | WritesToml | _core.Scenario
+
+# Seeds are 64 bits.
+LARGEST_SEED = 2**64 - 1
+STANDARD_INPUT = "-"
+# A scenario of a million steps takes a third of this.
+LARGEST_BYTES = 100_000_000
 
 _FOLDER = Path(__file__).parents[1] / "scenarios"
 
@@ -52,8 +60,9 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
     """Read, check and resolve a scenario.
 
     Args:
-        source: a file (TOML, or JSON if it ends in ``.json``), the name of a shipped scenario, a
-            `sojourn.scenario.Scenario`, or a scenario that is already loaded.
+        source: a file (TOML, or JSON if it ends in ``.json``), ``-`` for TOML from standard input,
+            the name of a shipped scenario, a `sojourn.scenario.Scenario`, or a scenario that is
+            already loaded.
         sets: dotted keys with values that override the file, such as
             ``{"links.bottleneck.rate": "20mbit"}``; not for a loaded scenario.
 
@@ -68,14 +77,35 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         return source
     if not isinstance(source, str | Path):
         return _core.Scenario.load(source.to_toml(), sets=_pairs(sets or {}))
+    if str(source) == STANDARD_INPUT:
+        return _core.Scenario.load(
+            _text("standard input", _all_of(sys.stdin.buffer)), sets=_pairs(sets or {})
+        )
     path = find(source)
+    text, is_json = _text(shown(path), _content(path)), path.suffix == ".json"
+    if is_json and _is_manifest(text):
+        raise InputError(
+            f"{shown(path)}: is the manifest of a run, not a scenario; give the file that the run "
+            "was made from"
+        )
     return _core.Scenario.load(
-        _text(path),
-        format="json" if path.suffix == ".json" else "toml",
-        origin=str(source),
-        folder=str(path.parent),
+        text,
+        format="json" if is_json else "toml",
+        origin=shown(source),
+        folder=path.parent,
         sets=_pairs(sets or {}),
     )
+
+
+def seeded(scenario: _core.Scenario, seed: int) -> _core.Scenario:
+    """The scenario under another seed.
+
+    Raises:
+        InputError: the seed does not fit into 64 bits.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise InputError(f"seed: {seed} does not fit into 64 bits; give 0 to {LARGEST_SEED}")
+    return scenario.with_seed(seed)
 
 
 def find(source: str | Path) -> Path:
@@ -102,11 +132,43 @@ def _hint(name: str, named: Iterable[str]) -> str:
     return f"{meant} `sojourn list scenarios` shows what there is"
 
 
-def _text(path: Path) -> str:
+def _is_manifest(text: str) -> bool:
     try:
-        return path.read_text(encoding="utf-8")
+        facts = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(facts, dict) and {"digest", "scenario"} <= facts.keys()
+
+
+def shown(path: str | Path) -> str:
+    """A path as text for people; bytes that are no UTF-8 are written as escapes."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _content(path: Path) -> bytes:
+    if not path.is_file():
+        raise InputError(
+            f"{shown(path)}: is not a regular file; for what a pipe brings, give - as the file"
+        )
+    with path.open("rb") as file:
+        return _all_of(file)
+
+
+def _all_of(file: BinaryIO) -> bytes:
+    content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise InputError(
+            f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
+            "scenario may have; put long schedules into a trace"
+        )
+    return content
+
+
+def _text(name: str, content: bytes) -> str:
+    try:
+        return content.decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text; a scenario is TOML or JSON") from error
+        raise InputError(f"{name}: is not UTF-8 text; a scenario is TOML or JSON") from error
 
 
 def parse_set(text: str) -> tuple[str, str]:

@@ -109,9 +109,13 @@ def route(
     """
     plan = _core.router_plan(json.dumps(_settings(options)))
     host.require()
-    if out is not None:
-        files.prepare(out)
-    prefix = _priority() if realtime else ()
+    with files.writing_to(out):
+        return _carry_out(plan, out, _priority() if realtime else (), listener)
+
+
+def _carry_out(
+    plan: str, out: Path | None, prefix: tuple[str, ...], listener: Listener
+) -> dict[str, Any]:
     report_out, report_in = os.pipe()
     control_out, control_in = os.pipe()
     command = [

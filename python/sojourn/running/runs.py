@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn import files
 from sojourn.control import Control, custom_controls
-from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.engines import registry
 from sojourn.errors import RunFailed
 from sojourn.running.replicas import Progress, Task, run_all
@@ -55,16 +55,15 @@ def run(
     (selected,) = registry.select([engine], engine_options)
     loaded = load(scenario, sets)
     if seed is not None:
-        loaded = loaded.with_seed(seed)
-    if out is not None:
-        files.prepare(Path(out))
+        loaded = seeded(loaded, seed)
 
     def finish(_index: int, result: Result) -> None:
         if out is not None:
             result.save(out)
 
     task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc or {}))
-    (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
+    with files.writing_to(None if out is None else Path(out)):
+        (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
     if isinstance(outcome, str):
         raise RunFailed(outcome)
     return outcome

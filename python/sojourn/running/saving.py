@@ -8,10 +8,9 @@ manifest is complete.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sojourn import files
 from sojourn.running.labels import Labels
@@ -38,28 +37,21 @@ def save(
         OSError: the folder cannot be written, or the disk is full. Nothing of this run is left
             behind then, and an earlier run in the folder is as it was.
     """
-    pending: dict[Path, Path] = {}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        absent = []
+    with files.Together() as together:
+        stale = [folder / files.MANIFEST]
         for name, stream in tables:
             path = folder / f"{name}.parquet"
-            if _write_table(_temporary(path, pending), stream, labels) == 0:
-                pending.pop(path).unlink()
-                absent.append(path)
-        path = folder / files.MANIFEST
+            with together.open(path) as file:
+                rows = _write_table(file, stream, labels)
+            if rows == 0:
+                together.forget(path)
+                stale.append(path)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
-        files.write_whole(_temporary(path, pending), (text + "\n").encode())
-        for stale in [*absent, path]:
-            stale.unlink(missing_ok=True)
-        for path, temporary in pending.items():
-            temporary.replace(path)
-        return [path.name for path in pending]
-    except OSError as error:
-        for temporary in pending.values():
-            temporary.unlink(missing_ok=True)
-        last = list(pending)[-1] if pending else folder
-        raise OSError(error.errno, error.strerror or str(error), str(last)) from error
+        with together.open(folder / files.MANIFEST) as file:
+            file.write((text + "\n").encode())
+        for path in stale:
+            path.unlink(missing_ok=True)
+        return [path.name for path in together.rename()]
 
 
 def remove_runs(folder: Path, tables: Iterable[str]) -> None:
@@ -78,12 +70,7 @@ def remove_runs(folder: Path, tables: Iterable[str]) -> None:
                 each.rmdir()
 
 
-def _temporary(path: Path, pending: dict[Path, Path]) -> Path:
-    pending[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    return pending[path]
-
-
-def _write_table(path: Path, stream: Any, labels: Labels) -> int:
+def _write_table(file: BinaryIO, stream: Any, labels: Labels) -> int:
     """The number of rows written; batch by batch, so that no table is in memory twice."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -91,13 +78,10 @@ def _write_table(path: Path, stream: Any, labels: Labels) -> int:
     reader = pa.RecordBatchReader.from_stream(stream)
     schema = _labelled(reader.schema.empty_table(), labels).schema
     rows = 0
-    with path.open("wb") as file:
-        with parquet.ParquetWriter(file, schema, compression="snappy") as writer:
-            for batch in reader:
-                rows += batch.num_rows
-                writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
-        file.flush()
-        os.fsync(file.fileno())
+    with parquet.ParquetWriter(file, schema, compression="snappy") as writer:
+        for batch in reader:
+            rows += batch.num_rows
+            writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
     return rows
 
 

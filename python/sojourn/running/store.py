@@ -90,6 +90,7 @@ class Store:
         Raises:
             OSError: the folder cannot be written, or the disk is full.
         """
+        files.remove_leftovers(path.parent.glob(".*.tmp"))
         files.write(path, _header(content) + content)
 
     def discard(self, path: Path) -> None:

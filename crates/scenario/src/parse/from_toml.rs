@@ -9,7 +9,7 @@ use crate::error::{ScenarioError, join};
 
 /// Parses a TOML document.
 pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), ScenarioError> {
-    let mut converter = Converter { text, locations: Locations::new(origin) };
+    let mut converter = Converter { starts: starts(text), locations: Locations::new(origin) };
     let table = DeTable::parse(text).map_err(|error| {
         let line = converter.line_of(error.span().map_or(0, |span| span.start));
         ScenarioError::new(converter.locations.line(line), format!("not TOML: {}", error.message()))
@@ -21,51 +21,65 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), Scen
 /// Parses one TOML value, as in an override.
 pub(super) fn parse_value(text: &str) -> Result<Value, String> {
     let value = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
-    let mut converter = Converter { text, locations: Locations::default() };
-    converter.value(value.get_ref(), "").map_err(|error| error.message)
+    let mut converter = Converter { starts: starts(text), locations: Locations::default() };
+    converter.value(value.get_ref(), "", 1).map_err(|error| error.message)
 }
 
 /// Converts TOML to values and notes the line of every key.
-struct Converter<'t> {
-    text: &'t str,
+struct Converter {
+    /// The offsets at which the lines begin, the first one left out.
+    starts: Vec<usize>,
     locations: Locations,
 }
 
-impl Converter<'_> {
+/// The offsets behind all line ends.
+fn starts(text: &str) -> Vec<usize> {
+    text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1).collect()
+}
+
+impl Converter {
     fn line_of(&self, offset: usize) -> usize {
-        1 + self.text.as_bytes()[..offset.min(self.text.len())]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count()
+        1 + self.starts.partition_point(|&start| start <= offset)
     }
 
     fn table(&mut self, table: &DeTable, path: &str) -> Result<Value, ScenarioError> {
         let mut values = Map::new();
         for (key, value) in table {
             let path = join(path, key.get_ref());
-            self.locations.set_line(&path, self.line_of(key.span().start));
-            values.insert(key.get_ref().to_string(), self.value(value.get_ref(), &path)?);
+            let line = self.line_of(key.span().start);
+            self.locations.set_line(&path, line);
+            values.insert(key.get_ref().to_string(), self.value(value.get_ref(), &path, line)?);
         }
         Ok(Value::Object(values))
     }
 
-    fn array(&mut self, items: &[Spanned<DeValue>], path: &str) -> Result<Value, ScenarioError> {
+    /// A list whose own line is known to be `line`.
+    fn array(
+        &mut self,
+        items: &[Spanned<DeValue>],
+        path: &str,
+        line_of_list: usize,
+    ) -> Result<Value, ScenarioError> {
         let mut values = Vec::new();
         for (index, item) in items.iter().enumerate() {
+            let line = self.line_of(item.span().start);
             let path = format!("{path}[{index}]");
-            self.locations.set_line(&path, self.line_of(item.span().start));
-            values.push(self.value(item.get_ref(), &path)?);
+            // An entry on the line of its list is found by the list's.
+            if line != line_of_list {
+                self.locations.set_line(&path, line);
+            }
+            values.push(self.value(item.get_ref(), &path, line)?);
         }
         Ok(Value::Array(values))
     }
 
-    fn value(&mut self, value: &DeValue, path: &str) -> Result<Value, ScenarioError> {
+    fn value(&mut self, value: &DeValue, path: &str, line: usize) -> Result<Value, ScenarioError> {
         let refuse = |what: &str| Err(ScenarioError::new(self.locations.locate(path), what));
         match value {
             DeValue::String(text) => Ok(Value::String(text.to_string())),
             DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
             DeValue::Table(table) => self.table(table, path),
-            DeValue::Array(items) => self.array(items, path),
+            DeValue::Array(items) => self.array(items, path, line),
             DeValue::Datetime(_) => refuse("a date is no value here; write a text such as \"10s\""),
             DeValue::Integer(integer) => {
                 match i128::from_str_radix(integer.as_str(), integer.radix()).map(number) {

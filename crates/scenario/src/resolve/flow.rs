@@ -1,6 +1,6 @@
 //! Groups of flows: path, propagation delays, transport, application.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sojourn_aqm::{Rate, Span, registry};
 
@@ -19,11 +19,20 @@ pub(super) fn all(
     recorded: &Recordings,
 ) -> Checked<Vec<FlowGroup>> {
     let names = names(&document.flows)?;
+    let around = Around { document, links: link_indices(document), capacities, recorded };
     let mut groups = Vec::new();
     for (index, (written, name)) in document.flows.iter().zip(names).enumerate() {
-        groups.push(group((index, name), written, document, capacities, recorded)?);
+        groups.push(group((index, name), written, &around)?);
     }
     Ok(groups)
+}
+
+/// What a group of flows refers to.
+struct Around<'a> {
+    document: &'a Document,
+    links: BTreeMap<&'a str, usize>,
+    capacities: &'a [Capacity],
+    recorded: &'a Recordings,
 }
 
 /// Names as written; for the others the kind of the application, numbered if that is taken.
@@ -37,13 +46,19 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
             return refuse(&place, format!("`{name}` names other flows already; names are unique"));
         }
     }
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut name_of = |flow: &flows::FlowGroup| match &flow.name {
         Some(name) => name.clone(),
         None => {
             let kind = flow.app.kind();
-            let numbered = (2..).map(|number| format!("{kind}-{number}"));
-            let mut candidates = std::iter::once(kind.to_owned()).chain(numbered);
-            candidates.find(|name| taken.insert(name.clone())).expect("numbers do not run out")
+            let next = numbers.entry(kind).or_insert(1);
+            loop {
+                let name = if *next == 1 { kind.to_owned() } else { format!("{kind}-{next}") };
+                *next += 1;
+                if taken.insert(name.clone()) {
+                    break name;
+                }
+            }
         }
     };
     Ok(written.iter().map(&mut name_of).collect())
@@ -52,10 +67,9 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
 fn group(
     (index, name): (usize, String),
     written: &flows::FlowGroup,
-    document: &Document,
-    capacities: &[Capacity],
-    recorded: &Recordings,
+    around: &Around<'_>,
 ) -> Checked<FlowGroup> {
+    let document = around.document;
     let place = &format!("flows[{index}]");
     if written.count == 0 {
         return refuse(&format!("{place}.count"), "must be at least 1");
@@ -66,15 +80,15 @@ fn group(
         let message = "the path is empty; name at least one link, from sender to receiver";
         return refuse(&format!("{place}.path"), message);
     }
-    let path = route(&format!("{place}.path"), &written.path, document)?;
-    let reverse = route(&format!("{place}.reverse"), &written.reverse, document)?;
+    let path = route(&format!("{place}.path"), &written.path, &around.links)?;
+    let reverse = route(&format!("{place}.reverse"), &written.reverse, &around.links)?;
     let delays = delays::of(place, written, document)?;
     check_order(place, written, document)?;
     let start = (written.start.0.earliest, written.start.0.latest);
     Ok(FlowGroup {
         class,
         count: written.count,
-        access_rate: access_rate(place, written, &path, capacities)?,
+        access_rate: access_rate(place, written, &path, around.capacities)?,
         sender_downlink: written.access.and_then(|a| a.sender_rate).map(|rate| rate.0),
         receiver_rate: written.access.and_then(|a| a.receiver_rate).map(|rate| rate.0),
         access_delay: delays.access,
@@ -84,7 +98,7 @@ fn group(
         rtt: delays.rtt,
         start,
         stop: stop(place, written, document.duration.0)?,
-        app: app::app(index, written, recorded)?,
+        app: app::app(index, written, around.recorded)?,
         name,
         path,
         reverse,
@@ -92,9 +106,12 @@ fn group(
 }
 
 /// The indices of links, by their names.
-fn route(place: &str, names: &[String], document: &Document) -> Checked<Vec<usize>> {
-    let indices = link_indices(document);
-    let mut route = Vec::new();
+fn route(
+    place: &str,
+    names: &[String],
+    indices: &BTreeMap<&str, usize>,
+) -> Checked<Vec<usize>> {
+    let (mut route, mut passed) = (Vec::new(), BTreeSet::new());
     for (position, name) in names.iter().enumerate() {
         let place = format!("{place}[{position}]");
         match indices.get(name.as_str()) {
@@ -103,7 +120,7 @@ fn route(place: &str, names: &[String], document: &Document) -> Checked<Vec<usiz
                 let hint = registry::hint(name, &known);
                 return refuse(&place, format!("there is no link `{name}`{hint}"));
             }
-            Some(index) if route.contains(index) => {
+            Some(index) if !passed.insert(*index) => {
                 return refuse(&place, format!("`{name}` comes twice; a path passes a link once"));
             }
             Some(index) => route.push(*index),

@@ -77,23 +77,45 @@ fn trace_of(place: &str, written: &capacity::Trace, read: &ReadFile<'_>) -> Chec
         .map_err(|message| ScenarioError::new(place_of_file, message))
 }
 
+/// What the flows of a link mean for it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Traffic {
+    longest_rtt: Option<Span>,
+    /// Of any packet through the link, without framing.
+    largest_packet: Option<u32>,
+}
+
+/// The traffic of every link.
+pub(super) fn traffic(links: usize, flows: &[FlowGroup]) -> Vec<Traffic> {
+    let mut traffic = vec![Traffic::default(); links];
+    for flow in flows {
+        let there = flow.path.iter().map(|&link| (link, Some(flow.app.packet_bytes())));
+        let back = flow.reverse.iter().map(|&link| (link, ack_bytes(&flow.app)));
+        for (link, bytes) in there.chain(back) {
+            let of_link = &mut traffic[link];
+            of_link.longest_rtt = of_link.longest_rtt.max(Some(flow.rtt));
+            of_link.largest_packet = of_link.largest_packet.max(bytes);
+        }
+    }
+    traffic
+}
+
 /// A link with its queue.
 pub(super) fn link(
-    index: usize,
     name: &str,
     written: &links::Link,
     capacity: Capacity,
-    flows: &[FlowGroup],
+    traffic: &Traffic,
 ) -> Checked<Link> {
     let place = format!("links.{name}");
     let framing_bytes = framing_bytes(&join(&place, "framing"), written.framing)?;
     let mut queue = queue(&join(&place, "queue"), &written.queue)?;
     if let Some(buffer) = written.buffer {
         let place = join(&place, "buffer");
-        let limit = limit_of(&place, buffer.0, &capacity, longest_rtt(index, flows))?;
+        let limit = limit_of(&place, buffer.0, &capacity, traffic.longest_rtt)?;
         set_limit(&place, &mut queue, limit)?;
     }
-    let mtu_bytes = largest_packet(index, flows) + framing_bytes;
+    let mtu_bytes = traffic.largest_packet.unwrap_or(DEFAULT_PACKET_BYTES) + framing_bytes;
     wire::check_bucket(&place, &capacity, mtu_bytes)?;
     Ok(Link {
         name: name.to_owned(),
@@ -160,21 +182,6 @@ fn limit(place: &str, queue: &QdiscSpec) -> Checked<Limit> {
     let text = settings.iter().find(|(name, _)| *name == "limit").map(|(_, text)| text.as_str());
     let text = text.expect("every discipline has a limit");
     units::limit(text).map_err(|message| ScenarioError::new(place, message))
-}
-
-fn longest_rtt(link: usize, flows: &[FlowGroup]) -> Option<Span> {
-    let through = flows.iter().filter(|f| f.path.contains(&link) || f.reverse.contains(&link));
-    through.map(|flow| flow.rtt).max()
-}
-
-/// The largest packet that any flow sends through the link, without framing.
-fn largest_packet(link: usize, flows: &[FlowGroup]) -> u32 {
-    let sizes = flows.iter().flat_map(|flow| {
-        let there = flow.path.contains(&link).then(|| flow.app.packet_bytes());
-        let back = flow.reverse.contains(&link).then(|| ack_bytes(&flow.app)).flatten();
-        [there, back]
-    });
-    sizes.flatten().max().unwrap_or(DEFAULT_PACKET_BYTES)
 }
 
 /// Bytes of the largest packet that the receiver sends back, if it sends any.

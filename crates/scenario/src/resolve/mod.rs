@@ -57,8 +57,9 @@ pub(crate) fn resolve_over(
     check_run(document)?;
     let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();
-    for (index, ((name, link), capacity)) in document.links.iter().zip(capacities).enumerate() {
-        links.push(link::link(index, name, link, capacity, &flows)?);
+    let traffic = link::traffic(document.links.len(), &flows);
+    for (((name, link), capacity), traffic) in document.links.iter().zip(capacities).zip(traffic) {
+        links.push(link::link(name, link, capacity, &traffic)?);
     }
     for (index, group) in flows.iter().enumerate() {
         flow::check_packet_numbers(index, group, &links, document.duration.0)?;

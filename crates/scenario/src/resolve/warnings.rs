@@ -7,9 +7,12 @@ use crate::resolved::{Capacity, Link, Resolved};
 /// One sentence for each warning.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (index, link) in resolved.links.iter().enumerate() {
-        let uses = |route: &[usize]| route.contains(&index);
-        if !resolved.flows.iter().any(|flow| uses(&flow.path) || uses(&flow.reverse)) {
+    let mut is_used = vec![false; resolved.links.len()];
+    for &link in resolved.flows.iter().flat_map(|flow| flow.path.iter().chain(&flow.reverse)) {
+        is_used[link] = true;
+    }
+    for (link, is_used) in resolved.links.iter().zip(is_used) {
+        if !is_used {
             warnings.push(format!("links.{}: no flow uses this link", link.name));
         }
         warnings.extend(target_beyond_buffer(link));

@@ -4,6 +4,7 @@ mod ends;
 mod links;
 mod transport;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
@@ -48,7 +49,9 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     check_end(end, &agenda, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &classes));
+    let class_of: BTreeMap<&str, usize> =
+        classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
+    let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &class_of));
     let groups: Vec<Group> = groups.collect();
     let wires = wires(plan, &groups, slots);
     let impairments: Vec<Option<Impairment>> =
@@ -109,6 +112,19 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     Ok(world)
 }
 
+/// Whether a world could be built: makes every link and every group's transport, but no flow.
+///
+/// # Errors
+/// As [`world`].
+pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
+    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), 0);
+    let mut agenda = Agenda::new(slots.binner + 1);
+    for i in 0..plan.links.len() {
+        link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
+    }
+    transports(plan, &CustomControls::new()).map(drop)
+}
+
 fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
     let wires = 2 * links + wlans;
     let accesses = wires + links + WIRES_PER_GROUP * groups;
@@ -123,11 +139,15 @@ fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
     }
 }
 
-fn group_of(plan: &Resolved, place: usize, group: &FlowGroup, classes: &[String]) -> Group {
+fn group_of(
+    plan: &Resolved,
+    place: usize,
+    group: &FlowGroup,
+    class_of: &BTreeMap<&str, usize>,
+) -> Group {
     let first_wire = plan.links.len() + WIRES_PER_GROUP * place;
-    let class = classes.iter().position(|class| *class == group.class);
     Group {
-        class: class.expect("every class is listed"),
+        class: *class_of.get(group.class.as_str()).expect("every class is listed"),
         forward: Route { links: group.path.clone(), exit: first_wire },
         backward: Route { links: group.reverse.clone(), exit: first_wire + 2 },
         back: first_wire + 1,

@@ -322,6 +322,11 @@ def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
     if found.kind not in MODELS:
         raise InputError(f"aqm: `{aqm}` has no fluid model; AQMs with one: {', '.join(MODELS)}")
     model = MODELS[found.kind](found, link)
-    if isinstance(model, PiAqm) and not step_scaling:
-        return dataclasses.replace(model, steps=())
-    return model
+    if not isinstance(model, PiAqm):
+        return model
+    if not np.all(model.alpha_hz > 0.0):
+        raise InputError(
+            f"aqm: `{aqm}` has no integral gain, so that nothing brings its delay to the target; "
+            "give an alpha above 0"
+        )
+    return model if step_scaling else dataclasses.replace(model, steps=())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -27,8 +28,8 @@ def counts(option: str, text: str, count: int) -> Floats:
 
 
 def _whole(text: str) -> float:
-    if not text.isdigit() or not int(text):
-        raise InputError(f"`{text}` is no number of flows; give a whole number from 1 on")
+    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
+        raise InputError(f"`{text}` is no number of flows; give a whole number from 1 to 999999999")
     return float(text)
 
 
@@ -40,6 +41,8 @@ def _axis(option: str, text: str, read: Callable[[str], float], count: int) -> F
         ends = _positive(read, low), _positive(read, high)
     except InputError as error:
         raise InputError(f"{option} {text}: {error}") from None
+    if ends[0] == ends[1]:
+        raise InputError(f"{option} {text}: the range has one value; write {low} alone")
     if not ends[0] < ends[1]:
         raise InputError(f"{option} {text}: the range must rise, such as {high}..{low}")
     return np.geomspace(*ends, count)

@@ -45,7 +45,6 @@ class Map(MarginGrid):
         from sojourn.plots import stability_map, style
 
         folder = Path(folder)
-        files.prepare(folder)
         names = [f"point-{i + 1}.svg" for i in range(len(self.observed))]
         drawing = stability_map.stability_map(self, links=names)
         picture = style.svg(drawing)
@@ -54,8 +53,9 @@ class Map(MarginGrid):
             written[name] = style.svg(stability_map.point_series(point))
         written["map.html"] = _page(self, picture, names)
         written["map.json"] = json.dumps(self._numbers(names), indent=1)
-        for name, content in written.items():
-            files.write(folder / name, content)
+        with files.writing_to(folder):
+            for name, content in written.items():
+                files.write(folder / name, content)
         return [folder / name for name in written]
 
     def _numbers(self, names: list[str]) -> dict[str, Any]:

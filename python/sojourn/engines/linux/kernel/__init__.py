@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -76,11 +78,18 @@ class Kernel:
         path: the program.
         version: what it was built from, such as ``6.1.192-2``; ``own`` where the user names a file.
         hz: timer interrupts per second; None where unknown.
+        source: package of the sources and SHA-256 of its archive; empty where unknown.
     """
 
     path: Path
     version: str
     hz: int | None
+    source: str = ""
+
+    def __str__(self) -> str:
+        """One line about it."""
+        built_from = f", from {self.source}" if self.source else ""
+        return f"{self.path}: kernel {self.version}, {self.hz} Hz{built_from}"
 
 
 class Meter(Protocol):
@@ -99,11 +108,31 @@ def cache() -> Path:
 def find(hz: int = DEFAULT_HZ) -> Kernel | None:
     """The newest kernel in the cache with today's configuration."""
     found = [
-        Kernel(about.parent / _PROGRAM, facts["version"], facts["hz"])
+        kernel
         for about in sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
-        if (facts := json.loads(about.read_text()))["configuration"] == _configuration(hz)
+        if (kernel := _built(about, _configuration(hz))) is not None
     ]
     return found[-1] if found else None
+
+
+def _built(about: Path, configuration: str) -> Kernel | None:
+    """The kernel of a folder of the cache; None if it has another configuration or is damaged."""
+    program = about.parent / _PROGRAM
+    try:
+        facts = json.loads(about.read_text())
+        if facts["configuration"] != configuration:
+            return None
+        kernel = Kernel(program, facts["version"], facts["hz"], facts.get("source", ""))
+        digest = facts.get("sha256", None)
+        if digest in (None, _digest(program)):
+            return kernel
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    warnings.warn(
+        f"{about.parent}: is damaged and not used; remove it and call `sojourn kernel build`",
+        stacklevel=2,
+    )
+    return None
 
 
 def own(path: Path) -> Kernel:
@@ -145,13 +174,33 @@ def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
     _adapt(source, hz)
     _configure(source)
     _make(source, jobs, meter)
-    folder.mkdir(exist_ok=True)
-    shutil.copy2(source / _PROGRAM, folder / _PROGRAM)
-    about = {"version": version, "hz": hz, "configuration": _configuration(hz)}
-    files.write(folder / _ABOUT, json.dumps(about, indent=1))
+    about = {
+        "version": version,
+        "hz": hz,
+        "configuration": _configuration(hz),
+        "source": f"{tarball.name}, SHA-256 {_digest(tarball)}",
+        "sha256": _digest(source / _PROGRAM),
+    }
+    _keep(source / _PROGRAM, folder, about)
     shutil.rmtree(work)
     meter.step(1.0, "done")
-    return Kernel(folder / _PROGRAM, version, hz)
+    return Kernel(folder / _PROGRAM, version, hz, str(about["source"]))
+
+
+def _keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
+    """Put a program and what is known of it into a folder of the cache."""
+    with files.Together() as together:
+        with together.open(folder / _PROGRAM) as file, program.open("rb") as made:
+            shutil.copyfileobj(made, file)
+            os.fchmod(file.fileno(), 0o755)
+        with together.open(folder / _ABOUT) as file:
+            file.write(json.dumps(about, indent=1).encode())
+        together.rename()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _configuration(hz: int) -> str:
@@ -162,8 +211,13 @@ def _configuration(hz: int) -> str:
 
 
 def _tarball() -> Path | None:
-    found = sorted(_SOURCES.glob("linux-source-*.tar.xz"))
+    found = sorted(_SOURCES.glob("linux-source-*.tar.xz"), key=_release)
     return found[-1] if found else None
+
+
+def _release(tarball: Path) -> tuple[int, ...]:
+    """The numbers of its version, by which 6.10 comes after 6.9."""
+    return tuple(map(int, re.findall(r"\d+", tarball.name)))
 
 
 def _version(tarball: Path) -> str:

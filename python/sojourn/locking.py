@@ -1,0 +1,91 @@
+"""Locks on folders: one process at a time writes its results there."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from sojourn.errors import InputError
+
+LOCK = ".sojourn.lock"
+
+# The folders that this process holds, by their real path, with the thread that does.
+_held: dict[Path, int] = {}
+_guard = threading.Lock()
+
+
+@contextlib.contextmanager
+def locked(folder: Path, what: str) -> Iterator[None]:
+    """Hold the lock on a folder; the same thread may hold it several times.
+
+    The system releases it when the process ends, however it ends.
+
+    Args:
+        folder: where; it exists.
+        what: names the folder in the message.
+
+    Raises:
+        InputError: somebody else holds it; the message says who, and since when.
+    """
+    real = folder.resolve()
+    with _guard:
+        if _held.get(real) == threading.get_ident():
+            inner = True
+        elif real in _held:
+            raise InputError(_refusal(what, "another thread of this process writes there"))
+        else:
+            inner = False
+            descriptor = _acquire(real / LOCK, what)
+            _held[real] = threading.get_ident()
+    if inner:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with _guard:
+            del _held[real]
+            (real / LOCK).unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def _acquire(path: Path, what: str) -> int:
+    """The descriptor of the lock file, locked, with this process's name in it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 500).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise InputError(
+                _refusal(what, f"{holder or 'another process'} writes there")
+            ) from None
+        # Whoever held it before may have removed the file meanwhile.
+        if _is(path, descriptor):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, _own_name().encode())
+            return descriptor
+        os.close(descriptor)
+
+
+def _is(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _own_name() -> str:
+    now = datetime.datetime.now().astimezone().isoformat(" ", "seconds")
+    return f"process {os.getpid()} on {socket.gethostname()}, since {now},\n"
+
+
+def _refusal(what: str, why: str) -> str:
+    return f"{what}: {why.rstrip(',')}; wait for its end, or give another folder"

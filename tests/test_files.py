@@ -1,0 +1,190 @@
+"""Files that are whole or not there, folders that one process writes, and what is read back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from processes import wait_for
+from sojourn import files
+from sojourn.errors import InputError
+from sojourn.locking import LOCK
+
+LONG = ("run", "dumbbell-cubic", "--fresh", "--set", "duration=100000s", "--out", "out")
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "sojourn", *arguments], cwd=folder, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "deep" / "file"
+    with pytest.raises(RuntimeError), files.Together() as together:
+        with together.open(path) as file:
+            file.write(b"half")
+            assert not path.exists()
+        raise RuntimeError
+    assert list(path.parent.iterdir()) == []
+    files.write(path, "whole")
+    assert path.read_text() == "whole"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_nothing_is_written_through_a_link_that_waits_at_the_temporary_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _bytes: "0" * 16)
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    host = files._host()
+    (tmp_path / f".file.{host}.{os.getpid()}.{'0' * 16}.tmp").symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        files.write(tmp_path / "file", "anything")
+    assert victim.read_text() == "untouched"
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_another_machine_writes_stays(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    host, ended = files._host(), int(done.stdout)
+    dead = tmp_path / "runs" / f".packets.parquet.{host}.{ended}.{'a' * 16}.tmp"
+    alive = tmp_path / f".summary.parquet.{host}.{os.getpid()}.{'a' * 16}.tmp"
+    elsewhere = tmp_path / f".summary.parquet.another.{ended}.{'a' * 16}.tmp"
+    own = tmp_path / ".notes.tmp"
+    dead.parent.mkdir()
+    for path in (dead, alive, elsewhere, own):
+        path.write_text("half")
+    with files.writing_to(tmp_path):
+        pass
+    assert not dead.exists()
+    assert alive.exists()
+    assert elsewhere.exists()
+    assert own.exists()
+
+
+def test_two_processes_do_not_write_to_one_folder(command):
+    with start(command.folder, *LONG) as first:
+        lock = command.folder / "out" / LOCK
+        assert wait_for(lambda: lock.exists() and lock.read_text())
+        message = command.refused("run", "small.toml", "--out", "out")
+        assert f"--out out: process {first.pid} on " in message
+        assert "since" in message
+        assert "give another folder" in message
+        first.kill()
+    # The system has released the lock of a process that was killed.
+    assert command("run", "small.toml", "--out", "out").returncode == 0
+    assert not lock.exists()
+
+
+def test_the_folder_is_held_from_runs_to_report_within_one_thread_and_against_others(tmp_path):
+    refused: list[str] = []
+
+    def intrude() -> None:
+        try:
+            with files.writing_to(tmp_path):
+                pass
+        except InputError as error:
+            refused.append(str(error))
+
+    with files.writing_to(tmp_path), files.writing_to(tmp_path):
+        other = threading.Thread(target=intrude)
+        other.start()
+        other.join()
+    assert len(refused) == 1
+    assert "another thread" in refused[0]
+    intrude()
+    assert len(refused) == 1
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_ended_leaves_an_empty_folder(command, ended_by):
+    with start(command.folder, *LONG) as process:
+        lock = command.folder / "out" / LOCK
+        assert wait_for(lambda: lock.exists() and lock.read_text())
+        process.send_signal(ended_by)
+        assert process.wait(20) == 130
+        assert "interrupted" in process.stderr.read()
+    assert list((command.folder / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_end_no_command(command, closed):
+    line = f'exec "{sys.executable}" -m sojourn run small.toml --out out {closed}'
+    done = subprocess.run(["sh", "-c", line], cwd=command.folder, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (command.folder / "out" / files.MANIFEST).exists()
+
+
+def test_names_that_are_no_utf8_are_names_like_others(command):
+    name = os.fsdecode(b"small-\xff.toml")
+    (command.folder / "small.toml").rename(command.folder / name)
+    done = command("run", name, "--out", os.fsdecode(b"out-\xff"))
+    assert done.returncode == 0, done.stderr
+    assert (command.folder / os.fsdecode(b"out-\xff") / files.MANIFEST).exists()
+    assert "small-\\xff.toml: valid" in command("validate", name).stdout
+
+
+@pytest.mark.parametrize("word", ["--set=name=\udcff", "--set=\udcff=1"])
+def test_a_word_that_is_no_utf8_is_refused(command, word):
+    assert "is not UTF-8 text" in command.refused("run", "small.toml", word)
+
+
+def test_only_regular_files_are_read_and_a_pipe_comes_as_standard_input(command):
+    os.mkfifo(command.folder / "pipe")
+    for source in ("/dev/zero", "pipe"):
+        message = command.refused("run", source)
+        assert "is not a regular file; for what a pipe brings, give - as the file" in message
+    text = (command.folder / "small.toml").read_text()
+    assert "digest" in command("run", "-", input=text).stdout
+
+
+def test_a_trace_is_a_regular_file_too(command):
+    rate = '{ kind = "trace", file = "/dev/zero" }'
+    message = command.refused("run", "small.toml", "--set", f"links.bottleneck.rate={rate}")
+    assert "/dev/zero" in message
+    assert "is not a regular file" in message
+
+
+def test_standard_input_without_an_end_is_refused(command):
+    with Path("/dev/zero").open("rb") as endless:
+        message = command.refused("run", "-", stdin=endless)
+    assert "has more than the 100 MB that a scenario may have" in message
+
+
+def test_a_manifest_is_no_scenario(command):
+    assert command("run", "small.toml", "--out", "out").returncode == 0
+    message = command.refused("run", "out/manifest.json")
+    assert "is the manifest of a run, not a scenario" in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "a" * 5000),
+        ("run", "small.toml", "--set", f"name={'a' * 5000}=1", "--set", f"{'b' * 5000}=1"),
+        ("compare", "small.toml", "--aqm", "c" * 5000),
+        ("explain", "d" * 5000),
+        ("stability", "pie", "--rtt", "100ms", "--rate", "10mbit", "--flows", f"1..{'1' * 5000}"),
+    ],
+)
+def test_refusals_do_not_echo_thousands_of_characters(command, arguments):
+    message = command.refused(*arguments)
+    assert len(message) < 1500
+    assert "characters)" in message
+
+
+@pytest.mark.parametrize("seed", [str(2**64), "9" * 20, "-1"])
+def test_a_seed_beyond_64_bits_is_refused(command, seed):
+    done = command("run", "small.toml", f"--seed={seed}")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert str(2**64 - 1) in done.stderr
