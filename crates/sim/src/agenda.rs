@@ -79,6 +79,15 @@ fn smallest(children: &[u64; CHILDREN]) -> u64 {
     a.min(b).min(c.min(d))
 }
 
+fn slot_bits(slots: usize) -> u32 {
+    usize::BITS - slots.leading_zeros()
+}
+
+/// What one of so many alarms is set to has to lie before this time; later is never.
+pub(crate) fn horizon(slots: usize) -> Time {
+    Time::from_nanos(UNSET >> slot_bits(slots))
+}
+
 /// All alarms of a world.
 #[derive(Clone, Debug)]
 pub struct Agenda {
@@ -98,19 +107,13 @@ impl Agenda {
     /// the others, then `last` more that are shared. None is set.
     pub fn new(first: usize, flows: usize, last: usize) -> Agenda {
         let slots = first + 2 * flows + last;
-        let slot_bits = usize::BITS - slots.leading_zeros();
         Agenda {
-            slot_bits,
-            horizon_ns: UNSET >> slot_bits,
+            slot_bits: slot_bits(slots),
+            horizon_ns: horizon(slots).as_nanos(),
             shared: Tree::new(first + 2 + last),
             crowds: [Tree::new(flows), Tree::new(flows)],
             starts: [first, first + flows, first + 2 * flows],
         }
-    }
-
-    /// What an alarm is set to has to lie before this time; later is never.
-    pub fn horizon(&self) -> Time {
-        Time::from_nanos(self.horizon_ns)
     }
 
     #[inline]
@@ -216,10 +219,11 @@ mod tests {
     #[test]
     fn an_alarm_beyond_the_horizon_is_never_due() {
         let mut agenda = Agenda::new(2, 1_000_000, 2);
-        let hours = agenda.horizon().as_nanos() / 3_600_000_000_000;
+        let horizon = horizon(2_000_004);
+        let hours = horizon.as_nanos() / 3_600_000_000_000;
         assert_eq!(hours, 2, "a million flows leave 43 bits for the time");
-        let last = Time::from_nanos(agenda.horizon().as_nanos() - 1);
-        agenda.set(1, agenda.horizon());
+        let last = Time::from_nanos(horizon.as_nanos() - 1);
+        agenda.set(1, horizon);
         assert_eq!(agenda.next().0, Time::NEVER);
         agenda.set(2_000_003, last);
         assert_eq!(agenda.next(), (last, 2_000_003));

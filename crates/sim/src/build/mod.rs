@@ -20,7 +20,7 @@ use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::SimError;
-use crate::agenda::Agenda;
+use crate::agenda::{self, Agenda};
 use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
@@ -46,7 +46,7 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
     let mut agenda = Agenda::new(slots.accesses, flows, slots.binner + 1 - slots.sampler);
     let end = Time::ZERO + plan.duration;
-    check_end(end, &agenda, flows)?;
+    check_end(end, slots, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
     let class_of: BTreeMap<&str, usize> =
@@ -117,8 +117,10 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
 /// # Errors
 /// As [`world`].
 pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
-    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), 0);
-    let mut agenda = Agenda::new(slots.binner + 1);
+    let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
+    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
+    check_end(Time::ZERO + plan.duration, slots, flows)?;
+    let mut agenda = Agenda::new(slots.accesses, 0, 0);
     for i in 0..plan.links.len() {
         link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
     }
@@ -217,8 +219,8 @@ fn add_flows(
 }
 
 /// The agenda keeps time and alarm in one number, so that more flows leave less time.
-fn check_end(end: Time, agenda: &Agenda, flows: usize) -> Result<(), SimError> {
-    let horizon = agenda.horizon();
+fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
+    let horizon = agenda::horizon(slots.binner + 1);
     if end <= horizon {
         return Ok(());
     }
