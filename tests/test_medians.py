@@ -88,7 +88,8 @@ def test_intervals_of_means_cover_95_percent_of_normal_and_fewer_of_skewed_value
 
 def test_pooled_completion_times_follow_kaplan_and_meier() -> None:
     def of(values: Sequence[float]) -> Distribution:
-        return Distribution(np.array(values), np.ones(len(values)))
+        # Bins without width.
+        return Distribution(np.array(values), np.array(values), np.ones(len(values)))
 
     # The group with 6-MP of Freireich et al. 1963: median 23 weeks, a third quartile not reached.
     finished = [6.0, 6, 6, 7, 10, 13, 16, 22, 23]

@@ -69,7 +69,7 @@ def test_a_design_is_printed_as_scenario_text_and_as_tc_options(command):
         (("pie", "--rtt", "-1ms", "--rate", "10mbit", "--flows", "5"), "--rtt -1ms: "),
         (("pie", "--rtt", "0ms", "--rate", "10mbit", "--flows", "5"), "must be positive"),
         (("pie", "--rtt", "9", "--rate", "10mbit", "--flows", "5"), "a time needs a unit"),
-        (("pie", *LINK, "--flows", "0"), "give a whole number from 1 on"),
+        (("pie", *LINK, "--flows", "0"), "give a whole number from 1 to"),
         (("pie", *LINK, "--flows", "9..3"), "the range must rise, such as 3..9"),
         (("pie", *LINK, "--flows", "1..1e3"), "`1e3` is no number of flows"),
         (("pie", "--rtt", "9ms", "--rate", "10mbps", "--flows", "5"), "`mbps` is ambiguous"),

@@ -160,7 +160,7 @@ def _page(rows: list[tuple[str, list[Covered]]], alike: list[str]) -> str:
     names = [aqm.partition(":")[0] for aqm in AQMS]
     others = [f"{names[0]}: mean, {method}" for method in ("t", "BCa")]
     head = ["metric", "centre", *names, "difference", *others]
-    text = (HERE / "page.md").read_text(encoding="utf-8")
+    text = (HERE / "page.template").read_text(encoding="utf-8")
     return text.format(
         seeds=f"{SEEDS:,}", intervals=SEEDS // GROUP, group=GROUP, regroupings=REGROUPINGS,
         metrics=len(rows), inside=len(rows) - len(outside), low=f"{BAND[0]:g}",

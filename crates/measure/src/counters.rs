@@ -87,7 +87,8 @@ pub struct LinkStats {
     pub interval: Interval,
     /// Sojourn times after the warm-up of packets that were sent.
     pub delays: Histogram,
-    /// The same of packets that were dropped after they had waited, by stage ([`WAITED`]) and cause.
+    /// The same of packets that were dropped after they had waited, by stage ([`WAITED`]) and
+    /// cause.
     pub drop_delays: [[Histogram; 3]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
@@ -179,7 +180,8 @@ pub struct FlowCount {
     pub delivered_bytes: u64,
     /// Datagrams that were sent in this time and received by the end of the run.
     pub received: u64,
-    /// Datagrams that were sent in this time and lost. Those still under way at the end are neither.
+    /// Datagrams that were sent in this time and lost. Those still under way at the end are
+    /// neither.
     pub lost: u64,
     /// From when to when it was active within this time; equal if it never was.
     pub active: (Time, Time),

@@ -5,9 +5,9 @@
 //! largest value and mean are exact. Inside a bin values count as evenly spread, so that a quantile
 //! moves with every count and is known to better than 0.1 %.
 //!
-//! Why no sketch: the bins of HDR Histogram are these; DDSketch (Masson, Rim and Lee 2019) bounds the
-//! same relative error with other bins; a t-digest (Dunning and Ertl 2019) depends on the order of merging,
-//! which would cost the same bytes everywhere.
+//! Why no sketch: the bins of HDR Histogram are these; DDSketch (Masson, Rim and Lee 2019) bounds
+//! the same relative error with other bins; a t-digest (Dunning and Ertl 2019) depends on the order
+//! of merging, which would cost the same bytes everywhere.
 
 /// Bins per octave, as a power of two.
 const SUB_BITS: u32 = 10;

@@ -159,7 +159,8 @@ fn a_recording_is_replayed_with_its_times_and_sizes() {
     let expected =
         [(105_000, 300), (105_000, 1_500), (105_000, 1_500), (105_000, 200), (180_000, 40)];
     assert_eq!(rows, expected);
-    assert_eq!(metric(&run, Scope::Class, "replay", "goodput"), 3_400.0 * 8.0 / 0.9); // less 28 B each, in 0.9 s
+    // Less 28 B each, in 0.9 s.
+    assert_eq!(metric(&run, Scope::Class, "replay", "goodput"), 3_400.0 * 8.0 / 0.9);
 }
 
 #[test]

@@ -204,7 +204,8 @@ fn on_off_sources_send_their_share() {
     let run =
         run(&scenario(2_000, vec![link("b", "taildrop", 125_000)], vec![group("onoff", 1, app)]));
     let goodput = metric(&run, Scope::Class, "onoff", "goodput");
-    assert!((goodput / (0.5e6 * 0.944) - 1.0).abs() < 0.08, "{goodput}"); // about 2000 periods: sigma 2 %
+    // About 2000 periods: sigma 2 %.
+    assert!((goodput / (0.5e6 * 0.944) - 1.0).abs() < 0.08, "{goodput}");
 }
 
 #[test]

@@ -81,7 +81,6 @@ def compare(
     console.warn(scenario.warnings)
     choose_link(scenario, link)
     options.announce(out)
-    options.writing_to(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),

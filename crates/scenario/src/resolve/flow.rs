@@ -106,11 +106,7 @@ fn group(
 }
 
 /// The indices of links, by their names.
-fn route(
-    place: &str,
-    names: &[String],
-    indices: &BTreeMap<&str, usize>,
-) -> Checked<Vec<usize>> {
+fn route(place: &str, names: &[String], indices: &BTreeMap<&str, usize>) -> Checked<Vec<usize>> {
     let (mut route, mut passed) = (Vec::new(), BTreeSet::new());
     for (position, name) in names.iter().enumerate() {
         let place = format!("{place}[{position}]");

@@ -49,10 +49,7 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     check_end(end, slots, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let class_of: BTreeMap<&str, usize> =
-        classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
-    let groups = plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &class_of));
-    let groups: Vec<Group> = groups.collect();
+    let groups = groups(plan, &classes);
     let wires = wires(plan, &groups, slots);
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
@@ -139,6 +136,13 @@ fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
         sampler: accesses + 2 * flows,
         binner: accesses + 2 * flows + 1,
     }
+}
+
+/// The groups of flows; their classes are places in `classes`.
+fn groups(plan: &Resolved, classes: &[String]) -> Vec<Group> {
+    let class_of: BTreeMap<&str, usize> =
+        classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
+    plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &class_of)).collect()
 }
 
 fn group_of(
