@@ -52,6 +52,7 @@ fn main() {
         ["reference", "write"] => reference::write(),
         ["reference", case, milliseconds] => {
             println!("packets {}", reference::Case::of(case).run(number(milliseconds)));
+            print_peak();
         }
         [name] if PARTS.iter().any(|part| part.0 == name) => {
             PARTS.iter().filter(|part| part.0 == name).for_each(|(_, part)| part());
@@ -213,6 +214,14 @@ fn memory() {
         let peak = peak_kb(&bench).map_or("not known".to_owned(), |peak| format!("{peak} kB"));
         println!("| {} | {seconds} s | {peak} |", bench.name());
     }
+    for case in &reference::FAST {
+        let milliseconds = case.between_ms.1;
+        let peak = peak_kb_of(&mut case.child(milliseconds));
+        let peak = peak.map_or("not known".to_owned(), |peak| {
+            format!("{peak} kB, at most 500,000: {}", verdict(peak <= 500_000))
+        });
+        println!("| {} | {milliseconds} ms | {peak} |", case.describe());
+    }
     // The same link and so the same packets on their way; only the number of flows differs.
     let peak = |flows| peak_kb(&dumbbell("codel", flows, 10_000, 4));
     if let (Some(few), Some(many)) = (peak(1_000), peak(10_000)) {
@@ -222,7 +231,11 @@ fn memory() {
 }
 
 fn peak_kb(bench: &Dumbbell) -> Option<u64> {
-    let output = child(bench).output().expect("this program can start itself");
+    peak_kb_of(&mut child(bench))
+}
+
+fn peak_kb_of(this: &mut Command) -> Option<u64> {
+    let output = this.output().expect("this program can start itself");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let peak = text.lines().find_map(|line| line.strip_prefix("peak "))?;
     peak.split(' ').next()?.parse().ok()
@@ -301,6 +314,10 @@ fn once(aqm: &str, flows: &str, mbit: &str, seconds: &str) {
     let bench = dumbbell(aqm, number(flows) as u32, number(mbit), number(seconds));
     let (packets, wall) = run(&bench);
     println!("packets {packets}\nwall {wall:.3} s");
+    print_peak();
+}
+
+fn print_peak() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if let Some(peak) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
         println!("peak {}", peak.trim());

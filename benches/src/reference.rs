@@ -34,7 +34,7 @@ pub struct Case {
     /// Whether the bottleneck's wire loses a tenth of the packets.
     lossy: bool,
     /// Simulated time of the two runs between which packets and instructions are counted.
-    between_ms: (u64, u64),
+    pub between_ms: (u64, u64),
     /// Instructions per packet to stay below, and what other simulators do, in thousand packets/s.
     goal: Option<(f64, Peers)>,
 }
@@ -98,13 +98,31 @@ pub const CASES: [Case; 8] = [
     Case { name: "L1", lossy: true, flows: 20, between_ms: (10_000, 40_000), goal: None, ..R1 },
 ];
 
+const F1: Case = Case {
+    name: "F1",
+    aqm: "codel",
+    flows: 100,
+    mbit: 100_000,
+    packet_bytes: 9_000,
+    rtt_ms: 20,
+    buffer: "1bdp",
+    between_ms: (1_000, 1_500),
+    goal: None,
+    ..R1
+};
+
+/// Fast links with large packets, for memory.
+pub const FAST: [Case; 2] = [F1, Case { name: "F2", mbit: 400_000, ..F1 }];
+
 impl Case {
     /// The case of a name.
     pub fn of(name: &str) -> &'static Case {
-        CASES.iter().find(|case| case.name == name).expect("the name of a reference case")
+        let mut all = CASES.iter().chain(&FAST);
+        all.find(|case| case.name == name).expect("the name of a reference case")
     }
 
-    fn describe(&self) -> String {
+    /// What it is, in words.
+    pub fn describe(&self) -> String {
         let Case { aqm, flows, mbit, packet_bytes, rtt_ms, buffer, tcp, .. } = self;
         let lost = if self.lossy { ", a tenth lost" } else { "" };
         let tcp = if *tcp == "linux" { "" } else { ", no SACK" };
@@ -147,6 +165,14 @@ impl Case {
         scenario.expect("the reference dumbbell takes these").resolved().clone()
     }
 
+    /// A process that runs it for so many milliseconds and says how much memory that took.
+    pub fn child(&self, milliseconds: u64) -> Command {
+        let program = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(program);
+        command.args(["reference", self.name, &milliseconds.to_string()]);
+        command
+    }
+
     /// Packets through the bottleneck in a run of so many milliseconds.
     pub fn run(&self, milliseconds: u64) -> u64 {
         let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
@@ -155,11 +181,9 @@ impl Case {
 
     /// Instructions per packet in the steady part. None without valgrind.
     fn instructions(&self) -> Option<f64> {
-        let counted = |milliseconds: u64| {
-            let program = std::env::current_exe().expect("this program has a path");
-            let mut command = Command::new(program);
-            command.args(["reference", self.name, &milliseconds.to_string()]);
-            Counted { packets: self.run(milliseconds), instructions: collected(&command) }
+        let counted = |milliseconds: u64| Counted {
+            packets: self.run(milliseconds),
+            instructions: collected(&self.child(milliseconds)),
         };
         let (short, long) = self.between_ms;
         counted(long).per_packet_beyond(&counted(short))

@@ -74,7 +74,9 @@ impl Ranges {
     /// Takes the first block out if it starts at `start`.
     #[inline]
     pub(crate) fn take_at(&mut self, start: u32) -> Option<Block> {
-        self.blocks.pop_front_if(|first| first.start <= start)
+        let first = self.blocks.front().copied().filter(|first| first.start <= start)?;
+        self.blocks.pop_front();
+        Some(first)
     }
 
     /// One past the highest number in the set.
