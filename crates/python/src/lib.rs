@@ -6,6 +6,7 @@ mod control;
 mod diff;
 mod engine;
 mod errors;
+mod law;
 mod linux;
 #[cfg(target_os = "linux")]
 mod router;
@@ -23,7 +24,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
     module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
     module.add("ControlError", py.get_type::<errors::ControlError>())?;
+    module.add("LawError", py.get_type::<errors::LawError>())?;
     module.add_class::<control::Ack>()?;
+    module.add_class::<law::CustomLaw>()?;
+    module.add_class::<law::PyHead>()?;
+    module.add_class::<law::PyBacklog>()?;
+    module.add_class::<law::PyRandom>()?;
+    module.add_class::<law::PyEnv>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
