@@ -17,7 +17,7 @@ from sojourn._core import Scenario, ScenarioError, __version__
 from sojourn.comparing.comparison import Comparison, compare
 from sojourn.comparing.diff import Difference, diff
 from sojourn.describing.library import load
-from sojourn.errors import ControlError, InputError, Interrupted
+from sojourn.errors import ControlError, InputError, Interrupted, LawError
 from sojourn.running.result import Result
 from sojourn.running.runs import run
 
@@ -27,6 +27,7 @@ __all__ = [
     "Difference",
     "InputError",
     "Interrupted",
+    "LawError",
     "Result",
     "Scenario",
     "ScenarioError",

@@ -22,6 +22,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod contract;
 pub mod custom;
 pub mod law;
 pub mod laws;

@@ -45,7 +45,7 @@ impl Failure {
 }
 
 impl Failures for Failure {
-    fn report(&self, failure: custom::Failure) {
+    fn report(&self, failure: custom::LawFailure) {
         let text = failure.to_string();
         let cause = failure.cause.and_then(|cause| cause.downcast::<PyErr>().ok());
         let error = LawError::new_err(text);

@@ -1,13 +1,14 @@
 //! AQM laws written in Python: a slow path for experiments. Each call takes the GIL.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use sojourn_aqm::custom::{
-    self, Declaration, Failure, Failures, Maker, ParamDeclaration, Value, VarDeclaration,
+    self, Declaration, Failures, LawFailure, Maker, ParamDeclaration, Value, VarDeclaration,
 };
 use sojourn_aqm::params::ValueKind;
 use sojourn_aqm::{Aqm, Backlog, Ecn, Env, Head, Limit, Rate, Rng, SpecError, Time, Verdict};
@@ -57,6 +58,13 @@ impl CustomLaw {
         let declaration = Declaration { name, doc, source, place, params: params?, vars };
         let law = sojourn_aqm::registry::declare(declaration, Arc::new(maker));
         Ok(CustomLaw { law: law.map_err(refused)? })
+    }
+
+    /// A law in a library.
+    #[staticmethod]
+    fn library(path: &str, name: &str, source: &str) -> Result<CustomLaw, Refusal> {
+        let law = sojourn_law::host::load(Path::new(path), name, source);
+        law.map(|law| CustomLaw { law }).map_err(|error| Refusal::new("", error.to_string()))
     }
 
     /// Its name in text forms and tables.
@@ -288,10 +296,10 @@ fn failure(
     (place, law): (&str, &str),
     (hook, at, enqueued): (&'static str, Time, Option<Time>),
     error: PyErr,
-) -> Failure {
+) -> LawFailure {
     let (place, why) = Python::attach(|py| (line(py, &error, place), error.to_string()));
     let law = Box::leak(law.to_owned().into_boxed_str());
-    Failure { place, law, hook, at, enqueued, why, cause: Some(Box::new(error)) }
+    LawFailure { place, law, hook, at, enqueued, why, cause: Some(Box::new(error)) }
 }
 
 /// File and line of the last call within the law's own file; `place` if there was none.

@@ -2,6 +2,7 @@
 //! declared in `python/sojourn/_core.pyi`.
 
 mod catalogue;
+mod contract;
 mod control;
 mod diff;
 mod engine;
@@ -52,5 +53,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::tcps, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
+    module.add_function(wrap_pyfunction!(contract::examine_law, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
 }

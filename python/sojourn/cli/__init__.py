@@ -14,14 +14,14 @@ from collections.abc import Sequence
 import click
 
 from sojourn import _core
-from sojourn.cli import ask, console, work
+from sojourn.cli import ask, console, own, work
 from sojourn.cli.agree import agree
 from sojourn.cli.diff import diff
 from sojourn.cli.kernel import kernel
 from sojourn.cli.reproduce import reproduce
 from sojourn.cli.router import router
 from sojourn.cli.stability import stability
-from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
+from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -49,7 +49,8 @@ def sojourn() -> None:
 
 
 for _command in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
-              ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
+              ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion,
+              own.new, own.build, own.check):  # fmt: skip
     sojourn.add_command(_command)
 
 
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return BAD_INPUT
-    except (ScenarioError, InputError) as error:
+    except (ScenarioError, InputError, LawError) as error:
         return _refuse(error)
     except RunFailed as error:
         console.say(f"sojourn: a run failed: {error}")

@@ -10,11 +10,12 @@ import click
 
 from sojourn import files
 from sojourn.cli import console, options
-from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
 from sojourn.comparing.comparison import compare as compare_aqms
 from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
+from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.running.runs import run as run_once
 from sojourn.running.store import Store
@@ -27,10 +28,16 @@ _REPLACED = "Files of an earlier result there are replaced, other files stay."
 Examples:
   sojourn run traffic-mix
   sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
+  sojourn run traffic-mix --aqm mine.py:MyLaw:target=5ms
 """
 )
 @options.scenario_argument
 @options.set_option
+@click.option(
+    "--aqm", metavar="AQM", shell_complete=options.complete_aqm,
+    help="AQM in place of the file's own, such as fq(pie) or a law of one's own, mine.py:MyLaw.",
+)  # fmt: skip
+@options.link_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed; the file's by default.")
 @options.record_option
 @options.engine_option(" (see `sojourn doctor`).")
@@ -41,6 +48,8 @@ Examples:
 def run(
     file: str,
     sets: tuple[str, ...],
+    aqm: str | None,
+    link: str | None,
     seed: int | None,
     record: tuple[str, ...],
     engine: str,
@@ -58,7 +67,7 @@ def run(
     console.warn(scenario.warnings)
     _announce(out)
     result = run_once(
-        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
+        scenario, aqm=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=_store(fresh), **engine_options,
     )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])
@@ -100,10 +109,7 @@ Examples:
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
 @options.engine_options
-@click.option(
-    "--link", metavar="NAME",
-    help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
-)  # fmt: skip
+@options.link_option
 @click.option(
     "--fair", metavar="NAME=VALUE[,...]",
     help="Parameters that all AQMs share which have them, such as target=20ms or dialect=linux.",

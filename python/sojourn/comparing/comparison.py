@@ -10,10 +10,11 @@ from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
 from sojourn.describing.library import ScenarioLike, Sets, load
-from sojourn.describing.queues import compared_link
+from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmLike, bring
 from sojourn.running import saving
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import TABLES, Result
@@ -75,7 +76,7 @@ class Comparison(ComparedRuns):
 
 def compare(
     scenario: ScenarioLike,
-    aqms: Sequence[str],
+    aqms: Sequence[AqmLike],
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     *,
     link: str | None = None,
@@ -91,7 +92,9 @@ def compare(
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline.
+        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline. A law of
+            one's own is a file (``mine.py:MyLaw``, ``fq(mine.py:MyLaw):target=5ms``), a library,
+            or a class; see `sojourn.law`.
         fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
             ``dialect`` is one too.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
@@ -108,18 +111,22 @@ def compare(
     Raises:
         InputError: there is no such file or link, no AQM, or no seed.
         ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
+        LawError: a law of the user's own failed; with file, line and time.
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    loaded = load(scenario, sets)
+    brought = bring(aqms)
+    loaded = load(scenario, sets).with_laws(brought.laws)
     link = choose_link(loaded, link)
+    listed = brought.aqms or _own_aqm(loaded, link, on)
+    named = share(listed, list((fair or {}).items()), brought.laws)
     variants = {
         f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
             loaded.with_queue(link, aqm),
             engine,
             aqm,
         )
-        for aqm in _distinct(share(aqms or _own_aqm(loaded, link, on), list((fair or {}).items())))
+        for aqm in _distinct(named, brought.laws)
         for engine in on
     }
     seed_list = choose_seeds(loaded.seed, seeds)
@@ -142,23 +149,6 @@ def compare(
     return Comparison(loaded, link, seed_list, results, failures, references)
 
 
-def choose_link(scenario: _core.Scenario, link: str | None) -> str:
-    """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
-
-    Raises:
-        InputError: there is no such link, or there are several and none was given.
-    """
-    links = scenario.links
-    known = ", ".join(links)
-    if link is not None and link not in links:
-        raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
-    if link is not None:
-        return link
-    if found := compared_link(links):
-        return found
-    raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")
-
-
 def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     """The seeds themselves, from a number of seeds or as they are.
 
@@ -178,10 +168,10 @@ def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection])
     return [scenario.queue(link)] if len(on) > 1 else []
 
 
-def _distinct(aqms: Sequence[str]) -> list[str]:
+def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
     if not aqms:
         raise InputError("--aqm: name at least one AQM, such as taildrop,codel")
-    canonical = [_core.check_aqm(aqm) for aqm in aqms]
+    canonical = [_core.check_aqm(aqm, laws) for aqm in aqms]
     for i, aqm in enumerate(canonical):
         if aqm in canonical[:i]:
             raise InputError(f"--aqm: `{aqm}` is listed twice; name each AQM once")

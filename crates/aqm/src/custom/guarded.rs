@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::declaration::About;
-use super::{Failure, Failures};
+use super::{Failures, LawFailure};
 use crate::law::{Aqm, Observable, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
@@ -43,7 +43,7 @@ impl Guarded {
     fn fail(&mut self, hook: &'static str, at: Time, enqueued: Option<Time>, why: String) {
         self.has_failed = true;
         let (law, place) = (self.about.name, self.about.place.to_owned());
-        self.failures.report(Failure { place, law, hook, at, enqueued, why, cause: None });
+        self.failures.report(LawFailure { place, law, hook, at, enqueued, why, cause: None });
     }
 
     #[inline]

@@ -57,7 +57,7 @@ pub fn code_of_verdict(verdict: Verdict) -> u32 {
 
 /// What went wrong inside a law.
 #[derive(Debug)]
-pub struct Failure {
+pub struct LawFailure {
     /// Where the law is written: file and line.
     pub place: String,
     /// The law's name.
@@ -74,7 +74,7 @@ pub struct Failure {
     pub cause: Option<Box<dyn Any + Send>>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for LawFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at_s = self.at.as_secs();
         write!(f, "{}: {}.{} at {at_s:.9} s", self.place, self.law, self.hook)?;
@@ -89,14 +89,14 @@ impl fmt::Display for Failure {
 /// every packet pass, and the host ends the run.
 pub trait Failures: Send + Sync {
     /// A law has failed.
-    fn report(&self, failure: Failure);
+    fn report(&self, failure: LawFailure);
 }
 
 /// For hosts that give no place of their own: a failure is a panic.
 struct Panic;
 
 impl Failures for Panic {
-    fn report(&self, failure: Failure) {
+    fn report(&self, failure: LawFailure) {
         panic!("{failure}");
     }
 }

@@ -60,7 +60,7 @@ impl Maker for Wrong {
 struct Noted(Mutex<Vec<String>>);
 
 impl Failures for Noted {
-    fn report(&self, failure: Failure) {
+    fn report(&self, failure: LawFailure) {
         self.0.lock().unwrap().push(failure.to_string());
     }
 }
@@ -191,22 +191,18 @@ fn failures_of(wrong: Wrong) -> Vec<String> {
 
 #[test]
 fn a_broken_promise_is_reported_once_with_law_hook_and_time_and_has_no_effect() {
-    assert_eq!(
-        failures_of(Wrong::MarksAll),
-        [
-            "wrong.py:1: Wrong.on_enqueue at 0.005000000 s (packet accepted at 0.005000000 s): it marks a packet \
-         that is not ECN-capable; drop it, or let it pass",
-        ]
+    let only = |wrong, text: &str| {
+        let failures = failures_of(wrong);
+        assert!(failures.len() == 1 && failures[0].starts_with(text), "{failures:?}");
+    };
+    let call = "wrong.py:1: Wrong.on_enqueue at 0.005000000 s (packet accepted at 0.005000000 s)";
+    only(Wrong::MarksAll, &std::format!("{call}: it marks a packet that is not ECN-capable"));
+    let timer = "wrong.py:1: Wrong.next_timer at 0.001";
+    only(
+        Wrong::TimerStandsStill,
+        &std::format!("{timer}000000 s: the next timer is at 1000000 ns"),
     );
-    assert_eq!(
-        failures_of(Wrong::TimerStandsStill),
-        [
-            "wrong.py:1: Wrong.next_timer at 0.001000000 s: the next timer is at 1000000 ns; it must be later \
-         than the timer that just ran",
-        ]
-    );
-    let endless = failures_of(Wrong::TimerAtEveryNanosecond);
-    assert!(endless[0].contains("more than 1000000 timers within one second"), "{endless:?}");
+    only(Wrong::TimerAtEveryNanosecond, &std::format!("{timer}999999 s: it asked for more than"));
 }
 
 #[test]
