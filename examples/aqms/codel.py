@@ -1,6 +1,6 @@
 """CoDel of RFC 8289 as a law in Python, decision by decision that of the built-in `codel`.
 
-    sojourn compare traffic-mix --aqm codel,codel.py:CoDel --seeds 3
+sojourn compare traffic-mix --aqm codel,codel.py:CoDel --seeds 3
 """
 
 import math

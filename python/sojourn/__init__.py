@@ -16,6 +16,7 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
 from sojourn._core import Scenario, ScenarioError, __version__
 from sojourn.comparing.comparison import Comparison, compare
 from sojourn.comparing.diff import Difference, diff
+from sojourn.comparing.own_metrics import metric
 from sojourn.describing.library import load
 from sojourn.errors import ControlError, InputError, Interrupted, LawError
 from sojourn.running.result import Result
@@ -35,5 +36,6 @@ __all__ = [
     "compare",
     "diff",
     "load",
+    "metric",
     "run",
 ]

@@ -30,7 +30,7 @@ class CustomLaw:
 
     @staticmethod
     def python(
-        cls: type,
+        law: type,
         name: str,
         doc: str,
         source: str,
@@ -42,7 +42,7 @@ class CustomLaw:
         """A law that a Python class decides.
 
         Args:
-            cls: the class; one object is made per queue.
+            law: the class; one object is made per queue.
             name: its name in text forms and tables.
             doc: what it does, one line.
             source: its code, as manifests name it.

@@ -35,7 +35,10 @@ pub fn all() -> Vec<Generated> {
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
         Generated { path: format!("{}.md", scenario_page::PAGE), content: reference },
         Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
-        Generated { path: "python/sojourn/authoring/sojourn_law.h".to_owned(), content: LAW_HEADER.to_owned() },
+        Generated {
+            path: "python/sojourn/authoring/sojourn_law.h".to_owned(),
+            content: LAW_HEADER.to_owned(),
+        },
     ];
     files.extend(pages);
     files

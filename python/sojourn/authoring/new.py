@@ -41,9 +41,10 @@ def new(name: str, language: Language, folder: Path | None = None) -> list[Path]
     made = []
     for path, text in templates.OF[language].items():
         file = folder / path.replace("NAME", name)
+        content = text
         for word, value in words.items():
-            text = text.replace(f"@{word}@", value)
-        files.write(file, text)
+            content = content.replace(f"@{word}@", value)
+        files.write(file, content)
         made.append(file)
     return made
 

@@ -49,7 +49,7 @@ panic = "unwind" # a panic becomes an error of the run
 [workspace]
 """
 
-_RUST = '''//! @CLASS@: say here what the law is, its source, and where it deviates from that.
+_RUST = """//! @CLASS@: say here what the law is, its source, and where it deviates from that.
 
 use sojourn_aqm::{Aqm, Backlog, Cause, Env, Head, Law, Rng, Span, Time, Var, Verdict, params};
 
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(verdict(6, 0), Verdict::Pass);
     }
 }
-'''
+"""
 
 _C = """/* @NAME@: say here what the law is, its source, and where it deviates from that. */
 #include "sojourn_law.h"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -114,6 +114,18 @@ Examples:
     "--fair", metavar="NAME=VALUE[,...]",
     help="Parameters that all AQMs share which have them, such as target=20ms or dialect=linux.",
 )  # fmt: skip
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="FILE:NAME",
+    help="A metric of one's own, such as mine.py:jitter_p99 (see sojourn.metric). May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--format", "formats", default="svg,png", metavar="FORMAT[,FORMAT]", show_default=True,
+    help="Formats of the figures in DIR: svg, png, pdf, pgf (needs LaTeX).",
+)  # fmt: skip
+@click.option(
+    "--size", type=click.Choice(("page", "column")), default="page", show_default=True,
+    help="Width of the figures in DIR, as of a paper.",
+)  # fmt: skip
 @options.store_option
 @options.out_option(
     "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
@@ -129,6 +141,9 @@ def compare(
     on: str,
     link: str | None,
     fair: str | None,
+    metrics: tuple[str, ...],
+    formats: str,
+    size: Literal["page", "column"],
     fresh: bool,
     out: Path | None,
     as_json: bool,
@@ -145,14 +160,20 @@ def compare(
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
+    forms = formats.split(",")
+    if out is not None:
+        from sojourn.plots import style
+
+        for form in forms:
+            style.check_format(form)
     _announce(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),
-        on=engines, store=_store(fresh),
+        on=engines, store=_store(fresh), metrics=metrics,
     )  # fmt: skip
     if out is not None:
-        comparison.save(out)
+        comparison.save(out, formats=forms, size=size)
         console.say(f"report: {out / 'report.html'}")
     _show(comparison, as_json)
     console.warn([text for text in comparison.warnings if text not in scenario.warnings])

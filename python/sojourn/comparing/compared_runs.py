@@ -16,6 +16,7 @@ from sojourn.comparing.between_engines import EngineAgreement
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.families import is_headline
 from sojourn.comparing.metrics import Metric, select
+from sojourn.comparing.own_metrics import SCOPE, OwnMetric, value_of
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import Estimate, PairedTest, estimate, holm, paired
 from sojourn.running.result import Result
@@ -100,6 +101,7 @@ class ComparedRuns:
         failures: one sentence per failed run.
         references: by the name of a contender, the same AQM on the last engine, the reference;
             empty where AQMs are compared.
+        own_metrics: metrics of the user's own, shown after the others.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class ComparedRuns:
         results: Mapping[str, Sequence[Result | None]],
         failures: Sequence[str] = (),
         references: Mapping[str, str] | None = None,
+        own_metrics: Sequence[OwnMetric] = (),
     ) -> None:
         self.scenario = scenario
         self.link = link
@@ -118,6 +121,8 @@ class ComparedRuns:
         self.results = dict(results)
         self.failures = list(failures)
         self.references = dict(references or {})
+        self.own_metrics = list(own_metrics)
+        self._own_values: dict[tuple[str, str], list[float]] = {}
 
     @property
     def baseline(self) -> str:
@@ -140,8 +145,16 @@ class ComparedRuns:
 
     def values(self, metric: Metric, aqm: str) -> list[float]:
         """A metric of an AQM, one value per seed; NaN where there is none."""
+        if metric.scope == SCOPE:
+            return self._values_of_own(metric.metric, aqm)
         key, nothing = metric.key, float("nan")
         return [r.summary.get(key, nothing) if r else nothing for r in self.results[aqm]]
+
+    def _values_of_own(self, name: str, aqm: str) -> list[float]:
+        if (name, aqm) not in self._own_values:
+            results = self.results[aqm]
+            self._own_values[name, aqm] = [value_of(self.own_metrics, name, r) for r in results]
+        return self._own_values[name, aqm]
 
     @cached_property
     def fixed(self) -> list[str]:
@@ -194,7 +207,7 @@ class ComparedRuns:
     @cached_property
     def _all_metrics(self) -> list[Metric]:
         rows = {row[:3]: row for aqm in self.aqms for r in self.of(aqm) for row in r.summary_rows}
-        return select(rows.values(), self.link)
+        return select(rows.values(), self.link) + [own.on(self.link) for own in self.own_metrics]
 
     @cached_property
     def zero_metrics(self) -> list[Metric]:

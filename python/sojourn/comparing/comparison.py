@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
+from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
+from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
@@ -55,18 +57,56 @@ class Comparison(ComparedRuns):
 
         return sentences(self)
 
-    def save(self, folder: str | Path) -> list[str]:
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        formats: Sequence[str] = ("svg", "png"),
+        size: Literal["page", "column"] = "page",
+    ) -> list[str]:
         """Write ``report.html``, ``figures/``, and ``comparison.json`` last; returns their names.
 
         Files of an earlier comparison are replaced by rename, other files stay. The runs themselves
         are saved by `compare` while it works, if it is given a folder.
 
+        Args:
+            folder: where.
+            formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX).
+            size: whether the figures are as wide as a paper's page or as its column.
+
         Raises:
+            InputError: there is no such format or size, or LaTeX is needed and missing.
             OSError: the folder cannot be written, or the disk is full.
         """
         from sojourn.report import save
 
-        return save(self, Path(folder))
+        return save(self, Path(folder), formats, size)
+
+    def __repr__(self) -> str:
+        """The table, and what is significant."""
+        from rich.console import Console
+
+        from sojourn.cli.tables import print_comparison
+
+        console = Console(width=100, force_terminal=False, color_system=None)
+        with console.capture() as captured:
+            print_comparison(self, console)
+        return captured.get().rstrip()
+
+    @classmethod
+    def open(cls, folder: str | Path, *, metrics: Sequence[str | OwnMetric] = ()) -> Comparison:
+        """Read back what `compare` saved in its folder, to draw it again without running.
+
+        Args:
+            folder: what `compare` was given as `out`.
+            metrics: metrics of one's own, computed from the saved tables.
+
+        Raises:
+            InputError: the folder holds no comparison, or a run of it is missing or damaged.
+        """
+        from sojourn.comparing.reopened import reopen
+
+        return reopen(cls, Path(folder), metrics)
 
     def _repr_html_(self) -> str:
         from sojourn.report import fragment
@@ -87,6 +127,8 @@ def compare(
     progress: Progress | None = None,
     on: Sequence[EngineSelection] = (registry.DEFAULT,),
     store: Store | None = DEFAULT_STORE,
+    metrics: Sequence[str | OwnMetric] = (),
+    ccs: Mapping[str, type[Control]] | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -106,6 +148,10 @@ def compare(
             removed first.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept; None for neither.
+        metrics: metrics of one's own, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
+            their differences are exploratory.
+        ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
+            of `sojourn.run`; the same under every AQM.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
@@ -115,7 +161,8 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought = bring(aqms)
+    brought, own_metrics = bring(aqms), bring_metrics(metrics)
+    controls = custom_controls(ccs or {})
     loaded = load(scenario, sets).with_laws(brought.laws)
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
@@ -132,7 +179,7 @@ def compare(
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
     tasks = [
-        Task(f"{aqm}, seed {seed}", variant.with_seed(seed), engine, link=link, aqm=text)
+        Task(f"{aqm}, seed {seed}", variant.with_seed(seed), engine, controls, link, text)
         for aqm, seed in cells
         for variant, engine, text in [variants[aqm]]
     ]
@@ -146,7 +193,7 @@ def compare(
         for aqm in dict.fromkeys(text for _, _, text in variants.values())
         for engine in on[:-1]
     }
-    return Comparison(loaded, link, seed_list, results, failures, references)
+    return Comparison(loaded, link, seed_list, results, failures, references, own_metrics)
 
 
 def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:

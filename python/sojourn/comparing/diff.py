@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from sojourn import _core
-from sojourn.describing.queues import choose_link
 from sojourn.describing.library import ScenarioLike, Sets, load
+from sojourn.describing.queues import choose_link
 from sojourn.errors import Interrupted
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.result import Result
