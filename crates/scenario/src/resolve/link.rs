@@ -114,6 +114,8 @@ pub(super) fn link(
 /// The queue of a link, kind and parameters checked.
 pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> Checked<QdiscSpec> {
     let spec = match written {
+        AlgorithmSpec::Text(text) if names_code(text) => return refuse(place, NO_CODE),
+        AlgorithmSpec::Table(table) if names_code(&table.kind) => return refuse(place, NO_CODE),
         AlgorithmSpec::Text(text) => QdiscSpec::parse_with(text, laws),
         AlgorithmSpec::Table(table) => {
             let settings = table.settings_as_text();
@@ -121,6 +123,15 @@ pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> 
         }
     };
     spec.map_err(|error| at(place, &error))
+}
+
+/// Whoever opens a scenario of somebody else must not run her program.
+const NO_CODE: &str = "a scenario is data and names no code; give a law of your own with --aqm, or \
+                       in Python";
+
+fn names_code(text: &str) -> bool {
+    let kind = text.split(':').next().unwrap_or_default().trim().trim_end_matches(')');
+    [".py", ".so", ".dylib"].iter().any(|ending| kind.ends_with(ending))
 }
 
 fn at(place: &str, error: &SpecError) -> ScenarioError {
