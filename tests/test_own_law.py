@@ -306,3 +306,9 @@ def test_the_contract_finds_state_across_runs_and_parameters_without_effect(mine
     found = held["the same seed gives the same decisions, another seed others"]
     assert found[0] is False
     assert "keeps state across runs" in found[1]
+
+
+def test_a_name_that_only_begins_like_a_file_is_no_file():
+    assert bring(["pie"]).laws == []
+    with pytest.raises(sojourn.ScenarioError, match=r"there is no AQM `step\.sojourn`"):
+        bring(["step.sojourn"])

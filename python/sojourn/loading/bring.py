@@ -24,10 +24,12 @@ from sojourn.loading.python_class import custom_law, is_law
 AqmLike = str | type
 
 _PYTHON = re.compile(
-    r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),=]*?\.py)"
+    r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),=]*?\.py)(?!\w)"
     r"(?::(?P<cls>[A-Za-z_]\w*)(?![\w=]))?(?P<rest>.*)$"
 )
-_LIBRARY = re.compile(r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),:=]*\.(?:so|dylib))(?P<rest>.*)$")
+_LIBRARY = re.compile(
+    r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),:=]*\.(?:so|dylib))(?!\w)(?P<rest>.*)$"
+)
 
 
 @dataclass(frozen=True)
