@@ -10,7 +10,8 @@ import pytest
 import sojourn
 from sojourn.authoring import check as checking
 from sojourn.authoring import worlds
-from sojourn.authoring.check import Cell, Checked, Finding
+from sojourn.authoring.cells import Cell, Finding
+from sojourn.authoring.check import Checked
 from sojourn.authoring.check_page import page, save
 from sojourn.cli import main
 

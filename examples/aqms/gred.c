@@ -6,7 +6,7 @@
  * An example of how a kernel qdisc's design is carried over: its enqueue becomes on_enqueue, the
  * state of its private structure becomes struct gred, skb->len head->bytes, net_xmit's verdict the
  * returned value. What the kernel computes with its idle timestamp is on_empty and the arrival
- * behind it. Written anew from the paper and from the kernel's behaviour; it holds none of its code.
+ * behind it. Written anew from the paper and the kernel's behaviour; it holds none of its code.
  *
  *     sojourn build examples/aqms/gred.c
  *     sojourn compare traffic-mix --aqm red,examples/aqms/libgred.so --seeds 10
@@ -64,7 +64,7 @@ static void start(void *of, const struct sojourn_law_value *values,
     g->count = -1;
 }
 
-/* Floyd and Jacobson 1993 section 4: while the queue was idle, as if m small packets had arrived. */
+/* Floyd and Jacobson 1993 section 4: as if m small packets had arrived at the idle queue. */
 static void decay_idle(struct gred *g, uint64_t now)
 {
     uint64_t missed = g->packet_ns ? (now - g->idle_since_ns) / g->packet_ns : 0;
@@ -104,7 +104,8 @@ static uint32_t on_enqueue(void *of, uint64_t now, const struct sojourn_law_head
     g->count++;
     p = g->max_p * (double)(average - g->min_bytes) / (double)(g->max_bytes - g->min_bytes);
     /* p / (1 - count p): signals are spaced evenly. */
-    if ((double)g->count * p < 1.0 && sojourn_law_uniform(random) * (1.0 - (double)g->count * p) >= p)
+    p = (double)g->count * p < 1.0 ? p / (1.0 - (double)g->count * p) : 1.0;
+    if (sojourn_law_uniform(random) >= p)
         return SOJOURN_PASS;
     g->count = 0;
     return can_mark ? SOJOURN_MARK_RANDOM : SOJOURN_DROP_RANDOM;

@@ -1,6 +1,6 @@
 //! Loading a law from a library.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CString, c_void};
 use std::fmt;
 use std::path::Path;
 use std::ptr;
@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use libloading::Library;
 use sojourn_aqm::custom::{
-    Declaration, Failures, LawFailure, Maker, ParamDeclaration, Value, VarDeclaration,
-    verdict_of_code,
+    Declaration, Failures, LawFailure, Maker, ParamDeclaration, Value, verdict_of_code,
 };
 use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Verdict, registry};
@@ -17,6 +16,7 @@ use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Ve
 use crate::abi::{
     ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawHead, RawLaw, RawQueue, RawValue, TimeFn,
 };
+use crate::declared::{declaration, text_of};
 
 /// Parameters, or variables, that a law may declare; a table with more is damaged.
 const MOST_DECLARED: u32 = 64;
@@ -97,62 +97,6 @@ fn checked(table: &RawLaw) -> Result<(), String> {
         return Err("has state variables but no function observe".to_owned());
     }
     Ok(())
-}
-
-/// # Safety
-/// The table's texts and lists are valid.
-unsafe fn declaration(table: &RawLaw, place: &str, source: &str) -> Result<Declaration, String> {
-    let mut params = Vec::new();
-    for index in 0..table.param_count as usize {
-        // SAFETY: the list has that many elements.
-        let param = unsafe { &*table.params.add(index) };
-        // SAFETY: the caller's promise.
-        let text = |text| unsafe { text_of(text) };
-        let words = text(param.words)?.unwrap_or_default();
-        params.push(ParamDeclaration {
-            name: text(param.name)?.ok_or("a parameter has no name")?,
-            doc: text(param.doc)?.unwrap_or_default(),
-            kind: ValueKind::of_word(&text(param.kind)?.unwrap_or_default())?,
-            absent: text(param.absent)?,
-            words: words.split_whitespace().map(str::to_owned).collect(),
-            rule: text(param.rule)?.unwrap_or_else(|| "any".to_owned()),
-            default: text(param.default_value)?.unwrap_or_default(),
-            source: text(param.source)?.unwrap_or_default(),
-        });
-    }
-    let mut vars = Vec::new();
-    for index in 0..table.var_count as usize {
-        // SAFETY: the list has that many elements.
-        let var = unsafe { &*table.vars.add(index) };
-        // SAFETY: the caller's promise.
-        let text = |text| unsafe { text_of(text) };
-        vars.push(VarDeclaration {
-            name: text(var.name)?.ok_or("a state variable has no name")?,
-            unit: text(var.unit)?.unwrap_or_default(),
-            doc: text(var.doc)?.unwrap_or_default(),
-        });
-    }
-    // SAFETY: the caller's promise.
-    let (name, doc) = unsafe { (text_of(table.name)?, text_of(table.doc)?) };
-    Ok(Declaration {
-        name: name.ok_or("the law has no name")?,
-        doc: doc.unwrap_or_default(),
-        source: source.to_owned(),
-        place: place.to_owned(),
-        params,
-        vars,
-    })
-}
-
-/// # Safety
-/// `text` is null or ends with a zero byte.
-unsafe fn text_of(text: *const c_char) -> Result<Option<String>, String> {
-    if text.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: the caller's promise.
-    let text = unsafe { CStr::from_ptr(text) }.to_str();
-    text.map(|text| Some(text.to_owned())).map_err(|_| "a text is not UTF-8".to_owned())
 }
 
 /// Kinds and words again, to show values as text; the checked ones are the declaration's.

@@ -9,6 +9,8 @@
 //! law itself needs none.
 
 pub mod abi;
+#[cfg(feature = "host")]
+mod declared;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;

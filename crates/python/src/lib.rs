@@ -8,7 +8,9 @@ mod diff;
 mod engine;
 mod errors;
 mod law;
+mod law_objects;
 mod linux;
+mod python_law;
 #[cfg(target_os = "linux")]
 mod router;
 mod run;
@@ -28,10 +30,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LawError", py.get_type::<errors::LawError>())?;
     module.add_class::<control::Ack>()?;
     module.add_class::<law::CustomLaw>()?;
-    module.add_class::<law::PyHead>()?;
-    module.add_class::<law::PyBacklog>()?;
-    module.add_class::<law::PyRandom>()?;
-    module.add_class::<law::PyEnv>()?;
+    module.add_class::<law_objects::PyHead>()?;
+    module.add_class::<law_objects::PyBacklog>()?;
+    module.add_class::<law_objects::PyRandom>()?;
+    module.add_class::<law_objects::PyEnv>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;

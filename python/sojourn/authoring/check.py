@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from sojourn import _core
 from sojourn.authoring import worlds
+from sojourn.authoring.cells import Cell, Finding
 from sojourn.describing.queues import queue_of
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.replicas import Progress, Task, run_each
@@ -18,42 +19,6 @@ from sojourn.stability.model.parameters import seconds
 
 OPERATIONS = 1_000_000
 BESIDE = ("codel", "pie", "fq_codel")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One promise of the contract.
-
-    Attributes:
-        promise: in a few words.
-        held: whether it held; None where it does not apply.
-        detail: how it was tested, or what broke it.
-    """
-
-    promise: str
-    held: bool | None
-    detail: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One AQM in one world.
-
-    Attributes:
-        delay_p50_s: median time in the queue.
-        delay_p95_s: 95 % quantile of it.
-        utilisation: part of the link's capacity that was used.
-        jain: Jain's index of the flows' goodputs; NaN where it is not asked for.
-        swing: standard deviation over mean of the sampled backlog, the measure of stability.
-        others: further values by name, in base units.
-    """
-
-    delay_p50_s: float
-    delay_p95_s: float
-    utilisation: float
-    jain: float
-    swing: float
-    others: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 import sojourn
 from sojourn import files
 from sojourn.authoring import worlds
-from sojourn.authoring.check import Cell, Checked
+from sojourn.authoring.cells import Cell
+from sojourn.authoring.check import Checked
 from sojourn.report import PAGE_CSS, inline_svg, template, without_nan
 
 if TYPE_CHECKING:

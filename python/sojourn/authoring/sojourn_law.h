@@ -1,9 +1,10 @@
 /* An AQM law in a library of its own, for Sojourn. In C and C++.
  *
- * A library exports one function, sojourn_law(), which returns a table: what the law declares, how
- * many bytes of state one queue needs, and its hooks. The host owns the state, one block per queue,
- * zeroed and aligned to 16 bytes; no hook needs to allocate. A hook that is NULL does nothing. Times
- * are nanoseconds of simulated time. Pointers that a hook is given are valid until it returns.
+ * A library exports one function, sojourn_law(), which returns a table: what the law declares,
+ * how many bytes of state one queue needs, and its hooks. The host owns the state, one block per
+ * queue, zeroed and aligned to 16 bytes; no hook needs to allocate. A hook that is NULL does
+ * nothing. Times are nanoseconds of simulated time. Pointers that a hook is given are valid until
+ * it returns.
  *
  * The words are those of the trait Aqm in crates/aqm/src/law.rs; the rules of the contract are in
  * docs/own-aqm.md. A library is loaded only if its abi and size are those of the host.

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from sojourn.authoring.check import Cell
+from sojourn.authoring.cells import Cell
 
 T = TypeVar("T")
 

@@ -167,15 +167,7 @@ def compare(
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
-    variants = {
-        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
-            loaded.with_queue(link, aqm),
-            engine,
-            aqm,
-        )
-        for aqm in _distinct(named, brought.laws)
-        for engine in on
-    }
+    variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
     tasks = [
@@ -188,12 +180,32 @@ def compare(
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
     failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    references = {
+    references = _references([text for _, _, text in variants.values()], on)
+    return Comparison(loaded, link, seed_list, results, failures, references, own_metrics)
+
+
+def _variants(
+    loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
+) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
+    """By the name of a contender, its scenario, engine and AQM."""
+    return {
+        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
+            loaded.with_queue(link, aqm),
+            engine,
+            aqm,
+        )
+        for aqm in aqms
+        for engine in on
+    }
+
+
+def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str, str]:
+    """By the name of a contender, the same AQM on the last engine."""
+    return {
         f"{aqm} on {engine.name}": f"{aqm} on {on[-1].name}"
-        for aqm in dict.fromkeys(text for _, _, text in variants.values())
+        for aqm in dict.fromkeys(aqms)
         for engine in on[:-1]
     }
-    return Comparison(loaded, link, seed_list, results, failures, references, own_metrics)
 
 
 def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
