@@ -170,13 +170,16 @@ fn rule(text: &str) -> Rule {
 fn check_param_names(law: &Declaration) -> Result<(), SpecError> {
     let of_discipline = fifo::FifoParams::specs().iter().chain(fq::FqParams::specs());
     let taken: Vec<&str> = of_discipline.map(|spec| spec.name).collect();
-    let names = law.params.iter().map(|p| &p.name).chain(law.vars.iter().map(|v| &v.name));
-    let names: Vec<&String> = names.collect();
-    for (index, &name) in names.iter().enumerate() {
-        check_name("parameter", name)?;
-        if names[..index].contains(&name) {
-            let why = format!("law `{}` declares `{name}` twice", law.name);
-            return Err(SpecError::new(name, why));
+    // A variable may have the name of a parameter, as `count` of CoDel.
+    let params: Vec<&String> = law.params.iter().map(|param| &param.name).collect();
+    let vars: Vec<&String> = law.vars.iter().map(|var| &var.name).collect();
+    for names in [params, vars] {
+        for (index, &name) in names.iter().enumerate() {
+            check_name("parameter", name)?;
+            if names[..index].contains(&name) {
+                let why = format!("law `{}` declares `{name}` twice", law.name);
+                return Err(SpecError::new(name, why));
+            }
         }
     }
     match law.params.iter().find(|param| taken.contains(&param.name.as_str())) {
