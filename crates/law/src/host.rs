@@ -54,11 +54,11 @@ pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadErro
     })?;
     // SAFETY: as above.
     let table = unsafe { entry() };
+    if table.is_null() {
+        return Err(refuse("sojourn_law() returned no table".to_owned()));
+    }
     // SAFETY: every version of the table begins with these two words.
-    let (abi, size) = match unsafe { table.as_ref() } {
-        None => return Err(refuse("sojourn_law() returned no table".to_owned())),
-        Some(_) => unsafe { ((*table).abi, (*table).size as usize) },
-    };
+    let (abi, size) = unsafe { ((*table).abi, (*table).size as usize) };
     if (abi, size) != (ABI, size_of::<RawLaw>()) {
         return Err(refuse(format!(
             "is built for version {abi} of sojourn_law.h ({size} bytes), this is version {ABI} \
