@@ -132,6 +132,7 @@ def comparison(
     scenario: Any = SimpleNamespace(
         name="demo", seed=1, origin="demo.toml", source="name = 1\n", sets=[], duration_s=60.0,
         links=["bottleneck"], resolved_json=lambda: "{}", warnings=[],
+        document_json=lambda: "{}",
     )  # fmt: skip
     results = {
         aqm: [result(aqm, seed, accounts[i % len(accounts)]) for seed in numbers]

@@ -7,9 +7,10 @@ import pytest
 from rich.console import Console
 
 from sojourn.cli.tables import print_comparison
-from sojourn.comparing.comparison import choose_link, choose_seeds, run_folder
+from sojourn.comparing.comparison import choose_seeds, run_folder
 from sojourn.comparing.metrics import bulk_classes, select
 from sojourn.comparing.table import table_rows
+from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
 from synthetic import AQMS, comparison
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from sojourn._core import Scenario, ScenarioError, __version__
     from sojourn.comparing.comparison import Comparison, compare
     from sojourn.comparing.diff import Difference, diff
+    from sojourn.comparing.own_metrics import metric
     from sojourn.describing.library import load
-    from sojourn.errors import ControlError, InputError, Interrupted
+    from sojourn.errors import ControlError, InputError, Interrupted, LawError
     from sojourn.running.result import Result
     from sojourn.running.runs import run
 
@@ -33,6 +34,7 @@ __all__ = [
     "Difference",
     "InputError",
     "Interrupted",
+    "LawError",
     "Result",
     "Scenario",
     "ScenarioError",
@@ -40,6 +42,7 @@ __all__ = [
     "compare",
     "diff",
     "load",
+    "metric",
     "run",
 ]
 
@@ -50,6 +53,7 @@ _MODULES = {
     "Difference": "comparing.diff",
     "InputError": "errors",
     "Interrupted": "errors",
+    "LawError": "errors",
     "Result": "running.result",
     "Scenario": "_core",
     "ScenarioError": "_core",
@@ -57,6 +61,7 @@ _MODULES = {
     "compare": "comparing.comparison",
     "diff": "comparing.diff",
     "load": "describing.library",
+    "metric": "comparing.own_metrics",
     "run": "running.runs",
 }
 

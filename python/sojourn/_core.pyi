@@ -20,7 +20,121 @@ class Cancelled(Exception):
 class ControlError(Exception):
     """A congestion control written in Python failed; the cause is what it raised."""
 
+class LawError(Exception):
+    """An AQM law that is not built in failed; the cause is what it raised, if it did."""
+
 __all__: list[str]
+
+@final
+class CustomLaw:
+    """An AQM law that is not built in."""
+
+    @staticmethod
+    def python(
+        law: type,
+        name: str,
+        doc: str,
+        source: str,
+        place: str,
+        params: list[tuple[str, str, str, str | None, list[str], str, str, str]],
+        vars: list[tuple[str, str, str]],
+        hooks: list[str],
+    ) -> CustomLaw:
+        """A law that a Python class decides.
+
+        Args:
+            law: the class; one object is made per queue.
+            name: its name in text forms and tables.
+            doc: what it does, one line.
+            source: its code, as manifests name it.
+            place: file and line, for messages.
+            params: name, meaning, kind, word for no value, words, rule, default, source of each.
+            vars: name, unit, meaning of each state variable.
+            hooks: the hooks that the class has.
+
+        Raises:
+            ScenarioError: something is not declared as it should be, or the name is taken.
+        """
+    @staticmethod
+    def library(path: str, name: str, source: str) -> CustomLaw:
+        """A law in a shared library, which stays loaded until the process ends.
+
+        Args:
+            path: the file.
+            name: the file, as messages show it.
+            source: its code, as manifests name it.
+
+        Raises:
+            ScenarioError: it is not a library, not a law, or built for another version.
+        """
+    @property
+    def name(self) -> str:
+        """Its name in text forms and tables."""
+    @property
+    def source(self) -> str:
+        """Its code, as manifests name it."""
+
+@final
+class Head:
+    """The packet in hand, as a law in Python sees it; valid until the hook returns."""
+
+    @property
+    def bytes(self) -> int:
+        """Size."""
+    @property
+    def enqueued_ns(self) -> int:
+        """When it was accepted into the queue; on arrival: now."""
+    @property
+    def sojourn_ns(self) -> int:
+        """How long it has waited."""
+    @property
+    def can_mark(self) -> bool:
+        """Whether a mark reaches the sender: ECT(0), ECT(1) or already CE."""
+    @property
+    def ecn(self) -> str:
+        """``not-ect``, ``ect0``, ``ect1`` or ``ce`` (RFC 3168 §5)."""
+
+@final
+class Backlog:
+    """What waits beside the packet in hand; valid until the hook returns."""
+
+    @property
+    def packets(self) -> int:
+        """Packets in this law's queue."""
+    @property
+    def bytes(self) -> int:
+        """Bytes in this law's queue."""
+    @property
+    def link_bytes(self) -> int:
+        """Bytes in all queues of the discipline."""
+
+@final
+class Random:
+    """The random numbers of a law's queue, from the seed of the run."""
+
+    def uniform(self) -> float:
+        """A uniform number in [0, 1)."""
+    def below(self, bound: int) -> int:
+        """A uniform whole number from 0 to bound - 1."""
+    def exponential(self, mean: float) -> float:
+        """An exponential number."""
+
+@final
+class Env:
+    """The environment of a law when it is made."""
+
+    @property
+    def limit_packets(self) -> int | None:
+        """Packets that may wait in the discipline, if its limit is in packets."""
+    @property
+    def limit_bytes(self) -> int | None:
+        """Bytes that may wait in the discipline, if its limit is in bytes."""
+    @property
+    def mtu_bytes(self) -> int:
+        """Largest packet, as the link accounts it."""
+    @property
+    def rate_bps(self) -> int | None:
+        """Rate of the link at the start, where it is known."""
 
 @final
 class Ack:
@@ -121,6 +235,15 @@ class Scenario:
         """The AQM of a link in its text form, such as ``pie:target=5ms``."""
     def with_queue(self, link: str, aqm: str) -> Scenario:
         """The same scenario with another AQM on `link`; the link's buffer stays."""
+    def with_laws(self, laws: list[CustomLaw]) -> Scenario:
+        """The same scenario, whose queues `with_queue` may set to these laws too.
+
+        Raises:
+            ScenarioError: two laws have one name.
+        """
+    @property
+    def law_sources(self) -> list[str]:
+        """The code of the laws in its queues that are not built in, as manifests name it."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
     def resolved_json(self) -> str:
@@ -192,6 +315,7 @@ def run(
 
     Raises:
         ControlError: a congestion control written in Python failed.
+        LawError: a law that is not built in failed.
         ScenarioError: the simulator cannot build it (unknown congestion control, ...).
         Cancelled: `cancel` was used.
     """
@@ -270,7 +394,7 @@ def aqms() -> list[dict[str, Any]]:
     and step_tables {parameter: {word: [(probability below which the row holds, factor)]}}, the
     factors on the steps of the controller; the last row of a table has None: no bound."""
 
-def describe_aqm(text: str) -> dict[str, Any]:
+def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the
     `dialect` that was named, or None. Raises ScenarioError."""
 
@@ -280,7 +404,13 @@ def ccs() -> list[dict[str, Any]]:
 def tcps() -> list[dict[str, Any]]:
     """Every TCP profile: dicts of kind ("tcp"), name, doc, rules (dicts of name, value, doc)."""
 
-def check_aqm(text: str) -> str:
+def examine_law(
+    text: str, laws: list[CustomLaw] = ..., operations: int = 1_000_000
+) -> list[tuple[str, bool | None, str]]:
+    """Every promise of the contract of a law: the promise, whether it held (None where it does
+    not apply), how it was tested or what broke it. Raises ScenarioError."""
+
+def check_aqm(text: str, laws: list[CustomLaw] = ...) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""
 
 def schema_json() -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from sojourn._core import Cancelled, ControlError, ScenarioError
+from sojourn._core import Cancelled, ControlError, LawError, ScenarioError
 
 __all__ = [
     "Cancelled",
     "ControlError",
     "InputError",
     "Interrupted",
+    "LawError",
     "NothingToPlot",
     "RunFailed",
     "ScenarioError",

@@ -10,6 +10,9 @@ use crate::{header, pages, python, scenario_page};
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
 
+/// The header of laws in C, which the package carries for `sojourn build`.
+const LAW_HEADER: &str = include_str!("../../crates/law/include/sojourn_law.h");
+
 /// A generated file: path from the root, and content.
 pub struct Generated {
     /// Path from the root of the repository.
@@ -32,6 +35,10 @@ pub fn all() -> Vec<Generated> {
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
         Generated { path: format!("{}.md", scenario_page::PAGE), content: reference },
         Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
+        Generated {
+            path: "python/sojourn/authoring/sojourn_law.h".to_owned(),
+            content: LAW_HEADER.to_owned(),
+        },
     ];
     files.extend(pages);
     files

@@ -213,6 +213,18 @@ pub trait Aqm: Send {
     }
 }
 
+/// A law whose state variables a discipline can name: every [`Law`], and the custom ones.
+pub trait Observable: Aqm {
+    /// The state variables written by [`Aqm::observe`].
+    fn vars(&self) -> &'static [Var];
+}
+
+impl<L: Law> Observable for L {
+    fn vars(&self) -> &'static [Var] {
+        L::VARS
+    }
+}
+
 /// What the registry knows of a law beside its hooks.
 ///
 /// ```

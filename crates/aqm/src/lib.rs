@@ -22,6 +22,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod contract;
+pub mod custom;
 pub mod law;
 pub mod laws;
 pub mod packet;
@@ -36,7 +38,8 @@ mod testing;
 pub mod time;
 pub mod units;
 
-pub use law::{Aqm, Cause, Env, Evidence, Law, Stage, Var, Verdict};
+pub use custom::{CustomLaw, CustomLaws};
+pub use law::{Aqm, Cause, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use params::SpecError;
 pub use qdisc::{Departure, Qdisc, Scheme, Sink};

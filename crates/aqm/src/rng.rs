@@ -7,6 +7,7 @@
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
 #[derive(Clone, Debug)]
+#[repr(transparent)] // laws in libraries draw from the same four words
 pub struct Rng {
     state: [u64; 4],
 }

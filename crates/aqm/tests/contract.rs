@@ -5,15 +5,14 @@
 
 #[path = "contract/effects.rs"]
 mod effects;
-#[path = "contract/host.rs"]
-mod host;
 
 use std::sync::Mutex;
 
-use host::{Host, Ledger};
-use sojourn_aqm::params::{ParamSpec, ValueKind};
+use sojourn_aqm::contract::host::{Host, Ledger};
+use sojourn_aqm::contract::{traffic, values};
+use sojourn_aqm::params::ParamSpec;
 use sojourn_aqm::registry::{self, PRESETS};
-use sojourn_aqm::{Cause, Ecn, Limit, QdiscSpec, Rate, Stage};
+use sojourn_aqm::{Cause, Limit, QdiscSpec, Stage};
 
 /// Operations per entry and limit kind; every entry runs under a limit in packets and one in bytes.
 /// `make contract-long` asks for more.
@@ -31,7 +30,6 @@ fn tally(operations: u64) {
     std::fs::write(file, done.to_string()).expect("the target folder is writable");
 }
 
-const FLOWS: u64 = 40;
 const LIMIT_PACKETS: u64 = 400;
 const LIMIT_BYTES: u64 = 400_000;
 
@@ -41,51 +39,17 @@ const SILENT: &[&str] = &["taildrop", "sfq"];
 /// Entries that always mark what can be marked, without a parameter `ecn`.
 const ALWAYS_ECN: &[&str] = &["step", "sfb", "dualpi2", "cake"];
 
-/// Random traffic for a host.
+/// Random traffic for a host, whose promises hold.
 trait RandomTraffic {
-    fn phase(&mut self, arrivals: f64, silence_ns: u64, operations: u64);
-    fn offer_any(&mut self);
     fn run_phases(&mut self, operations: u64);
 }
 
 impl RandomTraffic for Host {
-    /// One phase of traffic: the probability that an operation is an arrival, and the idle time
-    /// before the phase.
-    fn phase(&mut self, arrivals: f64, silence_ns: u64, operations: u64) {
-        self.pass(silence_ns);
-        let rate = Rate::from_bps(1_000_000 * (1 + self.chance.below(20)));
-        self.qdisc.on_rate(self.ledger.now, rate);
-        for _ in 0..operations {
-            let step = self.chance.below(1_200_000);
-            self.pass(step);
-            if self.chance.uniform() < arrivals {
-                self.offer_any()
-            } else {
-                self.take()
-            }
-            self.check();
-        }
-    }
-
-    fn offer_any(&mut self) {
-        let sizes = [64, 350, 1000, 1514, 1514, 1514];
-        let ecns = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
-        let ecn = ecns[self.chance.below(5) as usize];
-        let flow = self.chance.below(FLOWS).pow(2) / FLOWS; // some flows send more
-        let bytes = sizes[self.chance.below(6) as usize];
-        self.offer(flow, bytes, ecn);
-    }
-
-    /// Overload, light load, balance and idle times, in rotation.
+    #[track_caller]
     fn run_phases(&mut self, operations: u64) {
-        let phases =
-            [(0.7, 0), (0.5, 0), (0.3, 0), (0.52, 7_000_000), (0.9, 0), (0.1, 0), (0.5, 3 << 30)];
-        let length = 2500;
-        for round in 0..operations / length {
-            let (arrivals, silence) = phases[round as usize % phases.len()];
-            self.phase(arrivals, silence, length);
-        }
-        tally(operations / length * length);
+        let done = traffic::run(self, operations);
+        self.insist();
+        tally(done);
     }
 }
 
@@ -213,25 +177,10 @@ fn every_dialect_gives_the_same_events_for_the_same_seed() {
     }
 }
 
-/// Values at the edges of what each kind of parameter can be; the rules refuse some of them.
-fn edges(kind: ValueKind) -> &'static [&'static str] {
-    match kind {
-        ValueKind::Span => &["0s", "50us", "1s", "18446744073s"],
-        ValueKind::Hertz => &["0hz", "0.000000001hz", "99999999hz"],
-        ValueKind::Number => &["0", "1e-300", "0.5", "1", "1e300"],
-        ValueKind::Whole => &["0", "1", "64", "65536", "18446744073709551615"],
-        ValueKind::Bytes => &["0B", "1B", "256B", "1MiB", "18446744073709551615B"],
-        ValueKind::Limit => &["0p", "1p", "7B", "1000000p", "18446744073709551615B"],
-        ValueKind::Rate => &["1bit", "100gbit"],
-        ValueKind::Bool => &["true", "false"],
-        ValueKind::Word => &[],
-    }
-}
-
 /// Runs every legal edge of a parameter; returns how many there were.
 fn at_edges(kind: &str, param: &ParamSpec, limit: Limit) -> u32 {
     let word = param.absent.into_iter().chain(param.words.iter().copied());
-    let texts = edges(param.kind)
+    let texts = values::edges(param.kind)
         .iter()
         .copied()
         .chain(word)

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::Var;
-use sojourn_aqm::params::{Dialect, ParamSpec, StepTable, ValueKind};
+use sojourn_aqm::params::{Dialect, ParamSpec, StepTable};
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -11,6 +11,7 @@ use sojourn_sim::tcp::rules::RULES;
 
 use crate::engine;
 use crate::errors::Refusal;
+use crate::law::CustomLaw;
 
 /// Every AQM, as the stub describes.
 #[pyfunction]
@@ -25,8 +26,13 @@ pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was
 /// meant.
 #[pyfunction]
-pub fn describe_aqm<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
-    let spec = engine::parse_aqm(text)?;
+#[pyo3(signature = (text, laws=Vec::new()))]
+pub fn describe_aqm<'py>(
+    py: Python<'py>,
+    text: &str,
+    laws: Vec<CustomLaw>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let spec = engine::parse_aqm(text, laws)?;
     let dict = aqm(py, &AqmInfo::of(&spec))?;
     dict.set_item("dialect", spec.dialect)?;
     Ok(dict)
@@ -77,8 +83,9 @@ pub fn tcps(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 
 /// Checks an AQM in its text form and returns it in canonical form.
 #[pyfunction]
-pub fn check_aqm(text: &str) -> Result<String, Refusal> {
-    let spec = engine::parse_aqm(text)?;
+#[pyo3(signature = (text, laws=Vec::new()))]
+pub fn check_aqm(text: &str, laws: Vec<CustomLaw>) -> Result<String, Refusal> {
+    let spec = engine::parse_aqm(text, laws)?;
     Ok(spec.to_string())
 }
 
@@ -207,7 +214,7 @@ fn param<'py>(
     let dict = PyDict::new(py);
     dict.set_item("name", spec.name)?;
     dict.set_item("doc", spec.doc.trim())?;
-    dict.set_item("kind", kind_word(spec.kind))?;
+    dict.set_item("kind", spec.kind.word())?;
     dict.set_item("absent", spec.absent)?;
     dict.set_item("rule", spec.rule)?;
     dict.set_item("words", spec.words.to_vec())?;
@@ -215,18 +222,4 @@ fn param<'py>(
     dict.set_item("sources", sources)?;
     dict.set_item("of", of)?;
     Ok(dict)
-}
-
-const fn kind_word(kind: ValueKind) -> &'static str {
-    match kind {
-        ValueKind::Span => "time",
-        ValueKind::Hertz => "frequency",
-        ValueKind::Number => "number",
-        ValueKind::Whole => "whole number",
-        ValueKind::Bytes => "bytes",
-        ValueKind::Limit => "limit",
-        ValueKind::Rate => "rate",
-        ValueKind::Bool => "bool",
-        ValueKind::Word => "word",
-    }
 }

@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
+use sojourn_aqm::custom::{self, Failures};
 use sojourn_aqm::{Span, Time};
 use sojourn_sim::cc::{
     ConfiguredControl, CongestionControl, CustomControls, Feedback, Needs, Progress, RateSample,
     Start, Window, WindowControl,
 };
 
-use crate::errors::ControlError;
+use crate::errors::{ControlError, LawError};
 
-/// The first failure of a run; from then on no control is asked any more.
+/// The first failure of a run; from then on no control and no law is asked any more.
 #[derive(Clone, Default)]
 pub struct Failure {
     shared: Arc<Shared>,
@@ -26,7 +27,7 @@ struct Shared {
 }
 
 impl Failure {
-    /// Whether a control has failed.
+    /// Whether a control or a law has failed.
     pub fn has_happened(&self) -> bool {
         self.shared.happened.load(Ordering::Relaxed)
     }
@@ -40,6 +41,18 @@ impl Failure {
     fn note(&self, error: PyErr) {
         self.shared.happened.store(true, Ordering::Relaxed);
         self.shared.error.lock().expect("nobody panics while holding it").get_or_insert(error);
+    }
+}
+
+impl Failures for Failure {
+    fn report(&self, failure: custom::LawFailure) {
+        let text = failure.to_string();
+        let cause = failure.cause.and_then(|cause| cause.downcast::<PyErr>().ok());
+        let error = LawError::new_err(text);
+        if let Some(cause) = cause {
+            Python::attach(|py| error.set_cause(py, Some(*cause)));
+        }
+        self.note(error);
     }
 }
 

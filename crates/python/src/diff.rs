@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 use sojourn_aqm::{Time, Var};
 use sojourn_sim::diff::{self as sim, First};
 
+use crate::control::Failure;
 use crate::engine;
 use crate::errors::{Cancelled, Refusal};
 use crate::run::{Cancel, Run};
@@ -34,11 +35,15 @@ pub fn diff(
 ) -> PyResult<Diff> {
     let loaded = [Arc::clone(&first.loaded), Arc::clone(&second.loaded)];
     let place = engine::place_of(&loaded[0].scenario, link)?;
-    let cancel = cancel.cloned().unwrap_or_default();
+    let (cancel, failure) = (cancel.cloned().unwrap_or_default(), Failure::default());
     let result = py.detach(|| {
-        let plans = loaded.each_ref().map(|loaded| loaded.scenario.resolved());
-        sim::diff(plans, place, &|now: Time| cancel.goes_on(now))
+        let plan =
+            |loaded: &Arc<engine::Loaded>| engine::plan_reporting_to(&loaded.scenario, &failure);
+        let plans = loaded.each_ref().map(plan);
+        let goes_on = |now: Time| cancel.goes_on(now) && !failure.has_happened();
+        sim::diff(plans.each_ref(), place, &goes_on)
     });
+    failure.check()?;
     let found = match result {
         Ok(found) => found,
         Err(sojourn_sim::SimError::Cancelled) => {

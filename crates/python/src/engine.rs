@@ -1,14 +1,17 @@
 //! The one place that knows how scenarios are read and run.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::{fs, io};
 
-use sojourn_aqm::{QdiscSpec, Time};
+use sojourn_aqm::{CustomLaws, QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::SimError;
 use sojourn_sim::cc::CustomControls;
 
+use crate::control::Failure;
 use crate::errors::Refusal;
+use crate::law::CustomLaw;
 
 /// The version of everything in this repository.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -82,9 +85,21 @@ pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
     })
 }
 
-/// Reads an AQM in its text form.
-pub fn parse_aqm(text: &str) -> Result<QdiscSpec, Refusal> {
-    QdiscSpec::parse(text).map_err(|error| Refusal::new(text, error.message))
+/// Reads an AQM in its text form, which may name one of these laws.
+pub fn parse_aqm(text: &str, laws: Vec<CustomLaw>) -> Result<QdiscSpec, Refusal> {
+    let laws = CustomLaws::new(laws.into_iter().map(|brought| brought.law));
+    let spec = laws.and_then(|laws| QdiscSpec::parse_with(text, &laws));
+    spec.map_err(|error| Refusal::new(text, error.message))
+}
+
+/// What a run does, with laws that report their failures.
+pub fn plan_reporting_to(scenario: &Scenario, failure: &Failure) -> Resolved {
+    let mut plan = scenario.resolved().clone();
+    for link in &mut plan.links {
+        let law = link.queue.custom.take();
+        link.queue.custom = law.map(|law| law.reporting_to(Arc::new(failure.clone())));
+    }
+    plan
 }
 
 /// The resolved scenario as JSON.
@@ -113,11 +128,11 @@ pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_j
 
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
-    scenario: &Scenario,
+    plan: &Resolved,
     brought: &CustomControls,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Option<sojourn_record::Run>, Refusal> {
-    match sojourn_sim::run_with(scenario.resolved(), brought, keep_going) {
+    match sojourn_sim::run_with(plan, brought, keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
         Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),

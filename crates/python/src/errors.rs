@@ -19,6 +19,12 @@ create_exception!(
     PyException,
     "A congestion control written in Python failed; the cause is what it raised."
 );
+create_exception!(
+    sojourn._core,
+    LawError,
+    PyException,
+    "An AQM law that is not built in failed; the cause is what it raised, if it did."
+);
 create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.");
 
 const LONGEST_WORD: usize = 160;

@@ -2,11 +2,15 @@
 //! declared in `python/sojourn/_core.pyi`.
 
 mod catalogue;
+mod contract;
 mod control;
 mod diff;
 mod engine;
 mod errors;
+mod law;
+mod law_objects;
 mod linux;
+mod python_law;
 #[cfg(target_os = "linux")]
 mod router;
 mod run;
@@ -23,7 +27,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
     module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
     module.add("ControlError", py.get_type::<errors::ControlError>())?;
+    module.add("LawError", py.get_type::<errors::LawError>())?;
     module.add_class::<control::Ack>()?;
+    module.add_class::<law::CustomLaw>()?;
+    module.add_class::<law_objects::PyHead>()?;
+    module.add_class::<law_objects::PyBacklog>()?;
+    module.add_class::<law_objects::PyRandom>()?;
+    module.add_class::<law_objects::PyEnv>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
@@ -45,5 +55,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::tcps, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::check_aqm, module)?)?;
+    module.add_function(wrap_pyfunction!(contract::examine_law, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
 }

@@ -94,7 +94,7 @@ impl Account {
     }
 }
 
-/// Simulates a scenario; releases the GIL, but for congestion controls written in Python.
+/// Simulates a scenario; releases the GIL, but for congestion controls and laws written in Python.
 #[pyfunction]
 #[pyo3(signature = (scenario, cancel=None, controls=Vec::new()))]
 pub fn run(
@@ -115,7 +115,8 @@ pub fn run(
             switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
             !switch.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
         };
-        let result = engine::run(&loaded.scenario, &brought, &keep_going);
+        let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
+        let result = engine::run(&plan, &brought, &keep_going);
         if matches!(result, Ok(Some(_))) {
             keep_going(Time::ZERO + loaded.scenario.resolved().duration);
         }

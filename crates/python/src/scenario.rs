@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
+use crate::law::CustomLaw;
 
 /// A scenario that has been read, checked and resolved. Immutable.
 #[pyclass(frozen, module = "sojourn._core")]
@@ -91,6 +92,19 @@ impl Scenario {
     /// The same scenario with another AQM on `link`; the link's buffer stays.
     fn with_queue(&self, link: &str, aqm: &str) -> Result<Scenario, Refusal> {
         Ok(self.varied(self.loaded.scenario.with_queue(link, aqm)?))
+    }
+
+    /// The same scenario, whose queues may be set to these laws.
+    fn with_laws(&self, laws: Vec<CustomLaw>) -> Result<Scenario, Refusal> {
+        let laws = laws.into_iter().map(|brought| brought.law);
+        Ok(self.varied(self.loaded.scenario.with_laws(laws)?))
+    }
+
+    /// The code of the laws in its queues that are not built in.
+    #[getter]
+    fn law_sources(&self) -> Vec<&'static str> {
+        let links = self.loaded.scenario.resolved().links.iter();
+        links.filter_map(|link| link.queue.custom.as_ref().map(|law| law.source())).collect()
     }
 
     /// The same scenario under another seed.

@@ -1,6 +1,7 @@
 //! Every AQM that a `queue` can name, with all its parameters: what the schema, Python and the
 //! documentation show.
 
+use sojourn_aqm::custom::{self, CustomLaw};
 use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, StepTable};
 use sojourn_aqm::registry::{self, Preset, Role};
 use sojourn_aqm::{Discipline, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
@@ -32,6 +33,8 @@ pub struct AqmInfo {
     pub step_tables: &'static [StepTable],
     preset: Option<&'static Preset>,
     unused: fn(&str) -> &'static [&'static str],
+    /// The AQM without dialect and settings.
+    plain: QdiscSpec,
 }
 
 impl AqmInfo {
@@ -42,6 +45,10 @@ impl AqmInfo {
 
     /// The AQM of a description, `fq(pie)` included. Its dialect and settings do not matter.
     pub fn of(spec: &QdiscSpec) -> AqmInfo {
+        let plain = QdiscSpec { dialect: None, settings: Vec::new(), ..spec.clone() };
+        if let Some(law) = &spec.custom {
+            return AqmInfo::of_custom(plain.clone(), law);
+        }
         let law = registry::entry(&spec.law).expect("a checked spec names a law or a scheme");
         let preset = spec.preset.and_then(registry::preset);
         let of_preset = preset.map_or(&[][..], |preset| preset.dialects);
@@ -56,10 +63,30 @@ impl AqmInfo {
             discipline_params: registry::discipline_params(spec.discipline),
             law_params: (law.params)(),
             behaviours: [(law.behaviours)(), of_discipline].concat(),
-            vars: vars(&parsed(&spec.kind())),
+            vars: vars(&plain),
             step_tables: law.step_tables,
             preset,
             unused: law.unused,
+            plain,
+        }
+    }
+
+    fn of_custom(plain: QdiscSpec, law: &CustomLaw) -> AqmInfo {
+        AqmInfo {
+            name: plain.kind(),
+            doc: law.doc(),
+            law: law.name(),
+            is_preset: false,
+            is_law: plain.discipline == Discipline::Fifo,
+            dialects: vec![Dialect { doc: law.source(), ..custom::DIALECT }],
+            discipline_params: registry::discipline_params(plain.discipline),
+            law_params: law.specs(),
+            vars: law.vars(),
+            behaviours: registry::discipline_behaviours(plain.discipline).to_vec(),
+            step_tables: &[],
+            preset: None,
+            unused: |_| &[],
+            plain,
         }
     }
 
@@ -70,9 +97,9 @@ impl AqmInfo {
 
     /// The default of a parameter in a dialect, as text.
     pub fn default_of(&self, dialect: &str, param: &str) -> String {
-        let spec = QdiscSpec::new(&self.name, Some(dialect), Vec::new());
-        let settings = spec.and_then(|spec| registry::settings(&spec));
-        let settings = settings.expect("a registered name with its own dialect is legal");
+        let spec = QdiscSpec { dialect: Some(dialect.to_owned()), ..self.plain.clone() };
+        let settings =
+            registry::settings(&spec).expect("a registered name with its own dialect is legal");
         let found = settings.into_iter().find(|(name, _)| *name == param);
         found.expect("a declared parameter has a value").1
     }

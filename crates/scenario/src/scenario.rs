@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::registry;
+use sojourn_aqm::{CustomLaw, CustomLaws, registry};
 
 use crate::document::Document;
 use crate::document::algorithm::AlgorithmSpec;
@@ -20,6 +20,7 @@ pub type EngineCheck<'a> = dyn Fn(&Resolved) -> Result<(), ScenarioError> + 'a;
 pub struct Scenario {
     document: Document,
     resolved: Resolved,
+    laws: CustomLaws,
 }
 
 impl Scenario {
@@ -47,10 +48,30 @@ impl Scenario {
         check: &EngineCheck<'_>,
     ) -> Result<Scenario, ScenarioError> {
         let (document, locations) = parse::document(text, source)?;
-        let resolved = resolve::resolve(&document, read)
+        let laws = CustomLaws::default();
+        let resolved = resolve::resolve(&document, read, &laws)
             .and_then(|resolved| check(&resolved).map(|()| resolved))
             .map_err(|error| ScenarioError { place: locations.locate(&error.place), ..error })?;
-        Ok(Scenario { document, resolved })
+        Ok(Scenario { document, resolved, laws })
+    }
+
+    /// The same scenario, whose queues may be set to these laws by [`Scenario::with_queue`]. A
+    /// scenario's own text never names code.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] when two laws have one name.
+    pub fn with_laws(
+        &self,
+        laws: impl IntoIterator<Item = CustomLaw>,
+    ) -> Result<Scenario, ScenarioError> {
+        let laws = CustomLaws::new(self.laws.iter().cloned().chain(laws));
+        let laws = laws.map_err(|error| ScenarioError::new("", error.message))?;
+        Ok(Scenario { laws, ..self.clone() })
+    }
+
+    /// The laws that queues may be set to, beside the registered ones.
+    pub fn laws(&self) -> &CustomLaws {
+        &self.laws
     }
 
     /// The scenario as written.
@@ -76,8 +97,8 @@ impl Scenario {
             let hint = registry::hint(link, &known);
             ScenarioError::new("links", format!("there is no link `{link}`{hint}"))
         })?;
-        let old = resolve::queue(&place, &written.queue)?;
-        let new = resolve::queue(&place, &AlgorithmSpec::Text(aqm.to_owned()))?;
+        let old = resolve::queue(&place, &written.queue, &self.laws)?;
+        let new = resolve::queue(&place, &AlgorithmSpec::Text(aqm.to_owned()), &self.laws)?;
         let sets_limit =
             |spec: &sojourn_aqm::QdiscSpec| spec.settings.iter().any(|(name, _)| name == "limit");
         if written.buffer.is_none() && sets_limit(&old) && !sets_limit(&new) {
@@ -85,8 +106,9 @@ impl Scenario {
             written.buffer = resolved.map(|link| BufferText(Buffer::Limit(link.limit)));
         }
         written.queue = AlgorithmSpec::Text(aqm.trim().to_owned());
-        let resolved = resolve_over(&document, self.capacities(), &self.recordings())?;
-        Ok(Scenario { document, resolved })
+        let (capacities, recorded) = (self.capacities(), self.recordings());
+        let resolved = resolve_over(&document, capacities, &recorded, &self.laws)?;
+        Ok(Scenario { document, resolved, laws: self.laws.clone() })
     }
 
     /// The same scenario under another seed.

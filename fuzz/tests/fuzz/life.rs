@@ -1,9 +1,9 @@
 //! Disciplines under any traffic, in a host that keeps to the contract of `Qdisc`.
 
 use bolero::TypeGenerator;
+use sojourn_aqm::contract::host::Host;
 use sojourn_aqm::{Ecn, Rate};
 
-use crate::host::Host;
 use crate::settings::Settings;
 use crate::target;
 
@@ -65,6 +65,7 @@ target! {
         for event in life.events.iter().take(200) {
             happen(&mut host, event);
             host.check();
+            host.insist();
         }
     }
 }

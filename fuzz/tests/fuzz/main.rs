@@ -9,10 +9,6 @@ mod settings;
 mod tcp;
 mod words;
 
-#[path = "../../../crates/aqm/tests/contract/host.rs"]
-#[allow(dead_code)] // the contract's tests also use its signal counts and digest
-mod host;
-
 /// The reader of golden traces.
 #[path = "../../../crates/aqm/tests/golden/file.rs"]
 #[allow(dead_code)] // the traces are read here and not run

@@ -21,7 +21,7 @@ import click
 from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
-from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError, shortened
+from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show(text)
         console.say(shortened(text.getvalue().rstrip()))
         return BAD_INPUT
-    except (ScenarioError, InputError) as error:
+    except (ScenarioError, InputError, LawError) as error:
         return _refuse(error)
     except RunFailed as error:
         console.say(f"sojourn: a run failed: {error}")

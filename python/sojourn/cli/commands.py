@@ -26,6 +26,11 @@ COMMANDS = {
         "agree", "agree",
         "Run scenarios on two engines and say, metric by metric, whether they agree.",
     ),
+    "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
+    "check": Entry(
+        "own", "check",
+        "Check a law: the contract, and how it does on standard worlds beside known ones.",
+    ),
     "compare": Entry(
         "compare", "compare",
         "Compare AQMs on one link, or engines, under the same seeds.",
@@ -50,6 +55,10 @@ COMMANDS = {
     "list": Entry(
         "ask", "show_list",
         "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",
+    ),
+    "new": Entry(
+        "own", "new",
+        "Begin a law of one's own: a folder with the law, how to test it, and a README.",
     ),
     "reproduce": Entry(
         "reproduce", "reproduce",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from sojourn.cli import console, options
-from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, choose_link
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
 from sojourn.comparing.comparison import compare as compare_aqms
 from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
+from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 
 
@@ -41,13 +42,22 @@ Examples:
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
 @options.engine_options
-@click.option(
-    "--link", metavar="NAME",
-    help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
-)  # fmt: skip
+@options.link_option
 @click.option(
     "--fair", metavar="NAME=VALUE[,...]",
     help="Parameters that all AQMs share which have them, such as target=20ms or dialect=linux.",
+)  # fmt: skip
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="FILE:NAME",
+    help="A metric of one's own, such as mine.py:jitter_p99 (see sojourn.metric). May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--format", "formats", default="svg,png", metavar="FORMAT[,FORMAT]", show_default=True,
+    help="Formats of the figures in DIR: svg, png, pdf, pgf (needs LaTeX).",
+)  # fmt: skip
+@click.option(
+    "--size", type=click.Choice(("page", "column")), default="page", show_default=True,
+    help="Width of the figures in DIR, as of a paper.",
 )  # fmt: skip
 @options.store_option
 @options.out_option(
@@ -64,6 +74,9 @@ def compare(
     on: str,
     link: str | None,
     fair: str | None,
+    metrics: tuple[str, ...],
+    formats: str,
+    size: Literal["page", "column"],
     fresh: bool,
     out: Path | None,
     as_json: bool,
@@ -80,14 +93,20 @@ def compare(
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
+    forms = formats.split(",")
+    if out is not None:
+        from sojourn.plots import style
+
+        for form in forms:
+            style.check_format(form)
     options.announce(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),
-        on=engines, store=options.store(fresh),
+        on=engines, store=options.store(fresh), metrics=metrics,
     )  # fmt: skip
     if out is not None:
-        comparison.save(out)
+        comparison.save(out, formats=forms, size=size)
         console.say(f"report: {out / 'report.html'}")
     _show(comparison, as_json)
     console.warn([text for text in comparison.warnings if text not in scenario.warnings])

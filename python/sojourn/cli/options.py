@@ -110,9 +110,18 @@ def aqm_option(function: F) -> F:
         multiple=True,
         metavar="AQM[,AQM...]",
         shell_complete=complete_aqm,
-        help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel); "
+        help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel), "
+        "or laws of one's own, mine.py:MyLaw,fq(libmine.so); "
         "the first is the baseline. May be repeated. Needed unless engines are compared.",
     )(function)
+
+
+def link_option(function: F) -> F:
+    """--link."""
+    return click.option(
+        "--link", metavar="NAME",
+        help="Link that gets the AQM; by default the only one, or the one named bottleneck.",
+    )(function)  # fmt: skip
 
 
 def engine_option(note: str) -> Callable[[F], F]:

@@ -17,10 +17,16 @@ from sojourn.running.runs import run as run_once
 Examples:
   sojourn run traffic-mix
   sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
+  sojourn run traffic-mix --aqm mine.py:MyLaw:target=5ms
 """
 )
 @options.scenario_argument
 @options.set_option
+@click.option(
+    "--aqm", metavar="AQM", shell_complete=options.complete_aqm,
+    help="AQM in place of the file's own, such as fq(pie) or a law of one's own, mine.py:MyLaw.",
+)  # fmt: skip
+@options.link_option
 @options.seed_option("Seed; the file's by default.")
 @options.record_option
 @options.engine_option(" (see `sojourn doctor`).")
@@ -31,6 +37,8 @@ Examples:
 def run(
     file: str,
     sets: tuple[str, ...],
+    aqm: str | None,
+    link: str | None,
     seed: int | None,
     record: tuple[str, ...],
     engine: str,
@@ -49,7 +57,7 @@ def run(
     options.announce(out)
     options.writing_to(out)
     result = run_once(
-        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
+        scenario, aqm=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), **engine_options,
     )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])

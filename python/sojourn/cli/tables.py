@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.conclusions import method
+from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import head
 from sojourn.comparing.table import TableCell, TableRow, legend, table_rows, zero_note
 
 if TYPE_CHECKING:
-    from sojourn.comparing.comparison import Comparison
+    from sojourn.comparing.compared_runs import ComparedRuns
 
 # The same cells as in the report, with less space, so that six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
@@ -21,7 +21,7 @@ _STYLES = {
 }  # fmt: skip
 
 
-def print_comparison(comparison: Comparison, console: Any) -> None:
+def print_comparison(comparison: ComparedRuns, console: Any) -> None:
     """Metrics as rows, AQMs as columns, then legend and conclusions; a wide table in parts."""
     rows = table_rows(comparison)
     if not rows:
@@ -33,7 +33,7 @@ def print_comparison(comparison: Comparison, console: Any) -> None:
         console.print(_part(comparison.aqms, rows, columns))
     for note in filter(None, [legend(comparison), zero_note(comparison), method(comparison)]):
         console.print(note, style="dim", markup=False)
-    for sentence in comparison.words():
+    for sentence in sentences(comparison):
         console.print()
         console.print(sentence, markup=False)
 

@@ -17,6 +17,7 @@ from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.families import is_headline
 from sojourn.comparing.medians import median_estimate, sign_test
 from sojourn.comparing.metrics import ABOVE, Metric, select
+from sojourn.comparing.own_metrics import SCOPE, OwnMetric, value_of
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
 from sojourn.running.result import Result
@@ -110,6 +111,7 @@ class ComparedRuns:
         failures: one sentence per failed run.
         references: by the name of a contender, the same AQM on the last engine, the reference;
             empty where AQMs are compared.
+        own_metrics: metrics of the user's own, shown after the others.
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class ComparedRuns:
         results: Mapping[str, Sequence[Result | None]],
         failures: Sequence[str] = (),
         references: Mapping[str, str] | None = None,
+        own_metrics: Sequence[OwnMetric] = (),
     ) -> None:
         self.scenario = scenario
         self.link = link
@@ -128,6 +131,8 @@ class ComparedRuns:
         self.results = dict(results)
         self.failures = list(failures)
         self.references = dict(references or {})
+        self.own_metrics = list(own_metrics)
+        self._own_values: dict[tuple[str, str], list[float]] = {}
 
     @property
     def baseline(self) -> str:
@@ -153,6 +158,8 @@ class ComparedRuns:
 
         NaN where there is none, infinite where it is not known but for a bound below (`bounds`).
         """
+        if metric.scope == SCOPE:
+            return self._values_of_own(metric.metric, aqm)
         bounds = self.bounds(metric, aqm)
         return [
             r.summary.get(metric.key, math.nan if math.isnan(bound) else math.inf) if r else bound
@@ -163,6 +170,12 @@ class ComparedRuns:
         """What a metric is above, per seed, where it is not known; else NaN."""
         key = metric.key + ABOVE
         return [r.summary.get(key, math.nan) if r else math.nan for r in self.results[aqm]]
+
+    def _values_of_own(self, name: str, aqm: str) -> list[float]:
+        if (name, aqm) not in self._own_values:
+            results = self.results[aqm]
+            self._own_values[name, aqm] = [value_of(self.own_metrics, name, r) for r in results]
+        return self._own_values[name, aqm]
 
     @cached_property
     def fixed(self) -> list[str]:
@@ -238,7 +251,7 @@ class ComparedRuns:
     @cached_property
     def _all_metrics(self) -> list[Metric]:
         rows = {row[:3]: row for aqm in self.aqms for r in self.of(aqm) for row in r.summary_rows}
-        return select(rows.values(), self.link)
+        return select(rows.values(), self.link) + [own.on(self.link) for own in self.own_metrics]
 
     @cached_property
     def zero_metrics(self) -> list[Metric]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
+from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
+from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.describing.queues import compared_link
+from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmLike, bring
 from sojourn.running import saving
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import TABLES, Result
@@ -54,20 +57,58 @@ class Comparison(ComparedRuns):
 
         return sentences(self)
 
-    def save(self, folder: str | Path) -> list[str]:
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        formats: Sequence[str] = ("svg", "png"),
+        size: Literal["page", "column"] = "page",
+    ) -> list[str]:
         """Write ``report.html``, ``figures/``, and ``comparison.json`` last; returns their names.
 
         Files of an earlier comparison are replaced by rename, other files stay. The runs themselves
         are saved by `compare` while it works, if it is given a folder.
 
+        Args:
+            folder: where.
+            formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX).
+            size: whether the figures are as wide as a paper's page or as its column.
+
         Raises:
-            InputError: the folder cannot be made, or another process writes to it.
+            InputError: there is no such format or size, LaTeX is needed and missing, the folder
+                cannot be made, or another process writes to it.
             OSError: the disk is full.
         """
         from sojourn.report import save
 
         with files.writing_to(Path(folder)):
-            return save(self, Path(folder))
+            return save(self, Path(folder), formats, size)
+
+    def __repr__(self) -> str:
+        """The table, and what is significant."""
+        from rich.console import Console
+
+        from sojourn.cli.tables import print_comparison
+
+        console = Console(width=100, force_terminal=False, color_system=None)
+        with console.capture() as captured:
+            print_comparison(self, console)
+        return captured.get().rstrip()
+
+    @classmethod
+    def open(cls, folder: str | Path, *, metrics: Sequence[str | OwnMetric] = ()) -> Comparison:
+        """Read back what `compare` saved in its folder, to draw it again without running.
+
+        Args:
+            folder: what `compare` was given as `out`.
+            metrics: metrics of one's own, computed from the saved tables.
+
+        Raises:
+            InputError: the folder holds no comparison, or a run of it is missing or damaged.
+        """
+        from sojourn.comparing.reopened import reopen
+
+        return reopen(cls, Path(folder), metrics)
 
     def _repr_html_(self) -> str:
         from sojourn.report import fragment
@@ -77,7 +118,7 @@ class Comparison(ComparedRuns):
 
 def compare(
     scenario: ScenarioLike,
-    aqms: Sequence[str],
+    aqms: Sequence[AqmLike],
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     *,
     link: str | None = None,
@@ -88,12 +129,16 @@ def compare(
     progress: Progress | None = None,
     on: Sequence[EngineSelection] = (registry.DEFAULT,),
     store: Store | None = DEFAULT_STORE,
+    metrics: Sequence[str | OwnMetric] = (),
+    ccs: Mapping[str, type[Control]] | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline.
+        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline. A law of
+            one's own is a file (``mine.py:MyLaw``, ``fq(mine.py:MyLaw):target=5ms``), a library,
+            or a class; see `sojourn.law`.
         fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
             ``dialect`` is one too.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
@@ -105,29 +150,30 @@ def compare(
             removed first.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept; None for neither.
+        metrics: metrics of one's own, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
+            their differences are exploratory.
+        ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
+            of `sojourn.run`; the same under every AQM.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
         InputError: there is no such file or link, no AQM, or no seed.
         ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
+        LawError: a law of the user's own failed; with file, line and time.
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    loaded = load(scenario, sets)
+    brought, own_metrics = bring(aqms), bring_metrics(metrics)
+    controls = custom_controls(ccs or {})
+    loaded = load(scenario, sets).with_laws(brought.laws)
     link = choose_link(loaded, link)
-    variants = {
-        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
-            loaded.with_queue(link, aqm),
-            engine,
-            aqm,
-        )
-        for aqm in _distinct(share(aqms or _own_aqm(loaded, link, on), list((fair or {}).items())))
-        for engine in on
-    }
+    listed = brought.aqms or _own_aqm(loaded, link, on)
+    named = share(listed, list((fair or {}).items()), brought.laws)
+    variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
     tasks = [
-        Task(f"{aqm}, seed {seed}", seeded(variant, seed), engine, link=link, aqm=text)
+        Task(f"{aqm}, seed {seed}", seeded(variant, seed), engine, controls, link, text)
         for aqm, seed in cells
         for variant, engine, text in [variants[aqm]]
     ]
@@ -139,29 +185,32 @@ def compare(
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
     failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    references = {
+    references = _references([text for _, _, text in variants.values()], on)
+    return Comparison(loaded, link, seed_list, results, failures, references, own_metrics)
+
+
+def _variants(
+    loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
+) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
+    """By the name of a contender, its scenario, engine and AQM."""
+    return {
+        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
+            loaded.with_queue(link, aqm),
+            engine,
+            aqm,
+        )
+        for aqm in aqms
+        for engine in on
+    }
+
+
+def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str, str]:
+    """By the name of a contender, the same AQM on the last engine."""
+    return {
         f"{aqm} on {engine.name}": f"{aqm} on {on[-1].name}"
-        for aqm in dict.fromkeys(text for _, _, text in variants.values())
+        for aqm in dict.fromkeys(aqms)
         for engine in on[:-1]
     }
-    return Comparison(loaded, link, seed_list, results, failures, references)
-
-
-def choose_link(scenario: _core.Scenario, link: str | None) -> str:
-    """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
-
-    Raises:
-        InputError: there is no such link, or there are several and none was given.
-    """
-    links = scenario.links
-    known = ", ".join(links)
-    if link is not None and link not in links:
-        raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
-    if link is not None:
-        return link
-    if found := compared_link(links):
-        return found
-    raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")
 
 
 def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
@@ -183,10 +232,10 @@ def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection])
     return [scenario.queue(link)] if len(on) > 1 else []
 
 
-def _distinct(aqms: Sequence[str]) -> list[str]:
+def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
     if not aqms:
         raise InputError("--aqm: name at least one AQM, such as taildrop,codel")
-    canonical = [_core.check_aqm(aqm) for aqm in aqms]
+    canonical = [_core.check_aqm(aqm, laws) for aqm in aqms]
     for i, aqm in enumerate(canonical):
         if aqm in canonical[:i]:
             raise InputError(f"--aqm: `{aqm}` is listed twice; name each AQM once")

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from sojourn import _core
-from sojourn.comparing.comparison import choose_link
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.describing.queues import choose_link
 from sojourn.errors import Interrupted
+from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.result import Result
 
 OPEN_LOOP = (
@@ -95,8 +96,8 @@ class Difference:
 
 
 def diff(
-    first: str,
-    second: str,
+    first: AqmLike,
+    second: AqmLike,
     scenario: ScenarioLike = "traffic-mix",
     *,
     link: str | None = None,
@@ -106,7 +107,7 @@ def diff(
     """Run a scenario with one AQM and replay its arrivals at a link under this one and another.
 
     Args:
-        first: the AQM of the run, such as ``pie@linux``.
+        first: the AQM of the run, such as ``pie@linux``, ``mine.py:MyLaw`` or a class.
         second: the other one.
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         link: whose arrivals; by default the only link, or the one named ``bottleneck``.
@@ -116,25 +117,32 @@ def diff(
     Raises:
         InputError: there is no such scenario or link, or there are several and none was named.
         ScenarioError: the scenario or an AQM is not legal.
+        LawError: a law of the user's own failed.
         Interrupted: Ctrl-C.
     """
     loaded = load(scenario, sets)
     if seed is not None:
         loaded = seeded(loaded, seed)
     place = choose_link(loaded, link)
-    sides = [loaded.with_queue(place, aqm) for aqm in (first, second)]
+    brought = bring([first, second])
+    loaded = loaded.with_laws(brought.laws)
+    sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]
     found = _interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))
     results = found.sides
     return Difference(
         scenario=loaded.name,
         seed=loaded.seed,
         link=place,
-        aqms=(first, second),
+        aqms=(_written(first), _written(second)),
         arrivals=found.arrivals,
         different=found.different,
         first=found.first,
         results=(Result(results[0]), Result(results[1])),
     )
+
+
+def _written(aqm: AqmLike) -> str:
+    return aqm if isinstance(aqm, str) else aqm.__name__
 
 
 def _interruptible(work: Callable[[_core.Cancel], _core.Diff]) -> _core.Diff:

@@ -92,18 +92,23 @@ def law(kind: str) -> str:
     return kind.removeprefix("fq(").removesuffix(")").removeprefix("fq_")
 
 
-def share(aqms: Sequence[str], settings: Sequence[tuple[str, str]]) -> list[str]:
+def share(
+    aqms: Sequence[str],
+    settings: Sequence[tuple[str, str]],
+    laws: Sequence[_core.CustomLaw] = (),
+) -> list[str]:
     """AQMs with settings that all of them share, where they have them.
 
     Args:
         aqms: in their text form.
         settings: names and values of parameters, or ``dialect`` and its name.
+        laws: laws that the AQMs name and that are not built in.
 
     Raises:
         InputError: no AQM has such a parameter, or one sets it to another value.
     """
     for key, value in settings:
-        changed = [_with(aqm, key, value) for aqm in aqms]
+        changed = [_with(aqm, key, value, laws=laws) for aqm in aqms]
         if all(new is None for new in changed):
             raise InputError(f"--fair {key}={value}: none of {', '.join(aqms)} can have it")
         aqms = [new or aqm for new, aqm in zip(changed, aqms, strict=True)]
@@ -193,7 +198,14 @@ def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str
     return list(changed.values())
 
 
-def _with(aqm: str, key: str, value: str, *, force: bool = False) -> str | None:
+def _with(
+    aqm: str,
+    key: str,
+    value: str,
+    *,
+    force: bool = False,
+    laws: Sequence[_core.CustomLaw] = (),
+) -> str | None:
     """An AQM with a parameter or dialect; None if it has no such parameter or dialect.
 
     Raises:
@@ -213,12 +225,13 @@ def _with(aqm: str, key: str, value: str, *, force: bool = False) -> str | None:
             raise InputError(f"--fair {key}={value}: {aqm} says otherwise; leave one out")
         items = ",".join(f"{name}={text}" for name, text in (given | {key: value}).items())
         text = f"{head}:{items}"
-    return text if _is_known(head, key, value) else None
+    return text if _is_known(head, key, value, laws) else None
 
 
-def _is_known(head: str, key: str, value: str) -> bool:
+def _is_known(head: str, key: str, value: str, laws: Sequence[_core.CustomLaw]) -> bool:
     name = law(re.sub(r"@\w+", "", head))
-    entry = next((entry for entry in _core.aqms() if entry["name"] == name), None)
+    own = [_core.describe_aqm(law.name, list(laws)) for law in laws if law.name == name]
+    entry = next((entry for entry in [*own, *_core.aqms()] if entry["name"] == name), None)
     if entry is None:
         return False
     if key == "dialect":

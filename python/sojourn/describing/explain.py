@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.describing import schema_keys
 from sojourn.errors import InputError, ScenarioError
+from sojourn.loading.bring import bring, names_code
 
 WIDTH = 80
 
@@ -33,7 +35,7 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
         InputError: nothing has that name; the nearest one is shown.
     """
     entries = [*_core.aqms(), *_core.ccs()]
-    name, _, param = topic.partition(".")
+    name, param = _name_and_param(topic)
     named = [entry for entry in entries if entry["name"] == name] or _described(name)
     if named and not param:
         return [(entry, None) for entry in named]
@@ -87,12 +89,22 @@ def brief(entry: Entry) -> str:
     return f"{entry['name']}: {entry['doc']}"
 
 
+def _name_and_param(topic: str) -> tuple[str, str]:
+    """``pie.target`` in two; the dot of a file's ending does not count."""
+    if names_code(topic):
+        found = re.fullmatch(r"(.*\.(?:py|so|dylib)(?::\w+)?\)?)(?:\.(\w+))?", topic)
+        return (found[1], found[2] or "") if found else (topic, "")
+    name, _, param = topic.partition(".")
+    return name, param
+
+
 def _described(name: str) -> list[Entry]:
     """The AQM behind ``pie@linux`` or ``fq(pie)``; none if the name has neither form."""
-    if not set("@(:") & set(name):
+    if not set("@(:") & set(name) and not names_code(name):
         return []
     try:
-        return [_core.describe_aqm(name)]
+        brought = bring([name])
+        return [_core.describe_aqm(text, brought.laws) for text in brought.aqms]
     except ScenarioError as error:
         raise InputError(str(error)) from None
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sojourn import _core
+from sojourn.errors import InputError
+
 
 def compared_link(links: Sequence[str]) -> str | None:
     """The link whose AQM a run is about: the only one, or ``bottleneck``; None if neither is."""
@@ -23,3 +26,20 @@ def queue_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     (found,) = [each for each in resolved["links"] if each["name"] == link]
     queue: dict[str, Any] = found["queue"]
     return queue
+
+
+def choose_link(scenario: _core.Scenario, link: str | None) -> str:
+    """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
+
+    Raises:
+        InputError: there is no such link, or there are several and none was given.
+    """
+    links = scenario.links
+    known = ", ".join(links)
+    if link is not None and link not in links:
+        raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
+    if link is not None:
+        return link
+    if found := compared_link(links):
+        return found
+    raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")

@@ -3,20 +3,27 @@
 Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
 colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
 dark grey.
+
+A user's matplotlibrc, style file or rcParams have the last word on everything set here; `sized`
+makes figures as wide as a paper's column or page.
 """
 
 from __future__ import annotations
 
 import functools
 import io
+import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from sojourn.errors import InputError
 
 INK = "#22262b"
 MUTED = "#6b7480"
@@ -24,7 +31,11 @@ GRID = "#dfe3e8"
 PAPER = "#ffffff"
 LOSS = "#b3261e"
 MARK = "#8250df"
-PALETTE = ("#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+PALETTE = (
+    "#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+    # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), but for what is near.
+    "#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733",
+)  # fmt: skip
 # In figures of papers, where an AQM has the same colour throughout.
 AQM_COLOURS = {
     "taildrop": PALETTE[0],
@@ -40,6 +51,10 @@ AQM_COLOURS = {
 }
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
 WIDTH_IN = 7.2
+# Column and text width of the two-column classes of IEEE and ACM.
+SIZES_IN = {"page": WIDTH_IN, "column": 3.5}
+FORMATS = ("svg", "png", "pdf", "pgf")
+_width_in = ContextVar("width_in", default=WIDTH_IN)
 
 _RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -71,14 +86,41 @@ _RC: dict[Any, Any] = {
     "savefig.dpi": 200,
 }
 
+_RC_OF_COLUMN: dict[Any, Any] = {
+    "font.size": 7.0,
+    "axes.titlesize": 7.5,
+    "legend.fontsize": 6.5,
+    "lines.linewidth": 1.2,
+}
+
 P = ParamSpec("P")
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The settings of this module while figures are drawn or saved."""
-    with mpl.rc_context(_RC):
+    """The settings of this module while figures are drawn or saved, unless the user has her own."""
+    free = [key for key in _RC if mpl.rcParams[key] == mpl.rcParamsDefault[key]]
+    settings = {key: _RC[key] for key in free}
+    if _width_in.get() < WIDTH_IN:
+        settings |= {key: value for key, value in _RC_OF_COLUMN.items() if key in free}
+    with mpl.rc_context(settings):
         yield
+
+
+@contextmanager
+def sized(size: str) -> Iterator[None]:
+    """Figures drawn within are as wide as a ``page`` or a ``column`` of a paper.
+
+    Raises:
+        InputError: there is no such size.
+    """
+    if size not in SIZES_IN:
+        raise InputError(f"--size {size}: is none of {', '.join(SIZES_IN)}")
+    token = _width_in.set(SIZES_IN[size])
+    try:
+        yield
+    finally:
+        _width_in.reset(token)
 
 
 def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -110,8 +152,8 @@ def dashes(aqms: Iterable[str]) -> dict[str, object]:
 
 def new(height_in: float, title: str, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
     """A figure with a title and axes, row by row, that share both scales."""
-    drawing = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
-    drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    drawing = Figure(figsize=(_width_in.get(), height_in), layout="constrained")
+    _title(drawing, title)
     axes = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     return drawing, list(axes.flat)
 
@@ -125,9 +167,8 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
         columns: of axes.
         height_in: height of a row in inches; title and legend come on top.
     """
-    drawing = Figure(figsize=(WIDTH_IN, height_in * rows + 0.7), layout="constrained")
-    wrapped = textwrap.fill(title, 78)
-    drawing.suptitle(wrapped, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    drawing = Figure(figsize=(_width_in.get(), height_in * rows + 0.7), layout="constrained")
+    _title(drawing, title)
     return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
 
 
@@ -144,6 +185,13 @@ def share_axes(axes: Sequence[Axes]) -> None:
             ends = [limits(one) for one in group]
             for one in group:
                 put(one, min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _title(drawing: Figure, title: str) -> None:
+    share = _width_in.get() / WIDTH_IN
+    text = textwrap.fill(title, int(78 * share) + 1) if len(title) > 78 * share else title
+    size = 11 if share == 1 else 8
+    drawing.suptitle(text, x=0.01, ha="left", fontsize=size, fontweight="bold", color=INK)
 
 
 def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
@@ -166,7 +214,8 @@ def colour_of(aqm: str) -> str:
 
 def legend(drawing: Figure, aqms: list[str]) -> None:
     """A legend of the labelled lines below the axes, in as many columns as the names allow."""
-    columns = max(1, min(len(aqms), 96 // (max(map(len, aqms)) + 7)))
+    room = int(96 * _width_in.get() / WIDTH_IN)
+    columns = max(1, min(len(aqms), room // (max(map(len, aqms)) + 7)))
     drawing.legend(loc="outside lower center", ncols=columns)
 
 
@@ -186,6 +235,37 @@ def svg(drawing: Figure) -> str:
     buffer = io.StringIO()
     with styled():
         drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def check_format(form: str) -> None:
+    """Whether figures can be saved so.
+
+    Raises:
+        InputError: there is no such format, or it needs LaTeX, which is not on this machine.
+    """
+    if form not in FORMATS:
+        raise InputError(f"--format {form}: is none of {', '.join(FORMATS)}")
+    system = mpl.rcParams["pgf.texsystem"]
+    if form == "pgf" and shutil.which(system) is None:
+        raise InputError(f"--format pgf: needs LaTeX, and there is no `{system}`; write pdf")
+
+
+def saved(drawing: Figure, form: str) -> bytes:
+    """A figure in one of `FORMATS`; the same figure gives the same bytes.
+
+    Raises:
+        InputError: there is no such format, or it needs LaTeX, which is not on this machine.
+    """
+    check_format(form)
+    if form == "svg":
+        return svg(drawing).encode()
+    if form == "png":
+        return png(drawing)
+    buffer = io.BytesIO()
+    metadata = {"CreationDate": None, "Creator": None, "Producer": None} if form == "pdf" else None
+    with styled():
+        drawing.savefig(buffer, format=form, metadata=metadata)
     return buffer.getvalue()
 
 

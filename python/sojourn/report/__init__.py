@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -44,10 +44,22 @@ _CAPTIONS = {
 }
 
 
-def save(comparison: ComparedRuns, folder: Path) -> list[str]:
+def save(
+    comparison: ComparedRuns,
+    folder: Path,
+    formats: Sequence[str] = ("svg", "png"),
+    size: str = "page",
+) -> list[str]:
     """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
 
+    Args:
+        comparison: what it is about.
+        folder: where.
+        formats: of the figures; see `sojourn.plots.style.FORMATS`.
+        size: ``page`` or ``column``, the width of the figures; those of the report are a page wide.
+
     Raises:
+        InputError: there is no such format or size.
         OSError: the folder cannot be written, or the disk is full.
     """
     from sojourn import plots
@@ -57,9 +69,11 @@ def save(comparison: ComparedRuns, folder: Path) -> list[str]:
     figures = plots.draw_all(comparison)
     drawings = {name: style.svg(figure) for name, figure in figures.items()}
     contents: dict[str, str | bytes] = {}
-    for name, figure in figures.items():
-        contents[f"figures/{name}.svg"] = drawings[name]
-        contents[f"figures/{name}.png"] = style.png(figure)
+    with style.sized(size):
+        files_of = figures if size == "page" else plots.draw_all(comparison)
+        for name, figure in files_of.items():
+            for form in formats:
+                contents[f"figures/{name}.{form}"] = style.saved(figure, form)
     contents["report.html"] = page(comparison, drawings)
     for name, content in contents.items():
         files.write(folder / name, content)
@@ -120,6 +134,9 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "warnings": all_warnings(comparison),
         "head": head(comparison),
         "scenario": json.loads(comparison.scenario.resolved_json()),
+        "document": json.loads(comparison.scenario.document_json()),
+        "origin": comparison.scenario.origin,
+        "references": comparison.references,
     }
     clean: dict[str, Any] = without_nan(data)
     return clean

@@ -15,12 +15,13 @@ from sojourn import _core
 from sojourn.control import CustomControl
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
-from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, ScenarioError
+from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, LawError, ScenarioError
 from sojourn.running.labels import labels
 from sojourn.running.result import Result, RunLike
 from sojourn.running.store import Store
 
 _LOOK_EVERY_S = 0.1
+_OF_USERS = (ScenarioError, ControlError, LawError, InputError, OSError, Cancelled)
 
 T = TypeVar("T")
 
@@ -97,6 +98,7 @@ def run_all(
         Interrupted: Ctrl-C; runs that were complete have been passed to `finish`.
         ScenarioError: the simulator refused a scenario.
         ControlError: a congestion control written in Python failed.
+        LawError: a law that is not built in failed.
         OSError: `finish` could not write.
     """
 
@@ -176,8 +178,10 @@ def _one(
 
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
-    """A run that was kept, or a new one; controls written in Python have no content to name."""
-    identity = None if store is None or task.controls else task.engine.identity(task.scenario)
+    """A run that was kept, or a new one; code in Python may import more than we can name."""
+    in_python = any(source.startswith("python:") for source in task.scenario.law_sources)
+    is_named = store is not None and not task.controls and not in_python
+    identity = task.engine.identity(task.scenario) if is_named else None
     if store is None or identity is None:
         return task.engine.run(task.scenario, switch, task.controls)
     path = store.path(task.scenario, engine=f"{task.engine.name} {identity}", kind="run")
@@ -197,7 +201,7 @@ def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -
         done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
         for future in done:
             error = future.exception()
-            if isinstance(error, ScenarioError | ControlError | InputError | OSError | Cancelled):
+            if isinstance(error, _OF_USERS):
                 raise error
         progress.update(len(futures) - len(pending), switch.simulated_s())
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sojourn import files
+from sojourn import _core, files
 from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
-from sojourn.errors import RunFailed
+from sojourn.errors import InputError, RunFailed
+from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
@@ -19,6 +21,8 @@ from sojourn.running.store import DEFAULT_STORE, Store
 def run(
     scenario: ScenarioLike,
     *,
+    aqm: AqmLike | None = None,
+    link: str | None = None,
     seed: int | None = None,
     sets: Sets | None = None,
     cc: Mapping[str, type[Control]] | None = None,
@@ -32,6 +36,9 @@ def run(
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
+        aqm: an AQM in place of the scenario's own, also a law of one's own: ``mine.py:MyLaw``, a
+            library, or a class (see `sojourn.law`).
+        link: the link that gets it; by default the only one, or the one named ``bottleneck``.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
         cc: congestion controls written in Python by the name of the flows that use them, instead
@@ -47,13 +54,14 @@ def run(
         InputError: there is no such scenario or engine, or `out` cannot be written.
         ScenarioError: the scenario is not legal, or more than the engine can do.
         ControlError: a congestion control of `cc` failed; with flow, time and cause.
+        LawError: the law of `aqm` failed; with file, line and time.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
         RunFailed: the run did not come to its end.
         TypeError: no engine has an option of that name.
     """
     (selected,) = registry.select([engine], engine_options)
-    loaded = load(scenario, sets)
+    loaded = with_aqm(load(scenario, sets), aqm, link)
     if seed is not None:
         loaded = seeded(loaded, seed)
 
@@ -67,3 +75,19 @@ def run(
     if isinstance(outcome, str):
         raise RunFailed(outcome)
     return outcome
+
+
+def with_aqm(scenario: _core.Scenario, aqm: AqmLike | None, link: str | None) -> _core.Scenario:
+    """A scenario with another AQM on a link; itself if `aqm` is None.
+
+    Raises:
+        InputError: there is no such link or law, or `link` is given alone.
+        ScenarioError: the AQM is not legal.
+    """
+    if aqm is None:
+        if link is not None:
+            raise InputError(f"link {link}: is for the AQM; give one with `aqm`")
+        return scenario
+    brought = bring([aqm])
+    chosen = choose_link(scenario, link)
+    return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

@@ -15,7 +15,7 @@ mod step_table;
 
 pub use behaviour::Behaviour;
 pub use configure::configure;
-pub(crate) use configure::{Unchecked, has_no_effect, set_all};
+pub(crate) use configure::{ParamSet, Unchecked, has_no_effect, set_all};
 pub use nearest::nearest;
 pub use quantity::{Bytes, Hertz, OrAuto, OrOff, Quantity};
 pub use rules::Rule;

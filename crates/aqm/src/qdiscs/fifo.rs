@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::law::{Aqm, Env, Law, Var};
+use crate::law::{Aqm, Env, Law, Observable, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
@@ -96,7 +96,7 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
     }
 }
 
-impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
+impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         if self.is_full_for(packet.bytes()) {
             self.offer_when_full(now, packet, rng, sink);
@@ -133,7 +133,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn vars(&self) -> &'static [Var] {
-        L::VARS
+        self.law.vars()
     }
 
     fn observe(&self, out: &mut [f64]) {
@@ -147,8 +147,17 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     law: &L::Params,
     env: &Env,
 ) -> Box<dyn Qdisc<P>> {
+    build_with(params, env, |env| L::new(law, env))
+}
+
+/// The same around a law that `make` makes for the discipline's environment.
+pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
+    params: &FifoParams,
+    env: &Env,
+    make: impl FnOnce(&Env) -> L,
+) -> Box<dyn Qdisc<P>> {
     let env = Env { limit: params.limit, ..*env };
-    Box::new(Fifo::<P, L>::new(L::new(law, &env), params.limit).on_overflow(params.overflow))
+    Box::new(Fifo::<P, L>::new(make(&env), params.limit).on_overflow(params.overflow))
 }
 
 #[cfg(test)]

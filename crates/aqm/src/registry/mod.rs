@@ -9,9 +9,11 @@ mod watched;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::law::{Aqm, Env, Law};
+use crate::custom::{CustomLaw, CustomParams, DIALECT, Declaration, Guarded, Maker};
+use crate::law::{Aqm, Env, Law, Observable};
 use crate::laws;
 use crate::packet::Packet;
 use crate::params::{Behaviour, ParamSpec, Params, SpecError, Unchecked, has_no_effect, set_all};
@@ -53,6 +55,9 @@ macro_rules! registry {
             spec: &QdiscSpec,
             env: &Env,
         ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            if let Some(law) = &spec.custom {
+                return arrange_custom(spec, law, env, |law| law);
+            }
             $(if spec.law == <$law as Law>::NAME {
                 return arrange::<P, $law>(spec, env);
             })*
@@ -69,6 +74,10 @@ macro_rules! registry {
         /// [`SpecError`] when a parameter is unknown or not legal, or `spec` is more than a law in
         /// one queue.
         pub fn build_law(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
+            if let (Some(law), Discipline::Fifo) = (&spec.custom, spec.discipline) {
+                let (fifo, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
+                return Ok(Box::new(law.make(&params, &Env { limit: fifo.limit, ..*env })));
+            }
             $(if spec.law == <$law as Law>::NAME && spec.discipline == Discipline::Fifo {
                 return alone::<$law>(spec, env);
             })*
@@ -87,6 +96,9 @@ macro_rules! registry {
             spec: &QdiscSpec,
             env: &Env,
         ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+            if let Some(law) = &spec.custom {
+                return arrange_custom(spec, law, env, Watched::new);
+            }
             $(if spec.law == <$law as Law>::NAME {
                 return arrange::<P, Watched<$law>>(spec, env);
             })*
@@ -98,6 +110,9 @@ macro_rules! registry {
         /// # Errors
         /// [`SpecError`] when a parameter is unknown or not legal.
         pub fn settings(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, SpecError> {
+            if let Some(law) = &spec.custom {
+                return settings_of_custom(spec, law);
+            }
             $(if spec.law == <$law as Law>::NAME {
                 return settings_of::<$law>(spec);
             })*
@@ -180,8 +195,23 @@ pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
 /// The dialect of an AQM, the default where none was named.
 pub fn dialect_of(spec: &QdiscSpec) -> &str {
     let of_pair = || Some(preset(spec.preset?)?.dialects.first()?.name);
+    let own = spec.custom.as_ref().map(|_| DIALECT.name);
     let of_law = || entry(&spec.law).map(|entry| entry.dialects[0].name);
-    spec.dialect.as_deref().or_else(of_pair).or_else(of_law).unwrap_or_default()
+    spec.dialect.as_deref().or(own).or_else(of_pair).or_else(of_law).unwrap_or_default()
+}
+
+/// A law that is not in the registry, from what it declares.
+///
+/// # Errors
+/// [`SpecError`] with what is wrong in the declaration, or when a registered AQM has its name.
+pub fn declare(declaration: Declaration, maker: Arc<dyn Maker>) -> Result<CustomLaw, SpecError> {
+    if names().any(|known| known == declaration.name) {
+        let Declaration { name, source, .. } = declaration;
+        let why =
+            format!("two laws have the name `{name}`: {source} and one built in; rename yours");
+        return Err(SpecError::new("kind", why));
+    }
+    CustomLaw::new(declaration, maker)
 }
 
 /// Whether its dialect follows a discipline of Linux, which knows the MTU of its device and not the
@@ -213,6 +243,25 @@ fn arrange<P: Packet + Send + 'static, L: Law>(
     }
 }
 
+fn arrange_custom<P: Packet + Send + 'static, L: Observable + 'static>(
+    spec: &QdiscSpec,
+    law: &CustomLaw,
+    env: &Env,
+    wrap: impl Fn(Guarded) -> L,
+) -> Result<Box<dyn Qdisc<P>>, SpecError> {
+    match spec.discipline {
+        Discipline::Fifo => {
+            let (discipline, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
+            Ok(fifo::build_with(&discipline, env, |env| wrap(law.make(&params, env))))
+        }
+        Discipline::Fq => {
+            let (discipline, params) = configure_custom::<fq::FqParams>(spec, law)?;
+            Ok(fq::build_with(&discipline, env, |env| wrap(law.make(&params, env))))
+        }
+        Discipline::Own => Err(unknown_law(&spec.law)),
+    }
+}
+
 fn alone<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
     let (fifo, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
     Ok(Box::new(L::new(&law, &Env { limit: fifo.limit, ..*env })))
@@ -228,6 +277,22 @@ fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, 
         }
         Discipline::Own => Err(unknown_law(&spec.law)),
     }
+}
+
+fn settings_of_custom(
+    spec: &QdiscSpec,
+    law: &CustomLaw,
+) -> Result<Vec<(&'static str, String)>, SpecError> {
+    match spec.discipline {
+        Discipline::Fifo => configure_custom::<fifo::FifoParams>(spec, law).map(joined),
+        Discipline::Fq => configure_custom::<fq::FqParams>(spec, law).map(joined),
+        Discipline::Own => Err(unknown_law(&spec.law)),
+    }
+}
+
+fn joined<D: Params>((discipline, law): (D, CustomParams)) -> Vec<(&'static str, String)> {
+    let of = |spec: &ParamSpec| (spec.name, discipline.get(spec.name).unwrap_or_default());
+    D::specs().iter().map(of).chain(law.settings()).collect()
 }
 
 fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static str, String)> {
@@ -257,6 +322,22 @@ fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError
         }
     }
     Ok((discipline.params, law.params))
+}
+
+/// The parameters of a discipline and a custom law: defaults, then what the user set.
+fn configure_custom<D: Params>(
+    spec: &QdiscSpec,
+    law: &CustomLaw,
+) -> Result<(D, CustomParams), SpecError> {
+    let (kind, dialect) = (spec.kind(), dialect_of(spec));
+    if dialect != DIALECT.name {
+        let why = format!("{kind} has no dialect `{dialect}`; leave `@{dialect}` out");
+        return Err(SpecError::new("dialect", why));
+    }
+    let (mut law, mut discipline) = (law.params(), Unchecked::<D>::of_dialect_or_first(dialect));
+    let sets = &mut [&mut law as _, &mut discipline as _];
+    set_all(&kind, dialect, sets, core::iter::empty(), spec.set_by_user())?;
+    Ok((discipline.params, law))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::spec::{Discipline, QdiscSpec};
-use super::{Preset, Role, entry, preset, settings, unknown_law};
+use super::{Preset, Role, entry, names, preset};
+use crate::custom::{CustomLaw, CustomLaws};
 use crate::params::{SpecError, SpecText};
 
 impl QdiscSpec {
@@ -15,8 +16,16 @@ impl QdiscSpec {
     /// # Errors
     /// [`SpecError`] with what would be right.
     pub fn parse(text: &str) -> Result<QdiscSpec, SpecError> {
+        QdiscSpec::parse_with(text, CustomLaws::NONE)
+    }
+
+    /// The same where the text may also name one of these laws.
+    ///
+    /// # Errors
+    /// [`SpecError`] with what would be right.
+    pub fn parse_with(text: &str, laws: &CustomLaws) -> Result<QdiscSpec, SpecError> {
         let SpecText { kind, dialect, settings } = SpecText::parse(text)?;
-        QdiscSpec::new(&kind, dialect.as_deref(), settings)
+        QdiscSpec::new_with(&kind, dialect.as_deref(), settings, laws)
     }
 
     /// From parts, as a scenario file gives them. `kind` is `codel`, `fq_codel` or `fq(codel)`.
@@ -28,17 +37,39 @@ impl QdiscSpec {
         dialect: Option<&str>,
         set_by_user: Vec<(String, String)>,
     ) -> Result<QdiscSpec, SpecError> {
-        let (discipline, preset, law) = read_kind(kind)?;
+        QdiscSpec::new_with(kind, dialect, set_by_user, CustomLaws::NONE)
+    }
+
+    /// The same where `kind` may also name one of these laws: `MyLaw` or `fq(MyLaw)`.
+    ///
+    /// # Errors
+    /// [`SpecError`] with what would be right.
+    pub fn new_with(
+        kind: &str,
+        dialect: Option<&str>,
+        set_by_user: Vec<(String, String)>,
+        laws: &CustomLaws,
+    ) -> Result<QdiscSpec, SpecError> {
+        let (within, name) = around(kind);
+        let custom = laws.get(name).cloned();
+        let (discipline, preset, law) = match &custom {
+            Some(law) => (within, None, law.name().to_owned()),
+            None => read_kind(kind, laws)?,
+        };
         let dialect = dialect.map(str::to_owned);
-        let spec = QdiscSpec { discipline, preset, law, dialect, settings: set_by_user };
-        settings(&spec)?;
+        let settings = set_by_user;
+        let spec = QdiscSpec { discipline, preset, law, custom, dialect, settings };
+        super::settings(&spec)?;
         Ok(spec)
     }
 }
 
 /// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` under flow queues, `fq_codel` a
 /// preset of the latter.
-fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
+fn read_kind(
+    kind: &str,
+    laws: &CustomLaws,
+) -> Result<(Discipline, Option<&'static str>, String), SpecError> {
     if let Some(preset) = preset(kind) {
         return Ok((Discipline::Fq, Some(preset.name), preset.law.to_owned()));
     }
@@ -46,9 +77,7 @@ fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), S
         let why = "brackets do not match; parameters follow them: `fq(pie):target=5ms`";
         return Err(SpecError::new("kind", format!("`{kind}`: {why}")));
     }
-    let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
-    let (discipline, name) =
-        within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()));
+    let (discipline, name) = around(kind);
     let found = entry(name).map(|entry| (entry.role, entry.name));
     match (discipline, found, preset(name)) {
         (_, Some((Role::Law, law)), _) => Ok((discipline, None, law.to_owned())),
@@ -63,12 +92,22 @@ fn read_kind(kind: &str) -> Result<(Discipline, Option<&'static str>, String), S
             let why = format!("`{name}` has flow queues already; write `{name}` or `fq({law})`");
             Err(SpecError::new("kind", why))
         }
-        (_, None, None) => Err(unknown_law(name)),
+        (_, None, None) => {
+            let known = names().chain(laws.iter().map(CustomLaw::name));
+            Err(SpecError::unknown_kind("AQM", name, known))
+        }
     }
+}
+
+/// What stands around the name of a law, and that name.
+fn around(kind: &str) -> (Discipline, &str) {
+    let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
+    within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::settings;
     use super::*;
     use alloc::string::ToString;
 

@@ -7,6 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::custom::CustomLaw;
+
 /// How queues are arranged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Discipline {
@@ -28,6 +30,8 @@ pub struct QdiscSpec {
     pub preset: Option<&'static str>,
     /// The name of the law or scheme.
     pub law: String,
+    /// The law itself, where it is not in the registry.
+    pub custom: Option<CustomLaw>,
     /// The dialect, where one was named.
     pub dialect: Option<String>,
     /// The parameters that were set, in their order.

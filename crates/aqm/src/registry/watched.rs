@@ -8,7 +8,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::law::{Aqm, Cause, Env, Evidence, Law, Stage, Var, Verdict};
+use crate::custom::Guarded;
+use crate::law::{Aqm, Cause, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 use crate::packet::{Backlog, Head, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::rng::Rng;
@@ -21,13 +22,18 @@ pub(super) struct Watched<L> {
     before: Vec<f64>,
 }
 
-impl<L: Law> Watched<L> {
+impl<L: Observable> Watched<L> {
+    pub(super) fn new(law: L) -> Self {
+        let before = vec![f64::NAN; law.vars().len()];
+        Watched { law, before }
+    }
+
     fn record(&mut self) {
         self.law.observe(&mut self.before);
     }
 }
 
-impl<L: Law> Aqm for Watched<L> {
+impl<L: Observable> Aqm for Watched<L> {
     fn is_limit_first(&self) -> bool {
         self.law.is_limit_first()
     }
@@ -81,7 +87,7 @@ impl<L: Law> Aqm for Watched<L> {
     }
 
     fn evidence(&self) -> Option<Evidence<'_>> {
-        Some(Evidence { vars: L::VARS, values: &self.before })
+        Some(Evidence { vars: self.law.vars(), values: &self.before })
     }
 }
 
@@ -92,7 +98,13 @@ impl<L: Law> Law for Watched<L> {
     const VARS: &'static [Var] = L::VARS;
 
     fn new(params: &L::Params, env: &Env) -> Self {
-        Watched { law: L::new(params, env), before: vec![f64::NAN; L::VARS.len()] }
+        Watched::new(L::new(params, env))
+    }
+}
+
+impl Observable for Watched<Guarded> {
+    fn vars(&self) -> &'static [Var] {
+        self.law.vars()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Every parameter that a dialect accepts has an effect there. One that has none is to be listed
 //! under `unused`, so that it is refused and `sojourn explain` shows it as such.
 
-use sojourn_aqm::params::{ParamSpec, ValueKind};
+use sojourn_aqm::contract::values::usual;
+use sojourn_aqm::params::ParamSpec;
 use sojourn_aqm::registry;
 use sojourn_aqm::{QdiscSpec, units};
 
@@ -28,22 +29,6 @@ const NEEDED: &[&str] = &[
     "limit=1000000p,memory_limit=30kB",
 ];
 
-/// Values that most parameters of a kind may have.
-fn values(param: &ParamSpec) -> Vec<&'static str> {
-    let usual: &[&str] = match param.kind {
-        ValueKind::Span => &["2ms", "60ms", "0s", "1us", "5s", "800ms"],
-        ValueKind::Hertz => &["1hz", "0.0625hz", "20hz"],
-        ValueKind::Number => &["0.5", "1", "0", "0.02", "0.001", "3"],
-        ValueKind::Whole => &["3", "24", "128", "1"],
-        ValueKind::Bytes => &["700B", "6kB", "20kB", "64B"],
-        ValueKind::Limit => &["7p", "30p", "9kB"],
-        ValueKind::Rate => &["3mbit"],
-        ValueKind::Bool => &["true", "false"],
-        ValueKind::Word => param.words,
-    };
-    usual.iter().copied().chain(param.absent).collect()
-}
-
 /// What becomes of every packet, or none if the settings are refused.
 fn digest(kind: &str, others: &str, setting: &str) -> Option<u64> {
     let usual = Limit::Packets(LIMIT_PACKETS);
@@ -61,7 +46,7 @@ fn digest(kind: &str, others: &str, setting: &str) -> Option<u64> {
 /// Whether any two values that the dialect takes, with the same other settings, make a difference.
 fn has_effect(kind: &str, param: &ParamSpec) -> bool {
     NEEDED.iter().any(|others| {
-        let settings = values(param).into_iter().map(|value| format!("{}={value}", param.name));
+        let settings = usual(param).into_iter().map(|value| format!("{}={value}", param.name));
         let all = [String::new()].into_iter().chain(settings);
         let mut digests = all.filter_map(|setting| digest(kind, others, &setting));
         digests.next().is_some_and(|first| digests.any(|other| other != first))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
+use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
 
 use super::checks::{framing_bytes, packet_bytes};
 use super::{Checked, ReadFile, refuse, wire, wlan};
@@ -106,10 +106,11 @@ pub(super) fn link(
     written: &links::Link,
     capacity: Capacity,
     traffic: &Traffic,
+    laws: &CustomLaws,
 ) -> Checked<Link> {
     let place = format!("links.{name}");
     let framing_bytes = framing_bytes(&join(&place, "framing"), written.framing)?;
-    let mut queue = queue(&join(&place, "queue"), &written.queue)?;
+    let mut queue = queue(&join(&place, "queue"), &written.queue, laws)?;
     if let Some(buffer) = written.buffer {
         let place = join(&place, "buffer");
         let limit = limit_of(&place, buffer.0, &capacity, traffic.longest_rtt)?;
@@ -133,14 +134,26 @@ pub(super) fn link(
 }
 
 /// The queue of a link, kind and parameters checked.
-pub(crate) fn queue(place: &str, written: &AlgorithmSpec) -> Checked<QdiscSpec> {
+pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> Checked<QdiscSpec> {
     let spec = match written {
-        AlgorithmSpec::Text(text) => QdiscSpec::parse(text),
+        AlgorithmSpec::Text(text) if names_code(text) => return refuse(place, NO_CODE),
+        AlgorithmSpec::Table(table) if names_code(&table.kind) => return refuse(place, NO_CODE),
+        AlgorithmSpec::Text(text) => QdiscSpec::parse_with(text, laws),
         AlgorithmSpec::Table(table) => {
-            QdiscSpec::new(&table.kind, table.dialect.as_deref(), table.settings_as_text())
+            let settings = table.settings_as_text();
+            QdiscSpec::new_with(&table.kind, table.dialect.as_deref(), settings, laws)
         }
     };
     spec.map_err(|error| at(place, &error))
+}
+
+/// Whoever opens a scenario of somebody else must not run her program.
+const NO_CODE: &str = "a scenario is data and names no code; give a law of your own with --aqm, or \
+                       in Python";
+
+fn names_code(text: &str) -> bool {
+    let kind = text.split(':').next().unwrap_or_default().trim().trim_end_matches(')');
+    [".py", ".so", ".dylib"].iter().any(|ending| kind.ends_with(ending))
 }
 
 fn at(place: &str, error: &SpecError) -> ScenarioError {

@@ -15,7 +15,7 @@ mod wlan;
 use std::collections::BTreeMap;
 use std::io;
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{CustomLaws, Span};
 
 use crate::document::quantities::SpanText;
 use crate::document::{Document, Sample};
@@ -34,18 +34,19 @@ const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
 /// A result of this crate.
 type Checked<T> = Result<T, ScenarioError>;
 
-/// Fills in every default and checks every rule.
+/// Fills in every default and checks every rule. Beside the registered AQMs, queues may name
+/// `laws`.
 ///
 /// # Errors
 /// The first rule that is broken, with the dotted path as place; a file that `read` cannot deliver.
-pub fn resolve(document: &Document, read: &ReadFile<'_>) -> Checked<Resolved> {
+pub fn resolve(document: &Document, read: &ReadFile<'_>, laws: &CustomLaws) -> Checked<Resolved> {
     let mut capacities = Vec::new();
     let wlans = wlan::all(document)?;
     for (name, link) in &document.links {
         checks::name(&format!("links.{name}"), "a link's name", name)?;
         capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, &wlans, read)?);
     }
-    resolve_over(document, capacities, &app::recordings(document, read)?)
+    resolve_over(document, capacities, &app::recordings(document, read)?, laws)
 }
 
 /// The same without reading files: `capacities` are those of the links, in their order.
@@ -53,13 +54,14 @@ pub(crate) fn resolve_over(
     document: &Document,
     capacities: Vec<Capacity>,
     recorded: &Recordings,
+    laws: &CustomLaws,
 ) -> Checked<Resolved> {
     check_run(document)?;
     let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();
     let traffic = link::traffic(document.links.len(), &flows);
     for (((name, link), capacity), traffic) in document.links.iter().zip(capacities).zip(traffic) {
-        links.push(link::link(name, link, capacity, &traffic)?);
+        links.push(link::link(name, link, capacity, &traffic, laws)?);
     }
     for (index, group) in flows.iter().enumerate() {
         flow::check_packet_numbers(index, group, &links, document.duration.0)?;

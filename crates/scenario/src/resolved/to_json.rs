@@ -126,15 +126,19 @@ fn trace(trace: &Trace) -> Value {
     })
 }
 
-/// Kind, dialect and every parameter with its value.
+/// Kind, dialect and every parameter with its value; the code of a law that is not registered.
 fn queue(spec: &QdiscSpec) -> Value {
     let settings = registry::settings(spec).expect("a checked spec has legal settings");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
-    json!({
+    let mut queue = json!({
         "kind": spec.kind(),
         "dialect": registry::dialect_of(spec),
         "settings": settings.collect::<Map<_, _>>(),
-    })
+    });
+    if let Some(law) = &spec.custom {
+        queue["source"] = json!(law.source());
+    }
+    queue
 }
 
 fn flow(flow: &FlowGroup, links: &[Link]) -> Value {

@@ -22,7 +22,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::law::{Env, Law, Var};
+use crate::law::{Aqm, Env, Law, Observable, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -107,7 +107,7 @@ pub struct Fq<P, L> {
     alarm: Option<Time>,
 }
 
-impl<P: Packet, L: Law> Fq<P, L> {
+impl<P: Packet, L: Aqm> Fq<P, L> {
     /// Empty queues, each under a law of its own made by `law`.
     pub fn new(params: &FqParams, env: &Env, law: impl FnMut() -> L) -> Self {
         let quantum = params.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
@@ -204,7 +204,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
     }
 }
 
-impl<P: Packet + Send, L: Law> Qdisc<P> for Fq<P, L> {
+impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let full = self.refuses(packet.bytes());
         let index = self.queue_of(packet.flow());
@@ -294,8 +294,17 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     law: &L::Params,
     env: &Env,
 ) -> Box<dyn Qdisc<P>> {
+    build_with(params, env, |env| L::new(law, env))
+}
+
+/// The same around laws that `make` makes for the discipline's environment.
+pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
+    params: &FqParams,
+    env: &Env,
+    mut make: impl FnMut(&Env) -> L,
+) -> Box<dyn Qdisc<P>> {
     let env = Env { limit: params.limit, ..*env };
-    Box::new(Fq::<P, L>::new(params, &env, || L::new(law, &env)))
+    Box::new(Fq::<P, L>::new(params, &env, || make(&env)))
 }
 
 #[cfg(test)]

@@ -1,12 +1,20 @@
 //! A host that follows the contract of `Aqm` and `Qdisc` exactly, and checks after every operation
 //! what they promise. The contract tests drive it at random, those of `fuzz` with a fuzzer's input.
 
-use std::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 
-use sojourn_aqm::registry;
-use sojourn_aqm::{
-    Backlog, Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage, Time,
-};
+use crate::law::{Cause, Env, Stage};
+use crate::packet::{Backlog, Ecn, Packet};
+use crate::qdisc::{Qdisc, Sink};
+use crate::registry::{self, QdiscSpec};
+use crate::rng::Rng;
+use crate::time::{Rate, Time};
+use crate::units::Limit;
 
 /// How many timers may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
@@ -22,8 +30,9 @@ const UNBOUNDED: &[(&str, &str)] = &[
     ("pi2@ns3", "base_prob"),
 ];
 
+/// A packet of the host.
 #[derive(Clone, Copy, Debug)]
-pub struct TestPacket {
+pub struct HostPacket {
     id: usize,
     flow: u64,
     bytes: u32,
@@ -32,7 +41,7 @@ pub struct TestPacket {
     is_l4s: bool,
 }
 
-impl Packet for TestPacket {
+impl Packet for HostPacket {
     fn bytes(&self) -> u32 {
         self.bytes
     }
@@ -57,6 +66,7 @@ impl Packet for TestPacket {
 /// The host's account of its packets.
 #[derive(Default)]
 pub struct Ledger {
+    /// The time.
     pub now: Time,
     /// By packet number: when it was offered, until it is gone.
     offered: Vec<Option<Time>>,
@@ -70,42 +80,57 @@ pub struct Ledger {
     /// `cake_hash`, gives the tag of a queue to the ninth flow of a set, which happens here with
     /// few queues.
     is_crowded: bool,
+    /// How many packets were dropped, by where and why.
     pub drops: BTreeMap<(Stage, Cause), u64>,
+    /// How many packets were marked.
     pub marks: u64,
+    /// The first promise that was broken.
+    pub broken: Option<String>,
     /// FNV-1a over everything that happened.
     pub digest: u64,
 }
 
 impl Ledger {
-    fn offer(&mut self, packet: &TestPacket) {
+    /// Notes the first promise that does not hold.
+    fn promise(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds && self.broken.is_none() {
+            self.broken = Some(format!("{} at {:.9} s", what(), self.now.as_secs()));
+        }
+    }
+
+    fn offer(&mut self, packet: &HostPacket) {
         assert_eq!(packet.id, self.offered.len());
         self.offered.push(Some(self.now));
         self.inside_packets += 1;
         self.inside_bytes += u64::from(packet.bytes);
     }
 
-    fn gone(&mut self, packet: &TestPacket, enqueued: Time, what: u64) {
+    fn gone(&mut self, packet: &HostPacket, enqueued: Time, what: u64) {
         let offered = self.offered[packet.id].take();
-        assert_eq!(offered, Some(enqueued), "a packet leaves once, with its arrival time");
+        self.promise(offered == Some(enqueued), || {
+            "a packet leaves once, with its arrival time".to_string()
+        });
         self.inside_packets -= 1;
         self.inside_bytes -= u64::from(packet.bytes);
         self.note(packet, what);
     }
 
-    fn departed(&mut self, packet: &TestPacket, enqueued: Time) {
+    fn departed(&mut self, packet: &HostPacket, enqueued: Time) {
         self.gone(packet, enqueued, 1);
         let stream = (packet.flow, self.is_dual && packet.is_l4s);
         let before = self.last_of_flow.insert(stream, packet.id);
         let in_order = before.is_none_or(|id| id < packet.id);
-        assert!(in_order || self.is_crowded, "a flow keeps its order");
+        let in_order = in_order || self.is_crowded;
+        self.promise(in_order, || "a flow keeps its order".to_string());
     }
 
-    fn note(&mut self, packet: &TestPacket, what: u64) {
+    fn note(&mut self, packet: &HostPacket, what: u64) {
         for word in [self.now.as_nanos(), packet.id as u64, what] {
             self.digest = (self.digest ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 
+    /// Signals of the law: marks, and drops that are no overflow.
     pub fn signals(&self) -> u64 {
         let by_law = |cause: &Cause| *cause != Cause::Overflow;
         let drops = self.drops.iter().filter(|((_, cause), _)| by_law(cause)).map(|(_, n)| n);
@@ -113,16 +138,18 @@ impl Ledger {
     }
 }
 
-impl Sink<TestPacket> for Ledger {
-    fn dropped(&mut self, packet: TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
-        assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is dropped now");
+impl Sink<HostPacket> for Ledger {
+    fn dropped(&mut self, packet: HostPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        let is_now = stage != Stage::Enqueue || enqueued == self.now;
+        self.promise(is_now, || "an arrival is dropped now".to_string());
         *self.drops.entry((stage, cause)).or_default() += 1;
         self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
     }
-    fn marked(&mut self, packet: &mut TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
-        assert_eq!(packet.ecn, Ecn::Ce);
-        assert_eq!(self.offered[packet.id], Some(enqueued), "a mark comes with the arrival time");
-        assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is marked now");
+    fn marked(&mut self, packet: &mut HostPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        let is_known = packet.ecn == Ecn::Ce && self.offered[packet.id] == Some(enqueued);
+        self.promise(is_known, || "a mark comes with the arrival time".to_string());
+        let is_now = stage != Stage::Enqueue || enqueued == self.now;
+        self.promise(is_now, || "an arrival is marked now".to_string());
         self.marks += 1;
         self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
     }
@@ -132,20 +159,27 @@ impl Sink<TestPacket> for Ledger {
 /// changed.
 pub struct Host {
     name: String,
-    pub qdisc: Box<dyn Qdisc<TestPacket>>,
+    /// The discipline.
+    pub qdisc: Box<dyn Qdisc<HostPacket>>,
     limit: Limit,
+    /// Draws of the host.
     pub chance: Rng,
     law_chance: Rng,
+    /// What became of the packets.
     pub ledger: Ledger,
     alarm: Option<Time>,
     vars: Vec<f64>,
 }
 
 impl Host {
+    /// A host of that AQM; `limit` is the AQM's own.
+    ///
+    /// # Panics
+    /// When the AQM cannot be built; a checked description can.
     pub fn new(spec: &QdiscSpec, limit: Limit, seed: u64) -> Host {
         let rate = Some(Rate::from_bps(10_000_000));
         let env = Env { limit, mtu_bytes: 1514, rate, salt: seed };
-        let qdisc = registry::build::<TestPacket>(spec, &env).expect("the entry builds");
+        let qdisc = registry::build::<HostPacket>(spec, &env).expect("the entry builds");
         Host {
             name: spec.to_string(),
             alarm: qdisc.next_timer(),
@@ -175,14 +209,16 @@ impl Host {
             self.ledger.now = due;
             self.qdisc.on_timer(due);
             self.alarm = self.qdisc.next_timer();
-            assert!(self.alarm.is_none_or(|next| next > due), "{}: a timer moves on", self.name);
+            let moves_on = self.alarm.is_none_or(|next| next > due);
+            self.ledger.promise(moves_on, || format!("{}: a timer moves on", self.name));
         }
     }
 
+    /// A packet arrives.
     pub fn offer(&mut self, flow: u64, bytes: u32, ecn: Ecn) {
         let id = self.ledger.offered.len();
         let is_l4s = matches!(ecn, Ecn::Ect1 | Ecn::Ce);
-        let packet = TestPacket { id, flow, bytes, ecn, is_l4s };
+        let packet = HostPacket { id, flow, bytes, ecn, is_l4s };
         let nothing_waited = self.qdisc.backlog() == Backlog::EMPTY;
         self.ledger.offer(&packet);
         self.qdisc.enqueue(self.ledger.now, packet, &mut self.law_chance, &mut self.ledger);
@@ -191,6 +227,7 @@ impl Host {
         }
     }
 
+    /// The link asks for a packet.
     pub fn take(&mut self) {
         let now = self.ledger.now;
         let departure = self.qdisc.dequeue(now, &mut self.law_chance, &mut self.ledger);
@@ -199,28 +236,30 @@ impl Host {
             None => {
                 let is_held = self.qdisc.held_until().is_some_and(|until| until > now);
                 let is_empty = self.qdisc.backlog() == Backlog::EMPTY;
-                assert!(
-                    is_empty || is_held,
-                    "{}: it is work-conserving, or says until when it holds packets",
-                    self.name
-                );
+                let name = &self.name;
+                self.ledger.promise(is_empty || is_held, || {
+                    format!("{name}: it is work-conserving, or says until when it holds packets")
+                });
             }
         }
     }
 
     /// What must hold after every operation.
     pub fn check(&mut self) {
-        let (name, ledger) = (&self.name, &self.ledger);
+        let (name, ledger) = (&self.name, &mut self.ledger);
         let backlog = self.qdisc.backlog();
-        assert_eq!(backlog.packets, ledger.inside_packets, "{name}: packets are conserved");
-        assert_eq!(backlog.bytes, ledger.inside_bytes, "{name}: bytes are conserved");
-        assert_eq!(backlog.link_bytes, backlog.bytes, "{name}: one discipline feeds the link");
+        let (packets, bytes) = (ledger.inside_packets, ledger.inside_bytes);
+        ledger.promise(backlog.packets == packets, || format!("{name}: packets are conserved"));
+        ledger.promise(backlog.bytes == bytes, || format!("{name}: bytes are conserved"));
+        let is_one = backlog.link_bytes == backlog.bytes;
+        ledger.promise(is_one, || format!("{name}: one discipline feeds the link"));
         let within = match self.limit {
             Limit::Packets(n) => u64::from(backlog.packets) <= n,
             Limit::Bytes(n) => backlog.bytes <= n,
         };
-        assert!(within, "{name}: never above the limit");
-        assert_eq!(self.qdisc.next_timer(), self.alarm, "{name}: the timer changes as promised");
+        ledger.promise(within, || format!("{name}: never above the limit"));
+        let next = self.qdisc.next_timer();
+        ledger.promise(next == self.alarm, || format!("{name}: the timer changes as promised"));
         if ledger.offered.len() % 16 == 0 {
             self.check_vars();
         }
@@ -231,10 +270,24 @@ impl Host {
         self.qdisc.observe(&mut self.vars);
         for (var, &value) in self.qdisc.vars().iter().zip(&self.vars) {
             let name = &self.name;
-            assert!(value.is_finite() && value >= 0.0, "{name}: {} = {value}", var.name);
             let exempt = UNBOUNDED.iter().any(|&(law, v)| name.contains(law) && v == var.name);
             let is_prob = var.name.ends_with("_prob") || var.name == "max_p";
-            assert!(!is_prob || exempt || value <= 1.0, "{name}: {} = {value}", var.name);
+            let holds = value.is_finite() && value >= 0.0 && (!is_prob || exempt || value <= 1.0);
+            self.ledger.promise(holds, || {
+                let bounds = if is_prob { "from 0 to 1" } else { "finite and not negative" };
+                format!("{name}: the state variable {} = {value} is {bounds}", var.name)
+            });
+        }
+    }
+
+    /// For tests: all promises held so far.
+    ///
+    /// # Panics
+    /// With the first promise that was broken.
+    #[track_caller]
+    pub fn insist(&self) {
+        if let Some(broken) = &self.ledger.broken {
+            panic!("{broken}");
         }
     }
 }

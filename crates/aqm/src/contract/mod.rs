@@ -1,0 +1,10 @@
+//! The contract of laws and disciplines as a program: a host that checks every promise, random
+//! traffic for it, and [`examine`], which says of one law what holds. The tests of the registry and
+//! `sojourn check` use the same code.
+
+mod examine;
+pub mod host;
+pub mod traffic;
+pub mod values;
+
+pub use examine::{Finding, Subject, examine};

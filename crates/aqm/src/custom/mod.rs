@@ -1,0 +1,249 @@
+//! Laws that are not in the registry: written in Python, or loaded from a library.
+//!
+//! A [`CustomLaw`] says of a law what the registry says of its own (name, parameters, state
+//! variables) and how to make one. It travels in [`QdiscSpec::custom`](crate::QdiscSpec), so that
+//! every host builds it as it builds the others. What such a law does against its contract is
+//! noticed by [`Guarded`] and reported to [`Failures`]; it never stops the host.
+
+mod declaration;
+mod guarded;
+mod params;
+mod value;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt;
+
+use crate::law::{Aqm, Cause, Env, Var, Verdict};
+use crate::params::{Dialect, ParamSpec, SpecError};
+use crate::time::Time;
+
+pub use declaration::{Declaration, ParamDeclaration, VarDeclaration};
+pub(crate) use guarded::Guarded;
+pub(crate) use params::CustomParams;
+pub use value::Value;
+
+/// The only dialect of a custom law.
+pub const DIALECT: Dialect = Dialect { name: "own", doc: "the law's own file" };
+
+/// A verdict as a number, for languages without our types: 0 passes; else four bits say whether
+/// the packet is marked (1) or dropped (2), and the lower four bits why, in the order of [`Cause`].
+pub fn verdict_of_code(code: u32) -> Option<Verdict> {
+    let cause = match code & 0xf {
+        0 => Cause::Overflow,
+        1 => Cause::Random,
+        2 => Cause::Deterministic,
+        _ => return None,
+    };
+    match (code, code >> 4) {
+        (0, _) => Some(Verdict::Pass),
+        (_, 1) => Some(Verdict::Mark(cause)),
+        (_, 2) => Some(Verdict::Drop(cause)),
+        _ => None,
+    }
+}
+
+/// A verdict as [`verdict_of_code`] reads it.
+pub fn code_of_verdict(verdict: Verdict) -> u32 {
+    match verdict {
+        Verdict::Pass => 0,
+        Verdict::Mark(cause) => 0x10 | cause as u32,
+        Verdict::Drop(cause) => 0x20 | cause as u32,
+    }
+}
+
+/// What went wrong inside a law.
+#[derive(Debug)]
+pub struct LawFailure {
+    /// Where the law is written: file and line.
+    pub place: String,
+    /// The law's name.
+    pub law: &'static str,
+    /// The hook: `on_dequeue`.
+    pub hook: &'static str,
+    /// When it was called.
+    pub at: Time,
+    /// When the packet in hand was accepted, if there was one.
+    pub enqueued: Option<Time>,
+    /// What is wrong and what would be right.
+    pub why: String,
+    /// What the law's language raised, if it did.
+    pub cause: Option<Box<dyn Any + Send>>,
+}
+
+impl fmt::Display for LawFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at_s = self.at.as_secs();
+        write!(f, "{}: {}.{} at {at_s:.9} s", self.place, self.law, self.hook)?;
+        if let Some(enqueued) = self.enqueued {
+            write!(f, " (packet accepted at {:.9} s)", enqueued.as_secs())?;
+        }
+        write!(f, ": {}", self.why)
+    }
+}
+
+/// Where failures of laws go. The first one is enough: after it the law is asked no more and lets
+/// every packet pass, and the host ends the run.
+pub trait Failures: Send + Sync {
+    /// A law has failed.
+    fn report(&self, failure: LawFailure);
+}
+
+/// For hosts that give no place of their own: a failure is a panic.
+struct Panic;
+
+impl Failures for Panic {
+    fn report(&self, failure: LawFailure) {
+        panic!("{failure}");
+    }
+}
+
+/// What makes laws of one kind.
+pub trait Maker: Send + Sync {
+    /// Checks rules between parameters, and rules that the declaration cannot express.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn check(&self, values: &[Value]) -> Result<(), String> {
+        let _ = values;
+        Ok(())
+    }
+
+    /// Whether the laws have an [`Aqm::on_idle_timers`] of their own. Without it the timers that
+    /// were missed are called one by one.
+    fn catches_up(&self) -> bool {
+        false
+    }
+
+    /// A law in its initial state. `values` are in the order of declaration and have passed
+    /// [`Maker::check`].
+    fn make(&self, values: &[Value], env: &Env, failures: &Arc<dyn Failures>) -> Box<dyn Aqm>;
+}
+
+/// A law that is not in the registry.
+#[derive(Clone)]
+pub struct CustomLaw {
+    about: &'static declaration::About,
+    maker: Arc<dyn Maker>,
+    failures: Arc<dyn Failures>,
+}
+
+impl CustomLaw {
+    /// A law from what it declares, for [`crate::registry::declare`]. Its words are kept until the
+    /// program ends, like those of a law in the registry.
+    ///
+    /// # Errors
+    /// [`SpecError`] with what is wrong in the declaration.
+    pub(crate) fn new(
+        declaration: Declaration,
+        maker: Arc<dyn Maker>,
+    ) -> Result<CustomLaw, SpecError> {
+        let about = declaration.checked()?;
+        Ok(CustomLaw { about, maker, failures: Arc::new(Panic) })
+    }
+
+    /// The same law, which reports to `failures`.
+    pub fn reporting_to(&self, failures: Arc<dyn Failures>) -> CustomLaw {
+        CustomLaw { failures, ..self.clone() }
+    }
+
+    /// Its name in text forms and tables.
+    pub fn name(&self) -> &'static str {
+        self.about.name
+    }
+
+    /// One line: what it does.
+    pub fn doc(&self) -> &'static str {
+        self.about.doc
+    }
+
+    /// Its code, as the manifest names it: `python:mine.MyLaw sha256=...`.
+    pub fn source(&self) -> &'static str {
+        self.about.source
+    }
+
+    /// Its parameters, in the order of declaration.
+    pub fn specs(&self) -> &'static [ParamSpec] {
+        self.about.specs
+    }
+
+    /// Its state variables.
+    pub fn vars(&self) -> &'static [Var] {
+        self.about.vars
+    }
+
+    pub(crate) fn params(&self) -> CustomParams {
+        CustomParams::new(self.about, Arc::clone(&self.maker))
+    }
+
+    pub(crate) fn make(&self, params: &CustomParams, env: &Env) -> Guarded {
+        let law = self.maker.make(params.values(), env, &self.failures);
+        Guarded::new(law, self.maker.catches_up(), self.about, Arc::clone(&self.failures))
+    }
+}
+
+impl fmt::Debug for CustomLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CustomLaw({}, {})", self.about.name, self.about.source)
+    }
+}
+
+impl PartialEq for CustomLaw {
+    /// Two laws are equal when they have one name and one source.
+    fn eq(&self, other: &CustomLaw) -> bool {
+        (self.about.name, self.about.source) == (other.about.name, other.about.source)
+    }
+}
+
+impl Eq for CustomLaw {}
+
+/// The custom laws that a text may name, each name once.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CustomLaws(Vec<CustomLaw>);
+
+impl CustomLaws {
+    /// No law.
+    pub const NONE: &'static CustomLaws = &CustomLaws(Vec::new());
+
+    /// These laws; the same law may be listed several times.
+    ///
+    /// # Errors
+    /// [`SpecError`] when two laws have one name.
+    pub fn new(laws: impl IntoIterator<Item = CustomLaw>) -> Result<CustomLaws, SpecError> {
+        let mut all: Vec<CustomLaw> = Vec::new();
+        for law in laws {
+            match all.iter().find(|other| other.name() == law.name()) {
+                None => all.push(law),
+                Some(other) if *other == law => {}
+                Some(other) => return Err(two_of_one_name(other, &law)),
+            }
+        }
+        Ok(CustomLaws(all))
+    }
+
+    /// The law of that name.
+    pub fn get(&self, name: &str) -> Option<&CustomLaw> {
+        self.0.iter().find(|law| law.name() == name)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &CustomLaw> {
+        self.0.iter()
+    }
+}
+
+fn two_of_one_name(one: &CustomLaw, other: &CustomLaw) -> SpecError {
+    let why = alloc::format!(
+        "two laws have the name `{}`: {} and {}; rename one of them",
+        one.name(),
+        one.source(),
+        other.source()
+    );
+    SpecError::new("kind", why)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! What a packet costs under a law in the registry and under the same law in a library.
+//!
+//! `cargo run --release -p sojourn-law --example cost -- LIBRARY...` prints nanoseconds per packet,
+//! the best of seven runs, for `codel`, `pie` and each library's law.
+
+use std::path::Path;
+use std::time::Instant;
+
+use sojourn_aqm::{
+    Cause, CustomLaws, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
+};
+use sojourn_law::host::load;
+
+const PACKETS: u64 = 3_000_000;
+
+struct Datagram;
+
+impl Packet for Datagram {
+    fn bytes(&self) -> u32 {
+        1500
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> u64 {
+        0
+    }
+}
+
+/// Counts, so that nothing is left out as unused.
+#[derive(Default)]
+struct Count(u64);
+
+impl Sink<Datagram> for Count {
+    fn dropped(&mut self, _: Datagram, _: Time, _: Stage, _: Cause) {
+        self.0 += 1;
+    }
+    fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
+}
+
+/// Nanoseconds per packet with ten to twenty packets waiting, and how many were dropped.
+fn cost(text: &str, laws: &CustomLaws) -> (f64, u64) {
+    let spec = QdiscSpec::parse_with(text, laws).expect("a legal description");
+    let rate = Some(Rate::from_bps(10_000_000));
+    let env = Env { limit: Limit::Packets(1000), mtu_bytes: 1514, rate, salt: 0 };
+    let mut qdisc = registry::build::<Datagram>(&spec, &env).expect("it is built");
+    let (mut rng, mut count) = (Rng::stream(1, "cost", 0), Count::default());
+    let started = Instant::now();
+    for step in 0..PACKETS {
+        let now = Time::from_nanos(step * 1_200_000);
+        while let Some(due) = qdisc.next_timer().filter(|&due| due <= now) {
+            qdisc.on_timer(due);
+        }
+        qdisc.enqueue(now, Datagram, &mut rng, &mut count);
+        if step > 12 {
+            qdisc.dequeue(now, &mut rng, &mut count);
+        }
+    }
+    (started.elapsed().as_secs_f64() * 1e9 / PACKETS as f64, count.0)
+}
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let loaded = files.iter().map(|file| load(Path::new(file), file, "here").expect("a law"));
+    let laws = CustomLaws::new(loaded).expect("every law has a name of its own");
+    let own: Vec<String> = laws.iter().map(|law| law.name().to_owned()).collect();
+    for name in ["codel".to_owned(), "pie".to_owned()].into_iter().chain(own) {
+        let runs = (0..7).map(|_| cost(&name, &laws));
+        let (best, drops) = runs.fold((f64::INFINITY, 0), |a, b| if b.0 < a.0 { b } else { a });
+        println!("{name:<12} {best:6.1} ns per packet, {drops} drops");
+    }
+}

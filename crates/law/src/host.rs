@@ -1,0 +1,357 @@
+//! Loading a law from a library.
+
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
+
+use libloading::Library;
+use sojourn_aqm::custom::{
+    Declaration, Failures, LawFailure, Maker, ParamDeclaration, Value, verdict_of_code,
+};
+use sojourn_aqm::params::{ParamSpec, ValueKind};
+use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Verdict, registry};
+
+use crate::abi::{
+    ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawHead, RawLaw, RawQueue, RawValue, TimeFn,
+};
+use crate::declared::{declaration, text_of};
+
+/// Parameters, or variables, that a law may declare; a table with more is damaged.
+const MOST_DECLARED: u32 = 64;
+/// Bytes of state that one queue may need.
+const MOST_STATE_BYTES: usize = 1 << 20;
+
+/// Why a library is refused: a sentence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadError(String);
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Loads a law. The library stays loaded until the program ends. `name` is the file as messages
+/// show it, `source` its code as manifests name it.
+///
+/// # Errors
+/// [`LoadError`]: the file is no library, is built for another version, or declares something
+/// that is not legal.
+pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
+    let refuse = |why: String| LoadError(format!("{name}: {why}"));
+    // SAFETY: loading runs the library's initialisers; the user named the file as code to run.
+    let library = unsafe { Library::new(path) }
+        .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
+    let library: &'static Library = Box::leak(Box::new(library));
+    type Entry = unsafe extern "C" fn() -> *const RawLaw;
+    // SAFETY: a library that has this symbol has it by `sojourn_law.h`.
+    let entry = unsafe { library.get::<Entry>(b"sojourn_law\0") }.map_err(|_| {
+        refuse("has no function sojourn_law, so it is not a law; see sojourn_law.h".to_owned())
+    })?;
+    // SAFETY: as above.
+    let table = unsafe { entry() };
+    if table.is_null() {
+        return Err(refuse("sojourn_law() returned no table".to_owned()));
+    }
+    // SAFETY: every version of the table begins with these two words.
+    let (abi, size) = unsafe { ((*table).abi, (*table).size as usize) };
+    if (abi, size) != (ABI, size_of::<RawLaw>()) {
+        return Err(refuse(format!(
+            "is built for version {abi} of sojourn_law.h ({size} bytes), this is version {ABI} \
+             ({} bytes); build it again",
+            size_of::<RawLaw>()
+        )));
+    }
+    // SAFETY: version and size are ours, so it is a whole table, constant until the program ends.
+    let table: &'static RawLaw = unsafe { &*table };
+    checked(table).map_err(refuse)?;
+    // SAFETY: `sojourn_law.h` demands valid texts and lists of the stated lengths.
+    let declaration = unsafe { declaration(table, name, source) }.map_err(refuse)?;
+    let maker = TableMaker { table, place: name.to_owned(), specs: specs(&declaration) };
+    registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
+}
+
+/// What a table must have to be used.
+fn checked(table: &RawLaw) -> Result<(), String> {
+    if table.param_count > MOST_DECLARED || table.var_count > MOST_DECLARED {
+        return Err(format!("declares more than {MOST_DECLARED} parameters or variables"));
+    }
+    if table.state_bytes > MOST_STATE_BYTES {
+        let bytes = table.state_bytes;
+        return Err(format!("asks for {bytes} bytes of state; at most {MOST_STATE_BYTES}"));
+    }
+    if table.on_enqueue.is_none() && table.on_dequeue.is_none() {
+        return Err("has neither on_enqueue nor on_dequeue, so it would never signal".to_owned());
+    }
+    if table.next_timer.is_some() != table.on_timer.is_some() {
+        return Err("has one of next_timer and on_timer; it needs both or neither".to_owned());
+    }
+    if table.start.is_none() && table.state_bytes > 0 && table.param_count > 0 {
+        return Err("has parameters but no function start that takes them".to_owned());
+    }
+    if table.var_count > 0 && table.observe.is_none() {
+        return Err("has state variables but no function observe".to_owned());
+    }
+    Ok(())
+}
+
+/// Kinds and words again, to show values as text; the checked ones are the declaration's.
+fn specs(declaration: &Declaration) -> Vec<(ValueKind, Option<String>, Vec<String>)> {
+    let of = |param: &ParamDeclaration| (param.kind, param.absent.clone(), param.words.clone());
+    declaration.params.iter().map(of).collect()
+}
+
+struct TableMaker {
+    table: &'static RawLaw,
+    place: String,
+    specs: Vec<(ValueKind, Option<String>, Vec<String>)>,
+}
+
+impl TableMaker {
+    /// The values as C sees them, and the texts that they point to.
+    fn raw(&self, values: &[Value]) -> (Vec<RawValue>, Vec<CString>) {
+        let texts: Vec<CString> = values.iter().zip(&self.specs).map(text).collect();
+        let raw = values.iter().zip(&texts).map(|(value, text)| {
+            let (whole, number) = numbers(value);
+            let is_absent = u64::from(*value == Value::Absent);
+            RawValue { text: text.as_ptr(), whole, number, is_absent }
+        });
+        (raw.collect(), texts)
+    }
+}
+
+fn text(
+    (value, (kind, absent, words)): (&Value, &(ValueKind, Option<String>, Vec<String>)),
+) -> CString {
+    let text = match value {
+        Value::Word(place) => words[*place].clone(),
+        Value::Absent => absent.clone().unwrap_or_default(),
+        value => value.show(&ParamSpec {
+            name: "",
+            doc: "",
+            kind: *kind,
+            absent: None,
+            words: &[],
+            rule: "",
+            sources: &[],
+        }),
+    };
+    CString::new(text).expect("values have no NUL")
+}
+
+fn numbers(value: &Value) -> (u64, f64) {
+    match *value {
+        Value::Span(span) => (span.as_nanos(), span.as_secs()),
+        Value::Hertz(x) | Value::Number(x) => (0, x),
+        Value::Whole(n) | Value::Bytes(n) => (n, n as f64),
+        Value::Limit(Limit::Packets(n) | Limit::Bytes(n)) => (n, n as f64),
+        Value::Rate(rate) => (rate.as_bps(), rate.as_bps() as f64),
+        Value::Bool(flag) => (u64::from(flag), f64::from(u8::from(flag))),
+        Value::Word(place) => (place as u64, 0.0),
+        Value::Absent => (0, 0.0),
+    }
+}
+
+impl Maker for TableMaker {
+    fn check(&self, values: &[Value]) -> Result<(), String> {
+        let Some(check) = self.table.check else { return Ok(()) };
+        let (raw, _texts) = self.raw(values);
+        // SAFETY: one value for each parameter, whose texts live during the call.
+        let why = unsafe { text_of(check(raw.as_ptr())) };
+        why.and_then(|why| why.map_or(Ok(()), Err))
+    }
+
+    fn catches_up(&self) -> bool {
+        self.table.on_idle_timers.is_some()
+    }
+
+    fn make(&self, values: &[Value], env: &Env, failures: &Arc<dyn Failures>) -> Box<dyn Aqm> {
+        let (raw, _texts) = self.raw(values);
+        let mut state = vec![0_u128; self.table.state_bytes.div_ceil(16)].into_boxed_slice();
+        let (limit_packets, limit_bytes) = match env.limit {
+            Limit::Packets(n) => (n, 0),
+            Limit::Bytes(n) => (0, n),
+        };
+        let env = RawEnv {
+            limit_packets,
+            limit_bytes,
+            rate_bps: env.rate.map_or(0, Rate::as_bps),
+            salt: env.salt,
+            mtu_bytes: env.mtu_bytes,
+            reserved: 0,
+        };
+        if let Some(start) = self.table.start {
+            // SAFETY: the state has the bytes that the table asks for, zeroed and aligned to 16.
+            unsafe { start(state.as_mut_ptr().cast(), raw.as_ptr(), &raw const env) };
+        }
+        Box::new(TableLaw {
+            on_enqueue: self.table.on_enqueue,
+            on_dequeue: self.table.on_dequeue,
+            state,
+            table: self.table,
+            place: self.place.clone(),
+            failures: Arc::clone(failures),
+            has_failed: false,
+        })
+    }
+}
+
+/// The law of one queue.
+struct TableLaw {
+    on_enqueue: Option<JudgeFn>,
+    on_dequeue: Option<JudgeFn>,
+    /// Aligned to 16 bytes.
+    state: Box<[u128]>,
+    table: &'static RawLaw,
+    place: String,
+    failures: Arc<dyn Failures>,
+    has_failed: bool,
+}
+
+impl TableLaw {
+    fn state(&mut self) -> *mut c_void {
+        self.state.as_mut_ptr().cast()
+    }
+
+    #[inline]
+    fn judge(
+        &mut self,
+        hook: (JudgeFn, &'static str),
+        now: Time,
+        head: Head,
+        queue: Backlog,
+        rng: &mut Rng,
+    ) -> Verdict {
+        let raw = RawHead {
+            enqueued_ns: head.enqueued.as_nanos(),
+            bytes: head.bytes,
+            ecn: head.ecn as u32,
+        };
+        let (queue, random) = (raw_queue(queue), ptr::from_mut(rng).cast());
+        // SAFETY: the state is this law's and initialised; all pointers are valid during the call,
+        // and `Rng` is the four words of the header's generator (`repr(transparent)`).
+        let code = unsafe {
+            (hook.0)(self.state(), now.as_nanos(), &raw const raw, &raw const queue, random)
+        };
+        match verdict_of_code(code) {
+            Some(verdict) => verdict,
+            None => self.refuse(hook.1, now, head, code),
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, hook: &'static str, at: Time, head: Head, code: u32) -> Verdict {
+        if self.has_failed {
+            return Verdict::Pass;
+        }
+        self.has_failed = true;
+        let why = match code {
+            u32::MAX => "it panicked; the message is on stderr".to_owned(),
+            _ => format!("it returned {code:#x}, which is no verdict; see sojourn_law.h"),
+        };
+        // SAFETY: the table was checked when it was loaded.
+        let law = unsafe { text_of(self.table.name) }.ok().flatten().unwrap_or_default();
+        let law = Box::leak(law.into_boxed_str());
+        let (place, enqueued) = (self.place.clone(), Some(head.enqueued));
+        self.failures.report(LawFailure { place, law, hook, at, enqueued, why, cause: None });
+        Verdict::Pass
+    }
+
+    fn tell(&mut self, hook: Option<QueueFn>, now: Time, queue: Backlog) {
+        let queue = raw_queue(queue);
+        if let Some(hook) = hook {
+            // SAFETY: as in `judge`.
+            unsafe { hook(self.state(), now.as_nanos(), &raw const queue) };
+        }
+    }
+
+    fn tell_time(&mut self, hook: Option<TimeFn>, now_ns: u64) {
+        if let Some(hook) = hook {
+            // SAFETY: as in `judge`.
+            unsafe { hook(self.state(), now_ns) };
+        }
+    }
+}
+
+fn raw_queue(queue: Backlog) -> RawQueue {
+    let Backlog { packets, bytes, link_bytes } = queue;
+    RawQueue { bytes, link_bytes, packets, reserved: 0 }
+}
+
+impl Drop for TableLaw {
+    fn drop(&mut self) {
+        if let Some(stop) = self.table.stop {
+            // SAFETY: the state is initialised, and this is the last call.
+            unsafe { stop(self.state()) };
+        }
+    }
+}
+
+impl Aqm for TableLaw {
+    fn is_limit_first(&self) -> bool {
+        self.table.flags & LIMIT_LAST == 0
+    }
+
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        match self.on_enqueue {
+            Some(hook) => self.judge((hook, "on_enqueue"), now, head, queue, rng),
+            None => Verdict::Pass,
+        }
+    }
+
+    fn on_overflow(&mut self, now: Time, queue: Backlog) {
+        self.tell(self.table.on_overflow, now, queue);
+    }
+
+    fn on_eviction(&mut self, now: Time, queue: Backlog) {
+        self.tell(self.table.on_eviction.or(self.table.on_overflow), now, queue);
+    }
+
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        match self.on_dequeue {
+            Some(hook) => self.judge((hook, "on_dequeue"), now, head, queue, rng),
+            None => Verdict::Pass,
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.tell_time(self.table.on_empty, now.as_nanos());
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        let hook = self.table.next_timer?;
+        // SAFETY: the state is initialised.
+        let due = unsafe { hook(self.state.as_ptr().cast()) };
+        (due != NEVER).then(|| Time::from_nanos(due))
+    }
+
+    fn on_head(&mut self, enqueued: Option<Time>) {
+        self.tell_time(self.table.on_head, enqueued.map_or(NEVER, Time::as_nanos));
+    }
+
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        self.tell(self.table.on_timer, now, queue);
+    }
+
+    fn on_idle_timers(&mut self, now: Time) {
+        self.tell_time(self.table.on_idle_timers, now.as_nanos());
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        if let Some(hook) = self.table.on_rate {
+            // SAFETY: as in `judge`.
+            unsafe { hook(self.state(), now.as_nanos(), rate.as_bps()) };
+        }
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        if let Some(hook) = self.table.observe {
+            // SAFETY: there is room for one value for each variable.
+            unsafe { hook(self.state.as_ptr().cast(), out.as_mut_ptr()) };
+        }
+    }
+}

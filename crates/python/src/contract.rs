@@ -1,0 +1,53 @@
+//! The contract of laws, examined.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::prelude::*;
+use sojourn_aqm::contract::{self, Subject};
+use sojourn_aqm::custom::{Failures, LawFailure};
+use sojourn_aqm::{Discipline, registry};
+
+use crate::engine;
+use crate::errors::Refusal;
+use crate::law::CustomLaw;
+
+/// The first failure since it was taken last.
+#[derive(Default)]
+struct Noted(Mutex<Option<String>>);
+
+impl Failures for Noted {
+    fn report(&self, failure: LawFailure) {
+        let mut noted = self.0.lock().expect("nobody panics while holding it");
+        noted.get_or_insert_with(|| failure.to_string());
+    }
+}
+
+/// Every promise of the contract: (promise, whether it held or none where it does not apply, how it
+/// was tested or what broke it).
+#[pyfunction]
+#[pyo3(signature = (text, laws=Vec::new(), operations=1_000_000))]
+pub fn examine_law(
+    py: Python<'_>,
+    text: &str,
+    laws: Vec<CustomLaw>,
+    operations: u64,
+) -> Result<Vec<(String, Option<bool>, String)>, Refusal> {
+    let mut spec = engine::parse_aqm(text, laws)?;
+    let params = match (&spec.custom, registry::law(&spec.law)) {
+        (Some(law), _) => law.specs(),
+        (None, Some(law)) => (law.params)(),
+        (None, None) => &[],
+    };
+    if spec.discipline != Discipline::Fifo {
+        return Err(Refusal::new(
+            text,
+            "the contract is that of a law; name one without `fq(...)`",
+        ));
+    }
+    let noted = Arc::new(Noted::default());
+    spec.custom = spec.custom.map(|law| law.reporting_to(Arc::clone(&noted) as Arc<dyn Failures>));
+    let failure = || noted.0.lock().expect("nobody panics while holding it").take();
+    let findings =
+        py.detach(|| contract::examine(&Subject { spec, params, failure: &failure, operations }));
+    Ok(findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail)).collect())
+}

@@ -1,0 +1,80 @@
+"""A shared library from a law in Rust, C or C++."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from sojourn import files
+from sojourn.errors import InputError
+
+INCLUDE = Path(__file__).parent
+_COMPILERS = {".c": ("CC", "cc"), ".cc": ("CXX", "c++"), ".cpp": ("CXX", "c++")}
+# No fused multiplication and addition: the same decisions on every machine.
+_FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-ffp-contract=off")
+
+
+def build(source: Path) -> Path:
+    """Build a law.
+
+    Args:
+        source: a folder with a ``Cargo.toml`` or one C or C++ file, or such a file.
+
+    Returns:
+        The library, in the folder of the source: ``libNAME.so``.
+
+    Raises:
+        InputError: there is nothing to build, no compiler, or it reports an error.
+    """
+    if not source.exists():
+        raise InputError(f"{source}: there is no such folder or file; `sojourn new aqm` makes one")
+    if (source / "Cargo.toml").is_file():
+        return _rust(source)
+    found = [source] if source.is_file() else sorted(p for p in source.iterdir() if _is_c(p))
+    if len(found) != 1 or not _is_c(found[0]):
+        raise InputError(
+            f"{source}: give a folder with a Cargo.toml or with one C or C++ file, or such a file"
+        )
+    return _c(found[0])
+
+
+def _is_c(file: Path) -> bool:
+    return file.suffix in _COMPILERS
+
+
+def _c(file: Path) -> Path:
+    variable, usual = _COMPILERS[file.suffix]
+    compiler = os.environ.get(variable, usual)
+    made = file.parent / f"lib{file.stem}.so"
+    partial = made.with_suffix(".so.partial")
+    _run([compiler, *_FLAGS, f"-I{INCLUDE}", str(file), "-o", str(partial), "-lm"], file)
+    partial.replace(made)
+    return made
+
+
+def _rust(folder: Path) -> Path:
+    manifest = folder / "Cargo.toml"
+    _run(["cargo", "build", "--release", "--quiet", "--manifest-path", str(manifest)], folder)
+    name = re.search(r'^name\s*=\s*"([^"]+)"', manifest.read_text(encoding="utf-8"), re.MULTILINE)
+    if name is None:
+        raise InputError(f"{manifest}: has no package name")
+    stem = name[1].replace("-", "_")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", folder / "target"))
+    built = target / "release" / f"lib{stem}.so"
+    if not built.is_file():
+        raise InputError(f'{manifest}: makes no library; add crate-type = ["cdylib"] to [lib]')
+    made = folder / built.name
+    files.write(made, built.read_bytes())
+    return made
+
+
+def _run(command: Sequence[str], source: Path) -> None:
+    if shutil.which(command[0]) is None:
+        raise InputError(f"{source}: `{command[0]}` is not on this machine; install it to build")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(f"{source}: does not compile:\n{done.stderr.strip()}")

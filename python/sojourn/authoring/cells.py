@@ -1,0 +1,41 @@
+"""What a check finds: one promise of the contract, one AQM in one world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise of the contract.
+
+    Attributes:
+        promise: in a few words.
+        held: whether it held; None where it does not apply.
+        detail: how it was tested, or what broke it.
+    """
+
+    promise: str
+    held: bool | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One AQM in one world.
+
+    Attributes:
+        delay_p50_s: median time in the queue.
+        delay_p95_s: 95 % quantile of it.
+        utilisation: part of the link's capacity that was used.
+        jain: Jain's index of the flows' goodputs; NaN where it is not asked for.
+        swing: standard deviation over mean of the sampled backlog, the measure of stability.
+        others: further values by name, in base units.
+    """
+
+    delay_p50_s: float
+    delay_p95_s: float
+    utilisation: float
+    jain: float
+    swing: float
+    others: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,144 @@
+"""A law checked: the contract on random operations, and standard worlds beside known AQMs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn import _core
+from sojourn.authoring import worlds
+from sojourn.authoring.cells import Cell, Finding
+from sojourn.describing.queues import queue_of
+from sojourn.loading.bring import AqmLike, bring
+from sojourn.running.replicas import Progress, Task, run_each
+from sojourn.running.result import Result
+from sojourn.stability.model.parameters import seconds
+
+OPERATIONS = 1_000_000
+BESIDE = ("codel", "pie", "fq_codel")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        law: the law in text form.
+        source: its code, empty for one that is built in.
+        doc: what it does.
+        target_s: its target of delay; None if it has none.
+        findings: the contract.
+        aqms: the law, then those beside it.
+        grid: by AQM, (flows, base RTT in ms) and cell.
+        worlds: by AQM, name of a world and cell.
+        sentences: what the worlds say.
+    """
+
+    law: str
+    source: str
+    doc: str
+    target_s: float | None
+    findings: list[Finding]
+    aqms: list[str]
+    grid: dict[str, dict[tuple[int, int], Cell]]
+    worlds: dict[str, dict[str, Cell]]
+    sentences: list[str]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether no promise of the contract is broken."""
+        return all(finding.held is not False for finding in self.findings)
+
+
+def check(
+    law: AqmLike,
+    *,
+    quick: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Checked:
+    """Check a law.
+
+    Args:
+        law: a name, ``mine.py:MyLaw``, a library or a class; parameters as for a comparison.
+        quick: a tenth of the random operations, and no worlds.
+        jobs: runs at a time; the number of cores by default.
+        progress: receives how far the runs are.
+
+    Raises:
+        InputError: there is no such law.
+        ScenarioError: the law is not legal.
+        LawError: the law failed in a world, although it kept the contract.
+    """
+    brought = bring([law])
+    name, laws = brought.aqms[0], brought.laws
+    operations = OPERATIONS // (10 if quick else 1)
+    findings = [Finding(*row) for row in _core.examine_law(name, laws, operations)]
+    info = _core.describe_aqm(name, laws)
+    aqms = [name, *(each for each in BESIDE if each != name)]
+    made = Checked(
+        law=name,
+        source=laws[0].source if laws else "",
+        doc=info["doc"],
+        target_s=_target(name, laws),
+        findings=findings,
+        aqms=aqms,
+        grid={aqm: {} for aqm in aqms},
+        worlds={aqm: {} for aqm in aqms},
+        sentences=[],
+    )
+    if not quick and made.is_kept:
+        _run(made, laws, jobs, progress)
+        made.sentences.extend(worlds.sentences(made.grid, made.worlds, made.target_s))
+    return made
+
+
+def _target(aqm: str, laws: list[_core.CustomLaw]) -> float | None:
+    loaded = _core.Scenario.load(worlds.grid(1, 20)).with_laws(laws).with_queue("bottleneck", aqm)
+    text = queue_of(json.loads(loaded.resolved_json()), "bottleneck")["settings"].get("target")
+    return seconds(text) if text else None
+
+
+def _run(
+    made: Checked, laws: list[_core.CustomLaw], jobs: int | None, progress: Progress | None
+) -> None:
+    """Every AQM in every world, under one seed."""
+    places: list[tuple[str, tuple[int, int] | str]] = []
+    tasks = []
+    texts: dict[tuple[int, int] | str, str] = {
+        (n, rtt): worlds.grid(n, rtt) for n, rtt in itertools.product(*worlds.AXES)
+    }
+    texts.update(worlds.OTHERS)
+    for aqm in made.aqms:
+        for place, text in texts.items():
+            loaded = _core.Scenario.load(text).with_laws(laws).with_queue("bottleneck", aqm)
+            places.append((aqm, place))
+            tasks.append(Task(f"{aqm}, {place}", loaded))
+    cells = run_each(tasks, lambda _index, result: _cell(result), jobs=jobs, progress=progress)
+    for (aqm, place), cell in zip(places, cells, strict=True):
+        assert isinstance(cell, Cell), cell
+        if isinstance(place, str):
+            made.worlds[aqm][place] = cell
+        else:
+            made.grid[aqm][place] = cell
+
+
+def _cell(result: Result) -> Cell:
+    summary, nothing = result.summary, float("nan")
+    states = result.states
+    is_backlog = np.asarray(states["var"].to_pylist(), dtype=object) == "backlog_bytes"
+    is_counted = states["t_ns"].to_numpy() >= worlds.WARMUP_S * 1e9
+    backlog = states["value"].to_numpy()[is_backlog & is_counted]
+    mean = float(backlog.mean())
+    others = {key: value for key, value in summary.items() if key.startswith("class/")}
+    return Cell(
+        delay_p50_s=summary.get("queue/bottleneck/delay_p50", nothing),
+        delay_p95_s=summary.get("queue/bottleneck/delay_p95", nothing),
+        utilisation=summary.get("queue/bottleneck/utilisation", nothing),
+        jain=summary.get("class/bulk/jain", nothing),
+        swing=float(backlog.std()) / mean if mean > 0 else 0.0,
+        others=others,
+    )

@@ -1,0 +1,148 @@
+"""A check as a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sojourn
+from sojourn import files
+from sojourn.authoring import worlds
+from sojourn.authoring.cells import Cell
+from sojourn.authoring.check import Checked
+from sojourn.report import PAGE_CSS, inline_svg, template, without_nan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HERE = Path(__file__).parent
+_MARKS = {True: "holds", False: "broken", None: "does not apply"}
+# Title, value of a cell, colours from good to bad, the value of the last colour.
+_MAPS: tuple[tuple[str, Callable[[Cell], float], str, float], ...] = (
+    ("95 % quantile of queue delay [ms]", lambda cell: 1e3 * cell.delay_p95_s, "Oranges", 300.0),
+    ("utilisation [%]", lambda cell: 100 * cell.utilisation, "Blues", 100.0),
+    ("swing of the backlog: standard deviation / mean", lambda cell: cell.swing, "Purples", 2.0),
+)
+
+
+def save(checked: Checked, folder: Path) -> None:
+    """Write ``check.html`` and, last, ``check.json``.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full.
+    """
+    files.write(folder / "check.html", page(checked))
+    files.write(folder / "check.json", json.dumps(to_json(checked), indent=1) + "\n")
+
+
+def to_json(checked: Checked) -> dict[str, Any]:
+    """Everything on the page."""
+    facts = {
+        "law": checked.law,
+        "source": checked.source,
+        "version": sojourn.__version__,
+        "kept": checked.is_kept,
+        "findings": [asdict(finding) for finding in checked.findings],
+        "grid": {
+            aqm: [{"flows": n, "rtt_ms": rtt, **asdict(cell)} for (n, rtt), cell in cells.items()]
+            for aqm, cells in checked.grid.items()
+        },
+        "worlds": {
+            aqm: {name: asdict(cell) for name, cell in cells.items()}
+            for aqm, cells in checked.worlds.items()
+        },
+        "sentences": checked.sentences,
+    }
+    made: dict[str, Any] = without_nan(facts)
+    return made
+
+
+def page(checked: Checked) -> str:
+    """The page: no script, no address outside it."""
+    from sojourn.plots import style
+
+    drawings = []
+    if checked.grid[checked.law]:
+        for place, (title, value, colours, most) in enumerate(_MAPS):
+            svg = style.svg(heat_map(checked, title, value, colours, most))
+            drawings.append({"title": title, "svg": inline_svg(svg, f"map{place}")})
+    context = {
+        "checked": checked,
+        "marks": _MARKS,
+        "drawings": drawings,
+        "rows": _rows(checked),
+        "style": PAGE_CSS.read_text(encoding="utf-8"),
+        "version": sojourn.__version__,
+    }
+    return str(template(_HERE, "check.html.j2").render(context))
+
+
+def heat_map(
+    checked: Checked, title: str, value: Callable[[Cell], float], colours: str, most: float
+) -> Figure:
+    """One measure of every AQM over load and RTT, all with one scale.
+
+    Args:
+        checked: what is shown.
+        title: of the figure.
+        value: of a cell.
+        colours: name of a colour map.
+        most: the value of its last colour.
+    """
+    from sojourn.plots import style
+
+    @style.figure
+    def draw() -> Figure:
+        drawing, axes = style.panels(title, 1, len(checked.aqms), 1.9)
+        for axis, aqm in zip(axes, checked.aqms, strict=True):
+            cells = checked.grid[aqm]
+            table = np.array([[value(cells[n, rtt]) for rtt in worlds.RTTS_MS]
+                              for n in worlds.FLOWS])  # fmt: skip
+            axis.imshow(table, cmap=colours, vmin=0.0, vmax=most, aspect="auto", origin="lower")
+            axis.grid(visible=False)
+            axis.set_title(aqm, fontsize=8, loc="left")
+            axis.set_xticks(range(len(worlds.RTTS_MS)), [str(rtt) for rtt in worlds.RTTS_MS])
+            axis.set_yticks(range(len(worlds.FLOWS)), [str(n) for n in worlds.FLOWS])
+            axis.set_xlabel("base RTT [ms]")
+            for (row, column), x in np.ndenumerate(table):
+                ink = style.PAPER if x > 0.6 * most else style.INK
+                axis.text(column, row, _number(float(x)), ha="center", va="center", fontsize=7.5,
+                          color=ink)  # fmt: skip
+        axes[0].set_ylabel("flows")
+        return drawing
+
+    return draw()
+
+
+def _number(x: float) -> str:
+    return "–" if math.isnan(x) else f"{x:.0f}" if x >= 10 else f"{x:.2g}"
+
+
+def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
+    """The worlds beside the grid, a row for each measure."""
+
+    def row(
+        name: str, of: Callable[[dict[str, Cell]], float], scale: float
+    ) -> tuple[str, list[str]]:
+        cells = [checked.worlds[aqm] for aqm in checked.aqms]
+        return name, [_number(scale * of(each)) if each else "–" for each in cells]
+
+    mixed, flood = worlds.MIXED, worlds.FLOOD
+
+    def other(world: str, key: str) -> Callable[[dict[str, Cell]], float]:
+        return lambda cells: cells[world].others.get(f"class/{key}", math.nan)
+
+    return [
+        row(f"{mixed}: goodput of 160 ms flows [Mbit/s]", other(mixed, "long/goodput"), 1e-6),
+        row(f"{mixed}: goodput of 10 ms flows [Mbit/s]", other(mixed, "short/goodput"), 1e-6),
+        row(f"{mixed}: the call's loss [%]", other(mixed, "call/loss_rate"), 100),
+        row(f"{mixed}: the call's one-way delay p95 [ms]", other(mixed, "call/owd_p95"), 1e3),
+        row(f"{flood}: queue delay p95 [ms]", lambda cells: cells[flood].delay_p95_s, 1e3),
+        row(f"{flood}: goodput of 4 TCP flows [Mbit/s]", other(flood, "bulk/goodput"), 1e-6),
+    ]

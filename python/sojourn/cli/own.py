@@ -1,0 +1,93 @@
+"""The commands for a law of one's own: new, build, check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sojourn.cli import console, options
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn new aqm mine --python
+  sojourn new aqm mine --rust
+"""
+)
+@click.argument("kind", type=click.Choice(("aqm",)))
+@click.argument("name")
+@click.option("--python", "language", flag_value="python", help="A class in Python.")
+@click.option("--rust", "language", flag_value="rust", help="A crate, built to a library.")
+@click.option("--c", "language", flag_value="c", help="A file in C, built to a library.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+              help="The folder; NAME by default.")  # fmt: skip
+def new(kind: str, name: str, language: str | None, out: Path | None) -> int:
+    """Begin a law of one's own: a folder with the law, how to test it, and a README."""
+    from sojourn.authoring.new import new as write
+
+    if language is None:
+        raise click.UsageError("Missing the language: --python, --rust or --c.")
+    for file in write(name, language, out):  # type: ignore[arg-type]
+        print(file)
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn build mine
+  sojourn build codel.c
+"""
+)
+@click.argument("source", type=click.Path(path_type=Path))
+def build(source: Path) -> int:
+    """Build a law in Rust, C or C++ to a library for --aqm."""
+    from sojourn.authoring.build import build as compile_law
+
+    print(compile_law(source))
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn check mine.py:MyLaw --out check
+  sojourn check mine/libmine.so:target=5ms
+  sojourn check codel --quick
+"""
+)
+@click.argument("law")
+@click.option("--quick", is_flag=True, help="A tenth of the operations and no standard worlds.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N",
+              help="Runs at a time; one per core by default.")  # fmt: skip
+@options.out_option("Save check.html and check.json in DIR.")
+@options.json_option
+def check(law: str, quick: bool, jobs: int | None, out: Path | None, as_json: bool) -> int:
+    """Check a law: the contract, and how it does on standard worlds beside known ones.
+
+    LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm.
+    """
+    from sojourn.authoring.check import check as examine
+    from sojourn.authoring.check_page import save, to_json
+
+    checked = examine(law, quick=quick, jobs=jobs, progress=console.meter())
+    if out is not None:
+        save(checked, out)
+        console.say(f"page: {out / 'check.html'}")
+    if as_json:
+        console.show_json(to_json(checked))
+    else:
+        _print(checked)
+    return 0 if checked.is_kept else 1
+
+
+def _print(checked: Any) -> None:
+    marks = {True: "holds", False: "BROKEN", None: "-"}
+    for finding in checked.findings:
+        print(f"{marks[finding.held]:<7} {finding.promise}")
+        print(f"{'':<7}   {finding.detail}")
+    for sentence in checked.sentences:
+        print(sentence)

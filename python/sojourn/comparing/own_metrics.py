@@ -1,0 +1,129 @@
+"""Metrics of a user's own: a function from a result to a number, with unit, direction and meaning.
+
+::
+
+    import numpy as np
+    import sojourn
+
+    @sojourn.metric(unit="s", better="lower", doc="99 % quantile of the change of queue delay")
+    def jitter_p99(result):
+        states = result.states.to_pandas()
+        delay = states[states["var"] == "delay_mean"]["value"]
+        return np.nanquantile(np.abs(np.diff(delay)), 0.99)
+
+``sojourn compare traffic-mix --aqm pie,codel --metric mine.py:jitter_p99`` and
+``sojourn.compare(..., metrics=[jitter_p99])`` show it beside the others. It belongs to no family
+that was declared before the results, so that its differences are exploratory.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from sojourn.comparing.metrics import Better, Metric
+from sojourn.errors import InputError
+from sojourn.loading.bring import load_module
+from sojourn.running.result import Result
+
+SCOPE = "own"
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric of a user's own.
+
+    Attributes:
+        name: name of the function.
+        unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
+        better: ``lower`` or ``higher``; empty where neither is better as such.
+        doc: its meaning, one line.
+        function: from the result of one run to the number; NaN where there is none.
+    """
+
+    name: str
+    unit: str
+    better: Better
+    doc: str
+    function: Callable[[Result], float]
+
+    def __call__(self, result: Result) -> float:
+        """The number of one run.
+
+        Raises:
+            InputError: the function failed, or returned no number.
+        """
+        try:
+            return float(self.function(result))
+        except Exception as error:
+            place = f"metric {self.name}, {result!r}"
+            raise InputError(f"{place}: {type(error).__name__}: {error}") from error
+
+    def on(self, link: str) -> Metric:
+        """The metric as a comparison shows it."""
+        return Metric(SCOPE, link, self.name, self.unit, self.name, self.better, False)
+
+
+def metric(
+    *, unit: str, better: Better = "", doc: str
+) -> Callable[[Callable[[Result], float]], OwnMetric]:
+    """Make a function from a result to a number a metric of `compare`.
+
+    Args:
+        unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
+        better: ``lower`` or ``higher``; empty where neither is better as such.
+        doc: its meaning, one line.
+
+    Raises:
+        InputError: the unit or the meaning is missing, or `better` is no direction.
+    """
+    if not unit.strip() or not doc.strip():
+        raise InputError("metric: say its unit (`1` for a pure number) and its meaning (`doc`)")
+    if better not in get_args(Better):
+        raise InputError(f"metric: better `{better}` is not `lower`, `higher` or empty")
+
+    def made(function: Callable[[Result], float]) -> OwnMetric:
+        return OwnMetric(function.__name__, unit, better, doc, function)
+
+    return made
+
+
+def bring_metrics(wanted: Sequence[str | OwnMetric]) -> list[OwnMetric]:
+    """Metrics by file (``mine.py:jitter_p99``) or as they are.
+
+    Raises:
+        InputError: there is no such file or metric, or two have one name.
+    """
+    found = [_of_text(each) if isinstance(each, str) else each for each in wanted]
+    for i, each in enumerate(found):
+        if not isinstance(each, OwnMetric):
+            raise InputError(f"metric {each!r}: is none; decorate its function with sojourn.metric")
+        if each.name in [other.name for other in found[:i]]:
+            raise InputError(f"metric {each.name}: is listed twice; rename one")
+    return found
+
+
+def _of_text(text: str) -> OwnMetric:
+    match = re.fullmatch(r"(.*\.py):(\w+)", text)
+    if match is None:
+        raise InputError(f"--metric {text}: name a function in a file, such as mine.py:jitter_p99")
+    module = load_module(Path(match[1]))
+    found = getattr(module, match[2], None)
+    if isinstance(found, OwnMetric):
+        return found
+    known = [name for name, each in vars(module).items() if isinstance(each, OwnMetric)]
+    has = f"it has {', '.join(known)}" if known else "it has none"
+    raise InputError(
+        f"--metric {text}: the file has no metric of that name; {has}. A metric is a function "
+        "decorated with sojourn.metric"
+    )
+
+
+def value_of(own: Sequence[OwnMetric], name: str, result: Result | None) -> float:
+    """The number of the metric of that name; NaN without a result."""
+    (found,) = [each for each in own if each.name == name]
+    return math.nan if result is None else found(result)

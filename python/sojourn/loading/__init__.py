@@ -1,0 +1,1 @@
+"""Loading what a user wrote: laws from files, classes and libraries."""

@@ -1,0 +1,159 @@
+"""AQMs as a user names them, laws of her own among them: the one place that loads such code.
+
+``mine.py:MyLaw:target=5ms`` and ``fq(mine.py:MyLaw)`` name a class in a file,
+``libmine.so:target=5ms`` a library; in Python a class stands for itself. The law's own name takes
+the place of the file, so that tables and figures do not depend on folders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from sojourn import _core
+from sojourn._core import CustomLaw
+from sojourn.errors import InputError
+from sojourn.loading.python_class import custom_law, is_law
+
+AqmLike = str | type
+
+_PYTHON = re.compile(
+    r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),=]*?\.py)(?!\w)"
+    r"(?::(?P<cls>[A-Za-z_]\w*)(?![\w=]))?(?P<rest>.*)$"
+)
+_LIBRARY = re.compile(
+    r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),:=]*\.(?:so|dylib))(?!\w)(?P<rest>.*)$"
+)
+
+
+@dataclass(frozen=True)
+class Brought:
+    """AQMs in their text form, and the laws that those texts name beside the registered ones."""
+
+    aqms: list[str]
+    laws: list[CustomLaw]
+
+
+def bring(aqms: Iterable[AqmLike]) -> Brought:
+    """Load the laws that AQMs name by file, library or class.
+
+    Args:
+        aqms: AQMs in text form, or classes.
+
+    Returns:
+        The AQMs in canonical text form, in the same order, and the laws.
+
+    Raises:
+        InputError: a file or class is not there, or is not a law.
+        ScenarioError: an AQM is not legal, or two laws have one name.
+    """
+    texts: list[str] = []
+    laws: list[CustomLaw] = []
+    for aqm in aqms:
+        text, law = _one(aqm)
+        texts.append(text)
+        laws += [law] if law else []
+    return Brought([_core.check_aqm(text, laws) for text in texts], laws)
+
+
+def names_code(aqm: str) -> bool:
+    """Whether a text names a file or a library."""
+    return bool(_PYTHON.match(aqm) or _LIBRARY.match(aqm))
+
+
+def _one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
+    if not isinstance(aqm, str):
+        law = custom_law(aqm)
+        return law.name, law
+    if found := _PYTHON.match(aqm):
+        law = _of_file(Path(found["file"].strip()), found["cls"])
+    elif found := _LIBRARY.match(aqm):
+        law = _of_library(Path(found["file"].strip()))
+    else:
+        return aqm, None
+    rest = found["rest"].strip()
+    # A list of AQMs separates with commas what follows a file: `fq(mine.py:Law),target=5ms`.
+    rest = re.sub(r"^(\)?),", r"\1:", rest)
+    return f"{found['head'].strip()}{law.name}{rest}", law
+
+
+def _of_file(file: Path, name: str | None) -> CustomLaw:
+    module = load_module(file)
+    own = [
+        member
+        for member in vars(module).values()
+        if is_law(member) and member.__module__ == module.__name__
+    ]
+    if name is None:
+        return custom_law(_only(file, own))
+    cls = getattr(module, name, None)
+    if cls is None:
+        known = _known([each.__name__ for each in own])
+        raise InputError(f"{file}: there is no class `{name}`; {known}")
+    return custom_law(cls)
+
+
+def _only(file: Path, own: Sequence[type]) -> type:
+    if len(own) == 1:
+        return own[0]
+    names = [each.__name__ for each in own]
+    raise InputError(f"{file}: name a class, such as {file}:MyLaw; {_known(names)}")
+
+
+def _known(names: Sequence[str]) -> str:
+    return f"the file has {', '.join(names)}" if names else "the file has no law"
+
+
+def _of_library(file: Path) -> CustomLaw:
+    if not file.is_file():
+        raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    source = f"library:{file.name} sha256={digest}"
+    return CustomLaw.library(str(file.resolve()), file.name, source)
+
+
+def load_module(file: Path) -> ModuleType:
+    """The module in a file; an unchanged file is loaded once per process.
+
+    Raises:
+        InputError: there is no such file, or it cannot be imported; with line and reason.
+    """
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    digest = hashlib.sha256(text + bytes(file.resolve())).hexdigest()
+    name = f"sojourn_law_{file.stem}_{digest[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file.resolve())
+    assert spec is not None and spec.loader is not None, "a file that ends in .py can be loaded"
+    module = importlib.util.module_from_spec(spec)
+    module.__dict__["__sojourn_file__"] = str(file.resolve())
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if not isinstance(error, Exception):
+            raise
+        raise InputError(f"{_line(file, error)}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _line(file: Path, error: Exception) -> str:
+    """File and line in it where an import failed."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{file}:{error.lineno}"
+    line, step = 0, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == str(file.resolve()):
+            line = step.tb_lineno
+        step = step.tb_next
+    return f"{file}:{line}" if line else str(file)

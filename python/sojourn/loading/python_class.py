@@ -1,0 +1,103 @@
+"""A Python class as a law: what it declares, checked."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from sojourn import control
+from sojourn._core import CustomLaw
+from sojourn.errors import InputError
+from sojourn.law import HOOKS, Param, Var
+
+_GUIDE = "see docs/own-aqm.md and help(sojourn.law.Law)"
+
+
+def custom_law(cls: type) -> CustomLaw:
+    """A class in the form that the core takes.
+
+    Raises:
+        InputError: it is not a law; the text says what is missing.
+        ScenarioError: a parameter or a state variable is not declared as it should be.
+    """
+    if not inspect.isclass(cls):
+        raise InputError(f"law {cls!r}: is not a class; give the class itself, not an object")
+    place, source = _place(cls), _source(cls)
+    hooks = _hooks(cls, place)
+    members = _members(cls)
+    params = [
+        (name, p.doc, p.kind, p.absent, list(p.words), p.rule, p.default, p.source)
+        for name, p in members.items()
+        if isinstance(p, Param)
+    ]
+    names = [(name, v.unit, v.doc) for name, v in members.items() if isinstance(v, Var)]
+    return CustomLaw.python(cls, cls.__name__, _doc(cls), source, place, params, names, hooks)
+
+
+def is_law(cls: object) -> bool:
+    """Whether an object is a class with a hook that judges packets."""
+    return inspect.isclass(cls) and any(
+        callable(getattr(cls, hook, None)) for hook in ("on_enqueue", "on_dequeue")
+    )
+
+
+def _hooks(cls: type, place: str) -> list[str]:
+    """The hooks that a class has, checked for what is missing or misspelled."""
+    found = [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
+    for name in dir(cls):
+        if name.startswith("on_") and name not in HOOKS:
+            near = difflib.get_close_matches(name, HOOKS, n=1)
+            meant = f"; did you mean `{near[0]}`?" if near else ""
+            raise InputError(f"{place}: {cls.__name__}.{name}: no hook has that name{meant}")
+    if not {"on_enqueue", "on_dequeue"} & set(found):
+        raise InputError(
+            f"{place}: {cls.__name__} has neither on_enqueue nor on_dequeue, so it would never "
+            f"signal; {_GUIDE}"
+        )
+    for one, other in (("next_timer", "on_timer"), ("on_timer", "next_timer")):
+        if one in found and other not in found:
+            raise InputError(f"{place}: {cls.__name__} has {one} but no {other}; {_GUIDE}")
+    return found
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """The attributes of a class and its bases, in the order of declaration."""
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        members |= vars(base)
+    return members
+
+
+def _doc(cls: type) -> str:
+    doc = inspect.getdoc(cls) or ""
+    return doc.strip().split("\n\n", 1)[0].replace("\n", " ")
+
+
+def _place(cls: type) -> str:
+    """File and line of a class, such as ``mine.py:12``."""
+    try:
+        file = inspect.getsourcefile(cls)
+        _, line = inspect.getsourcelines(cls)
+    except (OSError, TypeError):
+        file, line = None, 0
+    return f"{Path(file).name}:{line}" if file else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _source(cls: type) -> str:
+    """What a manifest says of the code: the digest covers the class, or the file named by it."""
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__sojourn_file__", None)
+    if file is not None:
+        text = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        return f"python:{Path(file).name}:{cls.__name__} sha256={text}"
+    try:
+        return f"python:{cls.__module__}.{cls.__qualname__} sha256={control.digest(cls)}"
+    except (OSError, TypeError):
+        raise InputError(
+            f"law {cls.__name__}: its source cannot be read, so the manifest could not say what "
+            "ran; define it in a file or a notebook"
+        ) from None

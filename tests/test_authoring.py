@@ -1,0 +1,136 @@
+"""`sojourn new`, `build` and `check`: a law of one's own from the first file to its page."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.authoring import check as checking
+from sojourn.authoring import worlds
+from sojourn.authoring.cells import Cell, Finding
+from sojourn.authoring.check import Checked
+from sojourn.authoring.check_page import page, save
+from sojourn.cli import main
+
+ROOT = Path(__file__).parent.parent
+SETS = {"duration": "5s", "warmup": "1s"}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def digest(aqm: str) -> str:
+    return sojourn.run("dumbbell-reno", aqm=aqm, sets=SETS).digest
+
+
+def test_a_new_law_in_python_runs_at_once(here, capsys):
+    assert main(["new", "aqm", "short_queue", "--python"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "short_queue/short_queue.py"
+    assert digest("short_queue/short_queue.py:ShortQueue:target=8ms")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_new_law_in_c_builds_and_decides_as_the_one_in_python(here):
+    for language in ("--c", "--python"):
+        assert main(["new", "aqm", "mine", language, "--out", language[2:]]) == 0
+    assert main(["build", "c"]) == 0
+    assert digest("c/libmine.so:target=8ms") == digest("python/mine.py:target=8ms")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+def test_a_new_law_in_rust_builds_and_decides_as_the_one_in_python(here, monkeypatch):
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "own-law"))
+    for language in ("--rust", "--python"):
+        assert main(["new", "aqm", "mine", language, "--out", language[2:]]) == 0
+    assert main(["build", "rust"]) == 0
+    assert digest("rust/libmine.so:target=8ms") == digest("python/mine.py:target=8ms")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("new aqm 9lives --c", "cannot be a name"),
+        ("new aqm mine", "Missing the language"),
+        ("new aqm full --c", "exists and is not empty"),
+        ("build no", "there is no such folder or file"),
+        ("build full", "give a folder with a Cargo.toml"),
+        ("build wrong.c", "does not compile"),
+    ],
+)
+def test_what_cannot_be_begun_or_built_is_refused(here, capsys, words, sentence):
+    (here / "full").mkdir()
+    (here / "full" / "notes.txt").write_text("notes")
+    (here / "wrong.c").write_text("this is not C")
+    assert main(words.split()) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_the_header_of_the_package_is_that_of_the_crate():
+    own = ROOT / "python" / "sojourn" / "authoring" / "sojourn_law.h"
+    assert own.read_bytes() == (ROOT / "crates" / "law" / "include" / "sojourn_law.h").read_bytes()
+
+
+def test_a_quick_check_of_a_law_of_ones_own_prints_every_promise(here, capsys, monkeypatch):
+    monkeypatch.setattr(checking, "OPERATIONS", 100_000)
+    assert main(["new", "aqm", "mine", "--python"]) == 0
+    capsys.readouterr()
+    assert main(["check", "mine/mine.py", "--quick", "--out", "check"]) == 0
+    shown = capsys.readouterr().out
+    assert len(re.findall(r"^(holds|-) ", shown, re.MULTILINE)) == 8
+    facts = json.loads((here / "check" / "check.json").read_text())
+    assert facts["kept"]
+    assert facts["source"].startswith("python:mine.py:Mine sha256=")
+
+
+def test_a_check_that_finds_a_broken_promise_says_so_in_its_exit_code(here, capsys, monkeypatch):
+    monkeypatch.setattr(checking, "OPERATIONS", 100_000)
+    assert main(["new", "aqm", "mine", "--python"]) == 0
+    file = here / "mine" / "mine.py"
+    file.write_text(file.read_text().replace("head.sojourn_ns / 1e9", "float('nan')"))
+    assert main(["check", "mine/mine.py", "--quick"]) == 1
+    assert "the state variable sojourn = NaN is finite" in capsys.readouterr().out
+
+
+def cell(delay_s: float) -> Cell:
+    others = {"class/long/goodput": 3e6, "class/short/goodput": 6e6, "class/call/loss_rate": 0.01}
+    return Cell(delay_s / 2, delay_s, 0.9, 0.8, 0.5, others)
+
+
+def checked() -> Checked:
+    aqms = ["own", "codel", "pie", "fq_codel"]
+    grid = {
+        aqm: {(n, rtt): cell(n * 1e-3) for n in worlds.FLOWS for rtt in worlds.RTTS_MS}
+        for aqm in aqms
+    }
+    others = {aqm: {name: cell(0.1) for name in worlds.OTHERS} for aqm in aqms}
+    findings = [Finding("a promise", True, "by a test"), Finding("another", None, "not here")]
+    sentences = worlds.sentences(grid, others, 5e-3)
+    return Checked("own", "a test", "A law", 5e-3, findings, aqms, grid, others, sentences)
+
+
+def test_the_sentences_name_the_cells_above_target_and_every_aqm():
+    said = checked().sentences
+    assert said[0].startswith(
+        "Target: the median delay exceeds twice the target of 5 ms in 4 of 16"
+    )
+    assert "50 flows at 200 ms" in said[0]
+    assert "33 % under own" in said[4]
+    assert all("fq_codel" in sentence for sentence in said[1:])
+
+
+def test_the_page_shows_every_finding_and_a_heat_map_for_each_measure(tmp_path):
+    text = page(checked())
+    assert text.count("<svg") == 3
+    assert "does not apply" in text
+    assert "by a test" in text
+    assert "http" not in re.sub(r"http://www\.w3\.org\S*", "", text)
+    save(checked(), tmp_path)
+    assert json.loads((tmp_path / "check.json").read_text())["grid"]["own"][0]["flows"] == 1
