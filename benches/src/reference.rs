@@ -236,19 +236,29 @@ pub fn check() {
     if !is_ok {
         eprintln!(
             "more than {:.0} % from benches/instructions.toml: find out why, then write the table \
-             with `make instructions-write`",
-            100.0 * ALLOWANCE
+             with `make instructions-write`. This is {}; the table names the compiler that it was \
+             counted with.",
+            100.0 * ALLOWANCE,
+            compiler()
         );
         std::process::exit(1);
     }
 }
 
+/// The compiler of this machine, such as `rustc 1.95.0`.
+fn compiler() -> String {
+    let output = Command::new("rustc").arg("--version").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    text.unwrap_or_default().split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
 /// Writes the committed table.
 pub fn write() {
-    let mut text = String::from(
+    let mut text = format!(
         "# Instructions per packet that leaves the bottleneck, counted by valgrind in the steady\n\
          # part of a run. `make instructions` holds every change against these;\n\
-         # `make instructions-write` writes them.\n",
+         # `make instructions-write` writes them. Counted with {}.\n",
+        compiler()
     );
     for (case, found) in CASES.iter().zip(count_all()) {
         text += &format!("\n# {}\n{} = {found:.0}\n", case.describe(), case.name);
