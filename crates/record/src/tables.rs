@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
-use sojourn_aqm::{Cause, Stage};
+use sojourn_aqm::{Cause, CauseClass, Stage};
 
 use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
@@ -27,7 +27,7 @@ const FATES: [&str; 3] = [
 const STAGES: [&str; 3] = [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
 const SIGNALS: [&str; 2] = ["dropped", "marked"];
 const CAUSES: [&str; 3] =
-    [Cause::Overflow.word(), Cause::Random.word(), Cause::Deterministic.word()];
+    [CauseClass::Overflow.word(), CauseClass::Random.word(), CauseClass::Deterministic.word()];
 const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
 
 /// A result table.
@@ -185,10 +185,18 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("left_ns", some_u64s(rows.iter().map(|r| r.left.map(|t| t.as_nanos()))), true),
         ("fate", words(rows.iter().map(|r| Some(fate_key(r.fate))), &FATES), false),
         ("stage", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.0 as i8)), &STAGES), true),
-        ("cause", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1 as i8)), &CAUSES), true),
+        (
+            "cause",
+            words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1.class() as i8)), &CAUSES),
+            true,
+        ),
         ("marked", bools(rows.iter().map(|r| r.marked.is_some())), false),
         ("mark_stage", words(rows.iter().map(|r| r.marked.map(|m| m.0 as i8)), &STAGES), true),
-        ("mark_cause", words(rows.iter().map(|r| r.marked.map(|m| m.1 as i8)), &CAUSES), true),
+        (
+            "mark_cause",
+            words(rows.iter().map(|r| r.marked.map(|m| m.1.class() as i8)), &CAUSES),
+            true,
+        ),
         ("ecn_in", words(rows.iter().map(|r| Some(r.ecn_in as i8)), &ECNS), false),
     ]
 }
@@ -204,7 +212,7 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("sojourn_ns", u64s(rows.iter().map(|r| r.sojourn.as_nanos())), false),
         ("signal", words(rows.iter().map(|r| Some(r.is_mark as i8)), &SIGNALS), false),
         ("stage", words(rows.iter().map(|r| Some(r.stage as i8)), &STAGES), false),
-        ("cause", words(rows.iter().map(|r| Some(r.cause as i8)), &CAUSES), false),
+        ("cause", words(rows.iter().map(|r| Some(r.cause.class() as i8)), &CAUSES), false),
         ("state", evidence(run, rows), false),
     ]
 }

@@ -16,7 +16,7 @@
 //! ns-3 may drop the last packet of a queue and raises BLUE by delay; so does dialect `ns3`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
-use crate::packet::{Backlog, Head};
+use crate::packet::{Backlog, Ecn, Head};
 use crate::params;
 use crate::params::OrOff;
 use crate::params::rules::contradiction;
@@ -43,6 +43,11 @@ params! {
         /// Whether packets that can be marked are marked instead of dropped by the CoDel part.
         ecn: bool, ANY, "Linux sch_cake.c: always" => true,
             "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
+        /// Sojourn time above which all that can be marked is marked; needs `ecn` or `l4s`.
+        ce_threshold: OrOff<Span>, ANY, "ns-3 CobaltQueueDisc: CeThreshold" => OrOff(None);
+        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
+        /// others then.
+        l4s: bool, ANY, "ns-3 CobaltQueueDisc: UseL4s" => false;
     } behaviour {
         "a fresh inverse root is": "1: the first signal comes after an interval",
             "ns-3 CobaltQueueDisc; our choice: a whole interval, as CoDel waits",
@@ -61,6 +66,7 @@ params! {
         true => Ok(()),
         false => Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3")),
     };
+    unused: |dialect| if dialect == "ns3" { &[] } else { &["ce_threshold", "l4s"] };
 }
 
 /// 1 / sqrt(count).
@@ -238,18 +244,24 @@ impl Aqm for Cobalt {
         if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
             self.move_blue(now, self.params.p_inc);
         }
+        let is_over_ce = self.params.ce_threshold.0.is_some_and(|limit| sojourn > limit);
+        if self.params.l4s && matches!(head.ecn, Ecn::Ect1 | Ecn::Ce) {
+            return if is_over_ce { Verdict::Mark(Cause::CeThreshold) } else { Verdict::Pass };
+        }
         let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
         let (is_due, is_late) = self.is_due(now, is_over);
-        let marks = is_due && self.params.ecn && head.ecn.can_mark();
+        let may_mark = self.params.ecn && head.ecn.can_mark();
+        let marks = is_due && may_mark;
         let by_blue = self.blue_prob > 0.0 && rng.uniform() < self.blue_prob;
         let is_drop = by_blue || (is_due && !marks);
         self.settle(now, is_late, is_drop);
         // Linux `cake_dequeue` never drops the last packet of a queue; ns-3 may.
         let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
         match () {
-            () if may_drop && is_due && !marks => Verdict::Drop(Cause::Deterministic),
+            () if may_drop && is_due && !marks => Verdict::Drop(Cause::Target),
             () if may_drop && by_blue => Verdict::Drop(Cause::Random),
-            () if marks => Verdict::Mark(Cause::Deterministic),
+            () if marks => Verdict::Mark(Cause::Target),
+            () if is_over_ce && may_mark && !self.params.l4s => Verdict::Mark(Cause::CeThreshold),
             () => Verdict::Pass,
         }
     }
@@ -272,6 +284,7 @@ impl Aqm for Cobalt {
         out[0] = f64::from(u8::from(self.dropping));
         out[1] = f64::from(self.count);
         out[2] = self.blue_prob;
+        out[3] = self.drop_next.as_secs();
     }
 }
 
@@ -283,6 +296,7 @@ impl Law for Cobalt {
         Var { name: "dropping", unit: "1", doc: "1 while sojourn times are above target, else 0" },
         Var { name: "count", unit: "1", doc: "Signals, less those forgotten since" },
         Var { name: "blue_prob", unit: "1", doc: "BLUE's drop probability" },
+        Var { name: "drop_next", unit: "s", doc: "Time at which the next signal is due" },
     ];
 
     fn new(params: &CobaltParams, env: &Env) -> Self {

@@ -117,14 +117,14 @@ impl Sink<TestPacket> for Ledger {
     fn dropped(&mut self, packet: TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
         assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is dropped now");
         *self.drops.entry((stage, cause)).or_default() += 1;
-        self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
+        self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause.class() as u64) << 16));
     }
     fn marked(&mut self, packet: &mut TestPacket, enqueued: Time, stage: Stage, cause: Cause) {
         assert_eq!(packet.ecn, Ecn::Ce);
         assert_eq!(self.offered[packet.id], Some(enqueued), "a mark comes with the arrival time");
         assert!(stage != Stage::Enqueue || enqueued == self.now, "an arrival is marked now");
         self.marks += 1;
-        self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
+        self.note(packet, 3 + ((stage as u64) << 8) + ((cause.class() as u64) << 16));
     }
 }
 

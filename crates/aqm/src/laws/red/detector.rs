@@ -162,7 +162,7 @@ impl Detector {
             Region::Early { .. } => Verdict::Pass,
             Region::Forced => {
                 self.since_signal = Some(0);
-                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced)
             }
         }
     }
@@ -178,7 +178,7 @@ impl Detector {
                 if self.setup.style == Style::Ns2 {
                     self.since_signal = Some(0);
                 }
-                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced)
             }
             Region::Early { p_b } if more_than_one => self.ns_early(p_b, count, can_mark, rng),
             _ => {

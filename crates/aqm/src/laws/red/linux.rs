@@ -171,7 +171,7 @@ impl LinuxRed {
         }
         if self.average >= self.max_th << self.weight_log {
             self.count = -1;
-            return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic);
+            return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced);
         }
         self.count += 1;
         if self.count == 0 {

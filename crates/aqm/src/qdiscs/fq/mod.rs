@@ -9,8 +9,8 @@
 //!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum
 //!   packets send two at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 always move it. It then leaves the lists in the same round, so the order of
-//!   service is the same.
+//!   prose and ns-3 always move it, so that it waits there, with the credits it has left, until no
+//!   new queue is left. `ns3` follows that.
 //! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do
 //!   not exist here.
 //! - Hash collisions are not set-associative (an option of ns-3).
@@ -59,6 +59,9 @@ params! {
             "linux": "Linux sch_fq_codel.c: 32 MiB" => OrOff(Some(Bytes(32 << 20)));
     } behaviour {
         "credits are used up": "at 0 or below", "Linux sch_fq_codel.c; RFC 8290 §4.2 says negative";
+        "a new queue found empty": "becomes old if there are old ones, else inactive",
+            "Linux sch_fq_codel.c, fq_codel_dequeue; RFC 8290 §4.2 says old",
+            "ns3": "becomes old", "ns-3 FqCoDelQueueDisc, DoDequeue";
     }
 }
 
@@ -100,6 +103,8 @@ pub struct Fq<P, L> {
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
+    /// Whether a new queue found empty becomes old even where no queue is old.
+    always_retires: bool,
     quantum: i64,
     drop_batch: u64,
     salt: u64,
@@ -121,6 +126,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
             memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
             overflow: params.overflow,
             shed: params.shed,
+            always_retires: params.dialect == "ns3",
             quantum: quantum as i64,
             drop_batch: params.drop_batch,
             salt: env.salt,
@@ -185,7 +191,7 @@ impl<P: Packet, L: Law> Fq<P, L> {
     /// become new again at once (RFC 8290 §4.2).
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);
-        if list == DrrList::New && self.lists.length(DrrList::Old) > 0 {
+        if list == DrrList::New && (self.always_retires || self.lists.length(DrrList::Old) > 0) {
             self.lists.append(DrrList::Old, index);
         }
     }
