@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, pages, python, scenario_page};
+use crate::{header, ns3, pages, python, scenario_page};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
@@ -32,6 +32,8 @@ pub fn all() -> Vec<Generated> {
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
         Generated { path: format!("{}.md", scenario_page::PAGE), content: reference },
         Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
+        Generated { path: format!("{}.h", ns3::PATH), content: ns3::header() },
+        Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },
     ];
     files.extend(pages);
     files
