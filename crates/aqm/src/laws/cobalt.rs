@@ -52,6 +52,9 @@ params! {
         "a fresh inverse root is": "1: the first signal comes after an interval",
             "ns-3 CobaltQueueDisc; our choice: a whole interval, as CoDel waits",
             "linux_exact": "0: the second packet above target is signalled", "Linux sch_cake.c";
+        "1 / sqrt(count)": "exact", "our choice",
+            "linux_exact" | "ns3": "32 bits: a table up to 15, then one Newton step per change",
+                "Linux sch_cake.c, cobalt_invsqrt; ns-3 CobaltQueueDisc::InvSqrt";
         "above target": "sojourn > target and > four packet times", "Linux sch_cake.c",
             "ns3": "sojourn > target", "ns-3 CobaltQueueDisc";
         "BLUE's probability rises": "when the queue overflows", "Linux sch_cake.c",
@@ -145,17 +148,23 @@ pub struct Cobalt {
 impl Cobalt {
     /// The law with the parameters that CAKE computes.
     pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
-        let exact = params.dialect == "linux_exact";
+        let is_ns3 = params.dialect == "ns3";
+        let (inverse_root, drop_next) = match params.dialect {
+            "linux_exact" => (InverseRoot::Newton(0), Time::ZERO),
+            // ns-3 CobaltQueueDisc::InitializeParams
+            "ns3" => (InverseRoot::Newton(u32::MAX), Time::ZERO),
+            _ => (InverseRoot::Exact(1.0), Time::NEVER),
+        };
         let mut law = Cobalt {
             params,
             mtu_bytes: u64::from(env.mtu_bytes),
             four_mtus: Span::ZERO,
             dropping: false,
             count: 0,
-            inverse_root: if exact { InverseRoot::Newton(0) } else { InverseRoot::Exact(1.0) },
-            drop_next: if exact { Time::ZERO } else { Time::NEVER },
+            inverse_root,
+            drop_next,
             blue_prob: 0.0,
-            blue_changed: None,
+            blue_changed: is_ns3.then_some(Time::ZERO),
         };
         law.tune(env.rate);
         law
@@ -241,12 +250,12 @@ impl Aqm for Cobalt {
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         let sojourn = head.sojourn(now);
-        if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
-            self.move_blue(now, self.params.p_inc);
-        }
         let is_over_ce = self.params.ce_threshold.0.is_some_and(|limit| sojourn > limit);
         if self.params.l4s && matches!(head.ecn, Ecn::Ect1 | Ecn::Ce) {
             return if is_over_ce { Verdict::Mark(Cause::CeThreshold) } else { Verdict::Pass };
+        }
+        if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
+            self.move_blue(now, self.params.p_inc);
         }
         let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
         let (is_due, is_late) = self.is_due(now, is_over);

@@ -3,7 +3,7 @@
 //! `DoDequeue`.
 
 use crate::law::{Aqm, Cause, Law, Verdict};
-use crate::laws::{cobalt::Cobalt, codel::CoDel, pie::Pie};
+use crate::laws::{cobalt::Cobalt, codel::CoDel, pie::Pie, red::Red};
 use crate::packet::{Ecn, Head};
 use crate::rng::Rng;
 use crate::testing::{full_packets, law_of, ms, var, waited};
@@ -46,6 +46,35 @@ fn without_l4s_the_threshold_of_cobalt_marks_whatever_can_be_marked() {
     assert_eq!(leaves(&mut law, Ecn::Ect0, above), MARK);
     assert_eq!(leaves(&mut law, Ecn::NotEct, above), Verdict::Pass);
     assert_eq!(leaves(&mut law, Ecn::Ect0, Span::from_millis(1)), Verdict::Pass);
+}
+
+/// ns-3 3.44 `CobaltQueueDisc::InitializeParams`: the inverse root starts at 2^32 - 1, `m_dropNext`
+/// at 0, so that a first packet above the target makes the next one due.
+#[test]
+fn a_fresh_cobalt_of_ns3_signals_the_second_packet_only_if_the_first_is_above_target() {
+    let second = |first| {
+        let mut law: Cobalt = law_of("ns3", &[]);
+        leaves(&mut law, Ecn::NotEct, first);
+        leaves(&mut law, Ecn::NotEct, Span::from_millis(6))
+    };
+    assert_eq!(second(Span::from_millis(6)), Verdict::Drop(Cause::Target));
+    assert_eq!(second(Span::from_millis(5)), Verdict::Pass);
+}
+
+/// ns-3 3.44 `RedQueueDisc::DoDequeue` sets `m_idleTime` at every call that finds nothing.
+#[test]
+fn the_idle_time_of_ns3_red_starts_at_the_last_look_and_of_others_at_the_first() {
+    let average = |dialect: &str| {
+        let settings = [("w_q", "0.5"), ("min_th", "50p"), ("max_th", "90p")];
+        let mut red: Red = law_of(dialect, &settings);
+        let mut rng = Rng::stream(1, "test", 0);
+        red.on_enqueue(ms(1), waited(ms(1), Span::ZERO), full_packets(40), &mut rng);
+        red.on_empty(ms(2));
+        red.on_empty(ms(1000));
+        red.on_enqueue(ms(1001), waited(ms(1001), Span::ZERO), full_packets(0), &mut rng);
+        var(&red, "avg_queue")
+    };
+    assert!(average("floyd") < 1e-6 && average("ns3") > 1.0);
 }
 
 #[test]

@@ -210,8 +210,12 @@ impl Detector {
         hit
     }
 
+    /// ns-3 `RedQueueDisc::DoDequeue` takes the time of the latest call that found nothing.
     pub(in crate::laws) fn on_empty(&mut self, now: Time) {
-        self.average.idle_since.get_or_insert(now);
+        let is_first = self.average.idle_since.is_none();
+        if is_first || self.setup.style == Style::Ns3 {
+            self.average.idle_since = Some(now);
+        }
     }
 
     pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
