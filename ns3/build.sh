@@ -44,7 +44,8 @@ fi
 cmake -S "$tree/ns3" -B "$build" -DCMAKE_PREFIX_PATH="$NS3_PREFIX" > /dev/null
 cmake --build "$build" --parallel 2
 [ "${1:-test}" = test ] || exit 0
-"$build/sojourn-test-runner" --suite=sojourn --verbose
-"$build/sojourn-test-runner" --suite=sojourn-equality --verbose
+for suite in $("$build/sojourn-test-runner" --print-test-name-list); do
+    "$build/sojourn-test-runner" --suite="$suite" --verbose
+done
 sh "$tree/ns3/test/bad-input.sh" "$build/sojourn-dumbbell"
 "$build/sojourn-dumbbell" --aqm=pi2 --seconds=10

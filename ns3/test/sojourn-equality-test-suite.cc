@@ -198,7 +198,7 @@ Pairs()
          "red@ns3:mean_packet_bytes=1000B," + thresholds, "100p", one},
         {"RED, ECN", red, {{"LinkBandwidth", link}, {"MeanPktSize", "1000"}, {"UseEcn", "true"},
                            {"UseHardDrop", "false"}},
-         "red@ns3:mean_packet_bytes=1000B,ecn=true,hard_drop=false," + thresholds, "100p", ecn},
+         "red@ns3:mean_packet_bytes=1000B,ecn=true,hard_drop=false," + thresholds, "9000p", ecn},
         {"Adaptive RED", red, {{"LinkBandwidth", link}, {"MeanPktSize", "1000"}, {"ARED", "true"}},
          "ared@ns3:mean_packet_bytes=1000B", "100p", one},
     };

@@ -60,6 +60,9 @@ params! {
         "BLUE's probability rises": "when the queue overflows", "Linux sch_cake.c",
             "ns3": "when the queue overflows, and by a sojourn above blue_threshold",
                 "ns-3 CobaltQueueDisc";
+        "BLUE moves": "at most once per target", "Linux sch_cake.c, cobalt_queue_full",
+            "ns3": "at most once per target for 4.29 s, then at every call (fact ns3-1)",
+                "ns-3 CobaltQueueDisc, m_lastUpdateTimeBlue";
         "BLUE and ECN": "drops what could be marked as well",
             "Linux sch_cake.c; ns-3 CobaltQueueDisc";
         "the last packet": "is not dropped", "Linux sch_cake.c",
@@ -131,6 +134,7 @@ impl InverseRoot {
 #[derive(Clone, Debug)]
 pub struct Cobalt {
     params: CobaltParams,
+    is_ns3: bool,
     mtu_bytes: u64,
     /// Time to send four largest packets; below it nothing is too long (Linux only).
     four_mtus: Span,
@@ -156,6 +160,7 @@ impl Cobalt {
             _ => (InverseRoot::Exact(1.0), Time::NEVER),
         };
         let mut law = Cobalt {
+            is_ns3,
             params,
             mtu_bytes: u64::from(env.mtu_bytes),
             four_mtus: Span::ZERO,
@@ -177,8 +182,7 @@ impl Cobalt {
     }
 
     fn tune(&mut self, rate: Option<Rate>) {
-        let has_rule = self.params.dialect != "ns3";
-        let span = rate.filter(|_| has_rule).map(|rate| rate.time_for(4 * self.mtu_bytes));
+        let span = rate.filter(|_| !self.is_ns3).map(|rate| rate.time_for(4 * self.mtu_bytes));
         self.four_mtus = span.unwrap_or(Span::ZERO);
     }
 
@@ -196,7 +200,10 @@ impl Cobalt {
         let target = self.params.target;
         if self.blue_changed.is_none_or(|then| now.since(then) > target) {
             self.blue_prob = (self.blue_prob + step).clamp(0.0, 1.0);
-            self.blue_changed = Some(now);
+            // ns-3 keeps this time in 32 bits (fact ns3-1).
+            let kept =
+                if self.is_ns3 { now.as_nanos() & u64::from(u32::MAX) } else { now.as_nanos() };
+            self.blue_changed = Some(Time::from_nanos(kept));
         }
     }
 
@@ -265,7 +272,7 @@ impl Aqm for Cobalt {
         let is_drop = by_blue || (is_due && !marks);
         self.settle(now, is_late, is_drop);
         // Linux `cake_dequeue` never drops the last packet of a queue; ns-3 may.
-        let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
+        let may_drop = queue.packets > 0 || self.is_ns3;
         match () {
             () if may_drop && is_due && !marks => Verdict::Drop(Cause::Target),
             () if may_drop && by_blue => Verdict::Drop(Cause::Random),

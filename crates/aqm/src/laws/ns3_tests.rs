@@ -61,6 +61,20 @@ fn a_fresh_cobalt_of_ns3_signals_the_second_packet_only_if_the_first_is_above_ta
     assert_eq!(second(Span::from_millis(5)), Verdict::Pass);
 }
 
+/// Fact ns3-1.
+#[test]
+fn the_blue_of_ns3_loses_its_pace_after_2_to_the_32_nanoseconds() {
+    let moves = |dialect: &str, start: u64| {
+        let mut law: Cobalt = law_of(dialect, &[]);
+        for step in 0..8 {
+            law.on_overflow(ms(start + step), full_packets(9));
+        }
+        var(&law, "blue_prob") * 256.0
+    };
+    assert_eq!((moves("ns3", 4000), moves("linux", 4000), moves("linux", 5000)), (2.0, 2.0, 2.0));
+    assert_eq!(moves("ns3", 5000), 8.0);
+}
+
 /// ns-3 3.44 `RedQueueDisc::DoDequeue` sets `m_idleTime` at every call that finds nothing.
 #[test]
 fn the_idle_time_of_ns3_red_starts_at_the_last_look_and_of_others_at_the_first() {
