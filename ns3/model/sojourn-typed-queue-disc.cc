@@ -302,9 +302,7 @@ SojournTypedQueueDisc::GetParameterValue(std::size_t index, AttributeValue& valu
     // Once the AQM is there it says itself what it uses.
     const std::string used = GetParameter(parameter.name);
     const std::string& text = used.empty() ? m_values[index].text : used;
-    const auto checker = CheckerOf(parameter.kind);
-    const Ptr<AttributeValue> own = FromText(parameter, text);
-    return value.DeserializeFromString(own->SerializeToString(checker), checker);
+    return CheckerOf(parameter.kind)->Copy(*FromText(parameter, text), value);
 }
 
 TracedCallback<double, double>*

@@ -26,7 +26,8 @@ refuses 'did you mean `rfc8033`' --aqm=pie@rfc8O33
 refuses '`limit` is set twice' --aqm=pi2:limit=100p
 refuses 'MaxSize' --maxSize=200
 refuses 'There is no queue disc `ns3::SojournPi3QueueDisc`' --disc=ns3::SojournPi3QueueDisc
-refuses '`0ns` must be positive (target' --disc=ns3::SojournPi2QueueDisc --ns3::SojournPi2QueueDisc::Target=0ms
+refuses '`0ns` must be positive (target' \
+    --disc=ns3::SojournPi2QueueDisc --ns3::SojournPi2QueueDisc::Target=0ms
 refuses 'dialect' --disc=ns3::SojournPieQueueDisc --ns3::SojournTypedQueueDisc::Dialect=rfc
 [ "$failed" = 0 ] && echo "bad-input: every mistake is answered with its sentence"
 exit "$failed"
