@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench instructions \
+.PHONY: demo develop quick test test-hosts test-kernel-laws ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long docs clean
 .DELETE_ON_ERROR:
 
@@ -47,6 +47,10 @@ test-hosts: $(VENV)/developed
 ## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
 test-kernel-laws:
 	cargo run --quiet --package sojourn-kernel-laws -- $(if $(LAWS),$(LAWS),--write)
+
+## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
+ns3:
+	PYTHON=$(PYTHON) sh ns3/build.sh
 
 ## fuzz: every fuzz target for SECONDS each, two at a time
 SECONDS ?= 600

@@ -482,6 +482,8 @@ class Codel(_Aqm):
             no ECN; Linux sch_codel.c: off. Default: ``False``.
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
+            others then. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
         count: A count that stays the same, so that drops come at a constant rate. It must be
             positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
             it. Default: ``"off"``.
@@ -500,6 +502,7 @@ class Codel(_Aqm):
     mtu_bytes: str | None = None
     ecn: bool | None = None
     ce_threshold: str | None = None
+    l4s: bool | None = None
     count: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
@@ -589,6 +592,12 @@ class Pie(_Aqm):
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
+        active_threshold: Queue delay that switches it on, until the probability and the delay are 0
+            again. Source: ns-3 PieQueueDisc: ActiveThreshold. Default: ``"off"``.
+        ce_threshold: Sojourn time above which ECT(1) and CE are marked; ``l4s`` makes it hold.
+            Source: ns-3 PieQueueDisc: CeThreshold. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped early. Source:
+            ns-3 PieQueueDisc: UseL4s. Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
             ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
@@ -623,6 +632,9 @@ class Pie(_Aqm):
     on_off: bool | None = None
     heuristics: Literal["none", "linux2013"] | None = None
     byte_mode: bool | None = None
+    active_threshold: str | None = None
+    ce_threshold: str | None = None
+    l4s: bool | None = None
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
@@ -794,6 +806,10 @@ class Cobalt(_Aqm):
         ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
             Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
             Default: ``True``.
+        ce_threshold: Sojourn time above which all that can be marked is marked; needs ``ecn`` or
+            ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
+            others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -810,6 +826,8 @@ class Cobalt(_Aqm):
     p_dec: float | None = None
     blue_threshold: str | None = None
     ecn: bool | None = None
+    ce_threshold: str | None = None
+    l4s: bool | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
 
@@ -1225,6 +1243,8 @@ class FqCodel(_Aqm):
             sch_fq_codel.c; RFC 8290 §5.2.6. Default: ``True``.
         ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
             else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
+            others then. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
         count: A count that stays the same, so that drops come at a constant rate. It must be
             positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
             it. Default: ``"off"``.
@@ -1255,6 +1275,7 @@ class FqCodel(_Aqm):
     mtu_bytes: str | None = None
     ecn: bool | None = None
     ce_threshold: str | None = None
+    l4s: bool | None = None
     count: int | Literal["off"] | None = None
     limit: str | None = None
     flows: int | None = None
@@ -1350,6 +1371,12 @@ class FqPie(_Aqm):
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
+        active_threshold: Queue delay that switches it on, until the probability and the delay are 0
+            again. Source: ns-3 PieQueueDisc: ActiveThreshold. Default: ``"off"``.
+        ce_threshold: Sojourn time above which ECT(1) and CE are marked; ``l4s`` makes it hold.
+            Source: ns-3 PieQueueDisc: CeThreshold. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped early. Source:
+            ns-3 PieQueueDisc: UseL4s. Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
             ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
@@ -1396,6 +1423,9 @@ class FqPie(_Aqm):
     on_off: bool | None = None
     heuristics: Literal["none", "linux2013"] | None = None
     byte_mode: bool | None = None
+    active_threshold: str | None = None
+    ce_threshold: str | None = None
+    l4s: bool | None = None
     first_update: str | None = None
     hz: int | Literal["off"] | None = None
     limit: str | None = None
@@ -1428,8 +1458,11 @@ class FqCobalt(_Aqm):
             overflowed. It must be positive. Source: Linux sch_cake.c: overflow only. In ``ns3``:
             ``400ms`` (ns-3 CobaltQueueDisc: BlueThreshold). Default: ``"off"``.
         ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
-            Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
-            Default: ``True``.
+            Source: Linux sch_cake.c: always. Default: ``True``.
+        ce_threshold: Sojourn time above which all that can be marked is marked; needs ``ecn`` or
+            ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
+            others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
         limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -1457,6 +1490,8 @@ class FqCobalt(_Aqm):
     p_dec: float | None = None
     blue_threshold: str | None = None
     ecn: bool | None = None
+    ce_threshold: str | None = None
+    l4s: bool | None = None
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None

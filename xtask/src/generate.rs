@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, pages, python, scenario_page};
+use crate::{header, ns3, pages, python, scenario_page};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
@@ -39,6 +39,8 @@ pub fn all() -> Vec<Generated> {
             path: "python/sojourn/authoring/sojourn_law.h".to_owned(),
             content: LAW_HEADER.to_owned(),
         },
+        Generated { path: format!("{}.h", ns3::PATH), content: ns3::header() },
+        Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },
     ];
     files.extend(pages);
     files

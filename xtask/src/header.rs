@@ -61,7 +61,11 @@ fn declaration(doc: &[&str], item: &[&str]) -> String {
             format!("typedef struct {name} {name};\n")
         }
         Some("struct") => structure(head, item),
-        Some("type") => format!("typedef void (*{})({});\n", c_name(head), arguments(&joined)),
+        Some("type") => {
+            let result = joined.split_once("-> ").map_or("void", |(_, result)| result);
+            let result = c_type(result.trim_end_matches(';'));
+            format!("typedef {result} (*{})({});\n", c_name(head), arguments(&joined))
+        }
         Some("unsafe") => function(&joined),
         _ => panic!("the header has no form for `{joined}`"),
     };
@@ -186,6 +190,7 @@ mod tests {
         let header = text();
         assert!(header.contains("void sojourn_free(sojourn_qdisc *qdisc);"), "{header}");
         assert!(header.contains("    sojourn_dropped_fn dropped;"), "{header}");
+        assert!(header.contains("typedef double (*sojourn_uniform_fn)(void *context);"));
         assert!(header.contains("size_t sojourn_var_count(const sojourn_qdisc *qdisc);"));
     }
 }

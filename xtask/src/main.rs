@@ -6,6 +6,7 @@
 
 mod generate;
 mod header;
+mod ns3;
 mod pages;
 mod python;
 mod scenario_page;

@@ -24,15 +24,46 @@ impl Verdict {
     }
 }
 
-/// Why a packet was dropped or marked.
+/// Why a packet was dropped or marked. Tables show the [`CauseClass`]; hosts with counters of their
+/// own (ns-3, tc) need to know which rule it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
     /// No room.
     Overflow,
+    /// A draw against a probability.
+    Random,
+    /// A deterministic rule that has no name of its own below, such as a thinned probability.
+    Deterministic,
+    /// The schedule of CoDel or COBALT: sojourn times stay above the target.
+    Target,
+    /// A step: the sojourn time or the backlog is above the threshold of immediate marks.
+    CeThreshold,
+    /// RED: the average is above its maximum threshold.
+    Forced,
+    /// DualPI2 in overload drops from the low-latency queue, or drops what it could mark.
+    Overload,
+    /// DualPI2 in overload drops what could be marked, by a draw (Linux).
+    RandomOverload,
+    /// MADPIE's flag: the delay at an update was above the bound.
+    DelayBound,
+    /// SFB: the bins of the flow hold too much.
+    BinOverflow,
+    /// SFB: the rate limit of flows that do not respond.
+    Penalty,
+    /// CHOKe: a waiting packet drawn at random was of the same flow.
+    Match,
+}
+
+/// What kind of rule a [`Cause`] is: the word in tables, and the code in digests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CauseClass {
+    /// No room.
+    Overflow,
     /// A random draw.
     Random,
-    /// A deterministic rule (CoDel's schedule, RED above its maximum, MADPIE's flag).
+    /// A deterministic rule.
     Deterministic,
 }
 
@@ -49,12 +80,46 @@ pub enum Stage {
 }
 
 impl Cause {
+    /// Every cause, in the order of their numbers.
+    pub const ALL: [Cause; 12] = [
+        Cause::Overflow,
+        Cause::Random,
+        Cause::Deterministic,
+        Cause::Target,
+        Cause::CeThreshold,
+        Cause::Forced,
+        Cause::Overload,
+        Cause::RandomOverload,
+        Cause::DelayBound,
+        Cause::BinOverflow,
+        Cause::Penalty,
+        Cause::Match,
+    ];
+
+    /// What kind of rule it is.
+    pub const fn class(self) -> CauseClass {
+        match self {
+            Cause::Overflow => CauseClass::Overflow,
+            Cause::Random | Cause::RandomOverload | Cause::Match => CauseClass::Random,
+            Cause::Deterministic
+            | Cause::Target
+            | Cause::CeThreshold
+            | Cause::Forced
+            | Cause::Overload
+            | Cause::DelayBound
+            | Cause::BinOverflow
+            | Cause::Penalty => CauseClass::Deterministic,
+        }
+    }
+}
+
+impl CauseClass {
     /// The word used in tables.
     pub const fn word(self) -> &'static str {
         match self {
-            Cause::Overflow => "overflow",
-            Cause::Random => "random",
-            Cause::Deterministic => "deterministic",
+            CauseClass::Overflow => "overflow",
+            CauseClass::Random => "random",
+            CauseClass::Deterministic => "deterministic",
         }
     }
 }

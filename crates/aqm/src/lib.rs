@@ -39,12 +39,12 @@ pub mod time;
 pub mod units;
 
 pub use custom::{CustomLaw, CustomLaws};
-pub use law::{Aqm, Cause, Env, Evidence, Law, Observable, Stage, Var, Verdict};
+pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use params::SpecError;
 pub use qdisc::{Departure, Qdisc, Scheme, Sink};
 pub use registry::{Discipline, QdiscSpec};
-pub use rng::Rng;
+pub use rng::{Outside, Rng};
 pub use time::{Rate, Span, Time};
 pub use units::Limit;
 

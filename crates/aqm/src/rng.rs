@@ -7,9 +7,18 @@
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
 #[derive(Clone, Debug)]
-#[repr(transparent)] // laws in libraries draw from the same four words
 pub struct Rng {
     state: [u64; 4],
+    outside: Option<Outside>,
+}
+
+/// A source of random numbers that belongs to the host, such as a stream of ns-3's.
+#[derive(Clone, Copy, Debug)]
+pub struct Outside {
+    /// Gives the next uniform number in [0, 1).
+    pub uniform: fn(context: usize) -> f64,
+    /// Passed to `uniform`.
+    pub context: usize,
 }
 
 impl Rng {
@@ -25,18 +34,37 @@ impl Rng {
             x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
             *word = splitmix(x);
         }
-        Rng { state }
+        Rng { state, outside: None }
+    }
+
+    /// A generator whose numbers come from the host, so that its runs obey the host's seeds.
+    pub fn outside(source: Outside) -> Rng {
+        Rng { state: [0; 4], outside: Some(source) }
+    }
+
+    /// A generator with this state, which is not all zero: laws in libraries draw from the host's.
+    pub fn of_words(state: [u64; 4]) -> Rng {
+        Rng { state, outside: None }
+    }
+
+    /// Its state; what draws from an outside source has none.
+    pub fn words(&mut self) -> &mut [u64; 4] {
+        debug_assert!(self.outside.is_none(), "an outside source has no state here");
+        &mut self.state
     }
 
     /// A generator whose next uniform number is `u` (to 53 bits), for scripted tests.
     #[cfg(test)]
     pub(crate) fn scripted(u: f64) -> Rng {
         let bits = ((u * (1u64 << 53) as f64) as u64) << 11;
-        Rng { state: [bits, 0, 0, bits.wrapping_neg()] }
+        Rng { state: [bits, 0, 0, bits.wrapping_neg()], outside: None }
     }
 
-    /// The next 64 random bits.
+    /// The next 64 random bits; of an outside source at most 53.
     pub fn next_u64(&mut self) -> u64 {
+        if let Some(source) = &self.outside {
+            return bits_of(source.draw());
+        }
         let s = &mut self.state;
         let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
         let t = s[1] << 17;
@@ -52,6 +80,9 @@ impl Rng {
     /// A uniform number in [0, 1) with 53 random bits. `uniform() < p` never holds for p = 0 and
     /// always for p = 1.
     pub fn uniform(&mut self) -> f64 {
+        if let Some(source) = &self.outside {
+            return source.draw();
+        }
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
@@ -66,6 +97,20 @@ impl Rng {
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
+}
+
+impl Outside {
+    #[cold]
+    fn draw(&self) -> f64 {
+        let u = (self.uniform)(self.context);
+        debug_assert!((0.0..1.0).contains(&u), "{u} is not a uniform number in [0, 1)");
+        u
+    }
+}
+
+/// The bits from which `uniform` would make this number.
+fn bits_of(u: f64) -> u64 {
+    ((u * (1u64 << 53) as f64) as u64) << 11
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood, 2014).
@@ -99,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn an_outside_source_gives_its_numbers_in_every_form() {
+        let source = Outside { uniform: |context| context as f64 / 16.0, context: 12 };
+        let mut rng = Rng::outside(source);
+        assert_eq!((rng.uniform(), rng.below(8), rng.next_u64()), (0.75, 6, 3 << 62));
+        assert_eq!(Rng::outside(Outside { context: 0, ..source }).below(8), 0);
+    }
+
+    #[test]
     fn uniform_has_mean_one_half_within_five_sigma() {
         let mut rng = Rng::stream(7, "test", 0);
         let n = 100_000;
@@ -109,7 +162,7 @@ mod tests {
     /// The generator's authors publish this start of the sequence for the state 1, 2, 3, 4.
     #[test]
     fn the_sequence_is_that_of_xoshiro256_plus_plus() {
-        let mut rng = Rng { state: [1, 2, 3, 4] };
+        let mut rng = Rng { state: [1, 2, 3, 4], outside: None };
         let first = [(); 5].map(|()| rng.next_u64());
         assert_eq!(
             first,

@@ -226,7 +226,7 @@ fn the_hosts_of_these_tests_meet_every_kind_of_loss() {
     assert!(fifo.drops[&(Stage::Enqueue, Cause::Overflow)] > 1000);
     let fq = run("fq_codel", "codel", limit, false, 5, 50_000);
     assert!(fq.drops[&(Stage::Queued, Cause::Overflow)] > 100);
-    assert!(fq.drops[&(Stage::Dequeue, Cause::Deterministic)] > 100);
+    assert!(fq.drops[&(Stage::Dequeue, Cause::Target)] > 100);
     let pie = run("pie", "pie", limit, false, 5, 50_000);
     assert!(pie.drops[&(Stage::Enqueue, Cause::Random)] > 100);
 }

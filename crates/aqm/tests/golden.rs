@@ -80,7 +80,7 @@ struct Observer(Vec<Fate>);
 
 impl Observer {
     fn note(&mut self, id: u64, what: &'static str, stage: Stage, cause: Cause) {
-        self.0.push(Fate { id, what, stage: stage.word(), cause: cause.word() });
+        self.0.push(Fate { id, what, stage: stage.word(), cause: cause.class().word() });
     }
 }
 

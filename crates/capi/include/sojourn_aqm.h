@@ -41,8 +41,35 @@ extern "C" {
 /* A random draw. */
 #define SOJOURN_CAUSE_RANDOM 1
 
-/* A deterministic rule. */
+/* A deterministic rule that has no name below, such as a thinned probability. */
 #define SOJOURN_CAUSE_DETERMINISTIC 2
+
+/* The schedule of CoDel or COBALT: sojourn times stay above the target. */
+#define SOJOURN_CAUSE_TARGET 3
+
+/* The sojourn time or the backlog is above the threshold of immediate marks. */
+#define SOJOURN_CAUSE_CE_THRESHOLD 4
+
+/* RED: the average is above its maximum threshold. */
+#define SOJOURN_CAUSE_FORCED 5
+
+/* DualPI2 in overload. */
+#define SOJOURN_CAUSE_OVERLOAD 6
+
+/* DualPI2 in overload, by a draw (Linux). */
+#define SOJOURN_CAUSE_RANDOM_OVERLOAD 7
+
+/* MADPIE: the delay at an update was above the bound. */
+#define SOJOURN_CAUSE_DELAY_BOUND 8
+
+/* SFB: the bins of the flow hold too much. */
+#define SOJOURN_CAUSE_BIN_OVERFLOW 9
+
+/* SFB: the rate limit of flows that do not respond. */
+#define SOJOURN_CAUSE_PENALTY 10
+
+/* CHOKe: a waiting packet drawn at random was of the same flow. */
+#define SOJOURN_CAUSE_MATCH 11
 
 /* A packet, as a discipline sees it. */
 typedef struct sojourn_packet {
@@ -88,13 +115,17 @@ typedef void (*sojourn_dropped_fn)(void *context, const sojourn_packet *packet, 
    was accepted (now, if it is arriving), where and why. */
 typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
+/* Gives the next uniform number in [0, 1) of a source of the caller's. */
+typedef double (*sojourn_uniform_fn)(void *context);
+
 /* The link of a discipline, its seed, and the callbacks. */
 typedef struct sojourn_setup {
     /* Largest packet of the link, at least 1. */
     uint32_t mtu_bytes;
     /* Rate of the link in bits per second; 0 where it is not known. */
     uint64_t rate_bps;
-    /* Seed of all random numbers: the same seed gives the same drops and marks. */
+    /* Seed of all random numbers: the same seed gives the same drops and marks. With
+       uniform it only salts the hashes of flows. */
     uint64_t seed;
     /* Passed to the callbacks. */
     void *context;
@@ -102,6 +133,8 @@ typedef struct sojourn_setup {
     sojourn_dropped_fn dropped;
     /* Called for every mark; may be null. */
     sojourn_marked_fn marked;
+    /* Where random numbers come from, if not from seed; may be null. */
+    sojourn_uniform_fn uniform;
 } sojourn_setup;
 
 /* A discipline. */
@@ -143,6 +176,16 @@ uint64_t sojourn_held_until(const sojourn_qdisc *qdisc);
 /* The rate of the link has changed. 0, or -1 (and nothing happens) if the rate is 0 or
    now_ns lies before the last call. qdisc comes from sojourn_new. */
 int sojourn_on_rate(sojourn_qdisc *qdisc, uint64_t now_ns, uint64_t rate_bps);
+
+/* 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave
+   them 0: then it has one queue under one law. qdisc comes from sojourn_new. */
+int sojourn_needs_flows(const sojourn_qdisc *qdisc);
+
+/* Writes the value of a parameter as text with its unit, such as "5ms", its terminating
+   zero included. 0, or -1 (and nothing is written) if there is no such parameter or the
+   value needs more than size bytes. qdisc comes from sojourn_new; name is a C string; value
+   points to size bytes. */
+int sojourn_setting(const sojourn_qdisc *qdisc, const char *name, char *value, size_t size);
 
 /* What waits in a discipline. qdisc comes from sojourn_new. */
 sojourn_backlog sojourn_backlog_of(const sojourn_qdisc *qdisc);
@@ -191,7 +234,8 @@ sojourn_law *sojourn_law_new(const char *text, const sojourn_setup *setup, char 
 void sojourn_law_free(sojourn_law *law);
 
 /* Restarts the random numbers of a law from a seed, as sojourn_law_new starts them from
-   that of its setup. law comes from sojourn_law_new. */
+   that of its setup. Numbers of a source of the caller's are no longer used. law comes from
+   sojourn_law_new. */
 void sojourn_law_seed(sojourn_law *law, uint64_t seed);
 
 /* 1 if the caller tests its limit first and calls sojourn_law_on_enqueue only for arrivals

@@ -1,20 +1,28 @@
 //! What the handles of C callers point to, and the sink that calls their callbacks.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char, c_void};
 
 use sojourn_aqm::{
-    Aqm, Cause, Ecn, Env, Limit, Packet as AqmPacket, Qdisc, QdiscSpec, Rate, Rng, Sink, Stage,
-    Time, Var, registry,
+    Aqm, Cause, Discipline, Ecn, Env, Limit, Outside, Packet as AqmPacket, Qdisc, QdiscSpec, Rate,
+    Rng, Sink, Stage, Time, Var, registry,
 };
 
-use crate::{DroppedFn, MarkedFn, Packet, Setup};
+use crate::{DroppedFn, MarkedFn, Packet, Setup, UniformFn};
 
 /// What the handle of a discipline points to.
 pub(crate) struct QdiscState {
     pub(crate) qdisc: Box<dyn Qdisc<CheckedPacket>>,
-    pub(crate) rng: Rng,
+    pub(crate) rng: Numbers,
     pub(crate) callbacks: Callbacks,
     pub(crate) vars: Vars,
+    pub(crate) needs_flows: bool,
+    settings: Vec<(&'static str, String)>,
     /// The time of the last call.
     clock: Time,
 }
@@ -22,8 +30,48 @@ pub(crate) struct QdiscState {
 /// What the handle of a law points to.
 pub(crate) struct LawState {
     pub(crate) law: Box<dyn Aqm>,
-    pub(crate) rng: Rng,
+    pub(crate) rng: Numbers,
     pub(crate) vars: Vars,
+}
+
+/// The random numbers of a handle, and the caller's source of them if it has one.
+pub(crate) struct Numbers {
+    pub(crate) rng: Rng,
+    /// What the generator's context points to: it must stay where it is.
+    _source: Option<Box<Source>>,
+}
+
+/// A source of random numbers of the caller's.
+struct Source {
+    uniform: UniformFn,
+    context: *mut c_void,
+}
+
+impl Numbers {
+    fn new(setup: &Setup) -> Numbers {
+        let Some(uniform) = setup.uniform else {
+            return Numbers { rng: stream(setup.seed), _source: None };
+        };
+        let source = Box::new(Source { uniform, context: setup.context });
+        let context = &raw const *source as usize;
+        let rng = Rng::outside(Outside { uniform: draw, context });
+        Numbers { rng, _source: Some(source) }
+    }
+
+    /// Starts anew from a seed.
+    pub(crate) fn replace(&mut self, seed: u64) {
+        self.rng = stream(seed);
+    }
+}
+
+/// The next number of the source at that address.
+fn draw(context: usize) -> f64 {
+    // SAFETY: only `Numbers::new` names this function, with the address of a source that lives as
+    // long as the generator; the setup holds a function and the context that it expects.
+    unsafe {
+        let source = &*(context as *const Source);
+        (source.uniform)(source.context)
+    }
 }
 
 /// State variables: their names as C strings, and room for their values.
@@ -48,14 +96,23 @@ impl QdiscState {
         let (spec, env) = spec_and_env(text, setup)?;
         let qdisc =
             registry::build::<CheckedPacket>(&spec, &env).map_err(|error| error.to_string())?;
+        let settings = registry::settings(&spec).map_err(|error| error.to_string())?;
         let Setup { context, dropped, marked, .. } = *setup;
         Ok(QdiscState {
             vars: Vars::new(qdisc.vars()),
+            needs_flows: spec.discipline != Discipline::Fifo,
+            settings,
             clock: Time::ZERO,
             qdisc,
-            rng: stream(setup.seed),
+            rng: Numbers::new(setup),
             callbacks: Callbacks { context, dropped, marked },
         })
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn setting(&self, name: &CStr) -> Option<&str> {
+        let is_named = |(known, _): &&(&str, String)| known.as_bytes() == name.to_bytes();
+        self.settings.iter().find(is_named).map(|(_, text)| text.as_str())
     }
 
     /// The time of a call, unless it lies before that of the last one.
@@ -73,12 +130,12 @@ impl LawState {
         let (spec, env) = spec_and_env(text, setup)?;
         let law = registry::build_law(&spec, &env).map_err(|error| error.to_string())?;
         let entry = registry::law(&spec.law).expect("what was built is registered");
-        Ok(LawState { law, rng: stream(setup.seed), vars: Vars::new(entry.vars) })
+        Ok(LawState { law, rng: Numbers::new(setup), vars: Vars::new(entry.vars) })
     }
 }
 
 /// The random stream of a handle.
-pub(crate) fn stream(seed: u64) -> Rng {
+fn stream(seed: u64) -> Rng {
     Rng::stream(seed, "queue", 0)
 }
 
@@ -106,7 +163,7 @@ impl Vars {
     }
 
     pub(crate) fn name(&self, index: usize) -> *const c_char {
-        self.names.get(index).map_or(std::ptr::null(), |name| name.as_ptr())
+        self.names.get(index).map_or(core::ptr::null(), |name| name.as_ptr())
     }
 
     /// Lets `observe` write all values and copies at most `count` of them to the caller.
@@ -203,25 +260,25 @@ pub(crate) unsafe fn make<T>(
         Ok(thing) => Box::into_raw(Box::new(thing)),
         Err(why) => {
             // SAFETY: as the caller promises.
-            unsafe { write_error(error, size, &why) };
-            std::ptr::null_mut()
+            unsafe { write_text(error, size, &why) };
+            core::ptr::null_mut()
         }
     }
 }
 
-/// Copies a sentence into the buffer of a caller, cut off at its end.
+/// Copies a text into the buffer of a caller, cut off at its end.
 ///
 /// # Safety
-/// `error` points to `size` bytes or is null.
-unsafe fn write_error(error: *mut c_char, size: usize, why: &str) {
-    if error.is_null() || size == 0 {
+/// `buffer` points to `size` bytes or is null.
+pub(crate) unsafe fn write_text(buffer: *mut c_char, size: usize, text: &str) {
+    if buffer.is_null() || size == 0 {
         return;
     }
-    let text = why.as_bytes();
+    let text = text.as_bytes();
     let length = text.len().min(size - 1);
     // SAFETY: `length` + 1 bytes fit into `size`.
     unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr().cast::<c_char>(), error, length);
-        *error.add(length) = 0;
+        core::ptr::copy_nonoverlapping(text.as_ptr().cast::<c_char>(), buffer, length);
+        *buffer.add(length) = 0;
     }
 }

@@ -1,7 +1,8 @@
 //! C bindings of a law alone, for callers with a queue of their own. The caller holds the packets,
 //! asks the law about each, and carries out its verdict.
 
-use std::ffi::{c_char, c_int};
+use alloc::boxed::Box;
+use core::ffi::{c_char, c_int};
 
 use sojourn_aqm::{Aqm, Backlog as AqmBacklog, Head as AqmHead, Rate, Rng, Time, Verdict};
 
@@ -62,14 +63,14 @@ pub unsafe extern "C" fn sojourn_law_free(law: *mut Law) {
 }
 
 /// Restarts the random numbers of a law from a seed, as `sojourn_law_new` starts them from that of
-/// its setup.
+/// its setup. Numbers of a source of the caller's are no longer used.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_seed(law: *mut Law, seed: u64) {
     // SAFETY: as the caller promises.
-    unsafe { (*law).0.rng = handle::stream(seed) };
+    unsafe { (*law).0.rng.replace(seed) };
 }
 
 /// 1 if the caller tests its limit first and calls `sojourn_law_on_enqueue` only for arrivals that
@@ -247,7 +248,7 @@ unsafe fn ask(
     };
     let head = AqmHead { bytes: head.bytes, ecn, enqueued: Time::from_nanos(head.enqueued_ns) };
     let now = Time::from_nanos(now_ns);
-    let verdict = hook(&mut *state.law, now, head, backlog(queue), &mut state.rng);
+    let verdict = hook(&mut *state.law, now, head, backlog(queue), &mut state.rng.rng);
     let (verdict, why) = match verdict {
         Verdict::Pass => return PASS,
         Verdict::Mark(cause) => (MARK, cause),

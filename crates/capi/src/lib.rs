@@ -4,12 +4,24 @@
 //! refused with an error; pointers must be what their description says, which no library can check.
 //! A handle belongs to one thread at a time, and a callback must not use the handle that calls it.
 
+//!
+//! Without the feature `std` the library needs nothing but a few functions of its host (`host.rs`),
+//! as in a kernel.
+
+#![no_std]
 #![warn(unreachable_pub)]
 
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
 mod handle;
+#[cfg(not(feature = "std"))]
+mod host;
 mod law;
 
-use std::ffi::{c_char, c_int, c_void};
+use alloc::boxed::Box;
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 use handle::{CheckedPacket, QdiscState};
 pub use law::*;
@@ -35,8 +47,26 @@ pub const STAGE_DEQUEUE: u8 = 2;
 pub const CAUSE_OVERFLOW: u8 = 0;
 /// A random draw.
 pub const CAUSE_RANDOM: u8 = 1;
-/// A deterministic rule.
+/// A deterministic rule that has no name below, such as a thinned probability.
 pub const CAUSE_DETERMINISTIC: u8 = 2;
+/// The schedule of CoDel or COBALT: sojourn times stay above the target.
+pub const CAUSE_TARGET: u8 = 3;
+/// The sojourn time or the backlog is above the threshold of immediate marks.
+pub const CAUSE_CE_THRESHOLD: u8 = 4;
+/// RED: the average is above its maximum threshold.
+pub const CAUSE_FORCED: u8 = 5;
+/// DualPI2 in overload.
+pub const CAUSE_OVERLOAD: u8 = 6;
+/// DualPI2 in overload, by a draw (Linux).
+pub const CAUSE_RANDOM_OVERLOAD: u8 = 7;
+/// MADPIE: the delay at an update was above the bound.
+pub const CAUSE_DELAY_BOUND: u8 = 8;
+/// SFB: the bins of the flow hold too much.
+pub const CAUSE_BIN_OVERFLOW: u8 = 9;
+/// SFB: the rate limit of flows that do not respond.
+pub const CAUSE_PENALTY: u8 = 10;
+/// CHOKe: a waiting packet drawn at random was of the same flow.
+pub const CAUSE_MATCH: u8 = 11;
 
 /// A packet, as a discipline sees it.
 #[repr(C)]
@@ -100,6 +130,9 @@ pub type MarkedFn = unsafe extern "C" fn(
     cause: u8,
 );
 
+/// Gives the next uniform number in [0, 1) of a source of the caller's.
+pub type UniformFn = unsafe extern "C" fn(context: *mut c_void) -> f64;
+
 /// The link of a discipline, its seed, and the callbacks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +141,8 @@ pub struct Setup {
     pub mtu_bytes: u32,
     /// Rate of the link in bits per second; 0 where it is not known.
     pub rate_bps: u64,
-    /// Seed of all random numbers: the same seed gives the same drops and marks.
+    /// Seed of all random numbers: the same seed gives the same drops and marks. With `uniform` it
+    /// only salts the hashes of flows.
     pub seed: u64,
     /// Passed to the callbacks.
     pub context: *mut c_void,
@@ -116,6 +150,8 @@ pub struct Setup {
     pub dropped: Option<DroppedFn>,
     /// Called for every mark; may be null.
     pub marked: Option<MarkedFn>,
+    /// Where random numbers come from, if not from `seed`; may be null.
+    pub uniform: Option<UniformFn>,
 }
 
 /// A discipline.
@@ -166,7 +202,7 @@ pub unsafe extern "C" fn sojourn_enqueue(
     let (state, packet) = unsafe { (&mut (*qdisc).0, *packet) };
     let Some(packet) = CheckedPacket::new(packet) else { return -1 };
     let Some(now) = state.advance(now_ns) else { return -1 };
-    state.qdisc.enqueue(now, packet, &mut state.rng, &mut state.callbacks);
+    state.qdisc.enqueue(now, packet, &mut state.rng.rng, &mut state.callbacks);
     0
 }
 
@@ -184,7 +220,7 @@ pub unsafe extern "C" fn sojourn_dequeue(
     // SAFETY: as the caller promises.
     let state = unsafe { &mut (*qdisc).0 };
     let Some(now) = state.advance(now_ns) else { return -1 };
-    match state.qdisc.dequeue(now, &mut state.rng, &mut state.callbacks) {
+    match state.qdisc.dequeue(now, &mut state.rng.rng, &mut state.callbacks) {
         Some(left) => {
             let left = Departure { packet: left.packet.0, enqueued_ns: left.enqueued.as_nanos() };
             // SAFETY: as the caller promises.
@@ -249,6 +285,38 @@ pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bp
     }
     let Some(now) = state.advance(now_ns) else { return -1 };
     state.qdisc.on_rate(now, Rate::from_bps(rate_bps));
+    0
+}
+
+/// 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave them 0:
+/// then it has one queue under one law.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_needs_flows(qdisc: *const Qdisc) -> c_int {
+    // SAFETY: as the caller promises.
+    c_int::from(unsafe { (*qdisc).0.needs_flows })
+}
+
+/// Writes the value of a parameter as text with its unit, such as "5ms", its terminating zero
+/// included. 0, or -1 (and nothing is written) if there is no such parameter or the value needs
+/// more than `size` bytes.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `name` is a C string; `value` points to `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_setting(
+    qdisc: *const Qdisc,
+    name: *const c_char,
+    value: *mut c_char,
+    size: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (state, name) = unsafe { (&(*qdisc).0, CStr::from_ptr(name)) };
+    let Some(text) = state.setting(name).filter(|text| text.len() < size) else { return -1 };
+    // SAFETY: text and zero fit.
+    unsafe { handle::write_text(value, size, text) };
     0
 }
 

@@ -19,7 +19,15 @@ const SEED: u64 = 1;
 
 fn setup(context: *mut c_void) -> c::Setup {
     let (dropped, marked) = (Some(on_drop as c::DroppedFn), Some(on_mark as c::MarkedFn));
-    c::Setup { mtu_bytes: MTU, rate_bps: RATE_BPS, seed: SEED, context, dropped, marked }
+    c::Setup {
+        mtu_bytes: MTU,
+        rate_bps: RATE_BPS,
+        seed: SEED,
+        context,
+        dropped,
+        marked,
+        uniform: None,
+    }
 }
 
 /// A function of the header that makes a handle.
@@ -69,12 +77,7 @@ fn waiting(queue: Backlog) -> c::Backlog {
 }
 
 fn verdict(verdict: c_int, cause: u8) -> Verdict {
-    let causes = [
-        (c::CAUSE_OVERFLOW, Cause::Overflow),
-        (c::CAUSE_RANDOM, Cause::Random),
-        (c::CAUSE_DETERMINISTIC, Cause::Deterministic),
-    ];
-    let why = causes.into_iter().find(|&(number, _)| number == cause).map(|(_, cause)| cause);
+    let why = Cause::ALL.get(usize::from(cause)).copied();
     match verdict {
         c::PASS => Verdict::Pass,
         c::MARK => Verdict::Mark(why.expect("a mark has a cause")),
@@ -189,7 +192,7 @@ unsafe fn note(
     let Verdict::Drop(cause) = verdict(c::DROP, cause) else { unreachable!("it is a drop") };
     // SAFETY: the context is the list of fates, the packet that of the handle.
     let (fates, id) = unsafe { (&mut *context.cast::<Vec<Fate>>(), (*packet).id) };
-    fates.push(Fate { id, what, stage: stage.word(), cause: cause.word() });
+    fates.push(Fate { id, what, stage: stage.word(), cause: cause.class().word() });
 }
 
 // SAFETY of all calls below: the handle is alive, the other pointers are what they are named after.
@@ -288,4 +291,22 @@ fn calls_in_the_past_and_timers_that_are_not_due_are_refused() {
     assert_eq!(pie.next_timer(), Some(Time::from_nanos(15_000_000)));
     pie.on_timer(Time::from_nanos(15_000_000));
     assert_eq!(pie.dequeue(Time::from_nanos(16_000_000)), Some((1, Time::from_nanos(5_000_000))));
+}
+
+/// The header's names of causes, in the order of the numbers that callbacks get.
+#[test]
+fn every_cause_has_its_number_in_the_header() {
+    let header = include_str!("../include/sojourn_aqm.h");
+    for cause in Cause::ALL {
+        let words = format!("{cause:?}");
+        let mut name = String::new();
+        for (at, letter) in words.chars().enumerate() {
+            if at > 0 && letter.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_uppercase());
+        }
+        let line = format!("#define SOJOURN_CAUSE_{name} {}\n", cause as u8);
+        assert!(header.contains(&line), "{line}");
+    }
 }

@@ -189,10 +189,12 @@ unsafe extern "C" fn on_enqueue<L: Law>(
     queue: *const RawQueue,
     random: *mut RawRandom,
 ) -> u32 {
-    // SAFETY: the host's pointers are valid during the call; `Rng` is four words (`transparent`).
-    let (law, head, queue, rng) =
-        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random.cast::<Rng>()) };
-    let verdict = guarded(|| law.on_enqueue(Time::from_nanos(now_ns), head, queue, rng));
+    // SAFETY: the host's pointers are valid during the call.
+    let (law, head, queue, random) =
+        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random) };
+    let mut rng = Rng::of_words(random.state);
+    let verdict = guarded(|| law.on_enqueue(Time::from_nanos(now_ns), head, queue, &mut rng));
+    random.state = *rng.words();
     verdict.map_or(PANICKED, custom::code_of_verdict)
 }
 
@@ -204,9 +206,11 @@ unsafe extern "C" fn on_dequeue<L: Law>(
     random: *mut RawRandom,
 ) -> u32 {
     // SAFETY: as in `on_enqueue`.
-    let (law, head, queue, rng) =
-        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random.cast::<Rng>()) };
-    let verdict = guarded(|| law.on_dequeue(Time::from_nanos(now_ns), head, queue, rng));
+    let (law, head, queue, random) =
+        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random) };
+    let mut rng = Rng::of_words(random.state);
+    let verdict = guarded(|| law.on_dequeue(Time::from_nanos(now_ns), head, queue, &mut rng));
+    random.state = *rng.words();
     verdict.map_or(PANICKED, custom::code_of_verdict)
 }
 

@@ -231,9 +231,9 @@ impl TableLaw {
             bytes: head.bytes,
             ecn: head.ecn as u32,
         };
-        let (queue, random) = (raw_queue(queue), ptr::from_mut(rng).cast());
+        let (queue, random) = (raw_queue(queue), ptr::from_mut(rng.words()).cast());
         // SAFETY: the state is this law's and initialised; all pointers are valid during the call,
-        // and `Rng` is the four words of the header's generator (`repr(transparent)`).
+        // and the generator's words are those of the header's.
         let code = unsafe {
             (hook.0)(self.state(), now.as_nanos(), &raw const raw, &raw const queue, random)
         };

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use sojourn_aqm::{Cause, Stage};
+use sojourn_aqm::{CauseClass, Stage};
 use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 
 /// A drop or a mark of a packet, which its `seq` names: in both runs every packet has a `seq` of
 /// its own.
-type Decision = (u32, bool, Stage, Cause);
+type Decision = (u32, bool, Stage, CauseClass);
 
 fn decision(row: &SignalRow) -> Decision {
-    (row.seq, row.is_mark, row.stage, row.cause)
+    (row.seq, row.is_mark, row.stage, row.cause.class())
 }
 
 /// How the decisions of two runs differ.
@@ -47,7 +47,7 @@ fn different_packets(made: &[BTreeSet<Decision>; 2]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Span, Time};
+    use sojourn_aqm::{Cause, Span, Time};
 
     use super::*;
 

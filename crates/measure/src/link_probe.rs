@@ -104,15 +104,15 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// A packet was dropped.
     pub fn dropped(&mut self, packet: &impl Measured, enqueued: Time, stage: Stage, cause: Cause) {
         let packet = packet.view();
-        self.stats.total.dropped[cause as usize] += 1;
+        self.stats.total.dropped[cause.class() as usize] += 1;
         self.stats.interval.drops += 1;
         self.lose(&packet);
         if self.counting && stage != Stage::Enqueue {
             let waited = usize::from(stage == WAITED[1]);
             let sojourn = self.now.since(enqueued).as_nanos();
-            self.stats.drop_delays[waited][cause as usize].add(sojourn);
+            self.stats.drop_delays[waited][cause.class() as usize].add(sojourn);
         }
-        let code = 1 + 4 * (stage as u64) + (cause as u64);
+        let code = 1 + 4 * (stage as u64) + (cause.class() as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
             self.write_signal(&packet, false, (enqueued, stage, cause));
@@ -128,11 +128,11 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stage: Stage,
         cause: Cause,
     ) {
-        self.stats.total.marked[cause as usize] += 1;
+        self.stats.total.marked[cause.class() as usize] += 1;
         self.stats.interval.marks += 1;
         packet.note_mark(stage, cause);
         let packet = packet.view();
-        let code = 16 + 4 * (stage as u64) + (cause as u64);
+        let code = 16 + 4 * (stage as u64) + (cause.class() as u64);
         self.digest.mix(self.now, event(self.link, &packet, code));
         if NOTES {
             self.write_signal(&packet, true, (enqueued, stage, cause));

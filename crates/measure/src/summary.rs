@@ -1,6 +1,6 @@
 //! The tables of a run, made of what was measured.
 
-use sojourn_aqm::{Cause, Var};
+use sojourn_aqm::{CauseClass, Var};
 use sojourn_record::Histogram;
 use sojourn_record::rows::{
     BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
@@ -25,7 +25,8 @@ pub const BUILTIN_VARS: [Var; 7] = [
     Var { name: "rate", unit: "bit/s", doc: "rate of departures since the last sample" },
 ];
 
-const CAUSES: [Cause; 3] = [Cause::Overflow, Cause::Random, Cause::Deterministic];
+const CAUSES: [CauseClass; 3] =
+    [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic];
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
 
@@ -240,7 +241,7 @@ fn summarise_queue(
     row("mark_rate", rate(counts.marked.iter().sum()), "1");
     for cause in CAUSES {
         row(DROP_RATES[cause as usize], rate(counts.dropped[cause as usize]), "1");
-        if cause != Cause::Overflow {
+        if cause != CauseClass::Overflow {
             row(MARK_RATES[cause as usize], rate(counts.marked[cause as usize]), "1");
         }
     }

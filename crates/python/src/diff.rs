@@ -92,7 +92,7 @@ impl Diff {
         dict.set_item("sojourn_ns", signal.sojourn.as_nanos())?;
         dict.set_item("fate", if signal.is_mark { "marked" } else { "dropped" })?;
         dict.set_item("stage", signal.stage.word())?;
-        dict.set_item("cause", signal.cause.word())?;
+        dict.set_item("cause", signal.cause.class().word())?;
         dict.set_item("evidence", state(&first.evidence))?;
         dict.set_item("states", first.states.each_ref().map(|of| state(of)))?;
         Ok(Some(dict))

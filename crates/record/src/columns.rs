@@ -7,13 +7,13 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
     UInt32Array, UInt64Array,
 };
-use sojourn_aqm::{Cause, Stage};
+use sojourn_aqm::{CauseClass, Stage};
 
 /// The words of [`Stage`], [`Cause`] and [`Ecn`](sojourn_aqm::Ecn), in the order of their keys.
 pub(crate) const STAGES: [&str; 3] =
     [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
 pub(crate) const CAUSES: [&str; 3] =
-    [Cause::Overflow.word(), Cause::Random.word(), Cause::Deterministic.word()];
+    [CauseClass::Overflow.word(), CauseClass::Random.word(), CauseClass::Deterministic.word()];
 pub(crate) const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
 
 /// Name, values, and whether values may be missing.

@@ -1,6 +1,6 @@
 //! The rows an engine hands over.
 
-use sojourn_aqm::{Cause, Ecn, Span, Stage, Time, Var};
+use sojourn_aqm::{Cause, CauseClass, Ecn, Span, Stage, Time, Var};
 
 use crate::histogram::Histogram;
 
@@ -267,7 +267,7 @@ pub struct DropDelaysOf {
     /// Where; never at enqueue, where no packet has waited.
     pub stage: Stage,
     /// Why.
-    pub cause: Cause,
+    pub cause: CauseClass,
     /// The distribution, in nanoseconds.
     pub histogram: Histogram,
 }

@@ -184,10 +184,18 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("left_ns", some_u64s(rows.iter().map(|r| r.left.map(|t| t.as_nanos()))), true),
         ("fate", words(rows.iter().map(|r| Some(fate_key(r.fate))), &FATES), false),
         ("stage", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.0 as i8)), &STAGES), true),
-        ("cause", words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1 as i8)), &CAUSES), true),
+        (
+            "cause",
+            words(rows.iter().map(|r| dropped(r.fate).map(|d| d.1.class() as i8)), &CAUSES),
+            true,
+        ),
         ("marked", bools(rows.iter().map(|r| r.marked.is_some())), false),
         ("mark_stage", words(rows.iter().map(|r| r.marked.map(|m| m.0 as i8)), &STAGES), true),
-        ("mark_cause", words(rows.iter().map(|r| r.marked.map(|m| m.1 as i8)), &CAUSES), true),
+        (
+            "mark_cause",
+            words(rows.iter().map(|r| r.marked.map(|m| m.1.class() as i8)), &CAUSES),
+            true,
+        ),
         ("ecn_in", words(rows.iter().map(|r| Some(r.ecn_in as i8)), &ECNS), false),
     ]
 }
@@ -203,7 +211,7 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("sojourn_ns", u64s(rows.iter().map(|r| r.sojourn.as_nanos())), false),
         ("signal", words(rows.iter().map(|r| Some(r.is_mark as i8)), &SIGNALS), false),
         ("stage", words(rows.iter().map(|r| Some(r.stage as i8)), &STAGES), false),
-        ("cause", words(rows.iter().map(|r| Some(r.cause as i8)), &CAUSES), false),
+        ("cause", words(rows.iter().map(|r| Some(r.cause.class() as i8)), &CAUSES), false),
         ("state", evidence(run, rows), false),
     ]
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use sojourn_aqm::{Cause, Limit, Rate, Span, Stage, Time};
+use sojourn_aqm::{CauseClass, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp};
@@ -267,7 +267,7 @@ fn sojourn_times_of_drops_are_a_table_of_their_own() {
     plan.record.signals = true;
     let found = run(&plan);
     let [drops] = &found.drop_delays[..] else { panic!("{:?}", found.drop_delays) };
-    assert_eq!((drops.stage, drops.cause), (Stage::Dequeue, Cause::Deterministic));
+    assert_eq!((drops.stage, drops.cause), (Stage::Dequeue, CauseClass::Deterministic));
     let at_head = found.signals.iter().filter(|row| row.stage == Stage::Dequeue);
     let sojourns: Vec<u64> = at_head.map(|row| row.sojourn.as_nanos()).collect();
     assert_eq!(drops.histogram.count(), sojourns.len() as u64);

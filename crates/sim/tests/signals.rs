@@ -33,7 +33,7 @@ fn every_certain_drop_of_madpie_was_due() {
     let run = recorded("madpie");
     let vars = run.evidence_vars[0];
     let due = vars.iter().position(|var| var.name == "drop_due").unwrap();
-    let certain = run.signals.iter().filter(|row| row.cause == Cause::Deterministic);
+    let certain = run.signals.iter().filter(|row| row.cause == Cause::DelayBound);
     let dues: Vec<f64> = certain.map(|row| run.evidence[row.evidence + due]).collect();
     assert!(dues.len() > 5 && dues.iter().all(|&due| due == 1.0), "{dues:?}");
     assert_eq!(run.evidence.len(), run.signals.len() * vars.len());

@@ -87,6 +87,7 @@ target! {
             context,
             dropped: Some(on_drop),
             marked: None,
+            uniform: None,
         };
         let mut balance = Balance::default();
         // SAFETY: text and setup outlive the call, the handle is freed once.

@@ -143,7 +143,7 @@ impl Sink<HostPacket> for Ledger {
         let is_now = stage != Stage::Enqueue || enqueued == self.now;
         self.promise(is_now, || "an arrival is dropped now".to_string());
         *self.drops.entry((stage, cause)).or_default() += 1;
-        self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause as u64) << 16));
+        self.gone(&packet, enqueued, 2 + ((stage as u64) << 8) + ((cause.class() as u64) << 16));
     }
     fn marked(&mut self, packet: &mut HostPacket, enqueued: Time, stage: Stage, cause: Cause) {
         let is_known = packet.ecn == Ecn::Ce && self.offered[packet.id] == Some(enqueued);
@@ -151,7 +151,7 @@ impl Sink<HostPacket> for Ledger {
         let is_now = stage != Stage::Enqueue || enqueued == self.now;
         self.promise(is_now, || "an arrival is marked now".to_string());
         self.marks += 1;
-        self.note(packet, 3 + ((stage as u64) << 8) + ((cause as u64) << 16));
+        self.note(packet, 3 + ((stage as u64) << 8) + ((cause.class() as u64) << 16));
     }
 }
 

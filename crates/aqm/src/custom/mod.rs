@@ -32,12 +32,7 @@ pub const DIALECT: Dialect = Dialect { name: "own", doc: "the law's own file" };
 /// A verdict as a number, for languages without our types: 0 passes; else four bits say whether
 /// the packet is marked (1) or dropped (2), and the lower four bits why, in the order of [`Cause`].
 pub fn verdict_of_code(code: u32) -> Option<Verdict> {
-    let cause = match code & 0xf {
-        0 => Cause::Overflow,
-        1 => Cause::Random,
-        2 => Cause::Deterministic,
-        _ => return None,
-    };
+    let cause = *Cause::ALL.get((code & 0xf) as usize)?;
     match (code, code >> 4) {
         (0, _) => Some(Verdict::Pass),
         (_, 1) => Some(Verdict::Mark(cause)),

@@ -16,7 +16,7 @@
 //! ns-3 may drop the last packet of a queue and raises BLUE by delay; so does dialect `ns3`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
-use crate::packet::{Backlog, Head};
+use crate::packet::{Backlog, Ecn, Head};
 use crate::params;
 use crate::params::OrOff;
 use crate::params::rules::contradiction;
@@ -43,15 +43,26 @@ params! {
         /// Whether packets that can be marked are marked instead of dropped by the CoDel part.
         ecn: bool, ANY, "Linux sch_cake.c: always" => true,
             "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
+        /// Sojourn time above which all that can be marked is marked; needs `ecn` or `l4s`.
+        ce_threshold: OrOff<Span>, ANY, "ns-3 CobaltQueueDisc: CeThreshold" => OrOff(None);
+        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
+        /// others then.
+        l4s: bool, ANY, "ns-3 CobaltQueueDisc: UseL4s" => false;
     } behaviour {
         "a fresh inverse root is": "1: the first signal comes after an interval",
             "ns-3 CobaltQueueDisc; our choice: a whole interval, as CoDel waits",
             "linux_exact": "0: the second packet above target is signalled", "Linux sch_cake.c";
+        "1 / sqrt(count)": "exact", "our choice",
+            "linux_exact" | "ns3": "32 bits: a table up to 15, then one Newton step per change",
+                "Linux sch_cake.c, cobalt_invsqrt; ns-3 CobaltQueueDisc::InvSqrt";
         "above target": "sojourn > target and > four packet times", "Linux sch_cake.c",
             "ns3": "sojourn > target", "ns-3 CobaltQueueDisc";
         "BLUE's probability rises": "when the queue overflows", "Linux sch_cake.c",
             "ns3": "when the queue overflows, and by a sojourn above blue_threshold",
                 "ns-3 CobaltQueueDisc";
+        "BLUE moves": "at most once per target", "Linux sch_cake.c, cobalt_queue_full",
+            "ns3": "at most once per target for 4.29 s, then at every call (fact ns3-1)",
+                "ns-3 CobaltQueueDisc, m_lastUpdateTimeBlue";
         "BLUE and ECN": "drops what could be marked as well",
             "Linux sch_cake.c; ns-3 CobaltQueueDisc";
         "the last packet": "is not dropped", "Linux sch_cake.c",
@@ -61,6 +72,7 @@ params! {
         true => Ok(()),
         false => Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3")),
     };
+    unused: |dialect| if dialect == "ns3" { &[] } else { &["ce_threshold", "l4s"] };
 }
 
 /// 1 / sqrt(count).
@@ -122,6 +134,7 @@ impl InverseRoot {
 #[derive(Clone, Debug)]
 pub struct Cobalt {
     params: CobaltParams,
+    is_ns3: bool,
     mtu_bytes: u64,
     /// Time to send four largest packets; below it nothing is too long (Linux only).
     four_mtus: Span,
@@ -139,17 +152,24 @@ pub struct Cobalt {
 impl Cobalt {
     /// The law with the parameters that CAKE computes.
     pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
-        let exact = params.dialect == "linux_exact";
+        let is_ns3 = params.dialect == "ns3";
+        let (inverse_root, drop_next) = match params.dialect {
+            "linux_exact" => (InverseRoot::Newton(0), Time::ZERO),
+            // ns-3 CobaltQueueDisc::InitializeParams
+            "ns3" => (InverseRoot::Newton(u32::MAX), Time::ZERO),
+            _ => (InverseRoot::Exact(1.0), Time::NEVER),
+        };
         let mut law = Cobalt {
+            is_ns3,
             params,
             mtu_bytes: u64::from(env.mtu_bytes),
             four_mtus: Span::ZERO,
             dropping: false,
             count: 0,
-            inverse_root: if exact { InverseRoot::Newton(0) } else { InverseRoot::Exact(1.0) },
-            drop_next: if exact { Time::ZERO } else { Time::NEVER },
+            inverse_root,
+            drop_next,
             blue_prob: 0.0,
-            blue_changed: None,
+            blue_changed: is_ns3.then_some(Time::ZERO),
         };
         law.tune(env.rate);
         law
@@ -167,8 +187,7 @@ impl Cobalt {
     }
 
     fn tune(&mut self, rate: Option<Rate>) {
-        let has_rule = self.params.dialect != "ns3";
-        let span = rate.filter(|_| has_rule).map(|rate| rate.time_for(4 * self.mtu_bytes));
+        let span = rate.filter(|_| !self.is_ns3).map(|rate| rate.time_for(4 * self.mtu_bytes));
         self.four_mtus = span.unwrap_or(Span::ZERO);
     }
 
@@ -186,7 +205,10 @@ impl Cobalt {
         let target = self.params.target;
         if self.blue_changed.is_none_or(|then| now.since(then) > target) {
             self.blue_prob = (self.blue_prob + step).clamp(0.0, 1.0);
-            self.blue_changed = Some(now);
+            // ns-3 keeps this time in 32 bits (fact ns3-1).
+            let kept =
+                if self.is_ns3 { now.as_nanos() & u64::from(u32::MAX) } else { now.as_nanos() };
+            self.blue_changed = Some(Time::from_nanos(kept));
         }
     }
 
@@ -240,21 +262,27 @@ impl Aqm for Cobalt {
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         let sojourn = head.sojourn(now);
+        let is_over_ce = self.params.ce_threshold.0.is_some_and(|limit| sojourn > limit);
+        if self.params.l4s && matches!(head.ecn, Ecn::Ect1 | Ecn::Ce) {
+            return if is_over_ce { Verdict::Mark(Cause::CeThreshold) } else { Verdict::Pass };
+        }
         if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
             self.move_blue(now, self.params.p_inc);
         }
         let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
         let (is_due, is_late) = self.is_due(now, is_over);
-        let marks = is_due && self.params.ecn && head.ecn.can_mark();
+        let may_mark = self.params.ecn && head.ecn.can_mark();
+        let marks = is_due && may_mark;
         let by_blue = self.blue_prob > 0.0 && rng.uniform() < self.blue_prob;
         let is_drop = by_blue || (is_due && !marks);
         self.settle(now, is_late, is_drop);
         // Linux `cake_dequeue` never drops the last packet of a queue; ns-3 may.
-        let may_drop = queue.packets > 0 || self.params.dialect == "ns3";
+        let may_drop = queue.packets > 0 || self.is_ns3;
         match () {
-            () if may_drop && is_due && !marks => Verdict::Drop(Cause::Deterministic),
+            () if may_drop && is_due && !marks => Verdict::Drop(Cause::Target),
             () if may_drop && by_blue => Verdict::Drop(Cause::Random),
-            () if marks => Verdict::Mark(Cause::Deterministic),
+            () if marks => Verdict::Mark(Cause::Target),
+            () if is_over_ce && may_mark && !self.params.l4s => Verdict::Mark(Cause::CeThreshold),
             () => Verdict::Pass,
         }
     }
@@ -277,6 +305,7 @@ impl Aqm for Cobalt {
         out[0] = f64::from(u8::from(self.dropping));
         out[1] = f64::from(self.count);
         out[2] = self.blue_prob;
+        out[3] = self.drop_next.as_secs();
     }
 }
 
@@ -288,6 +317,7 @@ impl Law for Cobalt {
         Var { name: "dropping", unit: "1", doc: "1 while sojourn times are above target, else 0" },
         Var { name: "count", unit: "1", doc: "Signals, less those forgotten since" },
         Var { name: "blue_prob", unit: "1", doc: "BLUE's drop probability" },
+        Var { name: "drop_next", unit: "s", doc: "Time at which the next signal is due" },
     ];
 
     fn new(params: &CobaltParams, env: &Env) -> Self {

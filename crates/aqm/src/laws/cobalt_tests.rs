@@ -145,7 +145,7 @@ fn an_overflow_makes_the_next_packet_above_target_due() {
     assert_eq!((var(&law, "dropping"), var(&law, "count")), (1.0, 1.0));
     let head = waited(ms(1000), Span::from_millis(20));
     let verdict = law.on_dequeue(ms(1000), head, full_packets(9), &mut rng());
-    assert_eq!(verdict, Verdict::Drop(Cause::Deterministic));
+    assert_eq!(verdict, Verdict::Drop(Cause::Target));
     assert_eq!(var(&law, "count"), 2.0);
 }
 
@@ -227,7 +227,7 @@ fn a_last_packet_that_is_kept_counts_as_dropped_in_the_schedule() {
     };
     assert_eq!(judge(0), Verdict::Pass);
     // Signals 2 to 5 were due at 1070.7, 1128.4, 1178.4 and 1223.2 ms, the next one is at 1264.0.
-    let drops = (0..9).filter(|_| judge(9) == Verdict::Drop(Cause::Deterministic)).count();
+    let drops = (0..9).filter(|_| judge(9) == Verdict::Drop(Cause::Target)).count();
     assert_eq!(drops, 4);
 }
 

@@ -111,7 +111,7 @@ impl Aqm for Madpie {
         let verdict = self.pie.on_enqueue(now, head, queue, rng);
         if verdict == Verdict::Pass && self.is_drop_due && !self.pie.is_protected(queue) {
             self.is_drop_due = false;
-            return Verdict::signal(self.ecn && head.ecn.can_mark(), Cause::Deterministic);
+            return Verdict::signal(self.ecn && head.ecn.can_mark(), Cause::DelayBound);
         }
         verdict
     }

@@ -5,7 +5,7 @@ use crate::packet::Ecn;
 use crate::testing::{arrival, bytes, full_packets, law, law_of, learn_rate, ms, var, waited};
 use crate::time::Span;
 
-const DETERMINISTIC: Verdict = Verdict::Drop(Cause::Deterministic);
+const DETERMINISTIC: Verdict = Verdict::Drop(Cause::DelayBound);
 /// The probability cannot move.
 const FROZEN: [(&str, &str); 2] = [("alpha", "0hz"), ("beta", "0hz")];
 
@@ -148,7 +148,7 @@ fn a_deterministic_signal_marks_what_can_be_marked_at_any_probability() {
         tick(&mut madpie, 60);
     }
     assert_eq!(judge(&mut madpie, 0.0, Ecn::Ect0), Verdict::Drop(Cause::Random));
-    assert_eq!(judge(&mut madpie, 0.999, Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(judge(&mut madpie, 0.999, Ecn::Ect0), Verdict::Mark(Cause::DelayBound));
 }
 
 #[test]

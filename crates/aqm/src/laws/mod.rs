@@ -14,3 +14,5 @@ pub mod taildrop;
 
 #[cfg(test)]
 mod idle_tests;
+#[cfg(test)]
+mod ns3_tests;

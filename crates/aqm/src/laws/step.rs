@@ -50,7 +50,7 @@ impl Step {
             return Verdict::Pass;
         }
         self.marks += 1;
-        Verdict::Mark(Cause::Deterministic)
+        Verdict::Mark(Cause::CeThreshold)
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         let mut leaves = |now, head| step.on_dequeue(now, head, full_packets(5), &mut rng);
         assert_eq!(leaves(ms(2), head), Verdict::Pass);
         let later = Time::from_nanos(2_000_001);
-        assert_eq!(leaves(later, head), Verdict::Mark(Cause::Deterministic));
+        assert_eq!(leaves(later, head), Verdict::Mark(Cause::CeThreshold));
         assert_eq!(leaves(later, Head { ecn: Ecn::NotEct, ..head }), Verdict::Pass);
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let head = arrival(ms(1), Ecn::Ect0);
         let mut arrives = |packets| step.on_enqueue(ms(1), head, full_packets(packets), &mut rng);
         assert_eq!(arrives(64), Verdict::Pass);
-        assert_eq!(arrives(65), Verdict::Mark(Cause::Deterministic));
+        assert_eq!(arrives(65), Verdict::Mark(Cause::CeThreshold));
     }
 
     #[test]
@@ -127,8 +127,8 @@ mod tests {
         let head = arrival(ms(1), Ecn::Ect0);
         let mut arrives = |backlog| step.on_enqueue(ms(1), head, bytes(backlog), &mut rng);
         assert_eq!(arrives(10_000 - 1514), Verdict::Pass);
-        assert_eq!(arrives(10_000 - 1513), Verdict::Mark(Cause::Deterministic));
-        assert_eq!(arrives(20_000), Verdict::Mark(Cause::Deterministic));
+        assert_eq!(arrives(10_000 - 1513), Verdict::Mark(Cause::CeThreshold));
+        assert_eq!(arrives(20_000), Verdict::Mark(Cause::CeThreshold));
         assert_eq!(var(&step, "marks"), 2.0);
     }
 }

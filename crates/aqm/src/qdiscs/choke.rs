@@ -206,7 +206,7 @@ impl<P: Packet> ChokeQueue<P> {
     fn red_signals(&mut self, rng: &mut Rng) -> Option<Cause> {
         if self.red.is_above(&self.curve, self.curve.max_th) {
             self.red.leave();
-            return Some(Cause::Deterministic);
+            return Some(Cause::Forced);
         }
         self.red.hits(&self.curve, rng).then_some(Cause::Random)
     }
@@ -223,8 +223,8 @@ impl<P: Packet> ChokeQueue<P> {
         if let Some(place) = self.place_of_match(packet.flow(), rng) {
             self.matches += 1;
             let (enqueued, victim) = self.remove(place);
-            sink.dropped(victim, enqueued, Stage::Queued, Cause::Random);
-            sink.dropped(packet, now, Stage::Enqueue, Cause::Random);
+            sink.dropped(victim, enqueued, Stage::Queued, Cause::Match);
+            sink.dropped(packet, now, Stage::Enqueue, Cause::Match);
             return None;
         }
         let Some(cause) = self.red_signals(rng) else { return Some(packet) };
@@ -378,7 +378,7 @@ mod tests {
     fn above_the_upper_threshold_an_arrival_without_match_is_dropped_alone() {
         let mut choke = filled(&[1, 2, 3], 60, 31);
         let log = offer(&mut choke, 100, 9, &mut Rng::stream(1, "test", 0));
-        assert_eq!(log.dropped, [(100, Stage::Enqueue, Cause::Deterministic)]);
+        assert_eq!(log.dropped, [(100, Stage::Enqueue, Cause::Forced)]);
         assert_eq!(choke.backlog().packets, 60);
     }
 

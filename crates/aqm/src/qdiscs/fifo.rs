@@ -287,6 +287,6 @@ mod tests {
         for id in 0..5_000 {
             red.enqueue(Time::ZERO, Numbered::new(id, 0, 1514), &mut rng, &mut log);
         }
-        assert!(log.dropped.iter().any(|&(.., cause)| cause == Cause::Deterministic));
+        assert!(log.dropped.iter().any(|&(.., cause)| cause == Cause::Forced));
     }
 }

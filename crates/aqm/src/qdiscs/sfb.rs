@@ -231,7 +231,7 @@ impl<P: Packet> SfbQueue<P> {
         hashes[self.active] = Some(hash);
         let (packets, prob) = self.learn(self.active, hash);
         if u64::from(packets) >= self.params.bin_max {
-            return (Verdict::Drop(Cause::Deterministic), hashes);
+            return (Verdict::Drop(Cause::BinOverflow), hashes);
         }
         if prob < ONE {
             return (self.by_chance(prob, packet, rng), hashes);
@@ -244,7 +244,7 @@ impl<P: Packet> SfbQueue<P> {
         }
         match self.has_token(now) {
             true => (Verdict::Pass, hashes),
-            false => (Verdict::Drop(Cause::Deterministic), hashes),
+            false => (Verdict::Drop(Cause::Penalty), hashes),
         }
     }
 

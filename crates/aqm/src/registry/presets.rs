@@ -83,6 +83,6 @@ pub const PRESETS: &[Preset] = &[
         doc: "Flow queues, each under COBALT (ns-3 FqCobaltQueueDisc; inside Linux CAKE)",
         law: "cobalt",
         dialects: &[],
-        settings: &[],
+        settings: &[set_in("ns3", set("ecn", "true", "ns-3 FqCobaltQueueDisc: UseEcn"))],
     },
 ];

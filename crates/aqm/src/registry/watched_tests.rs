@@ -69,7 +69,7 @@ fn evidence_is_from_before_the_decision() {
     let flag = |row: &Vec<(&str, f64)>| row.iter().find(|(name, _)| *name == "drop_due").unwrap().1;
     let certain = recorded.signals.iter().zip(&recorded.evidence);
     let flags: Vec<f64> =
-        certain.filter(|(s, _)| s.1 == Cause::Deterministic).map(|(_, e)| flag(e)).collect();
+        certain.filter(|(s, _)| s.1 == Cause::DelayBound).map(|(_, e)| flag(e)).collect();
     assert!(!flags.is_empty() && flags.iter().all(|&flag| flag == 1.0), "{flags:?}");
 }
 
@@ -77,7 +77,7 @@ fn evidence_is_from_before_the_decision() {
 fn flow_queues_show_the_state_of_the_queue_that_lost_the_packet() {
     let (recorded, _) = overload("fq(codel)", true);
     let names: Vec<&str> = recorded.evidence[0].iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["dropping", "count", "sojourn"]);
+    assert_eq!(names, ["dropping", "count", "sojourn", "drop_next"]);
     let count = |row: &Vec<(&str, f64)>| row[1].1;
     assert_eq!(count(&recorded.evidence[0]), 0.0, "before the first drop nothing was counted");
 }

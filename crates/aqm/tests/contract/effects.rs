@@ -27,6 +27,7 @@ const NEEDED: &[&str] = &[
     "bin_max=20,increment=0.1,warmup=0s",
     "bin_max=20,increment=0.1,rehash_interval=900ms",
     "limit=1000000p,memory_limit=30kB",
+    "l4s=true",
 ];
 
 /// What becomes of every packet, or none if the settings are refused.

@@ -87,8 +87,7 @@ impl PacketRecord {
 
 fn pair(byte: u8) -> Option<(Stage, Cause)> {
     let stage = [Stage::Enqueue, Stage::Queued, Stage::Dequeue].get(usize::from(byte >> 4))?;
-    let cause =
-        [Cause::Overflow, Cause::Random, Cause::Deterministic].get(usize::from(byte & 15))?;
+    let cause = Cause::ALL.get(usize::from(byte & 15))?;
     Some((*stage, *cause))
 }
 

@@ -159,7 +159,7 @@ fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
         let now = at(200_000);
         let mut judge =
             |sojourn| codel.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
-        assert_eq!(judge(ABOVE), Verdict::Drop(Cause::Deterministic));
+        assert_eq!(judge(ABOVE), Verdict::Drop(Cause::Target));
         assert_eq!(judge(BELOW), Verdict::Pass);
         assert_eq!((var(&codel, "dropping"), var(&codel, "count")), (0.0, count), "{dialect}");
     }
@@ -343,7 +343,7 @@ fn builds_measure_the_sojourn_time_in_ticks() {
         let verdict =
             codel.on_dequeue(Time::from_nanos(1 << 30), head, full_packets(9), &mut rng());
         assert_eq!(var(&codel, "sojourn"), (ticks << 10) as f64 / 1e9);
-        verdict == Verdict::Mark(Cause::Deterministic)
+        verdict == Verdict::Mark(Cause::CeThreshold)
     };
     assert!(!marked(976) && marked(977));
 }
@@ -358,7 +358,7 @@ fn a_queue_emptied_by_drops_leaves_the_dropping_state() {
             drop_times(&mut codel, (0, until, 1000), |_| ABOVE);
             let head = waited(at(now), ABOVE);
             let verdict = codel.on_dequeue(at(now), head, full_packets(9), &mut rng());
-            assert_eq!(verdict, Verdict::Drop(Cause::Deterministic), "{dialect}");
+            assert_eq!(verdict, Verdict::Drop(Cause::Target), "{dialect}");
             codel.on_empty(at(now));
             assert_eq!(var(&codel, "dropping"), dropping, "{dialect}");
         }

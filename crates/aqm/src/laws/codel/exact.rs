@@ -143,7 +143,7 @@ impl Exact {
         let drop_next = now + self.spacing();
         self.state =
             if can_mark { State::Dropping { drop_next } } else { State::Entered { drop_next } };
-        Verdict::signal(can_mark, Cause::Deterministic)
+        Verdict::signal(can_mark, Cause::Target)
     }
 
     fn resumed(&self, now: Time, drop_next: Option<Time>) -> u32 {
@@ -175,7 +175,7 @@ impl Exact {
         } else {
             State::Dropped { drop_next }
         };
-        Verdict::signal(can_mark, Cause::Deterministic)
+        Verdict::signal(can_mark, Cause::Target)
     }
 
     /// The packet after a dropped one is above target too.
@@ -208,7 +208,7 @@ impl Exact {
     fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
         match (verdict, self.ce_threshold) {
             (Verdict::Pass, Some(limit)) if self.sojourn > limit && head.ecn.can_mark() => {
-                Verdict::Mark(Cause::Deterministic)
+                Verdict::Mark(Cause::CeThreshold)
             }
             _ => verdict,
         }
@@ -254,6 +254,17 @@ impl Exact {
 
     pub(super) fn count(&self) -> u32 {
         self.count
+    }
+
+    /// When the next signal is due, or was when the last dropping state ended; zero before it is
+    /// first known.
+    pub(super) fn scheduled(&self) -> Time {
+        match self.state {
+            State::Quiet { drop_next } => drop_next.unwrap_or(Time::ZERO),
+            State::Entered { drop_next }
+            | State::Dropping { drop_next }
+            | State::Dropped { drop_next } => drop_next,
+        }
     }
 
     pub(super) fn sojourn(&self) -> Span {

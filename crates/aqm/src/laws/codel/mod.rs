@@ -76,6 +76,9 @@ params! {
         ecn: bool, ANY, "RFC 8289 has no ECN; Linux sch_codel.c: off" => false;
         /// Sojourn time above which every packet that can be marked is marked, whatever else holds.
         ce_threshold: OrOff<Span>, ANY, "Linux codel.h: disabled" => OrOff(None);
+        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
+        /// others then.
+        l4s: bool, ANY, "ns-3 CoDelQueueDisc: UseL4s" => false;
         /// A count that stays the same, so that drops come at a constant rate.
         count: OrOff<u64>, POSITIVE,
             "RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze it"
@@ -114,6 +117,7 @@ params! {
             "linux": "adds the packets it drops to count", "Linux sch_fq_codel.c, fq_codel_drop";
     }
     check: |params| check(params);
+    unused: |dialect| if dialect == "ns3" { &[] } else { &["l4s"] };
 }
 
 fn check(params: &CoDelParams) -> Result<(), String> {
@@ -187,13 +191,14 @@ impl Aqm for CoDel {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let (dropping, count, sojourn) = match &self.0 {
-            Engine::Exact(exact) => (exact.is_dropping(), exact.count(), exact.sojourn()),
-            Engine::Ticks(ticks) => (ticks.is_dropping(), ticks.count(), ticks.sojourn()),
+        let (dropping, count, sojourn, drop_next) = match &self.0 {
+            Engine::Exact(it) => (it.is_dropping(), it.count(), it.sojourn(), it.scheduled()),
+            Engine::Ticks(it) => (it.is_dropping(), it.count(), it.sojourn(), it.scheduled()),
         };
         out[0] = f64::from(u8::from(dropping));
         out[1] = f64::from(count);
         out[2] = sojourn.as_secs();
+        out[3] = drop_next.as_secs();
     }
 }
 
@@ -206,6 +211,11 @@ impl Law for CoDel {
         Var { name: "dropping", unit: "1", doc: "1 in the dropping state, else 0" },
         Var { name: "count", unit: "1", doc: "Signals in this or the last dropping state" },
         Var { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet at the head" },
+        Var {
+            name: "drop_next",
+            unit: "s",
+            doc: "Time at which the next signal is due, in the dropping state; 0 before the first",
+        },
     ];
 
     fn new(params: &CoDelParams, env: &Env) -> Self {

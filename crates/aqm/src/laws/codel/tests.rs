@@ -152,7 +152,7 @@ fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
         let head = Head { ecn: Ecn::Ect0, ..waited(now, ABOVE) };
         match codel.on_dequeue(now, head, full_packets(1000), &mut rng()) {
             Verdict::Pass => {}
-            Verdict::Mark(cause) => marks += u32::from(cause == Cause::Deterministic),
+            Verdict::Mark(cause) => marks += u32::from(cause == Cause::Target),
             Verdict::Drop(_) => panic!("an ECN-capable packet was dropped"),
         }
     }
@@ -168,7 +168,7 @@ fn ce_threshold_marks_every_packet_above_it_and_no_other() {
         codel.on_dequeue(at(0), head, full_packets(10), &mut rng())
     };
     let just_above = Span::from_nanos(1_000_001);
-    assert_eq!(judge(Ecn::Ect1, just_above), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(judge(Ecn::Ect1, just_above), Verdict::Mark(Cause::CeThreshold));
     assert_eq!(judge(Ecn::Ect1, Span::from_millis(1)), Verdict::Pass);
     assert_eq!(judge(Ecn::NotEct, just_above), Verdict::Pass);
 }
@@ -202,6 +202,18 @@ fn drops_from_a_standing_queue_come_at_the_computed_times() {
     let times: Vec<u64> =
         drop_times(&mut codel, (0, 690_000, 1000), |_| ABOVE).iter().map(|t| t / 1000).collect();
     assert_eq!(times, [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689]);
+}
+
+/// Fact aqm-12: 100, 200, 271 ms.
+#[test]
+fn the_next_drop_comes_when_the_state_variable_says() {
+    let mut codel = codel();
+    assert_eq!(var(&codel, "drop_next"), 0.0);
+    drop_times(&mut codel, (0, 150_000, 1000), |_| ABOVE);
+    assert_eq!(var(&codel, "drop_next"), at(200_000).as_secs());
+    drop_times(&mut codel, (150_000, 250_000, 1000), |_| ABOVE);
+    let late = var(&codel, "drop_next") - at(270_711).as_secs();
+    assert!(late.abs() < 1e-6, "{late}");
 }
 
 /// Fact aqm-13.

@@ -12,7 +12,7 @@
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
-use crate::packet::{Backlog, Head};
+use crate::packet::{Backlog, Ecn, Head};
 use crate::time::{Span, Time};
 
 /// An instant or a span: units of 1024 ns, modulo 2^32.
@@ -98,6 +98,7 @@ pub(super) struct TickCoDel {
     mtu_bytes: u64,
     ecn: bool,
     ce_threshold: Option<Ticks>,
+    l4s: bool,
     frozen_count: Option<u32>,
     phase: Phase,
     dropping: bool,
@@ -119,6 +120,7 @@ impl TickCoDel {
             mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
             ecn: params.ecn,
             ce_threshold: params.ce_threshold.0.map(Ticks::of),
+            l4s: params.l4s,
             frozen_count: params.frozen_count(),
             phase: Phase::Resting,
             dropping: false,
@@ -180,7 +182,7 @@ impl TickCoDel {
         self.drop_next = now.plus(self.spacing());
         self.dropping = true;
         self.phase = if can_mark { Phase::Resting } else { Phase::Entered };
-        Verdict::signal(can_mark, Cause::Deterministic)
+        Verdict::signal(can_mark, Cause::Target)
     }
 
     fn continue_dropping(&mut self, now: Ticks, can_mark: bool) -> Verdict {
@@ -194,7 +196,7 @@ impl TickCoDel {
             self.drop_next = from.plus(self.spacing());
         }
         self.phase = if can_mark { Phase::Resting } else { Phase::Dropped };
-        Verdict::signal(can_mark, Cause::Deterministic)
+        Verdict::signal(can_mark, Cause::Target)
     }
 
     fn raise(&mut self) {
@@ -223,11 +225,20 @@ impl TickCoDel {
         Verdict::Pass
     }
 
+    /// ns-3 `CoDelQueueDisc::DoDequeue`: ECT(1) and CE see the threshold alone, unless a packet was
+    /// dropped before them in the same call.
+    fn judge_l4s(&mut self, now: Ticks, head: Head) -> Verdict {
+        self.sojourn = now.minus(Ticks::at(head.enqueued));
+        let is_over = self.ce_threshold.is_some_and(|limit| limit.is_before(self.sojourn));
+        if is_over { Verdict::Mark(Cause::CeThreshold) } else { Verdict::Pass }
+    }
+
     fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
-        let allowed = head.ecn.can_mark() && (self.ecn || self.build == Build::Linux);
+        let is_on = self.build == Build::Linux || (self.ecn && !self.l4s);
+        let allowed = head.ecn.can_mark() && is_on;
         match (verdict, self.ce_threshold) {
             (Verdict::Pass, Some(limit)) if allowed && limit.is_before(self.sojourn) => {
-                Verdict::Mark(Cause::Deterministic)
+                Verdict::Mark(Cause::CeThreshold)
             }
             _ => verdict,
         }
@@ -236,6 +247,9 @@ impl TickCoDel {
     #[inline(never)] // keeps the default's code small
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let now = Ticks::at(now);
+        if self.l4s && self.phase == Phase::Resting && matches!(head.ecn, Ecn::Ect1 | Ecn::Ce) {
+            return self.judge_l4s(now, head);
+        }
         let above = self.is_above(now, head, queue);
         let can_mark = self.ecn && head.ecn.can_mark();
         let verdict = match self.phase {
@@ -279,6 +293,13 @@ impl TickCoDel {
 
     pub(super) fn count(&self) -> u32 {
         self.count
+    }
+
+    /// When the next signal is due, or was when the last dropping state ended, within the 4398 s
+    /// of the circle; zero before it is first known.
+    pub(super) fn scheduled(&self) -> Time {
+        let known = self.count > 0;
+        Time::from_nanos(if known { u64::from(self.drop_next.0) << 10 } else { 0 })
     }
 
     pub(super) fn sojourn(&self) -> Span {

@@ -3,6 +3,7 @@
 use super::docsis::Docsis;
 use super::linux::LinuxPie;
 use super::ns2::Ns2Pie;
+use super::ns3::Ns3Pie;
 use super::paper::Paper;
 use super::standard::Standard;
 use super::{PieParams, Timer};
@@ -18,6 +19,7 @@ pub(in crate::laws) enum Controller {
     Paper(Paper),
     Linux(LinuxPie),
     Ns2(Ns2Pie),
+    Ns3(Ns3Pie),
     Docsis(Docsis),
 }
 
@@ -28,7 +30,7 @@ macro_rules! each {
             Controller::Standard($pie) => $call,
             Controller::Paper($pie) => $call,
             Controller::Linux($pie) => $call,
-            Controller::Ns2($pie) => $call,
+            Controller::Ns2($pie) | Controller::Ns3(Ns3Pie { pie: $pie, .. }) => $call,
             Controller::Docsis($pie) => $call,
         }
     };
@@ -40,7 +42,8 @@ impl Controller {
         let controller = match params.dialect {
             "paper2013" => Controller::Paper(Paper::new(params, env)),
             "linux" => Controller::Linux(LinuxPie::new(params, env)),
-            "ns2" | "ns3" => Controller::Ns2(Ns2Pie::from_params(params, env)),
+            "ns2" => Controller::Ns2(Ns2Pie::from_params(params, env)),
+            "ns3" => Controller::Ns3(Ns3Pie::new(params, env)),
             "docsis" => Controller::Docsis(Docsis::new(params, env)),
             _ => Controller::Standard(Standard::new(params, env)),
         };
@@ -77,6 +80,7 @@ impl Controller {
             Controller::Paper(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Linux(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Ns2(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::Ns3(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Docsis(pie) => pie.on_enqueue(head, queue, rng),
         }
     }
@@ -86,23 +90,28 @@ impl Controller {
             Controller::Standard(pie) => pie.on_overflow(queue),
             Controller::Paper(_) => {} // it has neither sum nor stamps
             Controller::Linux(pie) => pie.on_overflow(queue),
-            Controller::Ns2(pie) => pie.on_overflow(queue),
+            Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.on_overflow(queue),
             Controller::Docsis(pie) => pie.on_overflow(queue),
         }
     }
 
     #[inline]
-    pub(in crate::laws) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
+    pub(in crate::laws) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         match self {
             Controller::Standard(pie) => pie.on_dequeue(now, head, queue),
             Controller::Ns2(pie) => pie.on_dequeue(now, head, queue),
-            other => other.on_dequeue_of_others(now, head, queue),
+            other => return other.on_dequeue_of_others(now, head, queue),
         }
+        Verdict::Pass
     }
 
     #[inline(never)]
-    fn on_dequeue_of_others(&mut self, now: Time, head: Head, queue: Backlog) {
+    fn on_dequeue_of_others(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        if let Controller::Ns3(pie) = self {
+            return pie.on_dequeue(now, head, queue);
+        }
         each!(self, pie => pie.on_dequeue(now, head, queue));
+        Verdict::Pass
     }
 
     pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
@@ -142,7 +151,7 @@ impl Controller {
             Controller::Standard(pie) => pie.delay_at_update(),
             Controller::Paper(pie) => pie.delay(),
             Controller::Linux(pie) => pie.delay_at_update(),
-            Controller::Ns2(pie) => pie.delay(),
+            Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.delay(),
             Controller::Docsis(pie) => pie.delay_at_update(),
         }
     }
@@ -158,7 +167,7 @@ impl Controller {
             Controller::Standard(pie) => pie.accumulator(),
             Controller::Paper(_) => 0.0,
             Controller::Linux(pie) => pie.accumulator(),
-            Controller::Ns2(pie) => pie.accumulator(),
+            Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.accumulator(),
             Controller::Docsis(pie) => pie.accumulator(),
         }
     }

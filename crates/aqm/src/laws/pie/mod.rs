@@ -4,7 +4,8 @@
 //! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
 //! with the corrections below. Every other dialect has its sources and deviations at the top of its
 //! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`], [`ns2`]
-//! (`ns2`, `ns3`), [`docsis`]. Parameters that a dialect has no use for are refused, not ignored.
+//! (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters that a dialect has no use for are refused, not
+//! ignored.
 //!
 //! Deviations of `rfc8033` from RFC 8033:
 //! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
@@ -31,6 +32,7 @@ mod controller;
 mod docsis;
 mod linux;
 mod ns2;
+mod ns3;
 mod paper;
 mod scaling;
 mod standard;
@@ -137,6 +139,12 @@ params! {
         /// Whether smaller packets are dropped less often.
         byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
             "docsis": "RFC 8034" => true;
+        /// Queue delay that switches it on, until the probability and the delay are 0 again.
+        active_threshold: OrOff<Span>, ANY, "ns-3 PieQueueDisc: ActiveThreshold" => OrOff(None);
+        /// Sojourn time above which ECT(1) and CE are marked; `l4s` makes it hold.
+        ce_threshold: OrOff<Span>, ANY, "ns-3 PieQueueDisc: CeThreshold" => OrOff(None);
+        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped early.
+        l4s: bool, ANY, "ns-3 PieQueueDisc: UseL4s" => false;
         /// When the probability is updated first; `auto` is one `tupdate` after the start.
         first_update: OrAuto<Span>, POSITIVE,
             "our choice: one period, as between updates" => OrAuto(None),
@@ -203,8 +211,8 @@ params! {
             "rfc8033_basic" | "paper2013": "one per arrival that is not exempt",
                 "RFC 8033 Appendix A; Pan et al. 2013",
             "ns2": "one per arrival outside a burst, exempt or not", "the ns-2 code",
-            "ns3": "one per arrival that is not exempt; derandomised: while the accumulator is \
-                    between 0.85 and 8.5", "ns-3 PieQueueDisc::DropEarly";
+            "ns3": "one per arrival outside a burst that is not exempt; derandomised: while the \
+                    accumulator is between 0.85 and 8.5", "ns-3 PieQueueDisc::DropEarly";
     } check: |params| check(params);
     unused: |dialect| unused(dialect);
 }
@@ -232,8 +240,20 @@ words! {
 /// Parameters without effect, by dialect.
 fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
-        "rfc8033" | "rfc8033_basic" | "ietf_draft" => &["heuristics", "byte_mode"],
-        "paper2013" => &["derandomise", "cap_step", "idle_decay", "delay", "on_off", "byte_mode"],
+        "rfc8033" | "rfc8033_basic" | "ietf_draft" => {
+            &["heuristics", "byte_mode", "active_threshold", "ce_threshold", "l4s"]
+        }
+        "paper2013" => &[
+            "derandomise",
+            "cap_step",
+            "idle_decay",
+            "delay",
+            "on_off",
+            "byte_mode",
+            "active_threshold",
+            "ce_threshold",
+            "l4s",
+        ],
         "linux" => &[
             "derandomise",
             "cap_step",
@@ -242,8 +262,12 @@ fn unused(dialect: &str) -> &'static [&'static str] {
             "tune",
             "on_off",
             "heuristics",
+            "active_threshold",
+            "ce_threshold",
+            "l4s",
         ],
-        "ns2" | "ns3" => &["on_off", "heuristics"],
+        "ns2" => &["on_off", "heuristics", "active_threshold", "ce_threshold", "l4s"],
+        "ns3" => &["on_off", "heuristics"],
         _ => &[
             "ecn",
             "ecn_mark_limit",
@@ -255,6 +279,9 @@ fn unused(dialect: &str) -> &'static [&'static str] {
             "on_off",
             "heuristics",
             "byte_mode",
+            "active_threshold",
+            "ce_threshold",
+            "l4s",
         ],
     }
 }
@@ -306,8 +333,7 @@ impl Aqm for Pie {
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
-        self.controller.on_dequeue(now, head, queue);
-        Verdict::Pass
+        self.controller.on_dequeue(now, head, queue)
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -6,11 +6,12 @@
 //!
 //! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
 //! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
-//! allowed at the first arrival and again only after 1.5 s of calm, and `ns2` draws a number for
-//! every packet outside a burst.
+//! allowed at the first arrival and again only after 1.5 s of calm, and a number is drawn for every
+//! packet outside a burst. ns-3 (3.44 and its main branch of July 2026) draws none for a packet
+//! that is exempt.
 //!
-//! Deviations: the overflow test is the discipline's (accept while it fits), and a packet is hit
-//! when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
+//! Deviations: the overflow test is the discipline's (accept while it fits), and a packet of `ns2`
+//! is hit when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
 //! continue during a burst, is not offered. Of ns-3.44 the switch by delay (`ActiveThreshold`) and
 //! the treatment of ECT(1) (`UseL4s`, `CeThreshold`), which are off there by default, are not
 //! offered. ns-3 scales p by packet size whenever its limit is in bytes; here `byte_mode` does.
@@ -159,7 +160,7 @@ impl Ns2Pie {
             return false;
         }
         if !derandomise {
-            return rng.uniform() < prob;
+            return self.hits(prob, rng);
         }
         // ns-3 adds what has not been scaled by the packet's size.
         let added = if is_ns3 { self.drop_prob } else { prob };
@@ -168,9 +169,15 @@ impl Ns2Pie {
         }
         match self.accumulator.add(ScaledProb::new(added.min(1.0))) {
             SignalTiming::TooEarly => false,
-            SignalTiming::Open => rng.uniform() < prob,
+            SignalTiming::Open => self.hits(prob, rng),
             SignalTiming::Overdue => true,
         }
+    }
+
+    /// A draw; one that equals the probability hits in ns-3 (`DropEarly`).
+    fn hits(&self, prob: f64, rng: &mut Rng) -> bool {
+        let u = rng.uniform();
+        u < prob || (self.setup.is_ns3 && u == prob)
     }
 
     pub(super) fn on_overflow(&mut self, queue: Backlog) {
@@ -260,6 +267,19 @@ impl Ns2Pie {
             && self.burst_allowance == Span::ZERO
             && self.phase == Phase::NoBurst
             && self.departures.bytes_per_sec().is_none()
+    }
+
+    /// The delay as known now, in seconds: of the last departure, or at the last update.
+    pub(super) fn last_delay(&self) -> f64 {
+        if self.setup.uses_stamps { self.last_delay } else { self.delay }
+    }
+
+    /// ns-3 `PieQueueDisc::DoEnqueue`: PIE is switched on.
+    pub(super) fn restart(&mut self) {
+        self.delay = 0.0;
+        self.drop_prob = 0.0;
+        self.burst_allowance = self.setup.max_burst;
+        self.accumulator.clear();
     }
 
     /// Delay at the last update, in seconds.

@@ -140,6 +140,18 @@ fn ns_3_adds_up_probabilities_that_are_not_scaled_by_packet_size() {
     assert_near(pie.accumulator(), 0.25, 1e-12);
 }
 
+/// ns-3 3.44 `PieQueueDisc::DropEarly`: the exemptions come before the draw; equality hits.
+#[test]
+fn ns3_draws_for_no_packet_that_is_exempt() {
+    let ns3 = |p, delay| Ns2Pie { setup: Setup { is_ns3: true, ..SETUP }, ..started(p, delay) };
+    let mut rng = Rng::scripted(0.25);
+    ns3(0.0, 0.0).on_enqueue(arrival(Time::ZERO, Ecn::NotEct), bytes(50_000), &mut rng);
+    ns3(0.25, 0.02).on_enqueue(arrival(Time::ZERO, Ecn::NotEct), bytes(2000), &mut rng);
+    assert_eq!(rng.uniform(), 0.25, "no number has been drawn");
+    let hit = |u| judge(&mut ns3(0.25, 0.02), 50, u, Ecn::NotEct);
+    assert_eq!((hit(0.25), hit(0.2501)), (Verdict::Drop(Cause::Random), Verdict::Pass));
+}
+
 /// ns-2 `pie.cc`, `PIEQueue::drop_early`.
 #[test]
 fn drops_unless_calm_or_small_and_marks_below_ten_percent() {

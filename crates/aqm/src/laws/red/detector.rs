@@ -165,7 +165,7 @@ impl Detector {
             Region::Early { .. } => Verdict::Pass,
             Region::Forced => {
                 self.since_signal = Some(0);
-                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced)
             }
         }
     }
@@ -182,7 +182,7 @@ impl Detector {
                 if self.setup.style == Style::Ns2 {
                     self.since_signal = Some(0);
                 }
-                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic)
+                Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced)
             }
             Region::Early { p_b } if more_than_one => self.ns_early(p_b, bytes, can_mark, rng),
             _ => {
@@ -221,8 +221,12 @@ impl Detector {
         hit
     }
 
+    /// ns-3 `RedQueueDisc::DoDequeue` takes the time of the latest call that found nothing.
     pub(in crate::laws) fn on_empty(&mut self, now: Time) {
-        self.average.idle_since.get_or_insert(now);
+        let is_first = self.average.idle_since.is_none();
+        if is_first || self.setup.style == Style::Ns3 {
+            self.average.idle_since = Some(now);
+        }
     }
 
     pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {

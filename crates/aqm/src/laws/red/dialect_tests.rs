@@ -8,7 +8,7 @@ use crate::testing::{
 };
 
 const RANDOM: Verdict = Verdict::Drop(Cause::Random);
-const FORCED: Verdict = Verdict::Drop(Cause::Deterministic);
+const FORCED: Verdict = Verdict::Drop(Cause::Forced);
 
 /// A Linux RED that has seen `backlog` for so long that its average is that.
 fn linux_at(backlog: u64, settings: &[(&str, &str)]) -> Red {
@@ -117,7 +117,7 @@ fn linux_marks_where_forced_unless_hard_drop() {
         let mut red = linux_at(200_000, &[("ecn", "true"), ("hard_drop", hard_drop)]);
         judge(&mut red, bytes(200_000), 0.5, ecn)
     };
-    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
+    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Forced));
     assert_eq!(forced("true", Ecn::Ect0), FORCED);
     assert_eq!(forced("false", Ecn::NotEct), FORCED);
 }

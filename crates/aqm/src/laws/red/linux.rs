@@ -159,7 +159,7 @@ impl LinuxRed {
         }
         if !self.state.is_below(&self.curve, self.curve.max_th) {
             self.state.leave();
-            return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Deterministic);
+            return Verdict::signal(can_mark && !self.setup.hard_drop, Cause::Forced);
         }
         match self.state.hits(&self.curve, rng) {
             true => Verdict::signal(can_mark, Cause::Random),

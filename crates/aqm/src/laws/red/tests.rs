@@ -79,10 +79,7 @@ fn probability_rises_from_zero_at_min_th_to_max_p_at_max_th() {
 /// ns-2.35 `red.cc`, `REDQueue::enque`: `<` at `min_th`, `>=` at `max_th`.
 #[test]
 fn average_at_max_th_is_forced_and_at_min_th_is_harmless() {
-    assert_eq!(
-        judge(&mut direct(&[]), 30, 0.999, Ecn::NotEct),
-        Verdict::Drop(Cause::Deterministic)
-    );
+    assert_eq!(judge(&mut direct(&[]), 30, 0.999, Ecn::NotEct), Verdict::Drop(Cause::Forced));
     assert_eq!(judge(&mut direct(&[]), 29, 0.999, Ecn::NotEct), Verdict::Pass);
     assert_eq!(judge(&mut direct(&[]), 10, 0.0, Ecn::NotEct), Verdict::Pass);
     assert_eq!(judge(&mut direct(&[]), 11, 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
@@ -207,9 +204,9 @@ fn ecn_marks_early_and_drops_where_forced() {
         let mut red = direct(&[("ecn", "true"), ("hard_drop", hard_drop)]);
         judge(&mut red, 30, 0.5, ecn)
     };
-    assert_eq!(forced("true", Ecn::Ect0), Verdict::Drop(Cause::Deterministic));
-    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Deterministic));
-    assert_eq!(forced("false", Ecn::NotEct), Verdict::Drop(Cause::Deterministic));
+    assert_eq!(forced("true", Ecn::Ect0), Verdict::Drop(Cause::Forced));
+    assert_eq!(forced("false", Ecn::Ect0), Verdict::Mark(Cause::Forced));
+    assert_eq!(forced("false", Ecn::NotEct), Verdict::Drop(Cause::Forced));
 }
 
 /// Fact aqm-46.
@@ -222,7 +219,7 @@ fn gentle_probability_goes_on_from_max_p_to_one_at_twice_max_th() {
     let mut fiftieth = direct(&[("gentle", "true"), ("max_p", "0.02")]);
     assert_near(prob_at(&mut fiftieth, 45), 0.51, 1e-15);
     let at_twice = judge(&mut tenth, 60, 0.999, Ecn::NotEct);
-    assert_eq!(at_twice, Verdict::Drop(Cause::Deterministic));
+    assert_eq!(at_twice, Verdict::Drop(Cause::Forced));
 }
 
 /// ns-2.35 `red.cc`, `REDQueue::calculate_p_new`, without `gentle_`.
@@ -324,7 +321,7 @@ fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle() {
         let head = arrival(ms(1), Ecn::NotEct);
         let queue = full_packets(packets);
         let verdict = red.on_enqueue(ms(1), head, queue, &mut Rng::scripted(0.5));
-        assert_eq!(verdict, Verdict::Drop(Cause::Deterministic));
+        assert_eq!(verdict, Verdict::Drop(Cause::Forced));
         red.on_enqueue(ms(10_000), head, full_packets(9), &mut Rng::scripted(0.5));
         var(&red, "avg_queue")
     };

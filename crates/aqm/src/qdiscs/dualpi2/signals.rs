@@ -144,7 +144,7 @@ impl Coupled {
         }
         let classic_prob = self.classic_prob();
         if self.params.drop_overload && self.low_drop.next(classic_prob) {
-            return Verdict::Drop(Cause::Deterministic);
+            return Verdict::Drop(Cause::Overload);
         }
         mark_if(self.low_mark.next(coupled.min(1.0)), Cause::Deterministic)
     }
@@ -157,7 +157,8 @@ impl Coupled {
         }
         let most = 1.0 / (self.params.k * self.params.k);
         let may_mark = prob < most || !self.params.drop_overload;
-        Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Deterministic)
+        let cause = overloaded(may_mark, head, Cause::Overload, Cause::Deterministic);
+        Verdict::signal(may_mark && head.ecn.can_mark(), cause)
     }
 
     /// Linux `must_drop` for the low-latency queue, then its step.
@@ -165,13 +166,13 @@ impl Coupled {
         let coupled = self.params.k * self.base_prob;
         if !self.is_small(left) {
             if coupled > 1.0 && self.squared_hit(rng) {
-                return Verdict::Drop(Cause::Random);
+                return Verdict::Drop(Cause::RandomOverload);
             }
             if coupled > 1.0 || rng.uniform() < coupled {
                 return Verdict::Mark(Cause::Random);
             }
         }
-        mark_if(native >= 1.0 || (native > 0.0 && rng.uniform() < native), Cause::Deterministic)
+        mark_if(native >= 1.0 || (native > 0.0 && rng.uniform() < native), Cause::CeThreshold)
     }
 
     fn classic_by_linux(&mut self, head: Head, left: Backlog, rng: &mut Rng) -> Verdict {
@@ -179,7 +180,8 @@ impl Coupled {
             return Verdict::Pass;
         }
         let may_mark = self.params.k * self.base_prob <= 1.0;
-        Verdict::signal(may_mark && head.ecn.can_mark(), Cause::Random)
+        let cause = overloaded(may_mark, head, Cause::RandomOverload, Cause::Random);
+        Verdict::signal(may_mark && head.ecn.can_mark(), cause)
     }
 
     /// Linux sch_dualpi2.c, must_drop: no signal while less than two packets wait in both queues.
@@ -191,6 +193,11 @@ impl Coupled {
     fn squared_hit(&self, rng: &mut Rng) -> bool {
         rng.uniform() < self.base_prob && rng.uniform() < self.base_prob
     }
+}
+
+/// The cause of a signal in the classic queue: overload, if it drops what could be marked.
+fn overloaded(may_mark: bool, head: Head, overload: Cause, otherwise: Cause) -> Cause {
+    if !may_mark && head.ecn.can_mark() { overload } else { otherwise }
 }
 
 fn mark_if(hit: bool, cause: Cause) -> Verdict {

@@ -9,8 +9,8 @@
 //!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum
 //!   packets send two at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 always move it. It then leaves the lists in the same round, so the order of
-//!   service is the same.
+//!   prose and ns-3 always move it, so that it waits there, with the credits it has left, until no
+//!   new queue is left. `ns3` follows that.
 //! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do
 //!   not exist here.
 //! - Hash collisions are not set-associative (an option of ns-3).
@@ -59,6 +59,12 @@ params! {
             "linux": "Linux sch_fq_codel.c: 32 MiB" => OrOff(Some(Bytes(32 << 20)));
     } behaviour {
         "credits are used up": "at 0 or below", "Linux sch_fq_codel.c; RFC 8290 §4.2 says negative";
+        "a new queue found empty": "becomes old if there are old ones, else inactive",
+            "Linux sch_fq_codel.c, fq_codel_dequeue; RFC 8290 §4.2 says old",
+            "ns3": "becomes old", "ns-3 FqCoDelQueueDisc, DoDequeue";
+        "of equally fat queues": "the one with the lowest number loses packets",
+            "Linux sch_fq_codel.c, fq_codel_drop",
+            "ns3": "the one that was used first loses packets", "ns-3 FqCoDelQueueDisc";
     }
 }
 
@@ -100,6 +106,10 @@ pub struct Fq<P, L> {
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
+    /// Whether a new queue found empty becomes old even where no queue is old.
+    always_retires: bool,
+    /// When each queue was first used, counted from 1; only ns-3 asks.
+    ranks: Vec<u32>,
     quantum: i64,
     drop_batch: u64,
     salt: u64,
@@ -121,6 +131,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
             memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
             overflow: params.overflow,
             shed: params.shed,
+            always_retires: params.dialect == "ns3",
+            ranks: vec![0; if params.dialect == "ns3" { count } else { 0 }],
             quantum: quantum as i64,
             drop_batch: params.drop_batch,
             salt: env.salt,
@@ -140,6 +152,13 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let due = self.flows.law(index).next_timer().is_some_and(|due| due <= now);
         if due && self.flows.is_empty(index) {
             self.flows.law_mut(index).on_idle_timers(now);
+        }
+    }
+
+    /// ns-3 makes the class of a queue with its first packet.
+    fn note_use(&mut self, index: u32) {
+        if self.ranks.get(index as usize) == Some(&0) {
+            self.ranks[index as usize] = 1 + self.ranks.iter().copied().max().unwrap_or(0);
         }
     }
 
@@ -163,7 +182,12 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     /// `fq_codel_drop`) from its head, at most `drop_batch` packets.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let listed = self.lists.listed();
-        let fattest = self.flows.fattest(listed).expect("what is over its limit holds packets");
+        let fattest = match self.ranks.is_empty() {
+            true => self.flows.fattest(listed),
+            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equals, the class that was made first.
+            false => listed.max_by_key(|&i| (self.flows.bytes(i), !self.ranks[i as usize])),
+        };
+        let fattest = fattest.expect("what is over its limit holds packets");
         let half = self.flows.bytes(fattest) / 2;
         let most = match self.shed {
             Shed::Packets => {
@@ -185,7 +209,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     /// become new again at once (RFC 8290 §4.2).
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);
-        if list == DrrList::New && self.lists.length(DrrList::Old) > 0 {
+        if list == DrrList::New && (self.always_retires || self.lists.length(DrrList::Old) > 0) {
             self.lists.append(DrrList::Old, index);
         }
     }
@@ -208,6 +232,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let full = self.refuses(packet.bytes());
         let index = self.queue_of(packet.flow());
+        self.note_use(index);
         self.wake(index, now);
         if self.flows.offer(index, now, packet, full, rng, sink) {
             self.admit(index);

@@ -285,6 +285,43 @@ fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0], "no old queues, no other round");
 }
 
+fn of_dialect(dialect: &str, settings: &[(&str, &str)]) -> Fq<Numbered, TailDrop> {
+    let mut params = FqParams::of_dialect(dialect).unwrap();
+    settings.iter().for_each(|(name, text)| params.set(name, text).unwrap());
+    Fq::new(&params, &env(), || law(&[]))
+}
+
+/// ns-3 3.44 `FqCoDelQueueDisc::DoDequeue`: flow 1 has been served and found empty when it sends
+/// again; in ns-3 it has become old by then, and a new flow comes before it.
+#[test]
+fn a_new_queue_found_empty_is_old_in_ns3_even_where_no_queue_is_old() {
+    let order = |dialect| {
+        let mut fq = of_dialect(dialect, &[("quantum", "1500B")]);
+        fill(&mut fq, 1, 1, 1000);
+        assert_eq!(take(&mut fq, 1), [1]);
+        fill(&mut fq, 2, 1, 1000);
+        assert_eq!(take(&mut fq, 1), [2]);
+        fill(&mut fq, 1, 1, 1000);
+        fill(&mut fq, 3, 1, 1000);
+        take(&mut fq, 2)
+    };
+    assert_eq!((order("rfc8290"), order("linux")), (vec![1, 3], vec![1, 3]));
+    assert_eq!(order("ns3"), [3, 1]);
+}
+
+/// ns-3 3.44 `FqCoDelQueueDisc::FqCoDelDrop` looks for more bytes among its classes, in the order
+/// in which they were made.
+#[test]
+fn of_equally_fat_queues_the_first_that_was_used_loses_packets_in_ns3() {
+    for flows in [[1, 2], [2, 1]] {
+        let mut fq = of_dialect("ns3", &[("limit", "20p")]);
+        fill(&mut fq, flows[0], 10, 1000);
+        fill(&mut fq, flows[1], 10, 1000);
+        let log = fill(&mut fq, 3, 1, 100);
+        assert_eq!(log.dropped_ids().first(), Some(&(flows[0] * 1000)), "{flows:?}");
+    }
+}
+
 #[test]
 fn an_empty_discipline_lists_no_queue() {
     let mut fq = fq(&[]);

@@ -240,7 +240,7 @@ impl<P: Packet> Queues<P> {
             Cause::Random
         } else {
             queue.red.leave();
-            Cause::Deterministic
+            Cause::Forced
         };
         let may_mark = ecn && (cause == Cause::Random || !hard_drop);
         let can_mark = |packet: &P| may_mark && packet.ecn().can_mark();

@@ -195,7 +195,7 @@ fn above_the_maximum_every_arrival_is_dropped() {
     queues.queues[index].red.average = 60_000 << queues.red.unwrap().curve.weight_log;
     let log = fill(&mut queues, 1, 3, 1514);
     assert_eq!(log.dropped.len(), 3);
-    assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Deterministic));
+    assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Forced));
 }
 
 /// Linux 6.1 sch_sfq.c, sfq_enqueue: with `headdrop` the head is marked rather than the arrival.
@@ -220,7 +220,7 @@ fn at_exactly_the_upper_threshold_every_arrival_is_signalled() {
     queues.red.as_mut().unwrap().curve.weight_log = 0;
     let log = fill(&mut queues, 1, 4, 1000);
     // Backlogs of 1000 and 2000 B lie between the thresholds, 3000 B is the upper one.
-    assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Deterministic)));
+    assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Forced)));
 }
 
 /// Linux 6.1 sch_sfq.c, sfq_rehash: what waits is taken out in the order of the queues' numbers, of

@@ -1,0 +1,539 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ */
+
+#include "sojourn-aqm-queue-disc.h"
+
+#include "sojourn-packet.h"
+#include "sojourn_aqm.h"
+
+#include "ns3/boolean.h"
+#include "ns3/fatal-error.h"
+#include "ns3/log.h"
+#include "ns3/net-device-queue-interface.h"
+#include "ns3/net-device.h"
+#include "ns3/packet-filter.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("SojournAqmQueueDisc");
+
+NS_OBJECT_ENSURE_REGISTERED(SojournAqmQueueDisc);
+
+namespace
+{
+
+/// @return now in nanoseconds
+uint64_t
+NowNs()
+{
+    return static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+}
+
+} // namespace
+
+void
+SojournAqmQueueDisc::Free::operator()(sojourn_qdisc* qdisc) const
+{
+    sojourn_free(qdisc);
+}
+
+TypeId
+SojournAqmQueueDisc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::SojournAqmQueueDisc")
+            .SetParent<QueueDisc>()
+            .SetGroupName("TrafficControl")
+            .AddAttribute("MaxSize",
+                          "The maximum number of packets or bytes; 0p is the limit of the AQM",
+                          QueueSizeValue(QueueSize("0p")),
+                          MakeQueueSizeAccessor(&SojournAqmQueueDisc::SetLimit,
+                                                &SojournAqmQueueDisc::GetLimit),
+                          MakeQueueSizeChecker())
+            .AddAttribute("Mtu",
+                          "Largest packet of the link in bytes; 0 is the MTU of the device, or "
+                          "1500 without one",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_mtu),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Rate",
+                          "Rate of the link, for AQMs that use it; 0bps where it is not known",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&SojournAqmQueueDisc::SetRate,
+                                               &SojournAqmQueueDisc::GetRate),
+                          MakeDataRateChecker())
+            .AddAttribute("UseNs3Random",
+                          "Whether random numbers come from ns-3 (RngSeed, RngRun), else from Seed",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&SojournAqmQueueDisc::m_useNs3Random),
+                          MakeBooleanChecker())
+            .AddAttribute("Seed",
+                          "Salts the AQM's own hashes of flows, and seeds its random numbers "
+                          "unless UseNs3Random",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_seed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Perturbation",
+                          "The salt of the hash that names the flow of a packet",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_perturbation),
+                          MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("State",
+                            "A state variable of the AQM has changed",
+                            MakeTraceSourceAccessor(&SojournAqmQueueDisc::m_stateTrace),
+                            "ns3::SojournAqmQueueDisc::StateTracedCallback");
+    return tid;
+}
+
+SojournAqmQueueDisc::SojournAqmQueueDisc()
+    : QueueDisc(QueueDiscSizePolicy::MULTIPLE_QUEUES),
+      m_limit(QueueSizeUnit::PACKETS, 0),
+      m_needsFlows(false)
+{
+    NS_LOG_FUNCTION(this);
+    m_uniform = CreateObject<UniformRandomVariable>();
+}
+
+SojournAqmQueueDisc::~SojournAqmQueueDisc()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+SojournAqmQueueDisc::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_timer.Cancel();
+    m_wake.Cancel();
+    m_qdisc.reset();
+    m_queue = nullptr;
+    m_uniform = nullptr;
+    QueueDisc::DoDispose();
+}
+
+int64_t
+SojournAqmQueueDisc::AssignStreams(int64_t stream)
+{
+    NS_LOG_FUNCTION(this << stream);
+    m_uniform->SetStream(stream);
+    return 1;
+}
+
+bool
+SojournAqmQueueDisc::IsInitialized() const
+{
+    return m_qdisc != nullptr;
+}
+
+void
+SojournAqmQueueDisc::SetRate(DataRate rate)
+{
+    m_rate = rate;
+    if (!IsInitialized())
+    {
+        return;
+    }
+    CatchUp();
+    if (sojourn_on_rate(m_qdisc.get(), NowNs(), rate.GetBitRate()) != 0)
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName() << ": Rate must be positive, such as 10Mbps");
+    }
+    ScheduleTimer();
+}
+
+DataRate
+SojournAqmQueueDisc::GetRate() const
+{
+    return m_rate;
+}
+
+bool
+SojournAqmQueueDisc::SetLimit(QueueSize size)
+{
+    if (IsInitialized())
+    {
+        NS_LOG_ERROR("MaxSize is fixed once the disc is initialized");
+        return false;
+    }
+    m_limit = size;
+    SetMaxSize(size); // a null size has no effect there
+    return true;
+}
+
+QueueSize
+SojournAqmQueueDisc::GetLimit() const
+{
+    return IsInitialized() ? GetMaxSize() : m_limit;
+}
+
+TracedCallback<double, double>*
+SojournAqmQueueDisc::GetStateTrace(std::size_t)
+{
+    return nullptr;
+}
+
+bool
+SojournAqmQueueDisc::IsAnyStateTraced() const
+{
+    return false;
+}
+
+std::string
+SojournAqmQueueDisc::FullText() const
+{
+    std::string text = DescribeAqm();
+    if (m_limit.GetValue() == 0)
+    {
+        return text;
+    }
+    text += text.find(':') == std::string::npos ? ":limit=" : ",limit=";
+    text += std::to_string(m_limit.GetValue());
+    return text + (m_limit.GetUnit() == QueueSizeUnit::PACKETS ? "p" : "B");
+}
+
+uint32_t
+SojournAqmQueueDisc::FindMtu() const
+{
+    if (m_mtu > 0)
+    {
+        return m_mtu;
+    }
+    Ptr<NetDeviceQueueInterface> ndqi = GetNetDeviceQueueInterface();
+    Ptr<NetDevice> device = ndqi ? ndqi->GetObject<NetDevice>() : nullptr;
+    return device ? device->GetMtu() : 1500;
+}
+
+template <bool isMark>
+void
+SojournAqmQueueDisc::Note(void* context,
+                          const sojourn_packet* packet,
+                          uint64_t,
+                          uint8_t stage,
+                          uint8_t cause)
+{
+    const auto place = static_cast<SojournInternalQueue::Place>(packet->id);
+    static_cast<SojournAqmQueueDisc*>(context)->m_signals.push_back({place, stage, cause, isMark});
+}
+
+bool
+SojournAqmQueueDisc::CheckConfig()
+{
+    NS_LOG_FUNCTION(this);
+    const std::string who = GetInstanceTypeId().GetName();
+    if (GetNQueueDiscClasses() > 0)
+    {
+        NS_LOG_ERROR(who << " cannot have classes: its flow queues are inside the AQM");
+        return false;
+    }
+    if (GetNInternalQueues() > 0)
+    {
+        NS_LOG_ERROR(who << " brings its internal queue itself");
+        return false;
+    }
+    if (Time::GetResolution() > Time::NS)
+    {
+        NS_FATAL_ERROR(who << " counts in nanoseconds; leave Time::SetResolution at NS or finer");
+    }
+    m_queue = CreateObject<SojournInternalQueue>();
+    AddInternalQueue(m_queue);
+    return true;
+}
+
+void
+SojournAqmQueueDisc::InitializeParams()
+{
+    NS_LOG_FUNCTION(this);
+    const std::string text = FullText();
+    sojourn_setup setup{};
+    setup.mtu_bytes = FindMtu();
+    setup.rate_bps = m_rate.GetBitRate();
+    setup.seed = m_seed;
+    setup.context = this;
+    setup.dropped = &SojournAqmQueueDisc::Note<false>;
+    setup.marked = &SojournAqmQueueDisc::Note<true>;
+    if (m_useNs3Random)
+    {
+        setup.uniform = [](void* context) {
+            return static_cast<SojournAqmQueueDisc*>(context)->m_uniform->GetValue();
+        };
+    }
+    char error[400] = "";
+    m_qdisc.reset(sojourn_new(text.c_str(), &setup, error, sizeof error));
+    if (!m_qdisc)
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName() << " cannot be `" << text << "`: " << error);
+    }
+    m_reasons = std::make_unique<SojournReasons>(text);
+    m_needsFlows = sojourn_needs_flows(m_qdisc.get()) != 0;
+    m_state.assign(sojourn_var_count(m_qdisc.get()), std::nan(""));
+    m_newState = m_state;
+    AdoptLimit();
+    ScheduleTimer();
+}
+
+void
+SojournAqmQueueDisc::AdoptLimit()
+{
+    // The AQM shows sizes as 1514B, 250kB or 1MB, which are words of QueueSize too.
+    const std::string limit = GetParameter("limit");
+    if (!limit.empty() && limit != "auto" && limit != "off")
+    {
+        SetMaxSize(QueueSize(limit));
+    }
+}
+
+std::string
+SojournAqmQueueDisc::GetParameter(const std::string& name) const
+{
+    char value[100];
+    const auto* qdisc = m_qdisc.get();
+    const bool has = qdisc && sojourn_setting(qdisc, name.c_str(), value, sizeof value) == 0;
+    return has ? value : "";
+}
+
+std::vector<std::string>
+SojournAqmQueueDisc::GetStateNames() const
+{
+    std::vector<std::string> names;
+    for (std::size_t i = 0; m_qdisc && i < sojourn_var_count(m_qdisc.get()); i++)
+    {
+        names.emplace_back(sojourn_var_name(m_qdisc.get(), i));
+    }
+    return names;
+}
+
+double
+SojournAqmQueueDisc::GetState(const std::string& name)
+{
+    const auto names = GetStateNames();
+    if (m_qdisc)
+    {
+        CatchUp();
+        sojourn_observe(m_qdisc.get(), m_newState.data(), m_newState.size());
+    }
+    for (std::size_t i = 0; i < names.size(); i++)
+    {
+        if (names[i] == name)
+        {
+            return m_newState[i];
+        }
+    }
+    NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                   << " has no state variable `" << name
+                   << "`; GetStateNames lists them once the disc is initialized");
+    return 0;
+}
+
+bool
+SojournAqmQueueDisc::Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet)
+{
+    packet.bytes = item->GetSize();
+    if (packet.bytes == 0)
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName() << " cannot queue a packet without bytes");
+    }
+    if (GetNPacketFilters() > 0)
+    {
+        const int32_t flow = Classify(item);
+        if (flow == PacketFilter::PF_NO_MATCH)
+        {
+            return false;
+        }
+        packet.flow = static_cast<uint32_t>(flow);
+    }
+    else if (m_needsFlows)
+    {
+        packet.flow = item->Hash(m_perturbation);
+    }
+    if (m_needsFlows)
+    {
+        FillInHosts(item, packet);
+    }
+    FillInDsField(item, packet);
+    return true;
+}
+
+bool
+SojournAqmQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
+{
+    NS_LOG_FUNCTION(this << item);
+    CatchUp();
+    sojourn_packet packet{};
+    if (!Describe(item, packet))
+    {
+        DropBeforeEnqueue(item, UNCLASSIFIED_DROP);
+        return false;
+    }
+    const SojournInternalQueue::Place place = m_queue->Reserve();
+    packet.id = place;
+    m_signals.clear();
+    sojourn_enqueue(m_qdisc.get(), NowNs(), &packet);
+
+    const Signal* drop = nullptr;
+    for (const Signal& signal : m_signals)
+    {
+        if (signal.place == place && signal.stage == SOJOURN_STAGE_ENQUEUE)
+        {
+            if (signal.isMark)
+            {
+                MarkFor(item, signal.cause);
+            }
+            else
+            {
+                drop = &signal;
+            }
+        }
+    }
+    if (!drop)
+    {
+        item->SetTimeStamp(Simulator::Now()); // the AQM may drop it before this call returns
+        m_queue->Append(item, place);
+    }
+    for (const Signal& signal : m_signals)
+    {
+        if (signal.stage != SOJOURN_STAGE_ENQUEUE)
+        {
+            CarryOut(signal);
+        }
+    }
+    if (drop)
+    {
+        m_queue->Release(place);
+        DropBeforeEnqueue(item, m_reasons->OfDrop(drop->cause));
+    }
+    ScheduleTimer();
+    TraceState();
+    return !drop;
+}
+
+Ptr<QueueDiscItem>
+SojournAqmQueueDisc::DoDequeue()
+{
+    NS_LOG_FUNCTION(this);
+    CatchUp();
+    m_signals.clear();
+    sojourn_departure departure;
+    const bool left = sojourn_dequeue(m_qdisc.get(), NowNs(), &departure) == 1;
+    const auto place = left ? static_cast<SojournInternalQueue::Place>(departure.packet.id) : 0;
+    Ptr<QueueDiscItem> item;
+    for (const Signal& signal : m_signals)
+    {
+        if (!(left && signal.isMark && signal.place == place))
+        {
+            CarryOut(signal);
+            continue;
+        }
+        item = item ? item : m_queue->Take(place);
+        MarkFor(item, signal.cause);
+    }
+    if (left && !item)
+    {
+        item = m_queue->Take(place);
+    }
+    if (!left)
+    {
+        ScheduleWake();
+    }
+    ScheduleTimer();
+    TraceState();
+    return item;
+}
+
+void
+SojournAqmQueueDisc::CarryOut(const Signal& signal)
+{
+    if (signal.isMark)
+    {
+        MarkFor(m_queue->Look(signal.place), signal.cause);
+        return;
+    }
+    Ptr<QueueDiscItem> item = m_queue->Take(signal.place);
+    DropAfterDequeue(item, m_reasons->OfDrop(signal.cause));
+}
+
+void
+SojournAqmQueueDisc::MarkFor(Ptr<QueueDiscItem> item, uint8_t cause)
+{
+    if (!Mark(item, m_reasons->OfMark(cause)))
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                       << ": a packet whose ECN field says that it can be marked refuses to be: "
+                       << *item);
+    }
+}
+
+void
+SojournAqmQueueDisc::CatchUp()
+{
+    const uint64_t now = NowNs();
+    for (uint64_t due = sojourn_next_timer(m_qdisc.get()); due <= now;
+         due = sojourn_next_timer(m_qdisc.get()))
+    {
+        sojourn_on_timer(m_qdisc.get(), due);
+    }
+}
+
+void
+SojournAqmQueueDisc::ScheduleTimer()
+{
+    const uint64_t due = sojourn_next_timer(m_qdisc.get());
+    if (due == SOJOURN_NEVER || m_timer.IsPending())
+    {
+        return; // an event that comes too early schedules the next one
+    }
+    m_timer = Simulator::Schedule(NanoSeconds(due - NowNs()), &SojournAqmQueueDisc::OnTimer, this);
+}
+
+void
+SojournAqmQueueDisc::OnTimer()
+{
+    CatchUp();
+    ScheduleTimer();
+    TraceState();
+}
+
+void
+SojournAqmQueueDisc::ScheduleWake()
+{
+    const uint64_t until = sojourn_held_until(m_qdisc.get());
+    if (until == SOJOURN_NEVER || until <= NowNs() || m_wake.IsPending())
+    {
+        return;
+    }
+    m_wake = Simulator::Schedule(NanoSeconds(until - NowNs()), &QueueDisc::Run, this);
+}
+
+void
+SojournAqmQueueDisc::TraceState()
+{
+    if (m_stateTrace.IsEmpty() && !IsAnyStateTraced())
+    {
+        return;
+    }
+    sojourn_observe(m_qdisc.get(), m_newState.data(), m_newState.size());
+    for (std::size_t i = 0; i < m_state.size(); i++)
+    {
+        const double before = m_state[i];
+        const double after = m_newState[i];
+        if (before == after || (std::isnan(before) && std::isnan(after)))
+        {
+            continue;
+        }
+        m_state[i] = after;
+        m_stateTrace(sojourn_var_name(m_qdisc.get(), i), after);
+        if (auto* trace = GetStateTrace(i))
+        {
+            (*trace)(std::isnan(before) ? 0.0 : before, after);
+        }
+    }
+}
+
+} // namespace ns3

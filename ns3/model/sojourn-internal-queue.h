@@ -1,0 +1,82 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef SOJOURN_INTERNAL_QUEUE_H
+#define SOJOURN_INTERNAL_QUEUE_H
+
+#include "ns3/queue-item.h"
+#include "ns3/queue.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup sojourn
+ *
+ * Packets in the order of their arrival. Unlike a drop-tail queue it gives back any of them, by
+ * the number of its place, so that a discipline may reorder and evict.
+ *
+ * It has no limit of its own: the discipline tests its own.
+ */
+class SojournInternalQueue : public Queue<QueueDiscItem>
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    SojournInternalQueue();
+    ~SojournInternalQueue() override;
+
+    /// Number of a place.
+    using Place = uint32_t;
+
+    /**
+     * A place for the packet that arrives next. Packet and place are joined by Append; a place
+     * that is not used is given back by Release.
+     * @return the place
+     */
+    Place Reserve();
+    /**
+     * Gives a reserved place back.
+     * @param place the place
+     */
+    void Release(Place place);
+    /**
+     * Appends a packet.
+     * @param item the packet
+     * @param place its place, which was reserved
+     */
+    void Append(Ptr<QueueDiscItem> item, Place place);
+    /**
+     * @param place a place in use
+     * @return the packet there, which stays
+     */
+    Ptr<QueueDiscItem> Look(Place place) const;
+    /**
+     * Dequeues the packet at a place, which is free again.
+     * @param place a place in use
+     * @return the packet
+     */
+    Ptr<QueueDiscItem> Take(Place place);
+
+    // Inherited. The place of a packet that these two hand out is unknown to a discipline, so that
+    // they must not be used beside it.
+    bool Enqueue(Ptr<QueueDiscItem> item) override;
+    Ptr<QueueDiscItem> Dequeue() override;
+    Ptr<QueueDiscItem> Remove() override;
+    Ptr<const QueueDiscItem> Peek() const override;
+
+  private:
+    std::vector<Iterator> m_places; //!< where the packets are
+    std::vector<Place> m_free;      //!< places without a packet
+};
+
+} // namespace ns3
+
+#endif // SOJOURN_INTERNAL_QUEUE_H

@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef SOJOURN_PACKET_H
+#define SOJOURN_PACKET_H
+
+#include "ns3/queue-item.h"
+
+struct sojourn_packet;
+
+namespace ns3
+{
+
+/**
+ * Fills in the ECN field and the code point of a packet. An item without an IP header has none that
+ * one could read, but may know how to be marked; such an item is asked by marking it, which changes
+ * no header.
+ *
+ * @param item the packet
+ * @param packet what the AQM is told
+ */
+void FillInDsField(Ptr<QueueDiscItem> item, sojourn_packet& packet);
+
+/**
+ * Fills in the hosts of a packet, where its item knows them; else its flow stands for them.
+ *
+ * @param item the packet
+ * @param packet what the AQM is told; its flow is there
+ */
+void FillInHosts(Ptr<QueueDiscItem> item, sojourn_packet& packet);
+
+} // namespace ns3
+
+#endif // SOJOURN_PACKET_H
