@@ -11,7 +11,7 @@ refuses() {
     sentence=$1
     shift
     code=0
-    said=$("$program" --seconds=0.1 "$@" 2>&1) || code=$?
+    said=$({ "$program" --seconds=0.1 "$@"; } 2>&1) || code=$?
     if [ "$code" = 0 ] || [ "$code" = 139 ] || ! echo "$said" | grep -qF -- "$sentence"; then
         echo "bad-input: $* ended with $code and not with: $sentence" >&2
         echo "$said" >&2
