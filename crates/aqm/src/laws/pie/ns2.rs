@@ -12,9 +12,8 @@
 //!
 //! Deviations: the overflow test is the discipline's (accept while it fits), and a packet of `ns2`
 //! is hit when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
-//! continue during a burst, is not offered. Of ns-3.44 the switch by delay (`ActiveThreshold`) and
-//! the treatment of ECT(1) (`UseL4s`, `CeThreshold`), which are off there by default, are not
-//! offered. ns-3 scales p by packet size whenever its limit is in bytes; here `byte_mode` does.
+//! continue during a burst, is not offered. ns-3 scales p by packet size whenever its limit is in
+//! bytes; here `byte_mode` does.
 
 use super::scaling::{Tune, capped};
 use super::{DelaySource, PieParams};
