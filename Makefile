@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws bench reproduce-full fuzz mutants contract-long docs clean coverage
+.PHONY: demo develop quick test test-hosts test-kernel-laws bench reproduce-full fuzz mutants contract-long docs clean coverage study-kills
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -63,6 +63,11 @@ mutants:
 ## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some ten minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
+
+## study-kills: a study killed at KILLS random instants (docs/studies.md); some minutes
+KILLS ?= 100
+study-kills: $(VENV)/developed
+	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

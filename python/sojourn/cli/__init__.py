@@ -21,6 +21,7 @@ from sojourn.cli.kernel import kernel
 from sojourn.cli.reproduce import reproduce
 from sojourn.cli.router import router
 from sojourn.cli.stability import stability
+from sojourn.cli.study import study
 from sojourn.errors import InputError, Interrupted, RunFailed, ScenarioError
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -48,7 +49,7 @@ def sojourn() -> None:
     """
 
 
-for _command in (work.run, work.compare, diff, reproduce, stability, kernel, agree, router,
+for _command in (work.run, work.compare, diff, reproduce, stability, study, kernel, agree, router,
               ask.show_list, ask.explain, ask.validate, ask.doctor, ask.completion):  # fmt: skip
     sojourn.add_command(_command)
 

@@ -67,14 +67,14 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
             raise InputError("sets: a loaded scenario cannot be changed; load it with these sets")
         return source
     if not isinstance(source, str | Path):
-        return _core.Scenario.load(source.to_toml(), sets=_pairs(sets or {}))
+        return _core.Scenario.load(source.to_toml(), sets=set_pairs(sets or {}))
     path = find(source)
     return _core.Scenario.load(
         _text(path),
         format="json" if path.suffix == ".json" else "toml",
         origin=str(source),
         folder=str(path.parent),
-        sets=_pairs(sets or {}),
+        sets=set_pairs(sets or {}),
     )
 
 
@@ -121,7 +121,8 @@ def parse_set(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _pairs(sets: Sets) -> list[tuple[str, str]]:
+def set_pairs(sets: Sets) -> list[tuple[str, str]]:
+    """Overrides as dotted keys with TOML values, in order."""
     if isinstance(sets, Mapping):
         return [(key, _toml(value)) for key, value in sets.items()]
     return list(sets)
