@@ -6,7 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws ns3 bench instructions \
-        instructions-write coverage reproduce-full fuzz mutants contract-long docs clean
+        instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
+        clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -68,6 +69,11 @@ mutants:
 ## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some ten minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
+
+## study-kills: a study killed at KILLS random instants (docs/studies.md); some minutes
+KILLS ?= 100
+study-kills: $(VENV)/developed
+	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

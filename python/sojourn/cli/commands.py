@@ -73,6 +73,10 @@ COMMANDS = {
         "stability", "stability",
         "Say whether an AQM is stable on a link, with what margin, and choose its gains.",
     ),
+    "study": Entry(
+        "study", "study",
+        "Run a sweep of many scenarios, keep every run once, and go on after any interruption.",
+    ),
     "validate": Entry(
         "ask", "validate",
         "Check a scenario without running it; --json shows it with every default filled in.",

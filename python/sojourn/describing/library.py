@@ -76,10 +76,10 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
             raise InputError("sets: a loaded scenario cannot be changed; load it with these sets")
         return source
     if not isinstance(source, str | Path):
-        return _core.Scenario.load(source.to_toml(), sets=_pairs(sets or {}))
+        return _core.Scenario.load(source.to_toml(), sets=set_pairs(sets or {}))
     if str(source) == STANDARD_INPUT:
         return _core.Scenario.load(
-            _text("standard input", _all_of(sys.stdin.buffer)), sets=_pairs(sets or {})
+            _text("standard input", _all_of(sys.stdin.buffer)), sets=set_pairs(sets or {})
         )
     path = find(source)
     text, is_json = _text(shown(path), _content(path)), path.suffix == ".json"
@@ -93,7 +93,7 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         format="json" if is_json else "toml",
         origin=shown(source),
         folder=path.parent,
-        sets=_pairs(sets or {}),
+        sets=set_pairs(sets or {}),
     )
 
 
@@ -183,7 +183,8 @@ def parse_set(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _pairs(sets: Sets) -> list[tuple[str, str]]:
+def set_pairs(sets: Sets) -> list[tuple[str, str]]:
+    """Overrides as dotted keys with TOML values, in order."""
     if isinstance(sets, Mapping):
         return [(key, _toml(value)) for key, value in sets.items()]
     return list(sets)

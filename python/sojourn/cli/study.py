@@ -1,0 +1,242 @@
+"""The command ``study``: sweeps that are planned, run, resumed, exported and looked at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from sojourn.cli import console
+from sojourn.cli.options import json_option
+from sojourn.describing.library import parse_set
+
+if TYPE_CHECKING:
+    from sojourn.studies import Study
+    from sojourn.studies.executors import Workers
+    from sojourn.studies.results import Results
+    from sojourn.studies.running import StudyPart
+
+_INVALID = 1
+
+
+def _complete(
+    _context: click.Context, _parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    from sojourn.studies.study import shipped
+
+    names = [CompletionItem(name) for name in shipped() if name.startswith(start)]
+    return [*names, CompletionItem(start, type="file")]
+
+
+_file = click.argument("file", shell_complete=_complete)
+_store = click.argument("store")
+_jobs = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N",
+    help="Processes of this machine, or workers of the cluster. Results do not depend on it.",
+)  # fmt: skip
+_cluster = click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="Run by Dask (`sojourn[cluster]`): local, slurm, pbs, sge, lsf, or the address of a "
+    "scheduler such as tcp://host:8786.",
+)
+_option = click.option(
+    "--cluster-option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
+)
+_dashboard = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  sojourn study plan aqm-load-rtt
+  sojourn study run aqm-load-rtt --store out/sweep
+  sojourn study status out/sweep
+  sojourn study export out/sweep table.parquet
+"""
+)
+def study() -> None:
+    """Run a sweep of many scenarios, keep every run once, and go on after any interruption."""
+
+
+@study.command()
+@_file
+@click.option(
+    "--pilots", type=click.IntRange(0), default=4, show_default=True, metavar="N",
+    help="Runs that are made to estimate the cost.",
+)  # fmt: skip
+@json_option
+def plan(file: str, pilots: int, as_json: bool) -> None:
+    """Show how many runs a study has, and what they will cost.
+
+    FILE is a study file or the name of a shipped study.
+    """
+    from sojourn.studies import read
+    from sojourn.studies.plan import plan as make
+
+    made = make(read(file), pilots)
+    if as_json:
+        console.show_json(vars(made) | {"busy_s": made.busy_s})
+        return
+    most = f", at most {made.most_runs:,}" if made.most_runs > made.runs else ""
+    print(f"{made.points:,} points of {made.grid:,}; {made.runs:,} runs{most}")
+    print(f"{made.simulated_s:,.0f} simulated s")
+    if made.pilots:
+        print(
+            f"about {made.busy_s:,.0f} s of one core and {made.memory_bytes / 1e6:.0f} MB per "
+            f"worker, from {made.pilots} runs"
+        )
+
+
+@study.command("run")
+@_file
+@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@_jobs
+@_cluster
+@_option
+@_dashboard
+def run_study(file: str, store: str, **where: Any) -> int:
+    """Run a study; what its store has already is not run again.
+
+    FILE is a study file or the name of a shipped study.
+    """
+    from sojourn.studies import read
+
+    return _run(read(file), store, None, **where)
+
+
+@study.command()
+@_store
+@_jobs
+@_cluster
+@_option
+@_dashboard
+@click.option("--retry", is_flag=True, help="Try again what was set aside.")
+def resume(store: str, retry: bool, **where: Any) -> int:
+    """Go on with the study in STORE: only what is missing is run."""
+    results = _results(store)
+    if retry:
+        results.store.retry()
+    return _run(results.study, store, None, **where)
+
+
+@study.command()
+@_store
+@click.option(
+    "--part",
+    required=True,
+    metavar="K/N",
+    help="Run only the K-th of N shares of the points, K from 1; for arrays of jobs.",
+)
+@_jobs
+def work(store: str, part: str, jobs: int | None) -> int:
+    """Run a share of the study in STORE, without any scheduler.
+
+    `sojourn study run` or `sojourn study begin` has put the study there. Shares can run at the same
+    time on machines that see STORE; `sojourn study resume` then compacts what they have made.
+    """
+    from sojourn.studies.running import parse_part
+
+    share = parse_part(part)
+    return _run(_results(store).study, store, share, jobs, None, (), False)
+
+
+@study.command()
+@_file
+@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+def begin(file: str, store: str) -> None:
+    """Put a study into STORE without running it, for `sojourn study work`."""
+    from sojourn.studies import read
+    from sojourn.studies.folder import open_folder
+    from sojourn.studies.points import points, resolve
+    from sojourn.studies.running import describe
+    from sojourn.studies.storage import StudyStore
+
+    found = read(file)
+    number = len([resolve(found, point) for point in points(found)])
+    StudyStore(open_folder(store), _warn).begin(describe(found))
+    console.say(f"{store}: {found.name}, {number:,} points")
+
+
+@study.command()
+@_store
+@json_option
+def status(store: str, as_json: bool) -> int:
+    """Show how far the study in STORE is, and what was set aside."""
+    results = _results(store)
+    found, failed = results.status(), results.store.failed()
+    if as_json:
+        console.show_json(vars(found) | {"set_aside": failed})
+    else:
+        print(f"{results.study.name}: {found.made:,} of {found.wanted:,} runs are made")
+        for run, facts in failed.items():
+            point = ", ".join(f"{name} {value}" for name, value in facts["point"].items())
+            print(f"set aside: {run}: {point}, seed {facts['seed']}: {facts['reason']}")
+    return _INVALID if found.failed else 0
+
+
+@study.command()
+@_store
+@click.argument("file", type=click.Path(path_type=Path))
+def export(store: str, file: Path) -> None:
+    """Write the table of the study in STORE to FILE: .parquet, .csv or .arrow, one row per run."""
+    from sojourn.studies.exporting import export as write
+
+    table = _results(store).wide()
+    write(table, file)
+    console.say(f"{file}: {table.num_rows:,} runs, {table.num_columns} columns")
+
+
+def _results(store: str) -> Results:
+    from sojourn.studies import open_results
+
+    return open_results(store, _warn)
+
+
+def _run(
+    found: Study,
+    store: str,
+    part: StudyPart | None,
+    jobs: int | None,
+    cluster: str | None,
+    options: tuple[str, ...],
+    dashboard: bool,
+) -> int:
+    from sojourn.studies import run
+
+    workers = _workers(jobs, cluster, dict(parse_set(text) for text in options))
+    if dashboard:
+        console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
+    began = time.monotonic()
+    results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
+    done = results.status()
+    console.say(
+        f"{done.made:,} of {done.wanted:,} runs of {found.name} are in {store} "
+        f"({time.monotonic() - began:.1f} s)"
+    )
+    if done.failed:
+        console.say(f"{done.failed:,} runs are set aside; `sojourn study status {store}` says why")
+    return _INVALID if done.failed else 0
+
+
+def _workers(jobs: int | None, cluster: str | None, options: Mapping[str, str]) -> Workers:
+    from sojourn.errors import InputError
+    from sojourn.studies import executors
+
+    if cluster is not None:
+        return executors.cluster(cluster, jobs, options)
+    if options:
+        raise InputError("--cluster-option: belongs to a cluster; add --cluster")
+    return executors.processes(jobs)
+
+
+def _warn(text: str) -> None:
+    console.warn([text])

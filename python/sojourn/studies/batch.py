@@ -1,0 +1,183 @@
+"""What a worker does: some runs one after the other, their summaries into the store.
+
+A batch is plain data, so that any executor can send it to any machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
+from sojourn.running.result import RunLike
+from sojourn.running.store import Store, simulator
+from sojourn.studies.folder import open_folder
+from sojourn.studies.storage import StudyStore, schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """One run to make.
+
+    Attributes:
+        address: its name in the store.
+        sets: dotted keys and TOML values over the base scenario.
+        seed: its seed.
+        engine: where.
+        point: index of its point.
+    """
+
+    address: str
+    sets: tuple[tuple[str, str], ...]
+    seed: int
+    engine: str
+    point: int
+
+
+@dataclass(frozen=True)
+class BaseScenario:
+    """The base scenario as text, since a worker may not see the file.
+
+    Attributes:
+        text: the content.
+        format: ``toml`` or ``json``.
+        origin: its name for messages.
+        folder: what traces are relative to; workers must see them.
+    """
+
+    text: str
+    format: str
+    origin: str
+    folder: str
+
+    def load(self, sets: Sequence[tuple[str, str]]) -> _core.Scenario:
+        """The scenario with some words set."""
+        return _core.Scenario.load(
+            self.text, format=self.format, origin=self.origin, folder=self.folder, sets=list(sets)
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some runs for one worker.
+
+    Attributes:
+        store: address of the study's store.
+        base: the base scenario.
+        runs: what to run.
+        simulator: the version that the client has; the worker must have the same.
+    """
+
+    store: str
+    base: BaseScenario
+    runs: tuple[BatchRun, ...]
+    simulator: str
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """What became of a batch.
+
+    Attributes:
+        made: runs that are in the store now.
+        failed: reason by run, of those that cannot be made.
+        busy_s: time that it took, wall clock.
+        memory_bytes: largest resident size of the worker so far.
+        keys: metrics of the first run that was made, such as ``queue/bottleneck/delay_p95``.
+        unwritable: (errno, reason) if the store could not be written; nothing is made then.
+    """
+
+    made: tuple[str, ...]
+    failed: dict[str, str]
+    busy_s: float
+    memory_bytes: int
+    keys: tuple[str, ...] = ()
+    unwritable: tuple[int, str] | None = None
+
+
+def work(batch: Batch) -> BatchOutcome:
+    """Make the runs of a batch.
+
+    Raises:
+        InputError: this worker has another version of Sojourn than the client.
+    """
+    import pyarrow as pa
+
+    if batch.simulator != simulator():
+        raise InputError(
+            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
+        )
+    began = time.perf_counter()
+    tables, failed = [], dict[str, str]()
+    for run in batch.runs:
+        try:
+            tables.append(_rows(batch.base, run))
+        except (ScenarioError, ControlError, RunFailed, InputError) as error:
+            failed[run.address] = f"{type(error).__name__}: {error}"
+    unwritable = None
+    if tables:
+        try:
+            StudyStore(open_folder(batch.store)).write(pa.concat_tables(tables))
+        except OSError as error:
+            unwritable = error.errno or 0, error.strerror or str(error)
+    made = tuple(run.address for run in batch.runs if run.address not in failed)
+    took_s = time.perf_counter() - began
+    return BatchOutcome(
+        made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
+        _keys(tables[0]) if tables else (), unwritable,
+    )  # fmt: skip
+
+
+def peak_memory_bytes() -> int:
+    """Largest resident size of this process so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _keys(rows: pa.Table) -> tuple[str, ...]:
+    columns = (rows[name].to_pylist() for name in ("scope", "name", "metric"))
+    return tuple("/".join(filter(None, key)) for key in zip(*columns, strict=True))
+
+
+def _rows(base: BaseScenario, run: BatchRun) -> pa.Table:
+    """Table ``summary`` of a run with the columns of the store."""
+    import pyarrow as pa
+
+    made, wall_s = _made(base, run)
+    rows = made.summary()
+    scope, name, metric, value, unit = zip(*rows, strict=True)
+    n = len(rows)
+    return pa.table(
+        {
+            "run": [run.address] * n, "seed": pa.array([run.seed] * n, pa.uint64()),
+            "engine": [run.engine] * n, "simulator": [simulator()] * n,
+            "digest": [made.digest] * n, "wall_s": [wall_s] * n,
+            "scope": scope, "name": name, "metric": metric, "value": value, "unit": unit,
+        },
+        schema=schema(),
+    )  # fmt: skip
+
+
+def _made(base: BaseScenario, run: BatchRun) -> tuple[RunLike, float]:
+    """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
+    store = Store()
+    path = store.folder / run.address[:2] / f"{run.address}.run"
+    kept = store.run(path) if path.exists() else None
+    if kept is not None:
+        return kept, 0.0
+    (engine,) = registry.select([run.engine], {})
+    began = time.perf_counter()
+    made = engine.run(base.load(run.sets).with_seed(run.seed), _core.Cancel())
+    if made.invalid:
+        raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
+    return made, time.perf_counter() - began

@@ -1,0 +1,164 @@
+"""Where batches run: processes of this machine, Dask, or any executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.running.replicas import default_jobs
+
+# Classes of dask-jobqueue by the name of the batch system.
+QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
+_CONNECT_S = 20.0
+_EXTRA = "pip install sojourn[cluster]"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Something that runs batches.
+
+    Attributes:
+        make: makes the executor; called again when its workers have died.
+        count: batches that it runs at a time.
+        close: ends what `make` does not own, such as a cluster.
+        dashboard: address of a page about the workers; empty if there is none.
+    """
+
+    make: Callable[[], Executor]
+    count: int
+    close: Callable[[], None] = lambda: None
+    dashboard: str = ""
+
+
+def processes(jobs: int | None = None) -> Workers:
+    """Processes of this machine.
+
+    Args:
+        jobs: how many; one per core by default.
+
+    Raises:
+        InputError: there must be at least one.
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs: {jobs} is not a number of processes; at least 1")
+    count = jobs or default_jobs()
+    # A new interpreter has nothing of this process: no threads, no open files, no locks.
+    context = multiprocessing.get_context("spawn")
+    return Workers(
+        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker), count
+    )
+
+
+def given(executor: Executor, count: int | None = None) -> Workers:
+    """An executor that the caller made, and ends.
+
+    Args:
+        executor: anything with the interface of `concurrent.futures`.
+        count: batches that it runs at a time; by default what the pools of the standard library
+            say, else one per core.
+    """
+    return Workers(
+        lambda: _Lent(executor), count or getattr(executor, "_max_workers", 0) or default_jobs()
+    )
+
+
+def cluster(
+    where: str, workers: int | None = None, options: Mapping[str, Any] | None = None
+) -> Workers:
+    """Dask: a cluster that is started for the study, or one that runs already.
+
+    Args:
+        where: ``local``, ``slurm``, ``pbs``, ``sge``, ``lsf``, or the address of a scheduler such
+            as ``tcp://host:8786``.
+        workers: how many workers to start, or to wait for; one per core by default.
+        options: arguments of the class of that batch system, such as ``queue`` and ``memory``.
+
+    Raises:
+        InputError: Dask is not installed, the word is unknown, or the cluster does not answer.
+    """
+    distributed = _module("distributed")
+    # A worker that dies three times with a batch has it sent back; it is set aside here then.
+    if where == "local":
+        made = distributed.LocalCluster(
+            n_workers=workers or default_jobs(), threads_per_worker=1, dashboard_address=":0",
+            **(options or {}),
+        )  # fmt: skip
+    elif where in QUEUES:
+        made = getattr(_module("dask_jobqueue"), QUEUES[where])(**(options or {}))
+        made.scale(jobs=workers or 1)
+    elif "://" in where:
+        made = None
+    else:
+        raise InputError(
+            f"cluster: `{where}` is none of local, {', '.join(QUEUES)}, and no address such as "
+            "tcp://host:8786"
+        )
+    client = _connect(distributed, where, made)
+    try:
+        client.wait_for_workers(workers or 1, timeout=_CONNECT_S)
+    except TimeoutError as error:
+        raise InputError(
+            f"cluster {where}: has not {workers or 1} workers after {_CONNECT_S:g} s; is its queue "
+            "full?"
+        ) from error
+
+    def close() -> None:
+        client.close()
+        if made is not None:
+            made.close()
+
+    count = max(1, sum(client.nthreads().values()))
+    return Workers(
+        lambda: _Lent(client.get_executor(pure=False)), count, close, client.dashboard_link
+    )
+
+
+def _connect(distributed: Any, where: str, made: Any) -> Any:
+    try:
+        return distributed.Client(made or where, timeout=_CONNECT_S)
+    except (OSError, TimeoutError) as error:
+        raise InputError(
+            f"cluster {where}: does not answer within {_CONNECT_S:g} s; is the scheduler running, "
+            "and can this machine reach it?"
+        ) from error
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"cluster: needs {name}, which is not installed; {_EXTRA}") from error
+
+
+class _Lent(Executor):
+    """An executor whose end is somebody else's business."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Do nothing: batches that run end by themselves."""
+
+
+def _begin_worker() -> None:
+    """Ctrl-C is the client's; without a client, even a killed one, there is no worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "workers are children"
+    parent.join()
+    os._exit(1)

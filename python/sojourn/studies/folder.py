@@ -1,0 +1,139 @@
+"""Where a study's files are: a local folder, or any address that fsspec reads (``s3://...``).
+
+Both give whole files only: a local one is renamed into place, an object of an object store appears
+when it is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sojourn import files
+from sojourn.errors import InputError
+
+_STALE_S = 3600.0
+
+
+class StudyFolder(Protocol):
+    """Files by a relative name with forward slashes."""
+
+    @property
+    def address(self) -> str:
+        """The text that `open_folder` reads."""
+
+    def names(self, below: str) -> list[str]:
+        """Names of the files in a folder, sorted; empty if there is no such folder."""
+
+    def read(self, name: str) -> bytes:
+        """The content of a file; raises FileNotFoundError."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a whole file; raises OSError."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+
+    def lock(self) -> Any:
+        """A context that one process at a time is in; ends with the process."""
+
+
+class LocalFolder:
+    """A folder of this machine, or of a file system that machines share.
+
+    Args:
+        path: where.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+
+    @property
+    def address(self) -> str:  # noqa: D102
+        return str(self._path)
+
+    def names(self, below: str) -> list[str]:  # noqa: D102
+        folder = self._path / below
+        if not folder.is_dir():
+            return []
+        return sorted(f"{below}/{path.name}" for path in folder.iterdir() if path.name[0] != ".")
+
+    def read(self, name: str) -> bytes:  # noqa: D102
+        return (self._path / name).read_bytes()
+
+    def write(self, name: str, content: bytes) -> None:  # noqa: D102
+        files.write(self._path / name, content)
+
+    def remove(self, name: str) -> None:  # noqa: D102
+        (self._path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Wait for the lock of the folder; what killed writers left is removed within."""
+        self._path.mkdir(parents=True, exist_ok=True)
+        with (self._path / ".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            for left in self._path.glob("*/.*.tmp"):
+                if time.time() - left.stat().st_mtime > _STALE_S:
+                    left.unlink(missing_ok=True)
+            yield
+
+
+class RemoteFolder:
+    """A folder behind fsspec, which has S3, GCS, Azure, SFTP and others by their own packages.
+
+    Args:
+        address: such as ``s3://bucket/study``.
+
+    Raises:
+        InputError: fsspec or the package of that protocol is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import fsspec
+
+            self._system, self._root = fsspec.url_to_fs(address)
+        except (ImportError, ValueError) as error:
+            raise InputError(
+                f"{address}: {error}; pip install sojourn[cluster] and the package of the protocol"
+            ) from error
+        self._address = address
+
+    @property
+    def address(self) -> str:  # noqa: D102
+        return self._address
+
+    def names(self, below: str) -> list[str]:  # noqa: D102
+        self._system.invalidate_cache()
+        try:
+            found = self._system.ls(f"{self._root}/{below}", detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(f"{below}/{path.rsplit('/', 1)[1]}" for path in found)
+
+    def read(self, name: str) -> bytes:  # noqa: D102
+        content: bytes = self._system.cat_file(f"{self._root}/{name}")
+        return content
+
+    def write(self, name: str, content: bytes) -> None:  # noqa: D102
+        self._system.pipe_file(f"{self._root}/{name}", content)
+
+    def remove(self, name: str) -> None:  # noqa: D102
+        if self._system.exists(f"{self._root}/{name}"):
+            self._system.rm_file(f"{self._root}/{name}")
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Object stores have no locks: one client at a time may compact, which the docs say."""
+        yield
+
+
+def open_folder(address: str | Path) -> StudyFolder:
+    """A local folder by its path, any other by its address with ``://``."""
+    text = str(address)
+    return RemoteFolder(text) if "://" in text else LocalFolder(Path(text))

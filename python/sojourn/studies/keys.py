@@ -1,0 +1,60 @@
+"""Checks of what a study file says; each error names the place and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sojourn.errors import InputError
+
+
+def known_keys(place: str, table: object, known: Sequence[str]) -> None:
+    """Refuse a table with a key that it does not have.
+
+    Raises:
+        InputError: it is no table, or a key is unknown; the nearest is shown.
+    """
+    if not isinstance(table, Mapping):
+        raise InputError(f"{place}: must be a table with {', '.join(known)}")
+    for key in table:
+        if key not in known:
+            raise InputError(f"{place}: there is no key `{key}`{near(key, known)}")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """What may have been meant, or what there is."""
+    names = list(known)
+    found = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean `{found[0]}`?" if found else f"; known: {', '.join(names)}"
+
+
+def choice(place: str, value: object, words: Sequence[str]) -> str:
+    """One of some words."""
+    if value not in words:
+        raise InputError(f"{place}: must be one of {', '.join(words)}, not `{value}`")
+    return str(value)
+
+
+def whole(place: str, value: object) -> int:
+    """A whole number from 0 on."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(f"{place}: must be a whole number from 0 on, not `{value}`")
+    return value
+
+
+def at_least_one(place: str, value: object) -> int:
+    """A whole number from 1 on."""
+    if value is None:
+        raise InputError(f"{place}: is missing; it is a whole number from 1 on")
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{place}: must be a whole number from 1 on, not `{value}`")
+    return value
+
+
+def text_list(place: str, value: object) -> list[str]:
+    """A text, or a list of texts."""
+    values: list[Any] = value if isinstance(value, list) else [value]
+    if not values or not all(isinstance(each, str) and each for each in values):
+        raise InputError(f"{place}: must be a text or a list of texts")
+    return values

@@ -1,0 +1,87 @@
+"""What a study will cost, from a few of its runs that are made to see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.studies.batch import peak_memory_bytes
+from sojourn.studies.points import PointScenario, count, points, resolve
+from sojourn.studies.study import Study
+
+PILOTS = 4
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """The size of a study.
+
+    Attributes:
+        grid: points that the axes make.
+        points: of these, points that the filters keep.
+        runs: the number of runs; with a stopping rule the least.
+        most_runs: the largest number of runs; with a stopping rule more than `runs`.
+        simulated_s: simulated seconds of `runs`.
+        pilots: runs that were made for the estimate.
+        run_s: mean processor time of a pilot in seconds; NaN without pilots.
+        memory_bytes: largest resident size of this process with pilots; a worker's is about it.
+    """
+
+    grid: int
+    points: int
+    runs: int
+    most_runs: int
+    simulated_s: float
+    pilots: int
+    run_s: float
+    memory_bytes: int
+
+    @property
+    def busy_s(self) -> float:
+        """Estimated processor time of `runs`."""
+        return self.run_s * self.runs
+
+
+def plan(study: Study, pilots: int = PILOTS) -> StudyPlan:
+    """Count the runs of a study and estimate what they cost.
+
+    Args:
+        study: the study; every point is resolved, so that an illegal one is found now.
+        pilots: runs to make for the estimate, spread evenly over the points.
+
+    Raises:
+        InputError: a point is not a legal scenario.
+    """
+    found = [resolve(study, point) for point in points(study)]
+    rule = study.until
+    least, most = (rule.looks[0], rule.max_seeds) if rule else (study.seeds, study.seeds)
+    chosen = _spread(found, pilots)
+    return StudyPlan(
+        grid=count(study),
+        points=len(found),
+        runs=least * len(found),
+        most_runs=most * len(found),
+        simulated_s=least * sum(each.scenario.duration_s for each in found),
+        pilots=len(chosen),
+        run_s=_mean_s(chosen),
+        memory_bytes=peak_memory_bytes(),
+    )
+
+
+def _spread(found: Sequence[PointScenario], wanted: int) -> list[PointScenario]:
+    """Points in the middle of equal shares."""
+    n = min(wanted, len(found))
+    return [found[(2 * i + 1) * len(found) // (2 * n)] for i in range(n)]
+
+
+def _mean_s(pilots: Sequence[PointScenario]) -> float:
+    if not pilots:
+        return float("nan")
+    began = time.process_time()
+    for pilot in pilots:
+        (engine,) = registry.select([pilot.point.engine], {})
+        engine.run(pilot.scenario, _core.Cancel())
+    return (time.process_time() - began) / len(pilots)
