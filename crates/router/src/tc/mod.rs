@@ -106,7 +106,7 @@ fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
         w.time("ce_threshold")?;
     }
     w.ecn();
-    w.built_in(&[("count", "off")])?;
+    w.built_in(&[("count", "off"), ("l4s", "false")])?;
     w.of_dialect(&["mtu_bytes"]);
     Ok(())
 }
@@ -158,6 +158,7 @@ fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
     }
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
     w.built_in(&[("ecn_mark_limit", "0.1"), ("derandomise", "true"), ("cap_step", "true")])?;
+    w.built_in(&[("active_threshold", "off"), ("ce_threshold", "off"), ("l4s", "false")])?;
     w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"]);
     w.of_dialect(&["first_update", "hz"]);
     Ok(())
