@@ -22,8 +22,8 @@ const HEADERS: [&str; 8] = [
     "net/red.h",
 ];
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
-/// What the kernel's Makefile tells the compiler about the language. Without the first one the
-/// lists of sch_sfq.c, whose head is a queue used as a packet, are compiled to something else.
+/// What the kernel's Makefile tells the compiler about the language. With strict aliasing the lists
+/// of sch_sfq.c, whose head is a queue used as a packet, are compiled to something else.
 const LANGUAGE: [&str; 4] = [
     "-std=gnu11",
     "-fno-strict-aliasing",

@@ -1,8 +1,9 @@
 //! Compares our laws with those of the Linux kernel, decision by decision.
 //!
-//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals and
-//! the same requests for departures go to a discipline of ours and to the kernel's, with the same
-//! random numbers; every drop, mark and departure must be the same packet in the same operation.
+//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
+//! and the same requests for departures go to a discipline of ours and to the kernel's, with the
+//! same random numbers; every drop, mark and departure must be the same packet in the same
+//! operation.
 
 mod arrivals;
 mod cases;
