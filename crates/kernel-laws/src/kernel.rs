@@ -22,6 +22,14 @@ const HEADERS: [&str; 8] = [
     "net/red.h",
 ];
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
+/// What the kernel's Makefile tells the compiler about the language. With strict aliasing the lists
+/// of sch_sfq.c, whose head is a queue used as a packet, are compiled to something else.
+const LANGUAGE: [&str; 4] = [
+    "-std=gnu11",
+    "-fno-strict-aliasing",
+    "-fno-strict-overflow",
+    "-fno-delete-null-pointer-checks",
+];
 
 /// An unpacked kernel.
 pub(crate) struct KernelSource {
@@ -74,7 +82,7 @@ impl KernelSource {
         let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
         let program = self.folder.join(law);
         let mut cc = Command::new("cc");
-        cc.args(["-std=gnu11", "-O2", "-w", "-I"]).arg(&shim);
+        cc.args(LANGUAGE).args(["-O2", "-w", "-I"]).arg(&shim);
         for folder in ["include", "include/uapi", "forward", ""] {
             cc.arg("-I").arg(self.folder.join(folder));
         }

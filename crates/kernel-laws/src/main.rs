@@ -1,8 +1,9 @@
 //! Compares our laws with those of the Linux kernel, decision by decision.
 //!
-//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW...]`. The same arrivals and
-//! the same requests for departures go to a discipline of ours and to the kernel's, with the same
-//! random numbers; every drop, mark and departure must be the same packet in the same operation.
+//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
+//! and the same requests for departures go to a discipline of ours and to the kernel's, with the
+//! same random numbers; every drop, mark and departure must be the same packet in the same
+//! operation.
 
 mod arrivals;
 mod cases;
@@ -28,7 +29,9 @@ fn main() -> ExitCode {
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let after = |flag| arguments.iter().skip_while(move |argument| *argument != flag).nth(1);
     let seconds = after("--seconds").and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
-    let is_named = |case: &Case| arguments.iter().any(|argument| argument == case.law);
+    let is_named = |case: &Case| {
+        arguments.iter().any(|argument| argument == case.law || argument == case.ours)
+    };
     let mut cases = cases::all();
     if cases.iter().any(is_named) {
         cases.retain(is_named);
@@ -89,7 +92,8 @@ fn compare(
     let common = [format!("mtu={MTU_BYTES}"), format!("salt={SALT}"), format!("seed={SEED}")];
     let own = case.options.split_whitespace().map(str::to_owned);
     let settings: Vec<String> = common.into_iter().chain(own).collect();
-    let theirs = replay::read_outcomes(&kernel.play(&program, &settings, &operations.bytes)?);
+    let theirs = kernel.play(&program, &settings, &operations.bytes)?;
+    let theirs = replay::read_outcomes(case.law, &theirs);
     if is_verbose {
         show(&ours, &theirs);
     }

@@ -152,7 +152,7 @@ pub(crate) fn replay(
 ///
 /// # Panics
 /// If these are not outcomes.
-pub(crate) fn read_outcomes(bytes: &[u8]) -> Outcomes {
+pub(crate) fn read_outcomes(law: &str, bytes: &[u8]) -> Outcomes {
     let word = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
     let outcome = |kind| match kind {
         0 => PacketOutcome::Dropped,
@@ -163,6 +163,9 @@ pub(crate) fn read_outcomes(bytes: &[u8]) -> Outcomes {
     let rows = bytes.chunks_exact(12);
     let mut outcomes: Outcomes =
         rows.map(|row| (word(&row[..4]), word(&row[8..]), outcome(word(&row[4..8])))).collect();
+    if law != "cake" {
+        return outcomes;
+    }
     // Marked by CoDel and dropped by BLUE (sch_cake.c, cobalt_should_drop): it is dropped.
     let dropped: Outcomes =
         outcomes.iter().filter(|row| row.2 == PacketOutcome::Dropped).copied().collect();

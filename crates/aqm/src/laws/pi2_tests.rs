@@ -19,6 +19,16 @@ fn update(pi2: &mut Pi2, delay_ms: u64) -> f64 {
     var(pi2, "base_prob")
 }
 
+/// Tahiliani and Tewari 2017, Table III.
+#[test]
+fn the_defaults_are_those_of_table_iii() {
+    use crate::params::Params;
+    let params = Pi2Params::of_dialect("classic").unwrap();
+    assert_eq!((params.target, params.tupdate), (Span::from_millis(20), Span::from_millis(30)));
+    assert_eq!((params.alpha, params.beta), (Hertz(0.3125), Hertz(3.125)));
+    assert_eq!(params.dq_threshold, Bytes(10_000));
+}
+
 /// Fact aqm-90.
 #[test]
 fn drops_with_the_square_of_the_controller_s_output() {

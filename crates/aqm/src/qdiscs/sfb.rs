@@ -224,12 +224,18 @@ impl<P: Packet> SfbQueue<P> {
         self.params.warmup > Span::ZERO && now + self.params.warmup > self.rehash_at
     }
 
-    /// The verdict on an arrival, and the hashes under which it is to be counted.
-    fn judge(&mut self, now: Time, packet: &P, rng: &mut Rng) -> (Verdict, [Option<u32>; 2]) {
+    /// The verdict of a bank on an arrival, and the hashes under which it is to be counted.
+    fn judge(
+        &mut self,
+        now: Time,
+        bank: usize,
+        packet: &P,
+        rng: &mut Rng,
+    ) -> (Verdict, [Option<u32>; 2]) {
         let mut hashes = [None; 2];
-        let hash = self.banks[self.active].hash(packet.flow());
-        hashes[self.active] = Some(hash);
-        let (packets, prob) = self.learn(self.active, hash);
+        let hash = self.banks[bank].hash(packet.flow());
+        hashes[bank] = Some(hash);
+        let (packets, prob) = self.learn(bank, hash);
         if u64::from(packets) >= self.params.bin_max {
             return (Verdict::Drop(Cause::BinOverflow), hashes);
         }
@@ -237,7 +243,7 @@ impl<P: Packet> SfbQueue<P> {
             return (self.by_chance(prob, packet, rng), hashes);
         }
         if self.is_warming_up(now) {
-            let other = self.active ^ 1;
+            let other = bank ^ 1;
             let hash = self.banks[other].hash(packet.flow());
             self.learn(other, hash);
             hashes[other] = Some(hash);
@@ -275,8 +281,11 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         let jiffy = in_jiffies(now);
+        // sfb_enqueue reads the number of the bank before it changes: the arrival that brings the
+        // new hash is judged and counted by the bank that retires, under its new salt.
+        let bank = self.active;
         self.rehash_if_due(jiffy);
-        let (verdict, hashes) = self.judge(jiffy, &packet, rng);
+        let (verdict, hashes) = self.judge(jiffy, bank, &packet, rng);
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(cause) => mark(&mut packet, now, Stage::Enqueue, cause, sink),
@@ -378,13 +387,13 @@ mod tests {
         let (mine, theirs) = (sfb.banks[0].hash(7), sfb.banks[0].hash(1));
         assert_ne!(mine, theirs);
         for _ in 0..1000 {
-            assert_eq!(sfb.judge(ms(1), &arrival(Ecn::NotEct), &mut rng()).0, Verdict::Pass);
+            assert_eq!(sfb.judge(ms(1), 0, &arrival(Ecn::NotEct), &mut rng()).0, Verdict::Pass);
         }
     }
 
     /// How many of the arrivals every so many milliseconds in between pass the penalty box.
     fn passes(sfb: &mut SfbQueue<Numbered>, from: u64, to: u64, every: usize) -> usize {
-        let mut judge = |t| sfb.judge(ms(t), &arrival(Ecn::NotEct), &mut rng()).0;
+        let mut judge = |t| sfb.judge(ms(t), 0, &arrival(Ecn::NotEct), &mut rng()).0;
         (from..to).step_by(every).filter(|&t| judge(t) == Verdict::Pass).count()
     }
 
@@ -437,13 +446,27 @@ mod tests {
         assert_ne!(sfb.banks[0].salt, salt);
     }
 
+    /// Linux 6.1 sch_sfb.c, sfb_enqueue: `slot` is read before sfb_swap_slot.
+    #[test]
+    fn the_arrival_that_brings_a_new_hash_is_judged_and_counted_by_the_bank_that_retires() {
+        for full in [0, 1] {
+            let mut sfb = sfb();
+            sfb.banks[full].bins.iter_mut().flatten().for_each(|bin| bin.packets = 25);
+            let mut log = Log::default();
+            sfb.enqueue(ms(600_004), Numbered::new(0, 7, 1000), &mut rng(), &mut log);
+            assert_eq!((sfb.active, log.dropped.len()), (1, 1 - full));
+            let counted = sfb.banks[0].bins.iter().flatten().filter(|bin| bin.packets == 1);
+            assert_eq!(counted.count(), LEVELS * full);
+        }
+    }
+
     /// Linux 6.1 sch_sfb.c, sfb_enqueue: `minqlen >= q->max`.
     #[test]
     fn a_flow_whose_bins_all_hold_25_is_dropped() {
         for (packets, is_dropped) in [(24, false), (25, true)] {
             let mut sfb = sfb();
             set_bins(&mut sfb, 7, packets, 0.0);
-            let verdict = sfb.judge(ms(1), &arrival(Ecn::Ect0), &mut Rng::scripted(0.9)).0;
+            let verdict = sfb.judge(ms(1), 0, &arrival(Ecn::Ect0), &mut Rng::scripted(0.9)).0;
             assert_eq!(verdict != Verdict::Pass, is_dropped);
         }
     }
@@ -455,7 +478,7 @@ mod tests {
             let mut sfb = sfb();
             set_bins(&mut sfb, 7, 5, prob);
             let (mut rng, mut expected) = (rng(), rng());
-            sfb.judge(ms(1), &arrival(Ecn::Ect0), &mut rng);
+            sfb.judge(ms(1), 0, &arrival(Ecn::Ect0), &mut rng);
             (0..draws).for_each(|_| _ = expected.next_u64());
             assert_eq!(rng.next_u64(), expected.next_u64());
         }

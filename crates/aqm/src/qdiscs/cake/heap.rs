@@ -1,5 +1,6 @@
-//! Which queue holds most bytes, in the order in which Linux's heap finds it: of queues with
-//! equally many bytes the choice depends on what came and went since the last overflow.
+//! Which queue is to lose a packet, as Linux's heap finds it. That is the one with most bytes when
+//! the heap has just been built; later it may be another one, for an entry that gets smaller changes
+//! places with its larger child only and not with what is below (fact qdisc-17).
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
 //! `cake_dequeue`.
@@ -35,17 +36,22 @@ impl OverflowHeap {
         }
     }
 
-    /// Packets of a queue have left.
-    pub(super) fn departed(&mut self, queue: u32, bytes_of: impl Fn(u32) -> u64) {
+    /// A packet of a queue has left or was dropped by its law.
+    pub(super) fn shrank(&mut self, queue: u32, bytes_of: impl Fn(u32) -> u64) {
         if self.departures_left > 0 {
             self.sift_down(self.place_of(queue), &bytes_of);
-            self.departures_left -= 1;
         }
+    }
+
+    /// A packet has left.
+    pub(super) fn count_departure(&mut self) {
+        self.departures_left = self.departures_left.saturating_sub(1);
     }
 
     /// The queue that is to lose a packet.
     pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
-        if self.departures_left == 0 {
+        // An empty queue on top: cake_drop finds no packet and builds the heap anew.
+        if self.departures_left == 0 || self.bytes_at(0, &bytes_of) == 0 {
             self.build(&bytes_of);
         }
         self.departures_left = KEPT_IN_ORDER;
@@ -85,9 +91,12 @@ impl OverflowHeap {
         }
     }
 
+    /// As in the kernel, the bytes to compare with are not set back after a change of places: they
+    /// stay those of the child that has moved up.
     fn sift_down(&mut self, mut place: usize, bytes_of: &impl Fn(u32) -> u64) {
+        let mut bytes = self.bytes_at(place, bytes_of);
         loop {
-            let (mut most, mut bytes) = (place, self.bytes_at(place, bytes_of));
+            let mut most = place;
             let children = (2 * place + 1..=2 * place + 2).filter(|&c| c < self.entries.len());
             for child in children {
                 let other = self.bytes_at(child, bytes_of);
@@ -119,10 +128,9 @@ impl OverflowHeap {
 mod tests {
     use super::*;
 
-    /// Linux 6.1 sch_cake.c, cake_heapify: the fattest queue comes first; of two that grew to the
-    /// same size the one that was first stays first.
+    /// Linux 6.1 sch_cake.c, cake_drop: whatever the order was, a heap that is built has it on top.
     #[test]
-    fn the_fattest_queue_is_found_while_queues_grow_and_shrink() {
+    fn a_new_heap_has_the_fattest_queue_on_top() {
         let mut bytes = [0u64; 64];
         let mut heap = OverflowHeap::new(64);
         let mut state = 7u32;
@@ -134,10 +142,10 @@ mod tests {
                 heap.grew(queue, |queue| bytes[queue as usize]);
             } else {
                 bytes[queue as usize] /= 2;
-                heap.departed(queue, |queue| bytes[queue as usize]);
+                heap.shrank(queue, |queue| bytes[queue as usize]);
             }
-            let fattest = heap.fattest(|queue| bytes[queue as usize]);
-            assert_eq!(bytes.iter().max(), Some(&bytes[fattest as usize]));
+            heap.build(&|queue| bytes[queue as usize]);
+            assert_eq!(bytes.iter().max(), Some(&heap.bytes_at(0, &|queue| bytes[queue as usize])));
         }
     }
 
@@ -155,5 +163,35 @@ mod tests {
         bytes[3] = 900;
         heap.shed(|queue| bytes[queue as usize]);
         assert_eq!(heap.fattest(|queue| bytes[queue as usize]), 1);
+    }
+
+    /// Fact qdisc-17.
+    #[test]
+    fn a_queue_that_shrinks_changes_places_once_until_an_empty_one_is_on_top() {
+        let bytes = core::cell::Cell::new([0u64; 8]);
+        let set = |queue: usize, value| {
+            let mut all = bytes.get();
+            all[queue] = value;
+            bytes.set(all);
+        };
+        let of = |queue: u32| bytes.get()[queue as usize];
+        let mut heap = OverflowHeap::new(8);
+        set(3, 1000);
+        assert_eq!(heap.fattest(of), 3);
+        for (queue, grown) in [(1, 800), (4, 700)] {
+            set(queue, grown);
+            heap.grew(queue as u32, of);
+        }
+        set(3, 100);
+        heap.shed(of);
+        assert_eq!(heap.fattest(of), 1, "queue 3 stands above queue 4");
+        set(1, 50);
+        heap.shed(of);
+        assert_eq!(heap.fattest(of), 3, "although queue 4 has more");
+        set(3, 0);
+        heap.shed(of);
+        set(1, 0);
+        heap.shed(of);
+        assert_eq!(heap.fattest(of), 4, "built anew");
     }
 }

@@ -5,9 +5,8 @@
 //!
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
-//! Deviations from Linux: after overflows queues lose other packets (crates/kernel-laws), for a
-//! reason that is not known yet, although the heap is the kernel's; with a bandwidth its own bound
-//! on what waits holds beside any `limit`; a packet larger than the limit is dropped alone.
+//! Deviations from Linux: with a bandwidth its own bound on what waits holds beside any `limit`; a
+//! packet larger than the limit is dropped alone.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: the flow that had it may get another queue
@@ -25,7 +24,7 @@ use alloc::vec::Vec;
 
 pub use params::{CakeParams, Cells, Isolation};
 
-use crate::law::{Cause, Env, Stage, Var};
+use crate::law::{Cause, Env, Evidence, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
@@ -80,6 +79,27 @@ struct CakeQueues<P> {
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
+    /// Of the packets that COBALT drops in one call; kept for its memory.
+    dropped_sizes: Vec<u32>,
+}
+
+/// Notes the sizes of what is dropped and passes everything on.
+struct NotesSizes<'a, P> {
+    sink: &'a mut dyn Sink<P>,
+    sizes: &'a mut Vec<u32>,
+}
+
+impl<P: Packet> Sink<P> for NotesSizes<'_, P> {
+    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
+        self.sizes.push(packet.bytes());
+        self.sink.dropped(packet, enqueued, stage, cause);
+    }
+    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause) {
+        self.sink.marked(packet, enqueued, stage, cause);
+    }
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        self.sink.evidence(evidence);
+    }
 }
 
 /// The state of a queue in deficit round robin, and the places of its hosts.
@@ -159,6 +179,7 @@ impl<P: Packet> CakeQueues<P> {
             quantum: params.quantum(),
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
+            dropped_sizes: Vec::new(),
         }
     }
 
@@ -238,6 +259,27 @@ impl<P: Packet> CakeQueues<P> {
         self.lists.move_to(List::Old, index);
     }
 
+    /// Asks COBALT about the head of a queue, and so on until it lets a packet pass. The heap moves
+    /// a queue for each packet that it loses (Linux 6.1 sch_cake.c, cake_dequeue_one).
+    fn judge(
+        &mut self,
+        now: Time,
+        index: u32,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<u32> {
+        let mut left = self.flows.bytes(index);
+        let mut sizes = core::mem::take(&mut self.dropped_sizes);
+        let passes = self.flows.judge(index, now, rng, &mut NotesSizes { sink, sizes: &mut sizes });
+        for bytes in sizes.drain(..) {
+            left -= u64::from(bytes);
+            let bytes_of = |queue| if queue == index { left } else { self.flows.bytes(queue) };
+            self.heap.shrank(index, bytes_of);
+        }
+        self.dropped_sizes = sizes;
+        passes
+    }
+
     /// A queue was found empty.
     fn retire(&mut self, now: Time, index: u32) {
         if !self.flows.law(index).is_at_rest(now) {
@@ -253,7 +295,7 @@ impl<P: Packet> CakeQueues<P> {
         total.is_over(self.limit) || total.bytes > self.most_bytes
     }
 
-    /// The fattest queue loses its head.
+    /// The queue on top of the heap loses its head.
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let fattest = self.heap.fattest(|index| self.flows.bytes(index));
         self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
@@ -298,11 +340,12 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
             let queue = &self.states[index as usize];
             if queue.credits <= 0 && queue.phase != Phase::Decaying {
                 self.step_back(index, rng);
-            } else if let Some(bytes) = self.flows.judge(index, now, rng, sink) {
+            } else if let Some(bytes) = self.judge(now, index, rng, sink) {
                 self.states[index as usize].credits -= i64::from(bytes);
                 self.shaper.charge(bytes);
                 let departure = self.flows.pop(index);
-                self.heap.departed(index, |index| self.flows.bytes(index));
+                self.heap.shrank(index, |index| self.flows.bytes(index));
+                self.heap.count_departure();
                 return departure;
             } else {
                 self.retire(now, index);

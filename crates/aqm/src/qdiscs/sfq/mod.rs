@@ -4,8 +4,6 @@
 //! Source: Linux 6.1 `sch_sfq.c` and the RED thresholds of tc; `sfq_red` has RED in every queue.
 //!
 //! Deviations from Linux:
-//! - After a new hash the round has another order than the kernel's (crates/kernel-laws), for a
-//!   reason that is not known yet.
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer: what
 //!   then finds no queue is dropped at that time, and several periods without a packet sort anew
 //!   once.
