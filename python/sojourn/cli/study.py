@@ -195,6 +195,23 @@ def export(store: str, file: Path) -> None:
     console.say(f"{file}: {table.num_rows:,} runs, {table.num_columns} columns")
 
 
+@study.command()
+@_store
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("study.html"), show_default=True,
+    metavar="FILE", help="The page; it needs neither a server nor the network.",
+)  # fmt: skip
+def show(store: str, out: Path) -> None:
+    """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
+
+    A click selects a point in all figures and shows its scenario. Needs `sojourn[pages]`.
+    """
+    from sojourn.studies.page import save
+
+    save(_results(store), out)
+    console.say(f"page: {out}")
+
+
 def _results(store: str) -> Results:
     from sojourn.studies import open_results
 

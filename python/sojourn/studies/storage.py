@@ -5,6 +5,7 @@
 ``fragments/*.parquet``   the runs of one batch, as its worker wrote them
 ``table/*.parquet``       the same, compacted into larger files: no run is in it twice
 ``failed/RUN.json``       a run that was set aside: its scenario and the reason
+``damaged/*.parquet``     files whose content is not what their name says
 ========================  =======================================================================
 
 The name of a Parquet file is the digest of its content, so that damage is seen.
@@ -205,9 +206,10 @@ class StudyStore:
             return None
         if _stem(name) != _digest(content):
             self._report(
-                f"{self.folder.address}/{name}: is damaged; it is removed, and `resume` makes its "
-                "runs again"
+                f"{self.folder.address}/{name}: is damaged; it is moved to damaged, and `resume` "
+                "makes its runs again"
             )
+            self.folder.write(f"damaged/{name.rpartition('/')[2]}", content)
             self.folder.remove(name)
             return None
         file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(_TEXTS))
