@@ -1,6 +1,6 @@
 //! Which queue is to lose a packet, as Linux's heap finds it. That is the one with most bytes when
-//! the heap has just been built; later it may be another one, for an entry that gets smaller changes
-//! places with its larger child only and not with what is below (fact qdisc-17).
+//! the heap has just been built; later it may be another one, for an entry that gets smaller
+//! changes places with its larger child only and not with what is below (fact qdisc-17).
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
 //! `cake_dequeue`.
