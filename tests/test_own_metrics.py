@@ -94,7 +94,8 @@ def test_a_metric_says_its_unit_and_its_failure_names_metric_and_run(saved):
 def test_a_comparison_is_read_back_and_drawn_again_without_running(saved, tmp_path):
     comparison, folder = saved
     again = sojourn.Comparison.open(folder)
-    assert again.table().equals(comparison.table())
+    # As text, since NaN, where a metric has no value, is not equal to itself.
+    assert repr(again.table().to_pydict()) == repr(comparison.table().to_pydict())
     again.save(tmp_path / "again", formats=("pdf", "svg"), size="column")
     names = {path.name for path in (tmp_path / "again" / "figures").iterdir()}
     assert {"delay_cdf.pdf", "delay_cdf.svg", "plane.pdf", "plane.svg"} <= names
