@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::prelude::*;
 use sojourn_aqm::contract::{self, Subject};
 use sojourn_aqm::custom::{Failures, LawFailure};
+use sojourn_aqm::params::ParamSpec;
 use sojourn_aqm::{Discipline, registry};
 
 use crate::engine;
@@ -33,11 +34,16 @@ pub fn examine_law(
     operations: u64,
 ) -> Result<Vec<(String, Option<bool>, String)>, Refusal> {
     let mut spec = engine::parse_aqm(text, laws)?;
-    let params = match (&spec.custom, registry::law(&spec.law)) {
-        (Some(law), _) => law.specs(),
-        (None, Some(law)) => (law.params)(),
-        (None, None) => &[],
+    let (params, unused) = match (&spec.custom, registry::law(&spec.law)) {
+        (Some(law), _) => (law.specs(), &[][..]),
+        (None, Some(law)) => {
+            let dialect = spec.dialect.as_deref().unwrap_or(law.dialects[0].name);
+            ((law.params)(), (law.unused)(dialect))
+        }
+        (None, None) => (&[][..], &[][..]),
     };
+    let params: Vec<ParamSpec> =
+        params.iter().filter(|param| !unused.contains(&param.name)).copied().collect();
     if spec.discipline != Discipline::Fifo {
         return Err(Refusal::new(
             text,
@@ -47,7 +53,8 @@ pub fn examine_law(
     let noted = Arc::new(Noted::default());
     spec.custom = spec.custom.map(|law| law.reporting_to(Arc::clone(&noted) as Arc<dyn Failures>));
     let failure = || noted.0.lock().expect("nobody panics while holding it").take();
-    let findings =
-        py.detach(|| contract::examine(&Subject { spec, params, failure: &failure, operations }));
+    let findings = py.detach(|| {
+        contract::examine(&Subject { spec, params: &params, failure: &failure, operations })
+    });
     Ok(findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail)).collect())
 }
