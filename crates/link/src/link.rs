@@ -42,7 +42,7 @@ impl<P: Packet> Link<P> {
             Server::Steady(server) => {
                 if server.is_idle() {
                     self.next_service = server.start(now, &mut self.queue, observer);
-                } else if let Some(left) = server.end_ahead() {
+                } else if let Some(left) = server.follow() {
                     self.next_service = left;
                 }
             }

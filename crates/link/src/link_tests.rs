@@ -247,9 +247,17 @@ fn take_ahead(link: &mut Link<Numbered>, ahead: bool, left: &mut Vec<(u64, u32)>
 
 #[test]
 fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
-    for discipline in ["taildrop", "codel:target=1ms,interval=10ms", "pie", "fq_codel", "red"] {
+    for discipline in [
+        "taildrop",
+        "codel:target=1ms,interval=10ms",
+        "pie",
+        "fq_codel",
+        "red",
+        // An arrival may take the only packet that waits with it.
+        "choke:min_th=1,max_th=3,burst=1",
+    ] {
         let (left, seen) = history(discipline, false);
-        assert!(left.len() > 300, "{discipline}: {}", left.len());
+        assert!(left.len() > 250, "{discipline}: {}", left.len());
         assert_eq!(history(discipline, true), (left, seen), "{discipline}");
     }
 }

@@ -33,7 +33,7 @@ impl<P: Packet> Server<P> {
             transmitter: Transmitter::new(rate),
             changes,
             in_service: None,
-            ahead_until: None,
+            ahead: Ahead::No,
         })
     }
 
@@ -61,35 +61,48 @@ pub struct Steady<P> {
     changes: Vec<(Time, Rate)>,
     /// As the discipline gave it, which saves a copy.
     in_service: Option<Departure<P>>,
-    /// When the packet will have left that the host has taken ahead of that time.
-    ahead_until: Option<Time>,
+    ahead: Ahead,
+}
+
+/// A packet that the host has taken ahead of the time at which it will have left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ahead {
+    /// There is none.
+    No,
+    /// Nothing came behind it: its service ends without a call.
+    Alone(Time),
+    /// Something came behind it: its service ends with a call, whatever waits by then.
+    Followed,
 }
 
 impl<P: Packet> Steady<P> {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_service.is_none() && self.ahead_until.is_none()
+        self.in_service.is_none() && self.ahead == Ahead::No
     }
 
     /// The packet in service, which will have left at `left`.
     #[inline]
     pub(crate) fn send_ahead(&mut self, left: Time) -> Option<P> {
         let packet = self.sent()?;
-        self.ahead_until = Some(left);
+        self.ahead = Ahead::Alone(left);
         Some(packet)
     }
 
-    /// When a packet that was taken ahead will have left: its service ends after all with a call,
-    /// as another packet waits.
+    /// A packet waits behind one that was taken ahead: when that will have left, if nothing has
+    /// waited behind it before.
     #[inline]
-    pub(crate) fn end_ahead(&mut self) -> Option<Time> {
-        self.ahead_until.take()
+    pub(crate) fn follow(&mut self) -> Option<Time> {
+        let Ahead::Alone(left) = self.ahead else { return None };
+        self.ahead = Ahead::Followed;
+        Some(left)
     }
 
     /// When a packet that was taken ahead has left, if that is over by now.
     #[inline]
     pub(crate) fn left_ahead(&mut self, now: Time) -> Option<Time> {
-        self.ahead_until.take_if(|left| *left <= now)
+        let Ahead::Alone(left) = self.ahead else { return None };
+        (left <= now).then_some(left)
     }
 
     /// The packet that has been sent, if one was in service.
@@ -110,6 +123,7 @@ impl<P: Packet> Steady<P> {
             self.transmitter = Transmitter::new(rate);
             queue.on_rate(now, rate);
         }
+        self.ahead = Ahead::No;
         self.in_service = queue.depart(now, observer);
         match &self.in_service {
             Some(departure) => {
