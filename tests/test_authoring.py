@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from sojourn.authoring import check as checking
 from sojourn.authoring import worlds
-from sojourn.authoring.cells import Cell, Finding
+from sojourn.authoring.cells import WorldResult, Finding
 from sojourn.authoring.check import Checked
 from sojourn.authoring.check_page import page, save
 from sojourn.cli import main
@@ -99,9 +99,9 @@ def test_a_check_that_finds_a_broken_promise_says_so_in_its_exit_code(here, caps
     assert "the state variable sojourn = NaN is finite" in capsys.readouterr().out
 
 
-def cell(delay_s: float) -> Cell:
+def cell(delay_s: float) -> WorldResult:
     others = {"class/long/goodput": 3e6, "class/short/goodput": 6e6, "class/call/loss_rate": 0.01}
-    return Cell(delay_s / 2, delay_s, 0.9, 0.8, 0.5, others)
+    return WorldResult(delay_s / 2, delay_s, 0.9, 0.8, 0.5, others)
 
 
 def checked() -> Checked:

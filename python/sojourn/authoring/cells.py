@@ -21,7 +21,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Cell:
+class WorldResult:
     """One AQM in one world.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.authoring import worlds
-from sojourn.authoring.cells import Cell, Finding
+from sojourn.authoring.cells import WorldResult, Finding
 from sojourn.describing.queues import queue_of
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.replicas import Progress, Task, run_each
@@ -43,8 +43,8 @@ class Checked:
     target_s: float | None
     findings: list[Finding]
     aqms: list[str]
-    grid: dict[str, dict[tuple[int, int], Cell]]
-    worlds: dict[str, dict[str, Cell]]
+    grid: dict[str, dict[tuple[int, int], WorldResult]]
+    worlds: dict[str, dict[str, WorldResult]]
     sentences: list[str]
 
     @property
@@ -119,14 +119,14 @@ def _run(
             tasks.append(Task(f"{aqm}, {place}", loaded))
     cells = run_each(tasks, lambda _index, result: _cell(result), jobs=jobs, progress=progress)
     for (aqm, place), cell in zip(places, cells, strict=True):
-        assert isinstance(cell, Cell), cell
+        assert isinstance(cell, WorldResult), cell
         if isinstance(place, str):
             made.worlds[aqm][place] = cell
         else:
             made.grid[aqm][place] = cell
 
 
-def _cell(result: Result) -> Cell:
+def _cell(result: Result) -> WorldResult:
     summary, nothing = result.summary, float("nan")
     states = result.states
     is_backlog = np.asarray(states["var"].to_pylist(), dtype=object) == "backlog_bytes"
@@ -134,7 +134,7 @@ def _cell(result: Result) -> Cell:
     backlog = states["value"].to_numpy()[is_backlog & is_counted]
     mean = float(backlog.mean())
     others = {key: value for key, value in summary.items() if key.startswith("class/")}
-    return Cell(
+    return WorldResult(
         delay_p50_s=summary.get("queue/bottleneck/delay_p50", nothing),
         delay_p95_s=summary.get("queue/bottleneck/delay_p95", nothing),
         utilisation=summary.get("queue/bottleneck/utilisation", nothing),

@@ -14,7 +14,7 @@ import numpy as np
 import sojourn
 from sojourn import files
 from sojourn.authoring import worlds
-from sojourn.authoring.cells import Cell
+from sojourn.authoring.cells import WorldResult
 from sojourn.authoring.check import Checked
 from sojourn.report import PAGE_CSS, inline_svg, template, without_nan
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _MARKS = {True: "holds", False: "broken", None: "does not apply"}
 # Title, value of a cell, colours from good to bad, the value of the last colour.
-_MAPS: tuple[tuple[str, Callable[[Cell], float], str, float], ...] = (
+_MAPS: tuple[tuple[str, Callable[[WorldResult], float], str, float], ...] = (
     ("95 % quantile of queue delay [ms]", lambda cell: 1e3 * cell.delay_p95_s, "Oranges", 300.0),
     ("utilisation [%]", lambda cell: 100 * cell.utilisation, "Blues", 100.0),
     ("swing of the backlog: standard deviation / mean", lambda cell: cell.swing, "Purples", 2.0),
@@ -84,7 +84,7 @@ def page(checked: Checked) -> str:
 
 
 def heat_map(
-    checked: Checked, title: str, value: Callable[[Cell], float], colours: str, most: float
+    checked: Checked, title: str, value: Callable[[WorldResult], float], colours: str, most: float
 ) -> Figure:
     """One measure of every AQM over load and RTT, all with one scale.
 
@@ -128,14 +128,14 @@ def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
     """The worlds beside the grid, a row for each measure."""
 
     def row(
-        name: str, of: Callable[[dict[str, Cell]], float], scale: float
+        name: str, of: Callable[[dict[str, WorldResult]], float], scale: float
     ) -> tuple[str, list[str]]:
         cells = [checked.worlds[aqm] for aqm in checked.aqms]
         return name, [_number(scale * of(each)) if each else "–" for each in cells]
 
     mixed, flood = worlds.MIXED, worlds.FLOOD
 
-    def other(world: str, key: str) -> Callable[[dict[str, Cell]], float]:
+    def other(world: str, key: str) -> Callable[[dict[str, WorldResult]], float]:
         return lambda cells: cells[world].others.get(f"class/{key}", math.nan)
 
     return [

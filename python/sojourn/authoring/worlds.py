@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from sojourn.authoring.cells import Cell
+from sojourn.authoring.cells import WorldResult
 
 T = TypeVar("T")
 
@@ -71,8 +71,8 @@ OTHERS = {
 
 
 def sentences(
-    cells: Mapping[str, Mapping[tuple[int, int], Cell]],
-    others: Mapping[str, Mapping[str, Cell]],
+    cells: Mapping[str, Mapping[tuple[int, int], WorldResult]],
+    others: Mapping[str, Mapping[str, WorldResult]],
     target_s: float | None,
 ) -> list[str]:
     """What the worlds say of the first AQM, with the numbers of the others beside it."""
@@ -101,22 +101,22 @@ def _each(head: str, of: Mapping[str, T], text: Callable[[T], str]) -> str:
     return f"{head} {', '.join(f'{text(world)} under {aqm}' for aqm, world in of.items())}."
 
 
-def _lowest_utilisation(cells: Mapping[tuple[int, int], Cell]) -> str:
+def _lowest_utilisation(cells: Mapping[tuple[int, int], WorldResult]) -> str:
     return f"{100 * min(cell.utilisation for cell in cells.values()):.0f} %"
 
 
-def _lowest_jain(cells: Mapping[tuple[int, int], Cell]) -> str:
+def _lowest_jain(cells: Mapping[tuple[int, int], WorldResult]) -> str:
     return f"{min(cell.jain for (n, _), cell in cells.items() if n == 20):.2f}"
 
 
-def _largest_swing(cells: Mapping[tuple[int, int], Cell]) -> str:
+def _largest_swing(cells: Mapping[tuple[int, int], WorldResult]) -> str:
     return f"{max(cell.swing for (n, _), cell in cells.items() if n >= 5):.2f}"
 
 
-def _share(cell: Cell) -> str:
+def _share(cell: WorldResult) -> str:
     long, short = (cell.others.get(f"class/{name}/goodput", math.nan) for name in ("long", "short"))
     return f"{100 * long / (long + short):.0f} %"
 
 
-def _loss_of_call(world: Mapping[str, Cell]) -> str:
+def _loss_of_call(world: Mapping[str, WorldResult]) -> str:
     return f"{100 * world[MIXED].others.get('class/call/loss_rate', math.nan):.1f} %"

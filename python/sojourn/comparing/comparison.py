@@ -163,8 +163,7 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought, own_metrics = bring(aqms), bring_metrics(metrics)
-    controls = custom_controls(ccs or {})
+    brought, own_metrics, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs or {})
     loaded = load(scenario, sets).with_laws(brought.laws)
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
@@ -184,9 +183,9 @@ def compare(
     results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results[aqm].append(None if isinstance(outcome, str) else outcome)
-    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    references = _references([text for _, _, text in variants.values()], on)
-    return Comparison(loaded, link, seed_list, results, failures, references, own_metrics)
+    failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    references = _references([text for *_, text in variants.values()], on)
+    return Comparison(loaded, link, seed_list, results, failed, references, own_metrics)
 
 
 def _variants(
