@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from sojourn.authoring import check as checking
 from sojourn.authoring import worlds
-from sojourn.authoring.cells import WorldResult, Finding
+from sojourn.authoring.cells import Finding, WorldResult
 from sojourn.authoring.check import Checked
 from sojourn.authoring.check_page import page, save
 from sojourn.cli import main

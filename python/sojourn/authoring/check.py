@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.authoring import worlds
-from sojourn.authoring.cells import WorldResult, Finding
+from sojourn.authoring.cells import Finding, WorldResult
 from sojourn.describing.queues import queue_of
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.replicas import Progress, Task, run_each
