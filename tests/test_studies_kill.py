@@ -84,6 +84,8 @@ def kill(client: subprocess.Popen[bytes], what: str, choice: random.Random) -> N
     assert wait_for(lambda: not any(map(is_alive, family)), 60.0), "workers outlive their client"
 
 
+# How far the study is at a kill depends on the machine: a fast one may finish before the last kill.
+@pytest.mark.skipif("SOJOURN_KILLS" not in os.environ, reason="`make study-kills` runs it")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, seed):
