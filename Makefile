@@ -26,7 +26,7 @@ quick: $(VENV)/developed
 	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
 
-## test: every test and check; WHEEL=release tests the wheel as users get it, WHEEL=ci nearly
+## test: every test and check; WHEEL=release tests the wheel as users get it
 WHEEL ?= dev
 test: $(VENV)/developed
 	cargo fmt --all --check

@@ -1,9 +1,9 @@
 #!/bin/sh
 # What a user without a checkout does: builds the wheel, installs it into an empty environment and
 # runs there. The profile is cargo's: `dev` shares what the tests have compiled, `release` is what
-# users get, `ci` is that without the optimisation at link time; all give the digests on record.
+# users get; both give the digests on record.
 #
-#     sh tests/wheel.sh PYTHON [dev|ci|release]
+#     sh tests/wheel.sh PYTHON [dev|release]
 set -eu
 python=$1
 export MATURIN_PEP517_ARGS="--profile ${2:-release}"

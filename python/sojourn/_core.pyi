@@ -301,6 +301,9 @@ class Run:
             OSError: the folder cannot be written, or the disk is full.
         """
 
+def shortened(text: str) -> str:
+    """The text with its very long words cut; they can only be echoes of what was given."""
+
 def run(
     scenario: Scenario,
     cancel: Cancel | None = None,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from sojourn._core import Cancelled, ControlError, LawError, ScenarioError
+from sojourn._core import Cancelled, ControlError, LawError, ScenarioError, shortened
 
 __all__ = [
     "Cancelled",
@@ -17,19 +15,6 @@ __all__ = [
     "ScenarioError",
     "shortened",
 ]
-
-
-_LONG = re.compile(r"\S{161,}")
-
-
-def shortened(text: str) -> str:
-    """The text with its very long words cut; they can only be echoes of what was given."""
-    return _LONG.sub(_cut, text)
-
-
-def _cut(found: re.Match[str]) -> str:
-    word = found[0]
-    return f"{word[:80]}...{word[-20:]} ({len(word):,} characters)"
 
 
 class InputError(ValueError):

@@ -52,17 +52,21 @@ impl From<sojourn_scenario::ScenarioError> for Refusal {
 }
 
 /// The text with its very long words cut; they can only be echoes of what was given.
-fn shortened(text: &str) -> String {
-    let cut = |word: &str| {
-        let letters: Vec<char> = word.chars().collect();
-        if letters.len() <= LONGEST_WORD {
-            return word.to_owned();
-        }
-        let head: String = letters[..80].iter().collect();
-        let tail: String = letters[letters.len() - 20..].iter().collect();
-        format!("{head}...{tail} ({} characters)", letters.len())
-    };
-    text.split(' ').map(cut).collect::<Vec<_>>().join(" ")
+#[pyfunction]
+pub fn shortened(text: &str) -> String {
+    text.split_inclusive(char::is_whitespace).map(cut).collect()
+}
+
+/// A word and the white space that ends it.
+fn cut(piece: &str) -> String {
+    let word = piece.trim_end();
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() <= LONGEST_WORD {
+        return piece.to_owned();
+    }
+    let head: String = letters[..80].iter().collect();
+    let tail: String = letters[letters.len() - 20..].iter().collect();
+    format!("{head}...{tail} ({} characters){}", letters.len(), &piece[word.len()..])
 }
 
 impl From<Refusal> for PyErr {

@@ -14,9 +14,9 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.keys import at_least_one, choice, known_keys, text_list, whole
-from sojourn.studies.quantity import Quantity, required
 
 Value = str | int | float | bool
 Method = Literal["random", "latin-hypercube", "sobol", "halton"]

@@ -11,10 +11,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sojourn.describing.quantity import quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.axes import Value
 from sojourn.studies.keys import near
-from sojourn.studies.quantity import quantity, required
 
 Filter = Mapping[str, Any]
 # The longer first, so that `<=` is not read as `<`.

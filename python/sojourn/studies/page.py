@@ -15,9 +15,9 @@ from typing import Any
 
 from sojourn import files
 from sojourn.describing.library import set_pairs
+from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
 from sojourn.plots.style import PALETTE
-from sojourn.studies.quantity import quantity
 from sojourn.studies.results import PointEstimates, Results
 
 PICKED = "picked"

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from sojourn.comparing.centres import centre_of
+from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.keys import at_least_one, known_keys
-from sojourn.studies.quantity import Quantity, required
 
 FIRST_LOOK = 8
 GROWTH = 1.5

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Floats
-from sojourn.stability.model.parameters import Settings, StepRows, quantity, settings, step_rows
+from sojourn.stability.model.parameters import Settings, StepRows, settings, step_rows
 from sojourn.stability.model.windows import Window
 
 # RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
@@ -264,7 +265,7 @@ def _red(found: Settings, link: Link) -> RedAqm:
             "tables; give red with min_th, max_th, max_p and w_q"
         )
     mean_bytes = found.words["mean_packet_bytes"]
-    packet = link.packet_bytes if mean_bytes == "auto" else quantity(mean_bytes)[0]
+    packet = link.packet_bytes if mean_bytes == "auto" else found.number("mean_packet_bytes")
     capacity_pps = link.capacity_pps
     automatic = np.maximum(5.0, found.number("target_delay") * capacity_pps / 2.0)
     lower = _backlog(found.words["min_th"], packet, automatic)
@@ -284,8 +285,8 @@ def _backlog(word: str, packet_bytes: float, automatic: Floats) -> Floats:
     """A threshold in packets."""
     if word == "auto":
         return automatic
-    value, unit = quantity(word)
-    return np.full_like(automatic, value if unit == "p" else value / packet_bytes)
+    found = required("threshold", word)
+    return np.full_like(automatic, found.size if found.unit == "p" else found.size / packet_bytes)
 
 
 def _weight(found: Settings, capacity_pps: Floats) -> Floats:

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sojourn import _core
+from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 
-_FACTORS = {
-    "": 1.0,
-    "hz": 1.0,
-    "p": 1.0,
-    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0,
-    "bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9,
-    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9,
-}  # fmt: skip
 _LINK = "bottleneck"
 
 # Rows of (output below which the row holds, factor on a step), ascending; the last has no bound.
@@ -47,18 +39,11 @@ class Settings:
 
     def number(self, name: str) -> float:
         """A parameter in SI units (seconds, hertz, bytes, packets)."""
-        return quantity(self.words[name])[0]
+        return required(name, self.words[name]).size
 
     def flag(self, name: str) -> bool:
         """A parameter that is true or false."""
         return self.words[name] == "true"
-
-
-def quantity(text: str) -> tuple[float, str]:
-    """A canonical text as number in its base unit, and its unit as written."""
-    match = re.fullmatch(r"([-+0-9.e]+)\s*([A-Za-z]*)", text)
-    assert match is not None and match[2] in _FACTORS, f"the core writes numbers, not {text}"
-    return float(match[1]) * _FACTORS[match[2]], match[2]
 
 
 def settings(aqm: str) -> Settings:
@@ -112,7 +97,7 @@ def _checked(what: str, text: str, **link: str) -> float:
     except _core.ScenarioError as error:
         raise InputError(f"{what} `{text}`: {error.message}") from None
     (name,) = link
-    return quantity(resolved[name])[0]
+    return required(name, resolved[name]).size
 
 
 def _resolved(rate: str = "10mbit", delay: str = "1ms") -> _core.Scenario:

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::linux::LinuxPie;
+use super::tests::FROM_REST;
 use super::*;
 use crate::law::Cause;
 use crate::packet::Ecn;
@@ -68,22 +69,8 @@ fn linux_lets_the_probability_grow_to_8_5_in_200_updates() {
 /// Fact aqm-68: ticks and whole gains change the sixth digit.
 #[test]
 fn from_rest_linux_moves_as_the_rfc_but_for_rounding() {
-    let delays = [0, 5, 10, 20, 40, 80, 160, 160, 120, 80, 40];
-    let expected = [
-        0.0,
-        2.441406e-6,
-        1.342773e-5,
-        1.159668e-4,
-        9.948730e-4,
-        2.811279e-3,
-        1.757690e-2,
-        2.663940e-2,
-        8.201904e-3,
-        2.967529e-3,
-        0.0,
-    ];
     let mut pie = linux(0.0, 0, &[]);
-    for (delay, p) in delays.into_iter().zip(expected) {
+    for (delay, p) in FROM_REST {
         assert_near(linux_update(&mut pie, delay), p, 2e-6 * p);
     }
 }

@@ -31,10 +31,6 @@ fn held_at(p: f64, settings: &[(&str, &str)]) -> Pie {
     started(p, Span::from_millis(30), settings)
 }
 
-fn micros(delay_ms: f64) -> Span {
-    Span::from_micros((delay_ms * 1000.0) as u64)
-}
-
 /// A packet leaves after that delay, then the probability is updated.
 fn update(pie: &mut Pie, delay: Span) -> f64 {
     let now = pie.next_timer().unwrap() + Span::from_secs(1000);
@@ -266,26 +262,27 @@ fn the_controller_follows_its_equation_step_by_step() {
     }
 }
 
-/// Fact aqm-68.
+/// Fact aqm-68: the queue delay at each update from rest, in milliseconds, and the drop probability
+/// after it.
+pub(super) const FROM_REST: [(u64, f64); 11] = [
+    (0, 0.0),
+    (5, 2.441406e-6),
+    (10, 1.342773e-5),
+    (20, 1.159668e-4),
+    (40, 9.948730e-4),
+    (80, 2.811279e-3),
+    (160, 1.757690e-2),
+    (160, 2.663940e-2),
+    (120, 8.201904e-3),
+    (80, 2.967529e-3),
+    (40, 0.0),
+];
+
 #[test]
 fn from_rest_the_controller_follows_its_equation_through_the_table() {
     let mut pie = started(0.0, Span::ZERO, &[]);
-    let delays = [0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 160.0, 120.0, 80.0, 40.0];
-    let expected = [
-        0.0,
-        2.441406e-6,
-        1.342773e-5,
-        1.159668e-4,
-        9.948730e-4,
-        2.811279e-3,
-        1.757690e-2,
-        2.663940e-2,
-        8.201904e-3,
-        2.967529e-3,
-        0.0,
-    ];
-    for (delay, p) in delays.into_iter().zip(expected) {
-        assert_near(update(&mut pie, micros(delay)), p, 1e-6 * p);
+    for (delay, p) in FROM_REST {
+        assert_near(update(&mut pie, Span::from_millis(delay)), p, 1e-6 * p);
     }
 }
 

@@ -336,4 +336,7 @@ pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
 mod tests;
 
 #[cfg(test)]
+mod law_tests;
+
+#[cfg(test)]
 mod oracle_tests;
