@@ -56,6 +56,13 @@ impl Scenario {
         self.loaded.scenario.resolved().duration.as_secs()
     }
 
+    /// What a run of it needs of memory, by the word that drives it: (place, what, bytes, whether
+    /// it lasts as long as the result).
+    fn memory_needs(&self) -> Vec<(String, String, f64, bool)> {
+        let needs = sojourn_sim::memory_needs(self.loaded.scenario.resolved());
+        needs.into_iter().map(|need| (need.place, need.what, need.bytes, need.stays)).collect()
+    }
+
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.loaded.scenario.resolved().links.iter().map(|link| link.name.as_str()).collect()

@@ -14,6 +14,7 @@ pub mod cc;
 mod delay_line;
 pub mod diff;
 mod link;
+mod memory;
 pub mod packet;
 pub mod tcp;
 mod wlan;
@@ -27,6 +28,7 @@ use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
 use crate::cc::CustomControls;
+pub use crate::memory::{MemoryNeed, memory_needs};
 
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,18 +88,25 @@ pub fn run_with(
     brought: &CustomControls,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
-    let mut world = build::world(plan, brought)?;
+    let mut world = build::world(plan, brought, keep_going)?;
     let finished = if plan.record.packets || plan.record.signals {
         world.run::<true>(keep_going)
     } else {
         world.run::<false>(keep_going)
     };
-    if finished {
+    if finished && keep_going(world.end) {
         let connections = world.ecn_connections(plan);
         let mut run = summary::collect(world.into_outcome(plan), plan);
         world::ecn_share::add(&mut run, &connections);
         Ok(run)
     } else {
+        drop_elsewhere(world);
         Err(SimError::Cancelled)
     }
+}
+
+/// To free a million flows takes a second, for which nobody who cancels a run should wait. Where
+/// there are no threads it is done here.
+fn drop_elsewhere<T: Send + 'static>(value: T) {
+    let _ = std::thread::Builder::new().spawn(move || drop(value));
 }

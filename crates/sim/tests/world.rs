@@ -283,6 +283,19 @@ fn a_run_can_be_cancelled() {
 }
 
 #[test]
+fn a_run_can_be_cancelled_while_its_flows_are_built() {
+    let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![bulk(1_000_000, "cubic")]);
+    let asked = std::cell::Cell::new(0);
+    let keep_going = |now| {
+        assert_eq!(now, Time::ZERO, "nothing has happened yet");
+        asked.set(asked.get() + 1);
+        asked.get() < 3
+    };
+    assert_eq!(sojourn_sim::run(&plan, &keep_going).err(), Some(SimError::Cancelled));
+    assert_eq!(asked.get(), 3);
+}
+
+#[test]
 fn no_aqm_starves_a_link_with_ten_flows() {
     for aqm in sojourn_aqm::registry::names() {
         for limit in ["250kB", "1000p"] {

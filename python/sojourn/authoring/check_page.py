@@ -16,7 +16,8 @@ from sojourn import files
 from sojourn.authoring import worlds
 from sojourn.authoring.cells import WorldResult
 from sojourn.authoring.check import Checked
-from sojourn.report import PAGE_CSS, inline_svg, template, without_nan
+from sojourn.describing.finite import without_nan
+from sojourn.report import PAGE_CSS, inline_svg, template
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -60,6 +60,7 @@ Examples:
     help="Width of the figures in DIR, as of a paper.",
 )  # fmt: skip
 @options.store_option
+@options.memory_option
 @options.out_option(
     "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
     f"DIR. {options.REPLACED}"
@@ -78,6 +79,7 @@ def compare(
     formats: str,
     size: Literal["page", "column"],
     fresh: bool,
+    memory: str | None,
     out: Path | None,
     as_json: bool,
     **engine_options: Any,
@@ -100,10 +102,11 @@ def compare(
         for form in forms:
             style.check_format(form)
     options.announce(out)
+    options.writing_to(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),
-        on=engines, store=options.store(fresh), metrics=metrics,
+        on=engines, store=options.store(fresh), metrics=metrics, memory=memory,
     )  # fmt: skip
     if out is not None:
         comparison.save(out, formats=forms, size=size)

@@ -27,7 +27,7 @@ def warn(lines: list[str]) -> None:
 
 def show_json(value: Any) -> None:
     """A result for machines, to stdout; null where there is no value."""
-    from sojourn.report import without_nan
+    from sojourn.describing.finite import without_nan
 
     print(json.dumps(without_nan(value), indent=1, ensure_ascii=False))
 

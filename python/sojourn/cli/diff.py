@@ -67,9 +67,9 @@ def diff(
 
 
 def _save(found: Difference, out: Path) -> None:
+    from sojourn.describing.finite import without_nan
     from sojourn.plots import style
     from sojourn.plots.difference import difference
-    from sojourn.report import without_nan
 
     text = json.dumps(without_nan(found.to_json()), indent=1, ensure_ascii=False)
     files.write(out / JSON_FILE, text + "\n")

@@ -93,6 +93,14 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")(function)
 
 
+def memory_option(function: F) -> F:
+    """--memory."""
+    return click.option(
+        "--memory", metavar="SIZE",
+        help="Memory that the runs may take, such as 32GB; by default what the machine has free.",
+    )(function)  # fmt: skip
+
+
 def store_option(function: F) -> F:
     """--fresh."""
     return click.option(

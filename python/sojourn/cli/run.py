@@ -32,6 +32,7 @@ Examples:
 @options.engine_option(" (see `sojourn doctor`).")
 @options.engine_options
 @options.store_option
+@options.memory_option
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {options.REPLACED}")
 @options.json_option
 def run(
@@ -43,6 +44,7 @@ def run(
     record: tuple[str, ...],
     engine: str,
     fresh: bool,
+    memory: str | None,
     out: Path | None,
     as_json: bool,
     **engine_options: Any,
@@ -58,7 +60,7 @@ def run(
     options.writing_to(out)
     result = run_once(
         scenario, aqm=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
-        store=options.store(fresh), **engine_options,
+        store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:

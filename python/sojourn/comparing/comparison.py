@@ -10,7 +10,7 @@ from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
-from sojourn.control import Control, custom_controls
+from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
@@ -18,7 +18,8 @@ from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running import saving
-from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.memory import check as check_memory
+from sojourn.running.replicas import Progress, Task, default_jobs, run_all
 from sojourn.running.result import TABLES, Result
 from sojourn.running.store import DEFAULT_STORE, Store
 
@@ -131,6 +132,7 @@ def compare(
     store: Store | None = DEFAULT_STORE,
     metrics: Sequence[str | OwnMetric] = (),
     ccs: Mapping[str, type[Control]] | None = None,
+    memory: str | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -154,10 +156,11 @@ def compare(
             their differences are exploratory.
         ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
             of `sojourn.run`; the same under every AQM.
+        memory: a size such as ``32GB`` that the runs may take; by default what is free.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
-        InputError: there is no such file or link, no AQM, or no seed.
+        InputError: there is no such file or link, no AQM, no seed, or too little memory.
         ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
         LawError: a law of the user's own failed; with file, line and time.
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
@@ -169,13 +172,11 @@ def compare(
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
+    if isinstance(seeds, int):
+        check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
     seed_list = choose_seeds(loaded.seed, seeds)
     cells = [(aqm, seed) for aqm in variants for seed in seed_list]
-    tasks = [
-        Task(f"{aqm}, seed {seed}", seeded(variant, seed), engine, controls, link, text)
-        for aqm, seed in cells
-        for variant, engine, text in [variants[aqm]]
-    ]
+    tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
     folder = None if out is None else Path(out)
     with files.writing_to(folder):
         finish = _saver(cells, folder)
@@ -186,6 +187,14 @@ def compare(
     failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, own_metrics)
+
+
+def _task(
+    variant: tuple[_core.Scenario, EngineSelection, str], name: str, seed: int,
+    controls: tuple[CustomControl, ...], link: str,
+) -> Task:  # fmt: skip
+    scenario, engine, aqm = variant
+    return Task(f"{name}, seed {seed}", seeded(scenario, seed), engine, controls, link, aqm)
 
 
 def _variants(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,10 +21,11 @@ from sojourn.comparing.contenders import contenders, head
 from sojourn.comparing.dominance import plane
 from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
+from sojourn.describing.finite import without_nan
 from sojourn.engines import registry
 from sojourn.report.inline import inline_svg
 
-__all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json", "without_nan"]
+__all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json"]
 
 FORMAT = 1
 _HERE = Path(__file__).parent
@@ -140,17 +140,6 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
     }
     clean: dict[str, Any] = without_nan(data)
     return clean
-
-
-def without_nan(value: Any) -> Any:
-    """The same value with None for NaN and infinities, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: without_nan(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _context(comparison: ComparedRuns) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import files
-from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg, without_nan
+from sojourn.describing.finite import without_nan
+from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg
 from sojourn.reproduce import published, show, work
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
 from sojourn.reproduce.verdict import GOOD, JudgedClaim

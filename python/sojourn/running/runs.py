@@ -13,6 +13,7 @@ from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.errors import InputError, RunFailed
 from sojourn.loading.bring import AqmLike, bring
+from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
@@ -30,6 +31,7 @@ def run(
     progress: Progress | None = None,
     engine: str = registry.NAMES[0],
     store: Store | None = DEFAULT_STORE,
+    memory: str | None = None,
     **engine_options: Any,
 ) -> Result:
     """Run a scenario once.
@@ -46,12 +48,14 @@ def run(
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
         store: where the run is found if it was made before, and kept; None to do it in any case.
+        memory: a size such as ``32GB`` that the run may take, instead of what the machine has free.
         engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
         **engine_options: the engine's own options; ``linux`` has ``kernel``, the path of a
             User-Mode Linux kernel of the user's own.
 
     Raises:
-        InputError: there is no such scenario or engine, or `out` cannot be written.
+        InputError: there is no such scenario or engine, `out` cannot be written, or the run needs
+            more memory than there is.
         ScenarioError: the scenario is not legal, or more than the engine can do.
         ControlError: a congestion control of `cc` failed; with flow, time and cause.
         LawError: the law of `aqm` failed; with file, line and time.
@@ -64,6 +68,7 @@ def run(
     loaded = with_aqm(load(scenario, sets), aqm, link)
     if seed is not None:
         loaded = seeded(loaded, seed)
+    check_memory(loaded, allowed=memory)
 
     def finish(_index: int, result: Result) -> None:
         if out is not None:

@@ -19,7 +19,6 @@ pub(crate) use self::links::link;
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
-use crate::SimError;
 use crate::agenda::{self, Agenda};
 use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
@@ -30,18 +29,40 @@ use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
 use crate::tcp::Segments;
 use crate::world::{End, FlowEnds, Group, Route, Sampling, Slots, World};
+use crate::{SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
 /// link.
 const WIRES_PER_GROUP: usize = 3;
 
+/// Whether the caller still wants the run is asked once for so many flows: some milliseconds.
+const FLOWS_PER_LOOK: u32 = 4096;
+
 /// Builds the world of a scenario.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is
-/// brought for flows that there are not.
-pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, SimError> {
+/// brought for flows that there are not; [`SimError::Cancelled`] when `keep_going` returned false.
+pub(crate) fn world(
+    plan: &Resolved,
+    brought: &CustomControls,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<World, SimError> {
     check_brought(plan, brought)?;
+    let mut world = without_flows(plan)?;
+    let added =
+        (0..plan.flows.len()).try_for_each(|i| add_flows(&mut world, plan, i, brought, keep_going));
+    match added {
+        Ok(()) => Ok(world),
+        Err(error) => {
+            drop_elsewhere(world);
+            Err(error)
+        }
+    }
+}
+
+/// The links, wires and counters of a world.
+fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
     let mut agenda = Agenda::new(slots.accesses, flows, slots.binner + 1 - slots.sampler);
@@ -103,9 +124,6 @@ pub(crate) fn world(plan: &Resolved, brought: &CustomControls) -> Result<World, 
     }
     world.probe.notes.wants_packets = plan.record.packets;
     world.probe.notes.wants_signals = plan.record.signals;
-    for i in 0..plan.flows.len() {
-        add_flows(&mut world, plan, i, brought)?;
-    }
     Ok(world)
 }
 
@@ -192,12 +210,16 @@ fn add_flows(
     plan: &Resolved,
     place: usize,
     brought: &CustomControls,
+    keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
     let transport = tcp.map(|tcp| transport((place, &group.name), tcp, brought)).transpose()?;
     let transport = tcp.zip(transport);
     for i in 0..group.count {
+        if i % FLOWS_PER_LOOK == 0 && !keep_going(Time::ZERO) {
+            return Err(SimError::Cancelled);
+        }
         let index = world.flows.len();
         let stream = |purpose: &str| {
             Rng::stream(plan.seed, &format!("{}/{purpose}", group.name), u64::from(i))

@@ -85,7 +85,7 @@ fn record_arrivals(
 ) -> Result<RecordedArrivals, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = build::world(&plan, &CustomControls::new())?;
+    let mut world = build::world(&plan, &CustomControls::new(), keep_going)?;
     world.recorded_arrivals = Some((link, Vec::new()));
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);

@@ -1,0 +1,152 @@
+//! How much memory a run will need, part by part, each with the word of the scenario that drives
+//! it. Linear in what is asked for; the sizes of items were measured, and `tests/test_memory.py`
+//! holds them to what runs use.
+
+use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_measure::BUILTIN_VARS;
+use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, PacketRow, StateRow};
+use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
+
+use crate::packet::Packet;
+
+/// A TCP flow, before it has sent anything: sender, receiver, access link, counters, result rows.
+const TCP_FLOW_BYTES: f64 = 2_400.0;
+/// A source of datagrams.
+const DATAGRAM_FLOW_BYTES: f64 = 850.0;
+/// Packets of an initial window that are a part of [`TCP_FLOW_BYTES`].
+const ORDINARY_WINDOW: f64 = 10.0;
+/// A segment that its sender has to remember.
+const SEGMENT_BYTES: f64 = 64.0;
+/// Packets wait in rings that grow by doubling, so half as much again is reserved on average.
+const RING: f64 = 1.5;
+/// Variables of a flow's sender and its control beside the row of the flow.
+const FLOW_VARIABLES: f64 = 10.0;
+/// Variables of an AQM; they have three to six.
+const AQM_VARIABLES: f64 = 4.0;
+/// What is written of a link for every bin: throughput, utilisation, drop rate, mark rate.
+const LINK_METRICS: f64 = 4.0;
+/// Bits of a packet of which nothing else is known.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
+
+/// A part of the memory of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MemoryNeed {
+    /// The word of the scenario that drives it, as a dotted path.
+    pub place: String,
+    /// What it is: `1,000,000 flows`.
+    pub what: String,
+    /// How much, in bytes.
+    pub bytes: f64,
+    /// Whether it lasts as long as the result, or ends with the run.
+    pub stays: bool,
+}
+
+/// What a run needs beside the program itself, in no order.
+pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
+    let flows = plan.flows.iter().map(|group| f64::from(group.count)).sum::<f64>();
+    let mut needs = Vec::new();
+    for (index, group) in plan.flows.iter().enumerate() {
+        of_group(index, group, &mut needs);
+    }
+    for link in &plan.links {
+        needs.push(of_queue(plan, link));
+    }
+    of_records(plan, flows, &mut needs);
+    needs
+}
+
+fn need(place: String, what: String, bytes: f64, stays: bool) -> MemoryNeed {
+    MemoryNeed { place, what, bytes, stays }
+}
+
+fn of_group(index: usize, group: &FlowGroup, needs: &mut Vec<MemoryNeed>) {
+    let count = f64::from(group.count);
+    let each = match &group.app {
+        App::Web { web, .. } => TCP_FLOW_BYTES * f64::from(web.parallel),
+        app if app.tcp().is_some() => TCP_FLOW_BYTES,
+        _ => DATAGRAM_FLOW_BYTES,
+    };
+    let place = format!("flows[{index}].count");
+    needs.push(need(place, format!("{} flows", group.count), count * each, false));
+    let in_flight = count * packets_at_once(group).max(0.0);
+    let (word, what) = match group.app.tcp() {
+        Some(_) => ("initial_window", "more packets in initial windows"),
+        None => ("app.rate", "packets on their way to the first link"),
+    };
+    let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
+    let place = format!("flows[{index}].{word}");
+    needs.push(need(place, format!("{in_flight:.0} {what}"), in_flight * each, false));
+}
+
+/// Packets of one flow between it and the first link at the worst.
+fn packets_at_once(group: &FlowGroup) -> f64 {
+    let packet = f64::from(group.app.packet_bytes()) * 8.0;
+    let on_access = |rate: f64| rate * group.access_delay.as_secs() / packet;
+    match &group.app {
+        App::Cbr { datagrams, .. }
+        | App::OnOff { datagrams, .. }
+        | App::Bursts { datagrams, .. } => on_access(bits(datagrams.rate)),
+        App::Video { .. } | App::Replay { .. } => 0.0,
+        App::Bulk { tcp, bytes } => {
+            let window = f64::from(tcp.initial_window.unwrap_or(10));
+            let asked = bytes.unwrap_or(u64::MAX) as f64 / f64::from(tcp.payload_bytes);
+            window.min(asked.ceil()) - ORDINARY_WINDOW
+        }
+        App::Files { tcp, .. } | App::Web { tcp, .. } | App::Chunks { tcp, .. } => {
+            f64::from(tcp.initial_window.unwrap_or(10)).min(10_000.0) - ORDINARY_WINDOW
+        }
+    }
+}
+
+/// What can wait at a link: its limit, or all that arrives.
+fn of_queue(plan: &Resolved, link: &Link) -> MemoryNeed {
+    let through = plan.flows.iter().filter(|group| {
+        let of = |path: &[usize]| path.iter().any(|&i| plan.links[i].name == link.name);
+        of(&group.path) || of(&group.reverse)
+    });
+    let smallest = through.clone().map(|g| g.app.packet_bytes()).min().unwrap_or(1500).max(1);
+    let arriving = through.map(|g| f64::from(g.count) * bits(g.access_rate)).sum::<f64>() / 8.0;
+    let most = arriving * plan.duration.as_secs() / f64::from(smallest);
+    let limit = match link.limit {
+        Limit::Packets(packets) => packets as f64,
+        Limit::Bytes(bytes) => bytes as f64 / f64::from(smallest),
+    };
+    let packets = limit.min(most);
+    let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
+    let what = format!("{packets:.0} packets in the queue");
+    need(format!("links.{}.buffer", link.name), what, packets * each, false)
+}
+
+fn of_records(plan: &Resolved, flows: f64, needs: &mut Vec<MemoryNeed>) {
+    let record = plan.record;
+    let times = |every: Span| (plan.duration.as_secs() / every.as_secs()).ceil();
+    let rows = |word: &str, rows: f64, row: usize| {
+        let what = format!("{rows:.0} rows of results");
+        need(format!("record.{word}"), what, rows * row as f64, true)
+    };
+    if let Some(width) = record.bins {
+        let links = LINK_METRICS * plan.links.len() as f64;
+        let each = flows + plan.classes().len() as f64 + links;
+        needs.push(rows("bins", times(width) * each, size_of::<BinRow>()));
+    }
+    let samples = times(record.sample);
+    if record.states {
+        let each = BUILTIN_VARS.len() as f64 + AQM_VARIABLES;
+        let all = samples * each * plan.links.len() as f64;
+        needs.push(rows("sample", all, size_of::<StateRow>()));
+    }
+    if record.flows {
+        let each = size_of::<FlowRow>() as f64 + FLOW_VARIABLES * size_of::<FlowStateRow>() as f64;
+        let what = format!("{:.0} samples of flows", samples * flows);
+        needs.push(need("record.sample".to_owned(), what, samples * flows * each, true));
+    }
+    if record.packets {
+        let sent: f64 = plan.links.iter().map(|link| bits(link.capacity.initial_rate())).sum();
+        let packets = sent * plan.duration.as_secs() / PACKET_BITS;
+        needs.push(rows("packets", packets, size_of::<PacketRow>()));
+    }
+}
+
+fn bits(rate: Rate) -> f64 {
+    rate.as_bps() as f64
+}

@@ -1,0 +1,125 @@
+"""Whether the machine has the memory that runs will need, asked before they begin.
+
+Without this a scenario of a hundred million flows would be ended by the system without a word, or
+take other programs with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import resource
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.describing.quantity import quantity
+from sojourn.errors import InputError
+
+PROGRAM_BYTES = 38e6
+"""Of a process that has run the smallest scenario: interpreter, numpy, the core."""
+
+# Of a result beside its rows: summary, histograms, manifest.
+_RESULT_BYTES = 150e3
+
+
+def expected(scenario: _core.Scenario, runs: int = 1, at_once: int = 1) -> float:
+    """The bytes that this process will hold at most.
+
+    Args:
+        scenario: what is run.
+        runs: how many runs of it there are, whose results are all kept.
+        at_once: how many run at a time.
+    """
+    while_it_runs, result = _parts(scenario)
+    return PROGRAM_BYTES + min(at_once, runs) * while_it_runs + runs * result
+
+
+def check(
+    scenario: _core.Scenario, runs: int = 1, at_once: int = 1, allowed: str | None = None
+) -> None:
+    """Refuse runs that need more memory than there is.
+
+    Args:
+        scenario: what is run.
+        runs: how many runs of it there are, whose results are all kept.
+        at_once: how many run at a time.
+        allowed: a size such as ``32GB`` that counts instead of what the machine has free.
+
+    Raises:
+        InputError: they need more; with the word of the scenario that drives it.
+    """
+    bytes_needed = expected(scenario, runs, at_once)
+    limit = _size(allowed) if allowed is not None else _free_bytes()
+    if limit is None or bytes_needed <= limit:
+        return
+    there = f"{_text(limit)} are allowed" if allowed else f"{_text(limit)} are free here"
+    enough = _text(1.05 * bytes_needed)
+    remedy = f"ask for less, or say `--memory {enough}` to try all the same"
+    raise InputError(
+        f"{_driver(scenario, runs, at_once)}; in all some {_text(bytes_needed)} of memory, and "
+        f"{there}: {remedy}"
+    )
+
+
+def _parts(scenario: _core.Scenario) -> tuple[float, float]:
+    """Bytes that a run needs while it runs, and those that its result keeps."""
+    needs = scenario.memory_needs()
+    result = sum(size for *_, size, stays in needs if stays)
+    return sum(size for *_, size, stays in needs if not stays), result + _RESULT_BYTES
+
+
+def _driver(scenario: _core.Scenario, runs: int, at_once: int) -> str:
+    """What takes most of it."""
+    while_it_runs, result = _parts(scenario)
+    place, what, size, _ = max(scenario.memory_needs(), key=lambda need: need[2])
+    if runs * result > max(min(at_once, runs) * while_it_runs, 2 * result):
+        return f"seeds: {runs:,} runs whose results take {_text(result)} each"
+    counted = re.sub(r"\d+", lambda found: f"{int(found[0]):,}", what)
+    return f"{place}: {counted} take {_text(size)}"
+
+
+def _size(text: str) -> float:
+    found = quantity(text)
+    if found is None or found.unit not in {"B", "kB", "MB", "GB", "KiB", "MiB"}:
+        raise InputError(f"--memory {text}: is no size; write one such as 32GB")
+    return found.size
+
+
+def _text(size: float) -> str:
+    """A size with two digits and the unit that fits."""
+    for unit, each in (("GB", 1e9), ("MB", 1e6)):
+        if size >= each:
+            digits = 1 if size < 10 * each else 0
+            return f"{size / each:,.{digits}f}".replace(",", "") + unit
+    return f"{size / 1e3:.0f}kB"
+
+
+def _free_bytes() -> float | None:
+    """What this process may still take; None where the system does not say."""
+    bounds = (_available(), _of_control_group(), _of_process())
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def _available() -> float | None:
+    """What the machine has free, on Linux with what caches would give back."""
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(found.split()[1]) * 1024.0
+    with contextlib.suppress(OSError, ValueError):
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return None
+
+
+def _of_control_group() -> float | None:
+    """The limit of a container (control groups, version 2)."""
+    with contextlib.suppress(OSError, ValueError):
+        return float(Path("/sys/fs/cgroup/memory.max").read_text())
+    return None
+
+
+def _of_process() -> float | None:
+    """The limit of `ulimit -v`."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else float(soft)

@@ -1,0 +1,81 @@
+"""What a run needs of memory is known before it begins, and refused where there is less."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import sojourn
+from sojourn.describing.library import load, parse_set
+from sojourn.running import memory
+
+FAST = "100000gbit"
+ENDLESS = {
+    "flows[0].count": ("dumbbell-reno", {"flows.0.count": 100_000_000}),
+    "flows[0].initial_window": ("dumbbell-reno", {"flows.0.initial_window": 2**31}),
+    "flows[0].app.rate": (
+        "rfc7928/unresponsive-alone",
+        {"flows.0.count": 5000, "flows.0.app.rate": "1000gbit", "flows.0.access_rate": FAST,
+         "duration": "5s", "warmup": "0s"},
+    ),
+    "links.bottleneck.buffer": (
+        "dumbbell-reno", {"links.bottleneck.buffer": "100000GB", "flows.0.access_rate": FAST},
+    ),
+    "record.bins": ("dumbbell-reno", {"record.bins": "1ns"}),
+    "record.sample": ("dumbbell-reno", {"record.sample": "1ns"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ENDLESS)
+def test_a_run_that_needs_more_memory_than_there_is_names_the_word_that_drives_it(
+    place: str,
+) -> None:
+    scenario, sets = ENDLESS[place]
+    with pytest.raises(sojourn.InputError) as caught:
+        sojourn.run(scenario, sets=sets)
+    message = str(caught.value)
+    assert message.startswith(f"{place}: ")
+    assert "of memory" in message and "--memory" in message
+
+
+def test_too_many_seeds_are_refused_before_any_is_listed() -> None:
+    with pytest.raises(sojourn.InputError, match=r"^seeds: 200,000,000 runs whose results take"):
+        sojourn.compare("dumbbell-reno", ["pie", "codel"], 100_000_000)
+
+
+def test_memory_allows_less_than_the_machine_has_or_more() -> None:
+    with pytest.raises(sojourn.InputError, match="50MB are allowed"):
+        sojourn.run("dumbbell-reno", sets={"flows.0.count": 100_000}, memory="50MB")
+    with pytest.raises(sojourn.InputError, match="--memory 3 apples: is no size"):
+        sojourn.run("dumbbell-reno", memory="3 apples")
+    memory.check(load("dumbbell-reno", {"flows.0.count": 100_000_000}), allowed="1000GB")
+
+
+LARGE = [
+    ("flows.0.count=100000", "duration=1s", "warmup=0s"),
+    ("record.bins=50us", "duration=5s", "warmup=0s"),
+    ("record.sample=50us", "duration=5s", "warmup=0s"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sets", [(), *LARGE], ids=["as-shipped", "flows", "bins", "samples"])
+@pytest.mark.parametrize("scenario", ["dumbbell-reno", "traffic-mix"])
+def test_a_run_uses_what_was_expected_within_a_quarter(
+    scenario: str, sets: tuple[str, ...]
+) -> None:
+    pairs = [parse_set(text) for text in sets]
+    expected = memory.expected(load(scenario, pairs))
+    used = peak_bytes(scenario, *(word for text in sets for word in ("--set", text)))
+    assert expected / used == pytest.approx(1.0, abs=0.25), f"{expected / 1e6} {used / 1e6}"
+
+
+def peak_bytes(*arguments: str) -> int:
+    """The largest resident size of `sojourn run`."""
+    command = [sys.executable, "-m", "sojourn", "run", "--fresh", "--json", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss * 1024
