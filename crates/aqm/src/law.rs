@@ -2,6 +2,7 @@
 
 use crate::packet::{Backlog, Head};
 use crate::params::{Params, StepTable};
+use crate::parts::periodic::Periodic;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -254,9 +255,11 @@ pub trait Aqm: Send {
 
     /// The queue has been empty: catch up on all timers due at or before `now`. The result must
     /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law whose state no
-    /// longer changes may skip calls.
+    /// longer changes may skip calls. Must end soon whatever `now` is: after
+    /// [`Periodic::MOST_CAUGHT_UP`] calls the others are skipped.
     fn on_idle_timers(&mut self, now: Time) {
-        while let Some(due) = self.next_timer().filter(|&due| due <= now) {
+        for _ in 0..Periodic::MOST_CAUGHT_UP {
+            let Some(due) = self.next_timer().filter(|due| due.is_due(now)) else { return };
             self.on_timer(due, Backlog::EMPTY);
         }
     }

@@ -30,6 +30,12 @@ impl Time {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
+    /// Whether an alarm set to this instant is due at `now`; one set to [`Time::NEVER`] is not,
+    /// even then, so that a loop over alarms that are due ends whatever the host's clock says.
+    pub const fn is_due(self, now: Time) -> bool {
+        self.0 <= now.0 && self.0 < Time::NEVER.0
+    }
+
     /// The span from `earlier` to this instant; zero when `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))

@@ -99,6 +99,20 @@ mod tests {
         assert_eq!(found(&ended, &[60, 60], 0.95), Some(Err(60)));
     }
 
+    /// Ten transfers within one bin, one of another that never ended behind them: the share that
+    /// lasts longer falls from 1 to 1/11 within the bin, evenly, so that 40 % have ended after
+    /// 0.4 / (10/11) of its width.
+    #[test]
+    fn a_quantile_lies_within_its_bin_where_the_share_says() {
+        let (finished, unfinished) = (of(&[5; 10]), of(&[60]));
+        let Bin { lower_ns, upper_ns, .. } = finished.bins().next().unwrap();
+        let expected = lower_ns as f64 + (upper_ns - lower_ns) as f64 * 0.44;
+        let Some(Quantile::At(ns)) = quantile(&finished, &unfinished, 0.4) else {
+            panic!("it is known")
+        };
+        assert!((ns - expected).abs() < 1.0, "{ns} is not {expected}");
+    }
+
     #[test]
     fn of_transfers_that_never_end_only_a_bound_is_known() {
         assert_eq!(found(&[], &[4, 9], 0.5), Some(Err(9)));

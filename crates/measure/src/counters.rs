@@ -186,3 +186,19 @@ pub struct FlowCount {
     /// From when to when it was active within this time; equal if it never was.
     pub active: (Time, Time),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_empty_when_every_packet_was_sent_or_dropped_for_any_cause() {
+        let with = |arrived| {
+            let mut stats = crate::Probe::new(1, 0, (Time::ZERO, Time::NEVER)).links.remove(0);
+            let dropped = [3, 5, 7];
+            stats.total = Counters { arrived, sent: 10, dropped, ..Counters::default() };
+            stats.is_empty()
+        };
+        assert_eq!([with(25), with(26)], [true, false]);
+    }
+}

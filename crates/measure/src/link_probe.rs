@@ -220,7 +220,7 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::Ecn;
+    use sojourn_aqm::{Ecn, Var};
     use sojourn_record::Histogram;
 
     use super::*;
@@ -253,6 +253,45 @@ mod tests {
         let interval = probe.links[0].interval;
         assert_eq!((interval.departed, interval.bytes), (3, 3_000));
         assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (10 * MS, 7 * MS));
+    }
+
+    #[test]
+    fn every_fate_of_a_packet_gives_another_digest() {
+        let stages = [Stage::Enqueue, Stage::Dequeue, Stage::Queued];
+        let causes = [Cause::Overflow, Cause::Random, Cause::Deterministic];
+        let mut digests = std::collections::BTreeSet::new();
+        for (stage, cause) in stages.into_iter().flat_map(|s| causes.map(|cause| (s, cause))) {
+            let mut dropping = probe();
+            dropping.at_link::<false>(at(5), 0).dropped(&packet(0), at(3), stage, cause);
+            let mut marking = probe();
+            marking.at_link::<false>(at(5), 0).marked(&mut packet(0), at(3), stage, cause);
+            digests.extend([dropping.digest.value(), marking.digest.value()]);
+        }
+        let mut sending = probe();
+        sending.at_link::<false>(at(5), 0).departed(&packet(0), at(3));
+        digests.insert(sending.digest.value());
+        assert_eq!(digests.len(), 2 * 9 + 1);
+    }
+
+    #[test]
+    fn a_signal_finds_the_evidence_that_came_before_it() {
+        let vars = &[Var { name: "p", unit: "1", doc: "" }, Var { name: "q", unit: "1", doc: "" }];
+        let told = |wanted: bool| {
+            let mut probe = probe();
+            probe.notes.wants_signals = wanted;
+            for (seq, values) in [(0, [1.0, 2.0]), (1, [3.0, 4.0])] {
+                let mut link = probe.at_link::<true>(at(5), 0);
+                Sink::<PacketView>::evidence(&mut link, Evidence { vars, values: &values });
+                link.dropped(&packet(seq), at(3), Stage::Enqueue, Cause::Random);
+            }
+            probe.notes
+        };
+        let notes = told(true);
+        let begins: Vec<_> = notes.signals.iter().map(|signal| signal.evidence).collect();
+        assert_eq!((begins, notes.evidence), (vec![0, 2], vec![1.0, 2.0, 3.0, 4.0]));
+        let notes = told(false);
+        assert!(notes.signals.is_empty() && notes.evidence.is_empty());
+        assert_eq!(notes.packets.len(), 2, "these are wanted still");
     }
 
     #[test]

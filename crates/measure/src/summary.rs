@@ -369,7 +369,8 @@ fn jain(shares: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Span, Time};
+    use sojourn_aqm::{Cause, Span, Stage, Time};
+    use sojourn_record::rows::SignalRow;
 
     use super::*;
     use crate::Counters;
@@ -429,5 +430,68 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.packets_handled, 1_007);
+    }
+
+    #[test]
+    fn what_was_noted_of_queues_alone_is_kept() {
+        let mut probe = Probe::new(1, 0, (Time::ZERO, Time::NEVER));
+        probe.notes.evidence = vec![1.0];
+        probe.links[0].drop_delays[0][1].add(7);
+        let signal = SignalRow {
+            queue: 0,
+            t: Time::ZERO,
+            flow: 1,
+            seq: 2,
+            bytes: 3,
+            sojourn: Span::ZERO,
+            is_mark: false,
+            stage: Stage::Enqueue,
+            cause: Cause::Random,
+            evidence: 0,
+        };
+        probe.notes.signals = vec![signal];
+        let queue = QueueSeen { name: "b".into(), used: None, vars: vec![] };
+        let run = collect_queues(probe, vec![queue], 2.0);
+        assert_eq!(
+            (run.signals, run.evidence, run.drop_delays.len()),
+            (vec![signal], vec![1.0], 1)
+        );
+    }
+
+    /// What waits at the end has waited, though nothing left.
+    #[test]
+    fn the_mean_over_time_is_known_of_a_queue_that_sent_nothing_and_not_of_one_without_packets() {
+        let rows = |waited_ns: u64| {
+            let mut probe = Probe::new(1, 0, (Time::ZERO, Time::ZERO + Span::from_secs(2)));
+            let end = Time::from_nanos(2_000_000_000);
+            if waited_ns > 0 {
+                let packet = crate::PacketView {
+                    flow: 0,
+                    seq: 0,
+                    kind: crate::PacketKind::Data,
+                    bytes: 100,
+                    ecn_in: sojourn_aqm::Ecn::NotEct,
+                    marked: None,
+                };
+                let enqueued = Time::from_nanos(2_000_000_000 - waited_ns);
+                probe.at_link::<false>(end, 0).waiting(&packet, enqueued);
+            }
+            let used = Some(LinkUse { utilisation: 0.0, throughput: 0.0 });
+            let queue = QueueSeen { name: "b".into(), used, vars: vec![] };
+            let summary = collect_queues(probe, vec![queue], 2.0).summary;
+            summary.iter().any(|row| row.metric == "delay_time_mean")
+        };
+        assert_eq!([rows(1_000_000_000), rows(0)], [true, false]);
+    }
+
+    #[test]
+    fn a_wire_that_carried_nothing_has_no_loss_rate() {
+        let metrics = |offered| {
+            let mut rows = Vec::new();
+            summarise_wire(&mut rows, "b", offered, 0);
+            rows.iter().map(|row| row.metric).collect::<Vec<_>>()
+        };
+        assert_eq!(metrics(0), ["wire_lost"]);
+        assert_eq!(metrics(1), ["wire_lost", "wire_loss_rate"]);
     }
 }

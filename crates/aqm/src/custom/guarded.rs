@@ -148,7 +148,7 @@ impl Aqm for Guarded {
             return;
         }
         if !self.catches_up {
-            while let Some(due) = self.next_timer().filter(|&due| due <= now) {
+            while let Some(due) = self.next_timer().filter(|due| due.is_due(now)) {
                 self.on_timer(due, Backlog::EMPTY);
             }
             return;

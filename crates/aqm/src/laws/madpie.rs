@@ -140,7 +140,10 @@ impl Aqm for Madpie {
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        while self.timer.next() <= now {
+        for _ in 0..Timer::MOST_CAUGHT_UP {
+            if !self.timer.next().is_due(now) {
+                return;
+            }
             let rests = self.pie.is_at_rest() && !(self.is_drop_due && self.deterministic_clear);
             if rests {
                 self.timer.advance(now);
@@ -148,6 +151,7 @@ impl Aqm for Madpie {
                 self.on_timer(self.timer.next(), Backlog::EMPTY);
             }
         }
+        self.timer.advance(now);
     }
 
     fn observe(&self, out: &mut [f64]) {

@@ -78,13 +78,17 @@ impl Aqm for Pi {
     fn on_idle_timers(&mut self, now: Time) {
         // With p and q at zero an update changes nothing as long as a >= b or q_ref is 0.
         let PiParams { a, b, q_ref, .. } = self.params;
-        while self.timer.next() <= now {
+        for _ in 0..Periodic::MOST_CAUGHT_UP {
+            if !self.timer.next().is_due(now) {
+                return;
+            }
             if self.prob == 0.0 && self.q_old == 0.0 && (b - a) * q_ref <= 0.0 {
                 self.timer.advance(now);
             } else {
                 self.on_timer(self.timer.next(), Backlog::EMPTY);
             }
         }
+        self.timer.advance(now);
     }
 
     fn observe(&self, out: &mut [f64]) {

@@ -269,13 +269,17 @@ impl Aqm for Pi2 {
 
     fn on_idle_timers(&mut self, now: Time) {
         self.head = None;
-        while self.timer.next() <= now {
+        for _ in 0..Periodic::MOST_CAUGHT_UP {
+            if !self.timer.next().is_due(now) {
+                return;
+            }
             if self.is_at_rest() {
                 self.timer.advance(now);
             } else {
                 self.on_timer(self.timer.next(), Backlog::EMPTY);
             }
         }
+        self.timer.advance(now);
     }
 
     fn observe(&self, out: &mut [f64]) {

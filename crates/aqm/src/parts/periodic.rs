@@ -33,6 +33,11 @@ impl Periodic {
         self.period
     }
 
+    /// How many expiries an idle law catches up with at most: 17 hours of updates every 15 ms, a
+    /// tenth of a second of work. A law that has not come to rest by then skips the others, so that
+    /// a host whose clock jumps by centuries gets it back.
+    pub const MOST_CAUGHT_UP: u32 = 1 << 22;
+
     /// Moves to the first expiry after `now`. A host that is late by whole periods, as real time
     /// can be, skips them: expiries stay multiples of the period and lie in the future.
     pub fn advance(&mut self, now: Time) {

@@ -299,11 +299,15 @@ impl Aqm for Ared {
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        while let Some(due) = self.next_timer().filter(|&due| due <= now) {
+        for _ in 0..Periodic::MOST_CAUGHT_UP {
+            let Some(due) = self.next_timer().filter(|due| due.is_due(now)) else { return };
             let rests = self.0.adapt(due);
             if let Some(timer) = self.0.timer() {
                 timer.advance(if rests { now } else { due });
             }
+        }
+        if let Some(timer) = self.0.timer() {
+            timer.advance(now);
         }
     }
 

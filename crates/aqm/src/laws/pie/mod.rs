@@ -346,13 +346,17 @@ impl Aqm for Pie {
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        while self.timer.next() <= now {
+        for _ in 0..Timer::MOST_CAUGHT_UP {
+            if !self.timer.next().is_due(now) {
+                return;
+            }
             if self.controller.is_at_rest() {
                 self.timer.advance(now);
             } else {
                 self.on_timer(self.timer.next(), Backlog::EMPTY);
             }
         }
+        self.timer.advance(now);
     }
 
     fn on_rate(&mut self, _now: Time, rate: Rate) {

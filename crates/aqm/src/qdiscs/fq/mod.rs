@@ -149,7 +149,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     /// Timers of a law do not run while its queue is empty, so that a thousand idle queues cost
     /// nothing; the law catches up before its next hook.
     fn wake(&mut self, index: u32, now: Time) {
-        let due = self.flows.law(index).next_timer().is_some_and(|due| due <= now);
+        let due = self.flows.law(index).next_timer().is_some_and(|due| due.is_due(now));
         if due && self.flows.is_empty(index) {
             self.flows.law_mut(index).on_idle_timers(now);
         }
@@ -282,7 +282,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
             if self.flows.is_empty(index) {
                 continue;
             }
-            if self.flows.law(index).next_timer().is_some_and(|due| due <= now) {
+            if self.flows.law(index).next_timer().is_some_and(|due| due.is_due(now)) {
                 self.flows.on_timer(index, now);
             }
             alarm = [alarm, self.flows.law(index).next_timer()].into_iter().flatten().min();
