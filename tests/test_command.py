@@ -62,7 +62,8 @@ def test_compare_saves_report_figures_numbers_and_every_run(command):
     assert done.returncode == 0, done.stderr
     out = command.folder / "out"
     data = json.loads((out / "comparison.json").read_text())
-    assert data == json.loads(done.stdout) | {"files": data["files"]}
+    added = {key: data[key] for key in ("files", "checksum")}
+    assert data == json.loads(done.stdout) | added
     assert data["aqms"] == ["taildrop", "codel", "pie:target=10ms,tupdate=10ms"]
     for name in data["files"]:
         assert (out / name).exists()

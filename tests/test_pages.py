@@ -80,4 +80,4 @@ def test_every_variable_that_all_queues_and_flows_have_is_named(results):
 
 def test_every_key_of_the_manifest_is_on_the_page(results):
     keys = set(first_cells(section("manifest.json")))
-    assert keys - {"linux"} == set(results[0].manifest)
+    assert keys - {"linux", "files", "checksum"} == set(results[0].manifest)

@@ -113,6 +113,41 @@ def test_a_saved_result_reads_back(result, tmp_path):
         assert repr(back.table(name).to_pydict()) == repr(result.table(name).to_pydict())
 
 
+def everything(folder):
+    back = Result.open(folder)
+    return [back.manifest, *(back.table(name).num_rows for name in TABLES)]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "summary.parquet", "histograms.parquet"])
+def test_any_bit_that_has_changed_in_a_saved_result_is_found(tmp_path, name):
+    sojourn.run("dumbbell-reno", sets=SHORT).save(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    everything(tmp_path)
+    for place in range(0, len(whole), max(1, len(whole) // 40)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            found = everything(tmp_path)
+        except InputError as error:
+            assert "damaged" in str(error) or "missing" in str(error)
+        else:  # a blank between two words of the manifest
+            (tmp_path / name).write_bytes(whole)
+            assert name == "manifest.json" and found == everything(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "missing"])
+def test_a_table_that_is_cut_or_missing_is_found(tmp_path, damage):
+    sojourn.run("dumbbell-reno", sets=SHORT).save(tmp_path)
+    file = tmp_path / "summary.parquet"
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[: 1000 if damage == "cut" else 0])
+    with pytest.raises(InputError, match=r"summary\.parquet: is (damaged|missing); run it again"):
+        Result.open(tmp_path).summary  # noqa: B018
+
+
 def test_a_table_without_rows_has_its_columns(tmp_path):
     result = sojourn.run("dumbbell-reno", sets=SHORT)
     result.save(tmp_path / "run")

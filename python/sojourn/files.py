@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import secrets
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from sojourn.errors import InputError
 from sojourn.locking import locked
 
+CHECKSUM = "checksum"
 COMPARISON = "comparison.json"
 MANIFEST = "manifest.json"
 
@@ -136,6 +139,28 @@ def write(path: Path, content: str | bytes) -> None:
         with together.open(path) as file:
             file.write(content.encode() if isinstance(content, str) else content)
         together.rename()
+
+
+def sealed(facts: Mapping[str, Any]) -> str:
+    """Facts as JSON with a checksum of their own; `unsealed` reads them back."""
+    return json.dumps({**facts, CHECKSUM: _seal(facts)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """What `sealed` made a text of, without its checksum.
+
+    Raises:
+        ValueError: it is no such text, or has changed since.
+    """
+    facts: dict[str, Any] = json.loads(text)
+    if not isinstance(facts, dict) or facts.pop(CHECKSUM, None) != _seal(facts):
+        raise ValueError("its checksum is not that of its content")
+    return facts
+
+
+def _seal(facts: Mapping[str, Any]) -> str:
+    words = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 def _confirm(folder: Path) -> None:

@@ -55,11 +55,9 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
 def _facts(folder: Path) -> dict[str, Any]:
     file = folder / files.COMPARISON
     try:
-        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        facts = files.unsealed(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{folder}: has no {files.COMPARISON}, so no comparison") from None
     except ValueError as error:
-        raise InputError(f"{file}: is damaged; compare again") from error
-    if "document" not in facts:
-        raise InputError(f"{file}: is of an earlier version; compare again")
+        raise InputError(f"{file}: is damaged, or of an earlier version; compare again") from error
     return facts

@@ -78,8 +78,8 @@ def save(
     for name, content in contents.items():
         files.write(folder / name, content)
     names = [*contents, files.COMPARISON]
-    text = json.dumps(to_json(comparison) | {"files": names}, indent=1, ensure_ascii=False)
-    files.write(folder / files.COMPARISON, text + "\n")
+    facts = to_json(comparison) | {"files": names}
+    files.write(folder / files.COMPARISON, files.sealed(facts))
     return names
 
 

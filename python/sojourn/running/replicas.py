@@ -134,12 +134,13 @@ def run_each(
     """
     progress = progress or Silent()
     switch = _core.Cancel()
+    futures: list[Future[T]] = []
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
-        progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
-        futures: list[Future[T]] = [
-            pool.submit(_one, i, task, switch, work, store) for i, task in enumerate(tasks)
-        ]
+        # From the first run on, whatever ends this must stop the runs, too.
         try:
+            progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
+            for i, task in enumerate(tasks):
+                futures.append(pool.submit(_one, i, task, switch, work, store))
             _watch(futures, switch, progress)
         except BaseException as error:
             switch.cancel()
@@ -209,7 +210,7 @@ def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -
 def _finished(tasks: Sequence[Task], futures: list[Future[T]]) -> list[str]:
     return [
         task.label
-        for task, future in zip(tasks, futures, strict=True)
+        for task, future in zip(tasks, futures, strict=False)
         if future.done() and not future.cancelled() and future.exception() is None
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
+from sojourn.files import unsealed
 from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
 
@@ -294,28 +296,48 @@ class StoredTables:
 
 
 class _Files(Mapping[str, bytes]):
-    """The files of a folder, read when they are needed."""
+    """The files of a folder, read and compared with their checksums when they are needed.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: where.
+        manifest: the run's own, without what was added for the folder.
+        digests: SHA-256 by the name of the file.
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], digests: Mapping[str, str]):
         self._folder = folder
+        self._manifest = json.dumps(manifest, ensure_ascii=False).encode()
+        self._digests = digests
 
     def __getitem__(self, name: str) -> bytes:
+        if name == MANIFEST:
+            return self._manifest
+        path, expected = self._folder / name, self._digests[name]
         try:
-            return (self._folder / name).read_bytes()
+            content = path.read_bytes()
         except FileNotFoundError:
-            raise KeyError(name) from None
+            raise InputError(f"{path}: is missing; run it again") from None
+        if hashlib.sha256(content).hexdigest() != expected:
+            raise InputError(f"{path}: is damaged; run it again")
+        return content
 
     def __iter__(self) -> Iterator[str]:
-        return (path.name for path in sorted(self._folder.iterdir()))
+        return iter([MANIFEST, *self._digests])
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return 1 + len(self._digests)
 
 
 def _in_folder(folder: Path) -> StoredTables:
+    from sojourn.running.saving import FILES
+
     try:
-        return StoredTables(_Files(folder), str(folder))
-    except KeyError:
+        facts = unsealed((folder / MANIFEST).read_text(encoding="utf-8"))
+        digests = facts.pop(FILES)
+    except FileNotFoundError:
         raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
-    except ValueError as error:
-        raise InputError(f"{folder}: {MANIFEST} is damaged; run it again") from error
+    except (ValueError, KeyError) as error:
+        raise InputError(
+            f"{folder}: {MANIFEST} is damaged, or of an earlier version; run it again"
+        ) from error
+    return StoredTables(_Files(folder, facts, digests), str(folder))

@@ -7,7 +7,7 @@ manifest is complete.
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+FILES = "files"
+"""Key of a manifest: the SHA-256 of every table beside it, by the name of its file."""
+
+
 def save(
     folder: Path, manifest: dict[str, Any], tables: Iterable[tuple[str, Any]], labels: Labels
 ) -> list[str]:
     """Write the tables that have rows, then the manifest; tables of an earlier run are removed.
+
+    The manifest says what every table's checksum is, and has one of its own, so that damage is
+    found when the result is read back.
 
     Args:
         folder: where.
@@ -39,19 +46,45 @@ def save(
     """
     with files.Together() as together:
         stale = [folder / files.MANIFEST]
+        digests: dict[str, str] = {}
         for name, stream in tables:
             path = folder / f"{name}.parquet"
             with together.open(path) as file:
-                rows = _write_table(file, stream, labels)
+                hashed = _Hashed(file)
+                rows = _write_table(hashed, stream, labels)
             if rows == 0:
                 together.forget(path)
                 stale.append(path)
-        text = json.dumps(manifest, indent=2, ensure_ascii=False)
+            else:
+                digests[path.name] = hashed.digest
         with together.open(folder / files.MANIFEST) as file:
-            file.write((text + "\n").encode())
+            file.write(files.sealed({**manifest, FILES: digests}).encode())
         for path in stale:
             path.unlink(missing_ok=True)
         return [path.name for path in together.rename()]
+
+
+class _Hashed:
+    """A file to write to, and the SHA-256 of what was written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._sum = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        return self._sum.hexdigest()
+
+    @property
+    def closed(self) -> bool:
+        return False
+
+    def write(self, content: bytes) -> int:
+        self._sum.update(content)
+        return self._file.write(content)
+
+    def flush(self) -> None:
+        self._file.flush()
 
 
 def remove_runs(folder: Path, tables: Iterable[str]) -> None:
@@ -70,7 +103,7 @@ def remove_runs(folder: Path, tables: Iterable[str]) -> None:
                 each.rmdir()
 
 
-def _write_table(file: BinaryIO, stream: Any, labels: Labels) -> int:
+def _write_table(file: _Hashed, stream: Any, labels: Labels) -> int:
     """The number of rows written; batch by batch, so that no table is in memory twice."""
     import pyarrow as pa
     from pyarrow import parquet
