@@ -1,5 +1,7 @@
 """Figures: the same results give the same bytes; what is missing is said."""
 
+import io
+
 import pytest
 
 from sojourn import plots
@@ -25,6 +27,29 @@ def test_equal_results_give_equal_figures_byte_for_byte(compared):
         assert style.svg(figure) == style.svg(second[name])
         assert style.png(figure) == style.png(second[name])
         assert style.svg(figure) == style.svg(figure)
+
+
+def _by_savefig(figure, form, metadata):
+    buffer = io.BytesIO()
+    with style.styled():
+        figure.savefig(buffer, format=form, metadata=metadata)
+    return buffer.getvalue()
+
+
+def test_a_figure_that_is_drawn_once_has_the_bytes_that_savefig_writes(compared):
+    figure = compared.figures()["plane"]
+    without_date = {"Date": None, "Creator": None}
+    assert style.svg(figure).encode() == _by_savefig(figure, "svg", without_date)
+    assert style.png(figure) == _by_savefig(figure, "png", {"Software": None})
+
+
+def test_a_bounding_box_of_the_users_own_is_honoured(compared):
+    import matplotlib as mpl
+
+    figure = compared.figures()["plane"]
+    plain = style.png(figure)
+    with mpl.rc_context({"savefig.bbox": "tight"}):
+        assert style.png(figure) == _by_savefig(figure, "png", {"Software": None}) != plain
 
 
 def test_an_aqm_has_the_same_colour_in_all_figures(compared):

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_sim::cc::{self, Feedback, Start};
-use sojourn_sim::packet::{Packet, PacketKind};
+use sojourn_sim::packet::{CeBytes, Packet, PacketKind};
 use sojourn_sim::tcp::profile::LINUX;
 use sojourn_sim::tcp::{Segments, Sender};
 
@@ -75,7 +75,7 @@ impl Loop {
                 let mut ack = Packet::new(PacketKind::Ack, 0, 1, packet.seq + 1, 52, packet.sent);
                 ack.signal = packet.seq % MARKED == 1;
                 ack.ace = ((*marks + 5) % 8) as u8;
-                ack.ce_bytes = Some(*marks * 1448 % (1 << 24));
+                ack.ce_bytes = Some(CeBytes::new(*marks * 1448));
                 acks.push_back((*free_at + RTT, ack));
             }
         };

@@ -235,6 +235,11 @@ pub trait Aqm: Send {
         let _ = now;
     }
 
+    /// Whether no hook ever does anything, so that a discipline need not call them.
+    fn is_inert(&self) -> bool {
+        false
+    }
+
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
     /// parameters keep to one grid of times, whatever happens to their queues: flow queues rely on
     /// it.

@@ -134,6 +134,21 @@ pub trait Qdisc<P: Packet>: Send {
     }
     /// What waits now.
     fn backlog(&self) -> Backlog;
+    /// Whether nothing waits: as [`Qdisc::backlog`] says, in fewer instructions.
+    fn is_empty(&self) -> bool {
+        self.backlog().packets == 0
+    }
+    /// Whether a [`Qdisc::dequeue`] while nothing waits may change anything. A host may leave it
+    /// out where this is false.
+    fn notices_empty(&self) -> bool {
+        true
+    }
+    /// While nothing waits: whether a packet of so many bytes that is enqueued and dequeued at once
+    /// comes out as it was and changes nothing. A host may then leave out both.
+    fn lets_through(&self, bytes: u32) -> bool {
+        let _ = bytes;
+        false
+    }
     /// The state variables that [`Qdisc::observe`] writes.
     fn vars(&self) -> &'static [Var];
     /// Writes one value for each of [`Qdisc::vars`].

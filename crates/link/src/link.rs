@@ -1,6 +1,6 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Packet, Qdisc, Rng, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Departure, Packet, Qdisc, Rng, Sink, Time, Var};
 
 use crate::queue::Queue;
 use crate::{LinkObserver, Server, TokenReserve};
@@ -14,19 +14,33 @@ pub struct Link<P> {
     queue: Queue<P>,
     server: Server<P>,
     next_service: Time,
+    /// Whether a request for a packet that is not there may change the discipline.
+    notices_empty: bool,
 }
 
 impl<P: Packet> Link<P> {
     /// An idle link.
     pub fn new(discipline: Box<dyn Qdisc<P>>, rng: Rng, server: Server<P>) -> Link<P> {
-        Link { queue: Queue { discipline, rng }, server, next_service: Time::NEVER }
+        let notices_empty = discipline.notices_empty();
+        let queue = Queue { discipline, rng };
+        Link { queue, server, next_service: Time::NEVER, notices_empty }
     }
 
-    /// Offers a packet to the queue. Returns whether the queue was empty and no longer is: then the
-    /// server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may have changed.
+    /// Offers a packet to the queue. Returns whether the queue was empty and the packet is on its
+    /// way: then the server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may
+    /// have changed.
     #[inline]
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let was_empty = self.queue.is_empty();
+        if was_empty
+            && let Server::Steady(server) = &mut self.server
+            && server.is_idle()
+            && self.queue.discipline.lets_through(packet.bytes())
+        {
+            let departure = Departure { packet, enqueued: now };
+            self.next_service = server.pass(now, departure, &mut self.queue, observer);
+            return true;
+        }
         let Queue { discipline, rng } = &mut self.queue;
         discipline.enqueue(now, packet, rng, observer);
         let is_woken = was_empty && !self.queue.is_empty();
@@ -123,12 +137,17 @@ impl<P: Packet> Link<P> {
 
     /// If a packet taken ahead has left by now, the discipline is asked for the next as of then.
     /// There is none, but a law may have something to learn from that: CoDel ends its drop state.
+    /// A discipline without such a law is not asked.
     #[inline]
     pub fn settle<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         if let Server::Steady(server) = &mut self.server
             && let Some(left) = server.left_ahead(now)
         {
-            self.next_service = server.start(left, &mut self.queue, observer);
+            if self.notices_empty {
+                self.next_service = server.start(left, &mut self.queue, observer);
+            } else {
+                server.forget_ahead();
+            }
             debug_assert!(self.next_service == Time::NEVER, "nothing waited");
         }
     }

@@ -40,6 +40,6 @@ impl<P: Packet> Queue<P> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.discipline.backlog().packets == 0
+        self.discipline.is_empty()
     }
 }

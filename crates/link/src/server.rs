@@ -64,6 +64,22 @@ pub struct Steady<P> {
     ahead: Ahead,
 }
 
+impl Transmitter {
+    /// Reports a packet that starts now; returns when it will have left.
+    #[inline]
+    fn begin<P: Packet, O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        departure: &Departure<P>,
+        observer: &mut O,
+    ) -> Time {
+        observer.departed(departure);
+        let span = self.next(departure.packet.bytes());
+        observer.busy(departure.packet.bytes(), span);
+        now + span
+    }
+}
+
 /// A packet that the host has taken ahead of the time at which it will have left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ahead {
@@ -105,6 +121,12 @@ impl<P: Packet> Steady<P> {
         (left <= now).then_some(left)
     }
 
+    /// A packet that was taken ahead has left, and nothing waits.
+    #[inline]
+    pub(crate) fn forget_ahead(&mut self) {
+        self.ahead = Ahead::No;
+    }
+
     /// The packet that has been sent, if one was in service.
     #[inline]
     pub(crate) fn sent(&mut self) -> Option<P> {
@@ -119,21 +141,36 @@ impl<P: Packet> Steady<P> {
         queue: &mut Queue<P>,
         observer: &mut O,
     ) -> Time {
-        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
-            self.transmitter = Transmitter::new(rate);
-            queue.on_rate(now, rate);
-        }
+        self.change_rate(now, queue);
         self.ahead = Ahead::No;
         self.in_service = queue.depart(now, observer);
         match &self.in_service {
-            Some(departure) => {
-                observer.departed(departure);
-                let span = self.transmitter.next(departure.packet.bytes());
-                observer.busy(departure.packet.bytes(), span);
-                now + span
-            }
+            Some(departure) => self.transmitter.begin(now, departure, observer),
             // A shaping discipline may hold packets back; then the server tries again later.
             None => queue.held_until(),
+        }
+    }
+
+    /// Takes a packet into service that goes through an empty queue; returns when to call again.
+    #[inline]
+    pub(crate) fn pass<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        departure: Departure<P>,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+    ) -> Time {
+        debug_assert!(self.is_idle(), "one packet is in service");
+        self.change_rate(now, queue);
+        let departure = self.in_service.insert(departure);
+        self.transmitter.begin(now, departure, observer)
+    }
+
+    #[inline]
+    fn change_rate(&mut self, now: Time, queue: &mut Queue<P>) {
+        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
+            self.transmitter = Transmitter::new(rate);
+            queue.on_rate(now, rate);
         }
     }
 }

@@ -1,24 +1,91 @@
 //! The agenda, the event queue of a world: one alarm per component, and which of them is due next.
 //!
 //! An alarm is one number, its time above its slot, so that the smaller of two is the one due
-//! first; alarms of the same instant are due in the order of their slots. They are the leaves of a
-//! winner tree, in which every node holds the smallest of its four children. Setting an alarm
+//! first; alarms of the same instant are due in the order of their slots. They are the leaves of
+//! winner trees, in which every node holds the smallest of its four children. Setting an alarm
 //! replays its path to the root and stops where nothing changes; cancelling is setting it to
 //! [`Time::NEVER`]. There are no stale entries.
 //!
-//! What every flow has is set rarely, what flows share at every packet. So the alarms of flows are
-//! two trees of their own, whose roots are leaves of a small tree beside the shared ones.
+//! Each kind of component that is set at every packet has a tree of its own, what is set rarely
+//! shares one: a shallow tree costs one level, and the next alarm is the smallest of five roots.
 
 use sojourn_aqm::Time;
 
-/// The place of an alarm.
+/// The number of an alarm, which orders those of the same instant.
 pub(crate) type Slot = usize;
+
+/// The number of the first slot of each kind of component; servers come before, from zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    /// Wireless LANs.
+    pub(crate) media: Slot,
+    /// Queue timers.
+    pub(crate) timers: Slot,
+    /// Wires.
+    pub(crate) wires: Slot,
+    /// Access links.
+    pub(crate) accesses: Slot,
+    /// Flows.
+    pub(crate) flows: Slot,
+    /// The sampler, the only one of its kind.
+    pub(crate) sampler: Slot,
+    /// The end of bins, the last.
+    pub(crate) binner: Slot,
+}
 
 /// An alarm that is not set.
 const UNSET: u64 = u64::MAX;
 
 /// The children of a node.
 const CHILDREN: usize = 4;
+
+/// The trees.
+const SERVERS: usize = 0;
+const WIRES: usize = 1;
+const ACCESSES: usize = 2;
+const FLOWS: usize = 3;
+const RARE: usize = 4;
+const TREES: usize = 5;
+
+/// Where an alarm is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alarm {
+    slot: Slot,
+    tree: usize,
+    leaf: usize,
+}
+
+impl Slots {
+    /// Where the alarm of a slot is kept.
+    pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
+        let Slots { media, wires, accesses, flows, sampler, .. } = *self;
+        let (tree, leaf) = if slot < media {
+            (SERVERS, slot)
+        } else if slot < wires {
+            (RARE, slot - media)
+        } else if slot < accesses {
+            (WIRES, slot - wires)
+        } else if slot < flows {
+            (ACCESSES, slot - accesses)
+        } else if slot < sampler {
+            return self.of_flow(slot - flows);
+        } else {
+            (RARE, wires - media + slot - sampler)
+        };
+        Alarm { slot, tree, leaf }
+    }
+
+    /// Where the alarm of a flow is kept.
+    #[inline]
+    pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
+        Alarm { slot: self.flows + flow, tree: FLOWS, leaf: flow }
+    }
+
+    /// How many slots there are.
+    pub(crate) fn count(&self) -> usize {
+        self.binner + 1
+    }
+}
 
 /// A winner tree, the children of each node side by side: those of the root first, then those of
 /// its first child, and so on level by level.
@@ -27,6 +94,8 @@ struct Tree {
     nodes: Vec<[u64; CHILDREN]>,
     /// The node that holds the first leaves.
     first_leaves: usize,
+    /// The smallest of all leaves.
+    earliest: u64,
 }
 
 impl Tree {
@@ -37,18 +106,12 @@ impl Tree {
             last_level *= CHILDREN;
         }
         let nodes = first_leaves + leaves.div_ceil(CHILDREN).max(1);
-        Tree { nodes: vec![[UNSET; CHILDREN]; nodes], first_leaves }
+        Tree { nodes: vec![[UNSET; CHILDREN]; nodes], first_leaves, earliest: UNSET }
     }
 
     #[inline]
     fn leaf(&self, place: usize) -> u64 {
         self.nodes[self.first_leaves + place / CHILDREN][place % CHILDREN]
-    }
-
-    /// The earliest of all leaves.
-    #[inline]
-    fn earliest(&self) -> u64 {
-        smallest(&self.nodes[0])
     }
 
     /// Sets a leaf.
@@ -63,10 +126,11 @@ impl Tree {
                 return;
             }
             children[child] = winner;
+            winner = smallest(children);
             if node == 0 {
+                self.earliest = winner;
                 return;
             }
-            winner = smallest(children);
             child = (node - 1) % CHILDREN;
             node = (node - 1) / CHILDREN;
         }
@@ -95,24 +159,19 @@ pub struct Agenda {
     /// not hold.
     slot_bits: u32,
     horizon_ns: u64,
-    /// The shared alarms, and the earliest of each crowd in their place.
-    shared: Tree,
-    crowds: [Tree; 2],
-    /// Where the crowds begin, and one past the last.
-    starts: [Slot; 3],
+    trees: [Tree; TREES],
 }
 
 impl Agenda {
-    /// An agenda with so many alarms that are shared, then two for each flow, the ones behind all
-    /// the others, then `last` more that are shared. None is set.
-    pub fn new(first: usize, flows: usize, last: usize) -> Agenda {
-        let slots = first + 2 * flows + last;
+    /// An agenda in which no alarm is set.
+    pub(crate) fn new(slots: &Slots) -> Agenda {
+        let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
+        let rare = wires - media + (slots.count() - sampler);
+        let leaves = [media, accesses - wires, flows - accesses, sampler - flows, rare];
         Agenda {
-            slot_bits: slot_bits(slots),
-            horizon_ns: horizon(slots).as_nanos(),
-            shared: Tree::new(first + 2 + last),
-            crowds: [Tree::new(flows), Tree::new(flows)],
-            starts: [first, first + flows, first + 2 * flows],
+            slot_bits: slot_bits(slots.count()),
+            horizon_ns: horizon(slots.count()).as_nanos(),
+            trees: leaves.map(Tree::new),
         }
     }
 
@@ -122,56 +181,30 @@ impl Agenda {
         if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
     }
 
-    /// The crowd of a slot, by its place, or else its leaf among the shared.
-    #[inline]
-    fn crowd(&self, slot: Slot) -> Result<usize, usize> {
-        let [accesses, flows, last] = self.starts;
-        if slot < accesses {
-            Err(slot)
-        } else if slot < flows {
-            Ok(0)
-        } else if slot < last {
-            Ok(1)
-        } else {
-            Err(accesses + 2 + (slot - last))
-        }
-    }
-
     /// Sets an alarm.
     #[inline]
-    pub fn set(&mut self, slot: Slot, time: Time) {
-        let key = self.key(slot, time);
-        match self.crowd(slot) {
-            Err(leaf) => self.shared.set(leaf, key),
-            Ok(crowd) => self.set_of_flow(crowd, slot, key),
-        }
-    }
-
-    /// Not inlined, so that what is set at every packet needs few registers.
-    #[inline(never)]
-    fn set_of_flow(&mut self, crowd: usize, slot: Slot, key: u64) {
-        let alarms = &mut self.crowds[crowd];
-        alarms.set(slot - self.starts[crowd], key);
-        self.shared.set(self.starts[0] + crowd, alarms.earliest());
+    pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
+        let key = self.key(alarm.slot, time);
+        self.trees[alarm.tree].set(alarm.leaf, key);
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
     /// moved away look again when it is due.
     #[inline]
-    pub fn advance(&mut self, slot: Slot, time: Time) {
-        let set = match self.crowd(slot) {
-            Err(leaf) => self.shared.leaf(leaf),
-            Ok(crowd) => self.crowds[crowd].leaf(slot - self.starts[crowd]),
-        };
-        if self.key(slot, time) < set {
-            self.set(slot, time);
+    pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
+        let key = self.key(alarm.slot, time);
+        let tree = &mut self.trees[alarm.tree];
+        if key < tree.leaf(alarm.leaf) {
+            tree.set(alarm.leaf, key);
         }
     }
 
     /// The next alarm that is due; the time is [`Time::NEVER`] if none is set.
     #[inline]
-    pub fn next(&self) -> (Time, Slot) {
-        let key = self.shared.earliest();
+    pub(crate) fn next(&self) -> (Time, Slot) {
+        let [servers, wires, accesses, flows, rare] = &self.trees;
+        let often = servers.earliest.min(wires.earliest).min(accesses.earliest);
+        let key = often.min(flows.earliest).min(rare.earliest);
         let time = if key == UNSET { Time::NEVER } else { Time::from_nanos(key >> self.slot_bits) };
         (time, (key & ((1 << self.slot_bits) - 1)) as usize)
     }
@@ -182,19 +215,39 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Slots of so many components of each kind, in their order.
+    fn slots([servers, media, timers, wires, accesses, flows]: [usize; 6]) -> Slots {
+        let media_end = servers + media;
+        let wires_start = media_end + timers;
+        let accesses_start = wires_start + wires;
+        let flows_start = accesses_start + accesses;
+        let sampler = flows_start + flows;
+        Slots {
+            media: servers,
+            timers: media_end,
+            wires: wires_start,
+            accesses: accesses_start,
+            flows: flows_start,
+            sampler,
+            binner: sampler + 1,
+        }
+    }
+
     proptest! {
         #[test]
         fn finds_the_alarm_that_a_linear_search_finds(
-            (first, flows, last) in (0usize..20, 0usize..70, 1usize..4),
-            steps in prop::collection::vec((0usize..200, prop::option::of(0u64..20)), 1..300),
+            few in prop::array::uniform4(0usize..20),
+            many in prop::array::uniform2(0usize..70),
+            steps in prop::collection::vec((0usize..400, prop::option::of(0u64..20)), 1..300),
         ) {
-            let slots = first + 2 * flows + last;
-            let mut agenda = Agenda::new(first, flows, last);
-            let mut plain = vec![Time::NEVER; slots];
+            let [servers, media, timers, wires] = few;
+            let slots = slots([servers, media, timers, wires, many[0], many[1]]);
+            let mut agenda = Agenda::new(&slots);
+            let mut plain = vec![Time::NEVER; slots.count()];
             for (slot, time) in steps {
-                let slot = slot % slots;
+                let slot = slot % slots.count();
                 let time = time.map_or(Time::NEVER, Time::from_nanos);
-                agenda.set(slot, time);
+                agenda.set(slots.alarm(slot), time);
                 plain[slot] = time;
                 let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
                 let (time, slot) = agenda.next();
@@ -206,26 +259,30 @@ mod tests {
 
     #[test]
     fn advance_never_delays() {
-        for (first, flows) in [(3, 0), (0, 3)] {
-            let mut agenda = Agenda::new(first, flows, 1);
-            agenda.set(1, Time::from_nanos(5));
-            agenda.advance(1, Time::from_nanos(9));
+        for kind in 0..6 {
+            let mut counts = [0; 6];
+            counts[kind] = 3;
+            let slots = slots(counts);
+            let (mut agenda, alarm) = (Agenda::new(&slots), slots.alarm(1));
+            agenda.set(alarm, Time::from_nanos(5));
+            agenda.advance(alarm, Time::from_nanos(9));
             assert_eq!(agenda.next(), (Time::from_nanos(5), 1));
-            agenda.advance(1, Time::from_nanos(2));
+            agenda.advance(alarm, Time::from_nanos(2));
             assert_eq!(agenda.next(), (Time::from_nanos(2), 1));
         }
     }
 
     #[test]
     fn an_alarm_beyond_the_horizon_is_never_due() {
-        let mut agenda = Agenda::new(2, 1_000_000, 2);
-        let horizon = horizon(2_000_004);
+        let slots = slots([2, 0, 0, 0, 1_000_000, 1_000_000]);
+        let mut agenda = Agenda::new(&slots);
+        let horizon = horizon(slots.count());
         let hours = horizon.as_nanos() / 3_600_000_000_000;
         assert_eq!(hours, 2, "a million flows leave 43 bits for the time");
         let last = Time::from_nanos(horizon.as_nanos() - 1);
-        agenda.set(1, horizon);
+        agenda.set(slots.alarm(1), horizon);
         assert_eq!(agenda.next().0, Time::NEVER);
-        agenda.set(2_000_003, last);
+        agenda.set(slots.alarm(2_000_003), last);
         assert_eq!(agenda.next(), (last, 2_000_003));
     }
 }

@@ -4,20 +4,20 @@
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_link::DelayLine;
 
-use crate::agenda::{Agenda, Slot};
+use crate::agenda::{Agenda, Alarm};
 use crate::packet::Packet;
 
 /// Packets in flight over one distance.
 #[derive(Debug)]
 pub struct ScheduledDelayLine {
     line: DelayLine<Packet>,
-    slot: Slot,
+    alarm: Alarm,
 }
 
 impl ScheduledDelayLine {
-    /// An empty line with the alarm at `slot`.
-    pub fn new(delay: Span, slot: Slot) -> ScheduledDelayLine {
-        ScheduledDelayLine { line: DelayLine::new(delay), slot }
+    /// An empty line with its alarm.
+    pub(crate) fn new(delay: Span, alarm: Alarm) -> ScheduledDelayLine {
+        ScheduledDelayLine { line: DelayLine::new(delay), alarm }
     }
 
     /// The same with access links that several flows share, one after the other.
@@ -48,7 +48,7 @@ impl ScheduledDelayLine {
     #[inline]
     fn schedule(&self, is_next: bool, agenda: &mut Agenda) {
         if is_next {
-            agenda.set(self.slot, self.line.next_arrival());
+            agenda.set(self.alarm, self.line.next_arrival());
         }
     }
 
@@ -57,7 +57,7 @@ impl ScheduledDelayLine {
     pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
         let (arrival, packet) = self.line.pop().expect("the alarm is set for a packet");
         debug_assert_eq!(arrival, now, "a delay line delivers at the time it announced");
-        agenda.set(self.slot, self.line.next_arrival());
+        agenda.set(self.alarm, self.line.next_arrival());
         packet
     }
 

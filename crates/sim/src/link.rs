@@ -4,25 +4,25 @@ use sojourn_aqm::{Backlog, Sink, Time, Var};
 use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
-use crate::agenda::{Agenda, Slot};
+use crate::agenda::{Agenda, Alarm};
 use crate::packet::Packet;
 
 /// The alarms of a link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkSlots {
+pub(crate) struct LinkAlarms {
     /// Its server.
-    pub(crate) service: Slot,
+    pub(crate) service: Alarm,
     /// Its discipline.
-    pub(crate) timer: Slot,
+    pub(crate) timer: Alarm,
     /// The medium for which it contends, if it is wireless.
-    pub(crate) medium: Option<Slot>,
+    pub(crate) medium: Option<Alarm>,
 }
 
 /// A link that keeps its alarms up to date.
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
-    slots: LinkSlots,
+    alarms: LinkAlarms,
     /// Whether it contends for its medium already.
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
@@ -34,11 +34,11 @@ impl ScheduledLink {
     pub(crate) fn new(
         link: Link<Packet>,
         framing_bytes: u32,
-        slots: LinkSlots,
+        alarms: LinkAlarms,
         agenda: &mut Agenda,
     ) -> ScheduledLink {
-        agenda.set(slots.timer, link.next_timer());
-        ScheduledLink { link, framing_bytes, slots, contends: false, sends_ahead: false }
+        agenda.set(alarms.timer, link.next_timer());
+        ScheduledLink { link, framing_bytes, alarms, contends: false, sends_ahead: false }
     }
 
     /// The same, but packets behind which nothing waits are forwarded ahead of time (see
@@ -64,7 +64,7 @@ impl ScheduledLink {
         packet.marked = None;
         probe.arrived();
         if self.link.enqueue(now, packet, probe) {
-            agenda.set(self.slots.timer, self.link.next_timer());
+            agenda.set(self.alarms.timer, self.link.next_timer());
             self.schedule(now, agenda, forward);
         }
     }
@@ -102,7 +102,7 @@ impl ScheduledLink {
     ) {
         self.settle(now, probe);
         self.link.on_timer(now);
-        agenda.set(self.slots.timer, self.link.next_timer());
+        agenda.set(self.alarms.timer, self.link.next_timer());
     }
 
     /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
@@ -118,8 +118,8 @@ impl ScheduledLink {
         {
             forward(left, packet, agenda);
         }
-        agenda.set(self.slots.service, self.link.next_service());
-        if let Some(medium) = self.slots.medium
+        agenda.set(self.alarms.service, self.link.next_service());
+        if let Some(medium) = self.alarms.medium
             && !self.contends
             && self.link.head_bytes().is_some()
         {
@@ -141,7 +141,7 @@ impl ScheduledLink {
         probe: &mut LinkProbe<'_, NOTES>,
     ) -> Packet {
         let packet = self.link.take_head(now, probe);
-        agenda.set(self.slots.service, self.link.next_service());
+        agenda.set(self.alarms.service, self.link.next_service());
         self.contends = self.link.head_bytes().is_some();
         packet
     }

@@ -22,6 +22,25 @@ impl Block {
     }
 }
 
+/// The field of the AccECN option that counts bytes received with CE, modulo 2^24 (RFC 9768
+/// §3.2.3). Three bytes, so that a packet does not grow by the option's padding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CeBytes([u8; 3]);
+
+impl CeBytes {
+    /// Of so many bytes.
+    pub const fn new(bytes: u32) -> CeBytes {
+        let [low, middle, high, _] = bytes.to_le_bytes();
+        CeBytes([low, middle, high])
+    }
+
+    /// As a number.
+    pub const fn get(self) -> u32 {
+        let [low, middle, high] = self.0;
+        u32::from_le_bytes([low, middle, high, 0])
+    }
+}
+
 /// SACK blocks in one acknowledgement: three beside timestamps (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
@@ -42,14 +61,14 @@ pub struct Packet {
     pub sack: [Block; SACK_BLOCKS],
     /// In an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
+    /// The link it is on, or the next one: a place in the world's table of routes.
+    pub leg: u32,
     /// The connection of the flow that it belongs to.
     pub connection: u16,
     /// What it is for.
     pub kind: PacketKind,
     /// Which connection of its flow it belongs to, where a flow has several at once.
     pub lane: u8,
-    /// The next link of its route, by place.
-    pub hop: u8,
     /// The ECN field.
     pub ecn: Ecn,
     /// The ECN field on arrival at the present queue.
@@ -62,8 +81,8 @@ pub struct Packet {
     /// for and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768
     /// §3.1, §3.2.2).
     pub ace: u8,
-    /// Bytes received with CE, modulo 2^24; none without the option (RFC 9768 §3.2.3).
-    pub ce_bytes: Option<u32>,
+    /// Bytes received with CE; none without the option.
+    pub ce_bytes: Option<CeBytes>,
 }
 
 impl Packet {
@@ -84,10 +103,10 @@ impl Packet {
             sent: now,
             sack: [Block::default(); SACK_BLOCKS],
             window: u32::MAX,
+            leg: 0,
             connection,
             kind,
             lane: 0,
-            hop: 0,
             ecn: Ecn::NotEct,
             ecn_in: Ecn::NotEct,
             marked: None,

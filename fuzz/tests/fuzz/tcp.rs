@@ -4,7 +4,7 @@
 use bolero::TypeGenerator;
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_sim::cc::{self, Start};
-use sojourn_sim::packet::{Block, Packet, PacketKind};
+use sojourn_sim::packet::{Block, CeBytes, Packet, PacketKind};
 use sojourn_sim::tcp::profile::{PROFILES, Style};
 use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Segments, Sender};
@@ -154,7 +154,7 @@ impl Host {
                 packet.window = window.map_or(u32::MAX, u32::from);
                 packet.signal = marks.echo;
                 packet.ace = marks.ace % 8;
-                packet.ce_bytes = marks.bytes.map(|bytes| bytes % (1 << 24));
+                packet.ce_bytes = marks.bytes.map(CeBytes::new);
                 self.acknowledge(&packet);
             }
             Event::Advance(segments) => {

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +27,9 @@ from sojourn.comparing.metrics import Metric
 from sojourn.comparing.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
 
 LABEL = "delay p95 at utilisation"
@@ -153,6 +157,14 @@ def _plane(comparison: ComparedRuns) -> list[Metric]:
     return [found[name] for name in wanted if name in found]
 
 
+@lru_cache(maxsize=1)
+def _samples(n: int) -> NDArray[np.int64]:
+    """Places of seeds, shape ``(SAMPLES, n)``: the same for all pairs, which so fit together."""
+    import numpy as np
+
+    return np.random.default_rng(0).integers(0, n, (SAMPLES, n))
+
+
 def _dominance(comparison: ComparedRuns, aqm: str, over: str) -> Dominance:
     import numpy as np
 
@@ -168,8 +180,7 @@ def _dominance(comparison: ComparedRuns, aqm: str, over: str) -> Dominance:
         margin(metric, float(np.nanmean(comparison.values(metric, over))))
         for metric in _plane(comparison)
     ]
-    # The same samples for every pair, so that the probabilities of a pair fit together.
-    drawn = np.random.default_rng(0).integers(0, n, (SAMPLES, n))
+    drawn = _samples(n)
     longer, busier = delays[drawn].mean(1), shares[drawn].mean(1)
     as_good = (longer <= allowed[0]) & (busier >= -allowed[1])
     better = (longer < -allowed[0]) | (busier > allowed[1])

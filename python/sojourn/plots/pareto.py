@@ -50,7 +50,7 @@ def pareto(results: Results, link: str) -> Figure:
     axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
     axes.set_xlabel("queue delay p95 [ms]  (to the left: longer)")
     axes.set_ylabel("utilisation [%]")
-    drawing.draw_without_rendering()
+    style.lay_out(drawing)
     name_clouds(axes, clouds, colours)
     return drawing
 

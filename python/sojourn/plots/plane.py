@@ -49,7 +49,7 @@ def plane(results: Results, link: str) -> Figure:
     limits(axes, every, is_log)
     axes.set_xlabel("mean queue delay [ms]  (to the left: longer)")
     axes.set_ylabel("goodput of all bulk flows [Mbit/s]")
-    drawing.draw_without_rendering()
+    style.lay_out(drawing)
     name_clouds(axes, points, colours)
     axes.annotate(
         "better", (1, 1), (-44, -4), xycoords="axes fraction", textcoords="offset points",

@@ -21,6 +21,8 @@ from typing import Any, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from sojourn.errors import InputError
@@ -93,6 +95,16 @@ _RC_OF_COLUMN: dict[Any, Any] = {
     "lines.linewidth": 1.2,
 }
 
+# What writes a format, and what `savefig` would change of a figure if these were otherwise.
+_CANVASES = {"svg": FigureCanvasSVG, "png": FigureCanvasAgg}
+_PLAIN: dict[Any, Any] = {
+    "savefig.bbox": None,
+    "savefig.transparent": False,
+    "savefig.facecolor": "auto",
+    "savefig.edgecolor": "auto",
+    "savefig.orientation": "portrait",
+}
+
 P = ParamSpec("P")
 
 
@@ -133,11 +145,18 @@ def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     def with_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with styled():
             drawing = draw(*args, **kwargs)
-            drawing.draw_without_rendering()
+            lay_out(drawing)
             drawing.set_layout_engine("none")
             return drawing
 
     return with_style
+
+
+def lay_out(drawing: Figure) -> None:
+    """Put everything in its place; drawing the figure would do that too, but costs three times."""
+    engine = drawing.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawing)
 
 
 def colours(aqms: Iterable[str]) -> dict[str, str]:
@@ -232,10 +251,7 @@ def plain_log(axis: mpl.axis.Axis, low: float, high: float) -> None:
 
 def svg(drawing: Figure) -> str:
     """A figure as SVG; the same figure gives the same bytes."""
-    buffer = io.StringIO()
-    with styled():
-        drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    return _written(drawing, "svg", {"Date": None, "Creator": None}).decode()
 
 
 def check_format(form: str) -> None:
@@ -262,16 +278,36 @@ def saved(drawing: Figure, form: str) -> bytes:
         return svg(drawing).encode()
     if form == "png":
         return png(drawing)
-    buffer = io.BytesIO()
-    metadata = {"CreationDate": None, "Creator": None, "Producer": None} if form == "pdf" else None
-    with styled():
-        drawing.savefig(buffer, format=form, metadata=metadata)
-    return buffer.getvalue()
+    return _written(drawing, form, {"CreationDate": None, "Creator": None, "Producer": None})
 
 
 def png(drawing: Figure) -> bytes:
     """A figure as PNG at 200 dots per inch; the same figure gives the same bytes."""
+    return _written(drawing, "png", {"Software": None})
+
+
+def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
+    """The bytes of a figure.
+
+    `Figure.savefig` draws every figure twice, first for a layout that is fixed here already. So
+    the two usual formats are written by their canvas, unless the user asks matplotlib for more.
+    """
     buffer = io.BytesIO()
     with styled():
-        drawing.savefig(buffer, format="png", metadata={"Software": None})
+        if form in _CANVASES and all(mpl.rcParams[key] == usual for key, usual in _PLAIN.items()):
+            _draw_once(drawing, form, metadata, buffer)
+        else:
+            drawing.savefig(buffer, format=form, metadata=None if form == "pgf" else metadata)
     return buffer.getvalue()
+
+
+def _draw_once(drawing: Figure, form: str, metadata: dict[str, None], buffer: io.BytesIO) -> None:
+    """As `savefig` does without a bounding box of its own."""
+    canvas, dpi, wanted = drawing.canvas, drawing.dpi, mpl.rcParams["savefig.dpi"]
+    drawing.set_dpi(dpi if wanted == "figure" else wanted)
+    try:
+        printer = _CANVASES[form](drawing)
+        getattr(printer, f"print_{form}")(buffer, metadata=metadata)
+    finally:
+        drawing.set_dpi(dpi)
+        drawing.set_canvas(canvas)

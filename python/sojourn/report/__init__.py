@@ -70,10 +70,14 @@ def save(
     drawings = {name: style.svg(figure) for name, figure in figures.items()}
     contents: dict[str, str | bytes] = {}
     with style.sized(size):
+        # Those of the report are a page wide; an SVG of that size is drawn once for both.
+        known = drawings if size == "page" else {}
         files_of = figures if size == "page" else plots.draw_all(comparison)
         for name, figure in files_of.items():
             for form in formats:
-                contents[f"figures/{name}.{form}"] = style.saved(figure, form)
+                contents[f"figures/{name}.{form}"] = (
+                    known[name] if form == "svg" and name in known else style.saved(figure, form)
+                )
     contents["report.html"] = page(comparison, drawings)
     for name, content in contents.items():
         files.write(folder / name, content)

@@ -250,6 +250,8 @@ impl Host {
         let backlog = self.qdisc.backlog();
         let (packets, bytes) = (ledger.inside_packets, ledger.inside_bytes);
         ledger.promise(backlog.packets == packets, || format!("{name}: packets are conserved"));
+        let says_empty = self.qdisc.is_empty() == (packets == 0);
+        ledger.promise(says_empty, || format!("{name}: it knows whether anything waits"));
         ledger.promise(backlog.bytes == bytes, || format!("{name}: bytes are conserved"));
         let is_one = backlog.link_bytes == backlog.bytes;
         ledger.promise(is_one, || format!("{name}: one discipline feeds the link"));

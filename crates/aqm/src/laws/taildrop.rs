@@ -21,7 +21,11 @@ params! {
 #[derive(Clone, Debug)]
 pub struct TailDrop;
 
-impl Aqm for TailDrop {}
+impl Aqm for TailDrop {
+    fn is_inert(&self) -> bool {
+        true
+    }
+}
 
 impl Law for TailDrop {
     type Params = TailDropParams;

@@ -132,6 +132,19 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
         Backlog { packets: self.fifo.packets(), bytes, link_bytes: bytes }
     }
 
+    fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+
+    fn notices_empty(&self) -> bool {
+        !self.law.is_inert()
+    }
+
+    fn lets_through(&self, bytes: u32) -> bool {
+        debug_assert!(self.fifo.is_empty(), "only asked while nothing waits");
+        self.law.is_inert() && !self.is_full_for(bytes)
+    }
+
     fn vars(&self) -> &'static [Var] {
         self.law.vars()
     }
@@ -274,6 +287,24 @@ mod tests {
             left.extend(core::iter::from_fn(|| take(&mut fifo)));
             prop_assert_eq!(left, expected);
         }
+    }
+
+    /// Only then may a host leave out calls.
+    #[test]
+    fn every_law_but_tail_drop_takes_part_when_nothing_waits() {
+        for aqm in ["taildrop", "codel", "pie", "red", "blue", "cobalt"] {
+            let spec = crate::QdiscSpec::parse(aqm).expect("a legal text");
+            let queue = crate::registry::build::<Numbered>(&spec, &crate::testing::env()).unwrap();
+            let takes_part = (queue.notices_empty(), !queue.lets_through(1000));
+            assert_eq!(takes_part, (aqm != "taildrop", aqm != "taildrop"), "{aqm}");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_would_not_fit_into_an_empty_queue_is_not_let_through() {
+        let fits = |limit| [1000, 1001].map(|bytes| fifo(limit).lets_through(bytes));
+        assert_eq!(fits(Limit::Bytes(1000)), [true, false]);
+        assert_eq!(fits(Limit::Packets(1)), [true, true]);
     }
 
     /// Linux 6.1 sch_red.c with tc's thresholds: the upper one is a quarter of the limit, which is

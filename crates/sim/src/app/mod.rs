@@ -43,6 +43,15 @@ impl AccessLink {
     }
 }
 
+/// Where the two ways of a flow begin in the world's table of routes.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstLegs {
+    /// From sender to receiver.
+    pub forward: u32,
+    /// From receiver to sender; without links on that way it is never read.
+    pub backward: u32,
+}
+
 /// Where the two ends of a flow send packets.
 pub struct Outbox<'a> {
     /// Now.
@@ -51,6 +60,8 @@ pub struct Outbox<'a> {
     pub access: &'a mut AccessLink,
     /// The receiver's wire towards the sender.
     pub back: &'a mut ScheduledDelayLine,
+    /// The first link on each of the two ways; see [`Packet::leg`].
+    pub first_legs: FirstLegs,
     /// The agenda.
     pub agenda: &'a mut Agenda,
     /// Which of its connections the flow uses; to routers they are separate flows.
@@ -60,20 +71,33 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        Outbox { now: self.now, access: self.access, back: self.back, agenda: self.agenda, lane }
+        let Outbox { now, first_legs, .. } = *self;
+        Outbox { now, access: self.access, back: self.back, first_legs, agenda: self.agenda, lane }
     }
 
     /// From the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        packet.lane = self.lane;
+        (packet.lane, packet.leg) = (self.lane, self.first_legs.forward);
         self.access.send(self.now, packet, self.agenda);
     }
 
     /// From the receiver towards the sender.
     #[inline]
     pub fn reply(&mut self, mut packet: Packet) {
-        packet.lane = self.lane;
+        (packet.lane, packet.leg) = (self.lane, self.first_legs.backward);
         self.back.push(self.now, packet, self.agenda);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::stream::Stream;
+
+    #[test]
+    fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
+        let bytes = size_of::<Stream>() + size_of::<AccessLink>();
+        assert!(bytes <= 1_900, "{bytes}");
     }
 }

@@ -7,20 +7,22 @@ use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Resolved};
 
 use crate::SimError;
-use crate::agenda::{Agenda, Slot};
-use crate::link::{LinkSlots, ScheduledLink};
+use crate::agenda::{Agenda, Alarm};
+use crate::link::{LinkAlarms, ScheduledLink};
 use crate::packet::Packet;
 use crate::wlan::medium::Medium;
 use crate::world::WirelessLan;
 
-/// Builds one link. The alarms are those of its server, the first wireless LAN and its discipline.
+/// Builds one link. The alarms are those of its server and its discipline;
+/// `medium` gives that of a wireless LAN.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
 pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    (service, media, timer): (Slot, Slot, Slot),
+    (service, timer): (Alarm, Alarm),
+    medium: impl Fn(usize) -> Alarm,
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
     let link = &plan.links[place];
@@ -36,12 +38,12 @@ pub(crate) fn link(
     })?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
     let medium = match link.capacity {
-        Capacity::Wireless { wlan, .. } => Some(media + wlan),
+        Capacity::Wireless { wlan, .. } => Some(medium(wlan)),
         _ => None,
     };
     let built = Link::new(queue, rng, server(link));
-    let slots = LinkSlots { service, timer, medium };
-    Ok(ScheduledLink::new(built, link.framing_bytes, slots, agenda))
+    let alarms = LinkAlarms { service, timer, medium };
+    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
 }
 
 /// How a link sends.

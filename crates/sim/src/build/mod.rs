@@ -19,16 +19,17 @@ pub(crate) use self::links::link;
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
-use crate::agenda::{self, Agenda};
-use crate::app::AccessLink;
+use crate::agenda::{self, Agenda, Slots};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::{EcnConnections, Setup};
 use crate::app::stream::Stream;
+use crate::app::{AccessLink, FirstLegs};
 use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
+use crate::link::ScheduledLink;
 use crate::tcp::Segments;
-use crate::world::{End, FlowEnds, Group, Route, Sampling, Slots, World};
+use crate::world::{End, FlowEnds, Group, Leg, Sampling, World};
 use crate::{SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
@@ -65,25 +66,25 @@ pub(crate) fn world(
 fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
-    let mut agenda = Agenda::new(slots.accesses, flows, slots.binner + 1 - slots.sampler);
+    let mut agenda = Agenda::new(&slots);
     let end = Time::ZERO + plan.duration;
     check_end(end, slots, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let groups = groups(plan, &classes);
-    let wires = wires(plan, &groups, slots);
+    let (groups, legs) = groups(plan, &classes);
+    let wires = wires(plan, slots);
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
     let links = (0..plan.links.len())
         .map(|i| {
-            let link = link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
+            let link = link_at(plan, i, &slots, &mut agenda)?;
             // An impaired wire counts packets when they leave, by the time of leaving.
             Ok(link.sending_ahead(impairments[i].is_none()))
         })
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
-        agenda.set(slots.sampler, Time::ZERO + sampling.sample);
+        agenda.set(slots.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
     let mut world = World {
         agenda,
@@ -92,6 +93,7 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
         wireless_lans: wireless_lans(plan),
         impairments,
         wires,
+        legs,
         groups,
         group_of: Vec::with_capacity(flows),
         accesses: Vec::with_capacity(flows),
@@ -119,7 +121,7 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     world.probe.losses = DatagramLosses::new(flows);
     if let Some(bins) = world.bins.take() {
         let reserves: Vec<_> = world.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
-        world.agenda.set(slots.binner, bins.over_at());
+        world.agenda.set(slots.alarm(slots.binner), bins.over_at());
         world.bins = Some(bins.with_reserves(&reserves));
     }
     world.probe.notes.wants_packets = plan.record.packets;
@@ -135,11 +137,23 @@ pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
     check_end(Time::ZERO + plan.duration, slots, flows)?;
-    let mut agenda = Agenda::new(slots.accesses, 0, 0);
+    let slots = self::slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), 0);
+    let mut agenda = Agenda::new(&slots);
     for i in 0..plan.links.len() {
-        link(plan, i, (i, slots.media, slots.timers + i), &mut agenda)?;
+        link_at(plan, i, &slots, &mut agenda)?;
     }
     transports(plan, &CustomControls::new()).map(drop)
+}
+
+/// The link at a place, with its alarms.
+fn link_at(
+    plan: &Resolved,
+    place: usize,
+    slots: &Slots,
+    agenda: &mut Agenda,
+) -> Result<ScheduledLink, SimError> {
+    let alarms = (slots.alarm(place), slots.alarm(slots.timers + place));
+    link(plan, place, alarms, |wlan| slots.alarm(slots.media + wlan), agenda)
 }
 
 fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
@@ -156,38 +170,45 @@ fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
     }
 }
 
-/// The groups of flows; their classes are places in `classes`.
-fn groups(plan: &Resolved, classes: &[String]) -> Vec<Group> {
+/// The groups of flows, with their ways; their classes are places in `classes`.
+fn groups(plan: &Resolved, classes: &[String]) -> (Vec<Group>, Vec<Leg>) {
     let class_of: BTreeMap<&str, usize> =
         classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
-    plan.flows.iter().enumerate().map(|(i, group)| group_of(plan, i, group, &class_of)).collect()
+    let mut legs = Vec::new();
+    let groups = plan.flows.iter().enumerate().map(|(place, group)| {
+        let first_wire = plan.links.len() + WIRES_PER_GROUP * place;
+        let forward = add_way(&mut legs, &group.path, first_wire);
+        let backward = add_way(&mut legs, &group.reverse, first_wire + 2);
+        Group {
+            class: *class_of.get(group.class.as_str()).expect("every class is listed"),
+            first_legs: FirstLegs { forward, backward },
+            back: first_wire + 1,
+        }
+    });
+    (groups.collect(), legs)
 }
 
-fn group_of(
-    plan: &Resolved,
-    place: usize,
-    group: &FlowGroup,
-    class_of: &BTreeMap<&str, usize>,
-) -> Group {
-    let first_wire = plan.links.len() + WIRES_PER_GROUP * place;
-    Group {
-        class: *class_of.get(group.class.as_str()).expect("every class is listed"),
-        forward: Route { links: group.path.clone(), exit: first_wire },
-        backward: Route { links: group.reverse.clone(), exit: first_wire + 2 },
-        back: first_wire + 1,
+/// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
+fn add_way(legs: &mut Vec<Leg>, links: &[usize], exit: usize) -> u32 {
+    let first = u32::try_from(legs.len()).expect("all ways together have fewer than 2^32 links");
+    for (place, &link) in links.iter().enumerate() {
+        // Between two links lies the wire of the first, which has its number.
+        let wire = if place + 1 == links.len() { exit } else { link };
+        legs.push(Leg { link: link as u32, wire: wire as u32 });
     }
+    first
 }
 
 /// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
 /// a group shares are serial links on its wires.
-fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
+fn wires(plan: &Resolved, slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
         plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();
-    for (group, built) in plan.flows.iter().zip(groups) {
+    for group in &plan.flows {
         let delay_of = |links: &[usize]| links.last().map_or(Span::ZERO, |&l| plan.links[l].delay);
         let rates = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();
         let (near, far) = (group.sender_downlink, group.receiver_rate);
-        let (back, back_rates) = match built.backward.links.is_empty() {
+        let (back, back_rates) = match group.reverse.is_empty() {
             true => (End::Sender, rates([far, near])),
             false => (End::Link, rates([far, None])),
         };
@@ -198,7 +219,7 @@ fn wires(plan: &Resolved, groups: &[Group], slots: Slots) -> Vec<(ScheduledDelay
         wires.push((to_sender, End::Sender, rates([near, None])));
     }
     let wire = |(i, (delay, end, rates))| {
-        (ScheduledDelayLine::new(delay, slots.wires + i).with_links(rates), end)
+        (ScheduledDelayLine::new(delay, slots.alarm(slots.wires + i)).with_links(rates), end)
     };
     wires.into_iter().enumerate().map(wire).collect()
 }
@@ -233,8 +254,9 @@ fn add_flows(
             (start, stop),
             &stream,
         );
-        world.agenda.set(world.slots.flows + index, flow.next_timer());
-        let wire = ScheduledDelayLine::new(Span::ZERO, world.slots.accesses + index);
+        world.agenda.set(world.slots.of_flow(index), flow.next_timer());
+        let alarm = world.slots.alarm(world.slots.accesses + index);
+        let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         world.accesses.push(AccessLink::new(link, group.access_delay, wire));
         world.flows.push(flow);
@@ -246,7 +268,7 @@ fn add_flows(
 
 /// The agenda keeps time and alarm in one number, so that more flows leave less time.
 fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
-    let horizon = agenda::horizon(slots.binner + 1);
+    let horizon = agenda::horizon(slots.count());
     if end <= horizon {
         return Ok(());
     }

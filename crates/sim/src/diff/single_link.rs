@@ -7,7 +7,7 @@ use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, SignalRow};
 use sojourn_scenario::Resolved;
 
-use crate::agenda::{Agenda, Slot};
+use crate::agenda::{Agenda, Slot, Slots};
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
 use crate::world::empty_queue;
@@ -18,6 +18,9 @@ use crate::{SimError, build};
 const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
+/// Arrivals take the place of a wire.
+const SLOTS: Slots =
+    Slots { media: 1, timers: 1, wires: 2, accesses: 3, flows: 3, sampler: 3, binner: 4 };
 
 /// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
 /// so that rows about different packets can be distinguished; laws never read it.
@@ -89,14 +92,15 @@ impl<'a> SingleLink<'a> {
     ) -> Result<SingleLink<'a>, SimError> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
-        let mut agenda = Agenda::new(ARRIVAL + 1, 0, 0);
-        let built = build::link(&plan, link, (SERVER, ARRIVAL, TIMER), &mut agenda)?;
+        let mut agenda = Agenda::new(&SLOTS);
+        let alarms = (SLOTS.alarm(SERVER), SLOTS.alarm(TIMER));
+        let built = build::link(&plan, link, alarms, |_| SLOTS.alarm(ARRIVAL), &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
         (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);
         let start = probe.links[0].totals(Time::ZERO, built.reserve(Time::ZERO));
         probe.end_warmup([start]);
-        agenda.set(ARRIVAL, arrivals.time(0));
+        agenda.set(SLOTS.alarm(ARRIVAL), arrivals.time(0));
         Ok(SingleLink { arrivals, arrived: 0, agenda, link: built, probe, end })
     }
 
@@ -117,7 +121,7 @@ impl<'a> SingleLink<'a> {
             _ => {
                 let (_, packet) = arrivals.packets[*arrived];
                 *arrived += 1;
-                agenda.set(ARRIVAL, arrivals.time(*arrived));
+                agenda.set(SLOTS.alarm(ARRIVAL), arrivals.time(*arrived));
                 link.arrive(now, packet, agenda, &mut probe, |_, _, _| {});
             }
         }

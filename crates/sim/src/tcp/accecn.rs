@@ -8,7 +8,7 @@
 
 use sojourn_aqm::{Ecn, Span, Time};
 
-use crate::packet::Packet;
+use crate::packet::{CeBytes, Packet};
 
 /// Initial value of the packet counter, so that a zeroed field is noticed (RFC 9768 §3.2.1).
 const INITIAL_ACE: u32 = 5;
@@ -97,7 +97,7 @@ impl AccEcnCounters {
         ack.ace = self.ace();
         self.unreported = 0;
         if room && self.is_option_due(now, rtt) {
-            ack.ce_bytes = Some(self.ce_bytes);
+            ack.ce_bytes = Some(CeBytes::new(self.ce_bytes));
             self.options_due = self.options_due.saturating_sub(1);
             (self.option_sent_at, self.unreported_bytes) = (now, 0);
         }
@@ -150,14 +150,14 @@ impl AccEcnFeedback {
     /// Without the option it is the smallest candidate if the last option reported no marks,
     /// otherwise the largest that fits into `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux
     /// `__tcp_accecn_process`).
-    pub fn read(&mut self, ace: u8, ce_bytes: Option<u32>, delivered: u32) -> u32 {
+    pub fn read(&mut self, ace: u8, ce_bytes: Option<CeBytes>, delivered: u32) -> u32 {
         if delivered == 0 {
             return 0;
         }
         let ace = u32::from(ace) % ACE_MODULUS;
         let least = (ace + ACE_MODULUS - self.ace) % ACE_MODULUS;
         self.ace = ace;
-        let Some(ce_bytes) = ce_bytes else {
+        let Some(ce_bytes) = ce_bytes.map(CeBytes::get) else {
             let more = delivered.saturating_sub(least) / ACE_MODULUS * ACE_MODULUS;
             let fresh = if self.unmarked { least } else { least + more };
             self.packets = self.packets.saturating_add(fresh);

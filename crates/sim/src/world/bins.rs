@@ -24,7 +24,7 @@ impl World {
                 utilisations: &self.utilisations,
             },
         );
-        self.agenda.set(self.slots.binner, bins.over_at());
+        self.agenda.set(self.slots.alarm(self.slots.binner), bins.over_at());
         self.bins = Some(bins);
     }
 }

@@ -12,7 +12,7 @@ use sojourn_link::{Link, Server};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
 use crate::build;
-use crate::link::{LinkSlots, ScheduledLink};
+use crate::link::{LinkAlarms, ScheduledLink};
 use crate::packet::{Packet, PacketKind};
 
 /// A queue that drops and marks exactly the data packets with the given numbers, counted from 1.
@@ -131,9 +131,10 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
     let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());
-    let slots = LinkSlots { service: 0, timer: world.slots.timers, medium: None };
+    let [service, timer] = [0, world.slots.timers].map(|slot| world.slots.alarm(slot));
+    let alarms = LinkAlarms { service, timer, medium: None };
     let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
-    world.links[0] = ScheduledLink::new(link, 0, slots, &mut world.agenda);
+    world.links[0] = ScheduledLink::new(link, 0, alarms, &mut world.agenda);
     assert!(world.run::<false>(&|_| true));
     let row =
         |row: &sojourn_record::rows::FlowRow| (row.t.as_nanos() / 1000, row.cwnd_bytes / 1448);

@@ -12,7 +12,6 @@ pub(crate) mod ecn_share;
 mod onward;
 mod outcome;
 mod sampling;
-mod slots;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
@@ -23,13 +22,12 @@ use sojourn_traffic::FinishedTransfer;
 
 use self::onward::Onward;
 pub(crate) use self::sampling::empty_queue;
-pub(crate) use self::slots::Slots;
 pub(crate) use self::wireless::WirelessLan;
-use crate::agenda::{Agenda, Slot};
+use crate::agenda::{Agenda, Slot, Slots};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
-use crate::app::{AccessLink, Outbox};
+use crate::app::{AccessLink, FirstLegs, Outbox};
 use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::packet::{Packet, PacketKind};
@@ -45,13 +43,14 @@ pub(crate) enum End {
     Sender,
 }
 
-/// The way of a group's packets in one direction.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    /// Links in their order.
-    pub(crate) links: Vec<usize>,
-    /// The wire behind the last link.
-    pub(crate) exit: usize,
+/// A link on the way of a group's packets in one direction, and the wire on which it sends them.
+/// The next link of the way is next in the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg {
+    /// The link, by place.
+    pub(crate) link: u32,
+    /// The wire, by place.
+    pub(crate) wire: u32,
 }
 
 /// What the flows of a group share.
@@ -59,10 +58,8 @@ pub(crate) struct Route {
 pub(crate) struct Group {
     /// Its class, by place.
     pub(crate) class: usize,
-    /// From sender to receiver.
-    pub(crate) forward: Route,
-    /// From receiver to sender; without links the exit is never used.
-    pub(crate) backward: Route,
+    /// Where its ways begin.
+    pub(crate) first_legs: FirstLegs,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
 }
@@ -109,6 +106,8 @@ pub(crate) struct World {
     /// All wires, with where they end; first, in the order of the links, those from each link to
     /// the next of a route.
     pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
+    /// The ways of all groups, one after the other.
+    pub(crate) legs: Vec<Leg>,
     /// The groups.
     pub(crate) groups: Vec<Group>,
     /// The group of each flow.
@@ -171,13 +170,17 @@ impl World {
     /// Runs to the end and returns true, or until `keep_going`, called now and then with the time,
     /// returns false; then returns false.
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
+        let mut stage_end = self.warmup.min(self.end);
         loop {
             let (now, slot) = self.agenda.next();
-            if now >= self.warmup && !self.probe.counting {
-                self.end_warmup();
-            }
-            if now >= self.end {
-                break;
+            if now >= stage_end {
+                if now >= self.warmup && !self.probe.counting {
+                    self.end_warmup();
+                }
+                if now >= self.end {
+                    break;
+                }
+                stage_end = self.end;
             }
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
@@ -202,12 +205,8 @@ impl World {
         let slots = self.slots;
         if slot < slots.media {
             self.on_server::<NOTES>(now, slot);
-        } else if slot < slots.timers {
-            self.on_medium::<NOTES>(now, slot - slots.media);
         } else if slot < slots.wires {
-            let link = slot - slots.timers;
-            let mut probe = self.probe.at_link::<NOTES>(now, link);
-            self.links[link].on_timer(now, &mut self.agenda, &mut probe);
+            self.on_rare::<NOTES>(now, slot);
         } else if slot < slots.accesses {
             let (wire, end) = &mut self.wires[slot - slots.wires];
             let packet = wire.pop(now, &mut self.agenda);
@@ -228,12 +227,20 @@ impl World {
         }
     }
 
+    /// A wireless LAN or a queue timer is due.
+    fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
+        if slot < self.slots.timers {
+            return self.on_medium::<NOTES>(now, slot - self.slots.media);
+        }
+        let link = slot - self.slots.timers;
+        let mut probe = self.probe.at_link::<NOTES>(now, link);
+        self.links[link].on_timer(now, &mut self.agenda, &mut probe);
+    }
+
     /// A packet arrives at the next link of its route.
     #[inline]
     fn arrive<const NOTES: bool>(&mut self, now: Time, packet: Packet) {
-        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
-        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
-        let link = route.links[usize::from(packet.hop)];
+        let link = self.legs[packet.leg as usize].link as usize;
         if NOTES
             && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
             && *recorded == link
@@ -263,10 +270,9 @@ impl World {
         &mut self,
         link: usize,
     ) -> (&mut [ScheduledLink], &mut Agenda, &mut Probe, Onward<'_>) {
-        let World { links, wires, groups, group_of, probe, agenda, wire_losses, .. } = self;
+        let World { links, wires, legs, probe, agenda, wire_losses, .. } = self;
         let impairment = &mut self.impairments[link];
-        let onward =
-            Onward { wire: link, wires, groups, group_of, impairment, losses: wire_losses };
+        let onward = Onward { wires, legs, impairment, losses: wire_losses };
         (links, agenda, probe, onward)
     }
 
@@ -284,11 +290,12 @@ impl World {
             now,
             access: &mut accesses[flow],
             back: &mut wires[group.back].0,
+            first_legs: group.first_legs,
             agenda,
             lane: 0,
         };
         let result = act(&mut flows[flow], &mut out, probe, group.class);
-        agenda.advance(slots.flows + flow, flows[flow].next_timer());
+        agenda.advance(slots.of_flow(flow), flows[flow].next_timer());
         result
     }
 
@@ -354,7 +361,7 @@ impl World {
             }
         });
         // `with_flow` advances an alarm only, and this one is in the past.
-        self.agenda.set(self.slots.flows + flow, self.flows[flow].next_timer());
+        self.agenda.set(self.slots.of_flow(flow), self.flows[flow].next_timer());
     }
 }
 

@@ -4,21 +4,17 @@ use sojourn_aqm::{Ecn, Time};
 use sojourn_link::Impairment;
 use sojourn_measure::DatagramLosses;
 
-use super::{End, Group};
+use super::{End, Leg};
 use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
 use crate::packet::{Packet, PacketKind};
 
 /// What packets find behind a link.
 pub(super) struct Onward<'a> {
-    /// The wire to the next link of a route.
-    pub(super) wire: usize,
     /// All wires.
     pub(super) wires: &'a mut [(ScheduledDelayLine, End)],
-    /// All groups.
-    pub(super) groups: &'a [Group],
-    /// The group of each flow.
-    pub(super) group_of: &'a [u32],
+    /// The routes.
+    pub(super) legs: &'a [Leg],
     /// What the wire does to packets.
     pub(super) impairment: &'a mut Option<Impairment>,
     /// Datagrams lost on wires.
@@ -29,11 +25,8 @@ impl Onward<'_> {
     /// A packet has left the link at `now`, or will have by then: it goes on the wire.
     #[inline]
     pub(super) fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
-        let group = &self.groups[self.group_of[packet.flow as usize] as usize];
-        let route = if packet.is_reverse() { &group.backward } else { &group.forward };
-        packet.hop += 1;
-        let last = usize::from(packet.hop) == route.links.len();
-        let wire = &mut self.wires[if last { route.exit } else { self.wire }].0;
+        let wire = &mut self.wires[self.legs[packet.leg as usize].wire as usize].0;
+        packet.leg += 1;
         match self.impairment {
             None => wire.push(now, packet, agenda),
             Some(impairment) => {

@@ -21,7 +21,7 @@ impl World {
                 self.sample_control(flow, now);
             }
         }
-        self.agenda.set(self.slots.sampler, now + self.sampling.every);
+        self.agenda.set(self.slots.alarm(self.slots.sampler), now + self.sampling.every);
     }
 
     /// Records the state of a flow's sender and of its congestion control.

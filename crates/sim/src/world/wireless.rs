@@ -44,6 +44,7 @@ impl World {
                 medium.offer(now, station, bytes);
             }
         }
-        self.agenda.set(self.slots.media + place, medium.next());
+        let alarm = self.slots.alarm(self.slots.media + place);
+        self.agenda.set(alarm, medium.next());
     }
 }

@@ -301,6 +301,10 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
         self.flows.total().backlog()
     }
 
+    fn is_empty(&self) -> bool {
+        self.flows.total().packets == 0
+    }
+
     fn vars(&self) -> &'static [Var] {
         VARS
     }
