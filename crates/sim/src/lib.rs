@@ -15,6 +15,7 @@ mod delay_line;
 pub mod diff;
 mod link;
 pub mod packet;
+pub mod session;
 pub mod tcp;
 mod wlan;
 mod world;

@@ -13,6 +13,7 @@ mod onward;
 mod outcome;
 mod sampling;
 mod slots;
+mod stepping;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
@@ -185,6 +186,12 @@ impl World {
             }
             self.handle::<NOTES>(now, slot);
         }
+        self.end_run::<NOTES>();
+        true
+    }
+
+    /// The end has come: what is still open is closed and counted.
+    fn end_run<const NOTES: bool>(&mut self) {
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
@@ -194,7 +201,6 @@ impl World {
             self.sample_links(self.end);
         }
         self.empty_queues::<NOTES>();
-        true
     }
 
     #[inline]
