@@ -231,3 +231,7 @@ impl Session {
         run
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -204,9 +204,11 @@ fn watched(scenario: &Scenario, setting: &Setting) -> Result<usize, Refusal> {
     let plan = scenario.resolved();
     let names = || plan.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
     match &setting.link {
-        Some(name) => plan.links.iter().position(|link| link.name == *name).ok_or_else(|| {
-            Refusal::new(format!("there is no link `{name}`; known: {}", names()))
-        }),
+        Some(name) => {
+            plan.links.iter().position(|link| link.name == *name).ok_or_else(|| {
+                Refusal::new(format!("there is no link `{name}`; known: {}", names()))
+            })
+        }
         None => Ok(bottleneck(plan)),
     }
 }

@@ -161,8 +161,10 @@ fn rule(cause: Cause) -> &'static str {
         Cause::Overflow => "the queue had no room",
         Cause::Random => "a random draw fell below the drop probability",
         Cause::Deterministic => "a deterministic rule of the law was due",
-        Cause::Target => "sojourn times had stayed above the target for an interval, and the \
-                          schedule of drops was due",
+        Cause::Target => {
+            "sojourn times had stayed above the target for an interval, and the \
+                          schedule of drops was due"
+        }
         Cause::CeThreshold => "the delay or backlog was above the threshold of immediate marks",
         Cause::Forced => "the average queue was above the maximum threshold",
         Cause::Overload => "DualPI2 was in overload and drops what it could mark",

@@ -1,0 +1,114 @@
+// What one side has shown so far, as columns that plots can draw.
+
+import type { Finished, Opened, Signal, Taken, Var } from "./protocol";
+
+/** Drops and marks that are kept for the plot and the list; the count goes on. */
+const MOST_SIGNALS = 4000;
+
+export interface Reason {
+  signal: Signal;
+  vars: Var[];
+}
+
+export class History {
+  vars: Var[];
+  readonly times: number[] = [];
+  /** By name of the variable, one value for each time. */
+  readonly columns = new Map<string, (number | null)[]>();
+  /** By flow, in the order of the times: cwnd in bytes, goodput in bit/s. */
+  readonly cwnd: (number | null)[][] = [];
+  readonly goodput: (number | null)[][] = [];
+  readonly signals: Reason[] = [];
+  drops = 0;
+  marks = 0;
+  now = 0;
+  isOver = false;
+  digest = "";
+  waiting: [number, number, number][] = [];
+  waitingCount = 0;
+  finished: Finished | null = null;
+  private readonly delivered: number[] = [];
+
+  constructor(readonly opened: Opened) {
+    this.vars = opened.vars;
+  }
+
+  get flows(): number {
+    const all = this.opened.groups.reduce((sum, group) => sum + group.count, 0);
+    return Math.min(all, this.opened.curves);
+  }
+
+  /** The flows of a group that have curves. */
+  flowsOf(group: number): number[] {
+    const sizes = this.opened.groups.map((one) => one.count);
+    const first = sizes.slice(0, group).reduce((sum, count) => sum + count, 0);
+    const members = Array.from({ length: sizes[group] ?? 0 }, (_, i) => first + i);
+    return members.filter((flow) => flow < this.opened.curves);
+  }
+
+  groupOf(flow: number): string {
+    let first = 0;
+    for (const group of this.opened.groups) {
+      if (flow < first + group.count) {
+        return group.count > 1 ? `${group.name} ${flow - first + 1}` : group.name;
+      }
+      first += group.count;
+    }
+    return `flow ${flow}`;
+  }
+
+  add(taken: Taken): void {
+    for (const [t, ...values] of taken.samples) {
+      this.times.push(t as number);
+      this.vars.forEach((of, i) => this.column(of.name).push(values[i] ?? null));
+    }
+    for (const column of this.columns.values()) {
+      while (column.length < this.times.length) column.push(null);
+    }
+    for (const [, flow, cwnd, , delivered] of taken.flows) this.addFlow(flow, cwnd, delivered);
+    for (const signal of taken.signals) {
+      if (signal.is_mark) this.marks += 1;
+      else this.drops += 1;
+      this.signals.push({ signal, vars: taken.signal_vars ?? [] });
+    }
+    this.signals.splice(0, Math.max(0, this.signals.length - MOST_SIGNALS));
+    this.now = taken.now_s;
+    this.isOver = taken.is_over;
+    this.digest = taken.digest;
+    this.waiting = taken.waiting;
+    this.waitingCount = taken.waiting_count;
+  }
+
+  private addFlow(flow: number, cwnd: number, delivered: number): void {
+    const before = this.delivered[flow] ?? 0;
+    this.delivered[flow] = delivered;
+    (this.cwnd[flow] ??= []).push(cwnd > 0 ? cwnd : null);
+    const rate = (8 * (delivered - before)) / this.opened.sample_s;
+    (this.goodput[flow] ??= []).push(rate);
+  }
+
+  /** The values of a variable; made of nothing where it is new. */
+  column(name: string): (number | null)[] {
+    let column = this.columns.get(name);
+    if (!column) {
+      column = new Array<number | null>(Math.max(0, this.times.length - 1)).fill(null);
+      this.columns.set(name, column);
+    }
+    return column;
+  }
+
+  /** Goodput or cwnd, summed or averaged over flows. */
+  combine(of: (number | null)[][], flows: number[], mean: boolean): (number | null)[] {
+    return this.times.map((_, i) => {
+      let [sum, count] = [0, 0];
+      for (const flow of flows) {
+        const value = of[flow]?.[i];
+        if (value === null || value === undefined) continue;
+        sum += value;
+        count += 1;
+      }
+      if (count === 0) return null;
+      return mean ? sum / count : sum;
+    });
+  }
+}
