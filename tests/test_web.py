@@ -41,7 +41,9 @@ def test_every_digest_on_record_is_that_of_webassembly() -> None:
 
 
 def test_the_state_in_an_address_is_what_was_given() -> None:
-    version, _, code = page.fragment('name = "ä"', ["codel", "pie:target=5ms"], 2**64 - 1).partition(".")
+    version, _, code = page.fragment(
+        'name = "ä"', ["codel", "pie:target=5ms"], 2**64 - 1
+    ).partition(".")
     packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
     state = json.loads(zlib.decompress(packed, -15))
     assert version == "1"

@@ -39,7 +39,7 @@ export class Lab {
   }
 
   get now(): number {
-    return Math.min(...this.sides.map((side) => side.now));
+    return this.sides.length > 0 ? Math.min(...this.sides.map((side) => side.now)) : 0;
   }
 
   get duration(): number {

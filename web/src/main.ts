@@ -247,7 +247,7 @@ class Page {
 
   /** A trace is offered under its own name and under every name that the scenario asks for. */
   private useTrace(name: string, text: string): void {
-    const asked = [...this.lab.state.text.matchAll(/trace\s*=\s*"([^"]+)"/g)].map((found) => found[1] ?? "");
+    const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1] ?? "");
     for (const one of [name, ...asked]) this.lab.files[one] = text;
   }
 

@@ -68,22 +68,22 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }
 const LINES: Preset[] = [
   line({
     name: "dsl", title: "DSL downstream", rate: "16mbit", rtt: "30ms", delay: "8ms",
-    buffer: "250ms", bulk: 3,
+    buffer: "500kB", bulk: 3,
     words: "A DSL line of 16 Mbit/s whose modem can hold a quarter of a second of traffic.",
   }),
   line({
     name: "cable-upstream", title: "Cable upstream", rate: "5mbit", rtt: "40ms", delay: "12ms",
-    buffer: "500ms", bulk: 2,
+    buffer: "312kB", bulk: 2,
     words: "The upstream of a cable modem: 5 Mbit/s and a buffer of half a second. An upload ruins a call.",
   }),
   line({
     name: "lte", title: "LTE, rate that changes", rate: "20mbit", rtt: "60ms", delay: "20ms",
-    buffer: "1s", bulk: 2,
+    buffer: "2.5MB", bulk: 2,
     words: "A mobile link whose rate moves between 4 and 20 Mbit/s, with a second of buffer at its full rate.",
   }),
   line({
     name: "starlink-like", title: "Satellite in low orbit", rate: "80mbit", rtt: "50ms", delay: "20ms",
-    buffer: "100ms", bulk: 4,
+    buffer: "1MB", bulk: 4,
     words: "Some 80 Mbit/s over a satellite in low orbit; the rate changes every 15 s, when another satellite takes over.",
   }),
   line({
@@ -101,7 +101,7 @@ const STEPS: Record<string, string> = {
 function withSteps(preset: Preset): Preset {
   const steps = STEPS[preset.name];
   let text = preset.text;
-  if (steps) text = text.replace(/rate = "\d+mbit"\ndelay/, `rate = { steps = ${steps} }\ndelay`);
+  if (steps) text = text.replace(/rate = "\d+mbit"\ndelay/, `rate = { kind = "schedule", steps = ${steps} }\ndelay`);
   if (preset.name === "data-centre") {
     text = text.replace('duration = "30s"\nwarmup = "5s"', 'duration = "1s"\nwarmup = "100ms"\nrecord = { sample = "1ms" }')
       .replace('start = "0s..1s"', 'start = "0s..10ms"');

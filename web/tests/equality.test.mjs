@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fingerprints, simulator } from "./support.mjs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { fingerprints, root, simulator } from "./support.mjs";
 
 const call = await simulator();
 const records = await fingerprints();
@@ -43,9 +45,28 @@ test("an error names its line", () => {
 });
 
 test("ten million flows are refused in one sentence", () => {
-  const { setting } = records[0];
-  const text = setting.text.replace(/\[\[flows\]\]/, "[[flows]]\ncount = 10000000");
-  assert.match(call({ call: "check", ...setting, text }).error.message, /10000000|10 ?000 ?000|count/);
+  const { setting } = records.find((one) => one.scenario === "traffic-mix");
+  const text = setting.text.replace("count = 10", "count = 10000000");
+  assert.match(call({ call: "check", ...setting, text }).error.message, /10000024 flows; the page takes/);
+});
+
+test("every preset of the page is a legal scenario", async () => {
+  const names = new Set(records.map((one) => one.scenario));
+  const out = await build({
+    stdin: { contents: 'export { PRESETS } from "./presets"', resolveDir: join(root, "web/src") },
+    bundle: true, write: false, format: "esm", loader: { ".toml": "text" },
+  });
+  const url = `data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`;
+  const { PRESETS } = await import(url);
+  for (const { name, kind, text } of PRESETS) {
+    if (kind === "scenario") assert.ok(names.has(name), `${name} is no shipped scenario`);
+    const files = { "cellular.down": "10\n20\n", "cellular.up": "10\n20\n" };
+    const answer = call({ call: "check", text, files });
+    assert.equal(answer.error, undefined, name);
+    if (kind === "line") assert.deepEqual(answer.ok.warnings, [], name);
+  }
+  const shipped = PRESETS.filter((one) => one.kind === "scenario");
+  assert.equal(shipped.length, names.size, "every shipped scenario is a preset");
 });
 
 test("a damaged call and an unknown session are refused", () => {

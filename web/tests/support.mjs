@@ -35,7 +35,7 @@ export async function fingerprints() {
   return Promise.all(lines.map(async (line) => {
     const [scenario, aqm, digest] = line.split(" ");
     const text = await readFile(join(folder, `${scenario}.toml`), "utf8");
-    const names = [...text.matchAll(/trace\s*=\s*"([^"]+)"/g)].map((found) => found[1]);
+    const names = [...text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1]);
     const files = Object.fromEntries(names.map((name) => [name, recording()]));
     // The digests are of the first link by name, whatever the page would watch.
     const link = [...text.matchAll(/^\[links\.(\w+)\]/gm)].map((found) => found[1]).sort()[0];

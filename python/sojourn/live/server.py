@@ -13,12 +13,6 @@ LOOPBACK = "127.0.0.1"
 class _Files(SimpleHTTPRequestHandler):
     """The files of one folder, without a line per request."""
 
-    extensions_map = {
-        **SimpleHTTPRequestHandler.extensions_map,
-        ".wasm": "application/wasm",
-        ".js": "text/javascript",
-    }
-
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
         pass
 
