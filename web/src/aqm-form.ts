@@ -130,7 +130,7 @@ export class AqmForm {
     slider.setAttribute("aria-label", `${param.name}, from a tenth of the default to ten times`);
     const text = (): string => {
       const factor = base[0] * 10 ** Number(slider.value);
-      const rounded = param.kind === "whole" || param.kind === "bytes" ? Math.max(1, Math.round(factor)) : Number(factor.toPrecision(3));
+      const rounded = param.kind === "whole number" || param.kind === "bytes" ? Math.max(1, Math.round(factor)) : Number(factor.toPrecision(3));
       return `${rounded}${base[1]}`;
     };
     slider.oninput = () => slider.setAttribute("aria-valuetext", text());

@@ -2,6 +2,8 @@
 
 import type { Finished, Opened, Signal, Taken, Var } from "./protocol";
 
+/** Goodput is the mean over this part of a run, so that a curve shows more than single segments. */
+const GOODPUT_PART = 1 / 200;
 /** Drops and marks that are kept for the plot and the list; the count goes on. */
 const MOST_SIGNALS = 4000;
 
@@ -27,10 +29,19 @@ export class History {
   waiting: [number, number, number][] = [];
   waitingCount = 0;
   finished: Finished | null = null;
-  private readonly delivered: number[] = [];
+  /** By flow, bytes delivered by each sample. */
+  private readonly delivered: number[][] = [];
+  private readonly window: number;
 
   constructor(readonly opened: Opened) {
     this.vars = opened.vars;
+    const samples = opened.duration_s / opened.sample_s;
+    this.window = Math.max(1, Math.round(samples * GOODPUT_PART));
+  }
+
+  /** The time over which goodput is a mean, in seconds. */
+  get goodputOver(): number {
+    return this.window * this.opened.sample_s;
   }
 
   get flows(): number {
@@ -80,11 +91,12 @@ export class History {
   }
 
   private addFlow(flow: number, cwnd: number, delivered: number): void {
-    const before = this.delivered[flow] ?? 0;
-    this.delivered[flow] = delivered;
+    const all = (this.delivered[flow] ??= []);
+    all.push(delivered);
     (this.cwnd[flow] ??= []).push(cwnd > 0 ? cwnd : null);
-    const rate = (8 * (delivered - before)) / this.opened.sample_s;
-    (this.goodput[flow] ??= []).push(rate);
+    const before = all[all.length - 1 - this.window] ?? 0;
+    const seconds = Math.min(this.window, all.length) * this.opened.sample_s;
+    (this.goodput[flow] ??= []).push((8 * (delivered - before)) / seconds);
   }
 
   /** The values of a variable; made of nothing where it is new. */

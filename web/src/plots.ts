@@ -21,16 +21,19 @@ export interface Picture {
 }
 
 const HEIGHT = 220;
+/** Units as they stand behind a number. */
+const SHORT: Record<string, string> = { bytes: "B", packets: "p", "bytes/s": "B/s" };
 const CURSORS = uPlot.sync("time");
 
-/** A number with three digits and its prefix. */
-export function shown(value: number | null | undefined, unit: string): string {
+/** A number with three digits, its prefix and unit. */
+export function shown(value: number | null | undefined, of: string): string {
+  const unit = SHORT[of] ?? of;
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return unit === "1" ? "0" : `0 ${unit}`;
   if (unit === "1") return Math.abs(value) < 1e-3 ? value.toExponential(1) : Number(value.toPrecision(3)).toString();
   const steps: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   const size = Math.abs(value);
-  const small = unit === "s" || unit === "bit/s";
+  const small = unit === "s";
   const [factor, prefix] = steps.find(([f]) => size >= f && (small || f >= 1)) ?? [1, ""];
   return `${Number((value / factor).toPrecision(3))} ${prefix}${unit}`;
 }
@@ -96,7 +99,7 @@ export class Plot {
     const axis = (unit: string, i: number): uPlot.Axis => ({
       scale: unit,
       side: i === 0 ? 3 : 1,
-      size: 74,
+      size: 84,
       stroke: colour("ink"),
       grid: i === 0 ? grid : { show: false },
       ticks: grid,

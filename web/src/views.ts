@@ -7,6 +7,8 @@ import { QueueView } from "./queue-view";
 
 const DASH = [6, 4];
 const MOST_FLOWS = 8;
+/** The variable that is shown first: the first of these that an AQM has. */
+const TELLING = ["drop_prob", "highest_prob", "count", "active_queues", "avg_queue", "backlog_bytes"];
 
 function by<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
@@ -70,6 +72,8 @@ export class Views {
     });
     this.state.show({ title: "State of the AQM", times: common, curves: states });
     this.rate.show({ title: "Goodput", times: common, curves: this.ofFlows("goodput", "bit/s", cut) });
+    const over = sides[0]?.goodputOver ?? 0;
+    by("goodput-over").textContent = `, mean over ${Number(over.toPrecision(2))} s, delivered in order`;
     this.cwnd.show({ title: "Congestion window", times: common, curves: this.ofFlows("cwnd", "bytes", cut) });
     sides.forEach((side, i) => this.queues[i]?.show(side));
   }
@@ -82,7 +86,7 @@ export class Views {
       if (!select || select.dataset.names === names.join()) return;
       select.dataset.names = names.join();
       select.replaceChildren(...side.vars.map((of) => new Option(`${of.name}`, of.name)));
-      const best = ["drop_prob", names[7] ?? "backlog_bytes"].find((name) => names.includes(name));
+      const best = TELLING.find((name) => names.includes(name));
       select.value = names.includes(this.chosen[i] ?? "") ? (this.chosen[i] ?? "") : (best ?? names[0] ?? "");
     });
   }

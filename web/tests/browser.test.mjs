@@ -31,7 +31,7 @@ async function open(hash = "", options = {}) {
   });
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("request", (request) => {
-    const { url } = { url: request.url() };
+    const url = request.url();
     if (!url.startsWith(server.address) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`);
   });
   await page.goto(server.address + hash);
@@ -142,9 +142,7 @@ test("a parameter out of range is refused beside its form", { skip }, async () =
 
 test("a mistake in the text is shown at its line", { skip }, async () => {
   await open();
-  const input = page.locator("#scenario-form input").filter({ hasNot: page.locator("x") });
   const rate = page.getByLabel("Rate", { exact: true }).first();
-  assert.ok((await input.count()) > 3);
   await rate.fill("fast");
   await rate.press("Tab");
   await page.waitForSelector(".cm-lint-marker-error");
@@ -190,7 +188,7 @@ test("the page has no violation that axe-core finds, in both themes", { skip }, 
   for (const colorScheme of ["light", "dark"]) {
     await open("", { colorScheme, bypassCSP: true });
     await finish();
-    for (const summary of await page.locator("details:not([open]) > summary").all()) await summary.click();
+    await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => window.axe.run());
     const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`);
