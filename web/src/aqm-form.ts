@@ -85,7 +85,9 @@ export class AqmForm {
     this.dialects.replaceChildren(...dialects.map((d) => element("option", { value: d.name, textContent: d.name, title: d.doc })));
     const dialect = this.aqm.dialect ?? dialects[0]?.name ?? "";
     this.dialects.value = dialect;
-    this.body.replaceChildren(...(info?.params ?? []).map((param) => this.param(param, dialect)));
+    // The limit is the buffer of the line, which the scenario has.
+    const params = (info?.params ?? []).filter((param) => param.name !== "limit");
+    this.body.replaceChildren(...params.map((param) => this.param(param, dialect)));
   }
 
   private param(param: Param, dialect: string): HTMLElement {

@@ -1,9 +1,10 @@
 // The scenario's text, with the parser's own errors at their lines.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { StreamLanguage, defaultHighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
+import { classHighlighter } from "@lezer/highlight";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import type { Refusal } from "./protocol";
@@ -22,7 +23,7 @@ export class Editor {
         doc: text,
         extensions: [
           lineNumbers(), history(), lintGutter(), keymap.of([...defaultKeymap, ...historyKeymap]),
-          StreamLanguage.define(toml), syntaxHighlighting(defaultHighlightStyle),
+          StreamLanguage.define(toml), syntaxHighlighting(classHighlighter),
           EditorView.contentAttributes.of({ "aria-label": "Scenario as TOML" }), changed,
         ],
       }),

@@ -99,6 +99,15 @@ export class History {
     (this.goodput[flow] ??= []).push((8 * (delivered - before)) / seconds);
   }
 
+  /** The delay at which a drop or mark is drawn: its own, or the queue's where it had none yet. */
+  delayAt(signal: Signal): number {
+    if (signal.stage !== "enqueue") return signal.sojourn_s;
+    const delays = this.column("delay_mean");
+    let place = Math.floor(signal.t / this.opened.sample_s);
+    while (place > 0 && (delays[place] ?? null) === null) place -= 1;
+    return delays[place] ?? 0;
+  }
+
   /** The values of a variable; made of nothing where it is new. */
   column(name: string): (number | null)[] {
     let column = this.columns.get(name);

@@ -23,6 +23,8 @@ export interface Picture {
 const HEIGHT = 220;
 /** Units as they stand behind a number. */
 const SHORT: Record<string, string> = { bytes: "B", packets: "p", "bytes/s": "B/s" };
+/** A drop or mark is found within so many pixels of a click. */
+const NEAR = 14;
 const CURSORS = uPlot.sync("time");
 
 /** A number with three digits, its prefix and unit. */
@@ -158,7 +160,7 @@ export class Plot {
         ctx.globalAlpha = 0.65;
         ctx.beginPath();
         for (const { signal } of side.signals) {
-          const [x, y] = this.place(plot, signal.t, signal.sojourn_s, ratio);
+          const [x, y] = this.place(plot, signal.t, side.delayAt(signal), ratio);
           const r = 3 * ratio;
           if (signal.is_mark) {
             ctx.moveTo(x + r, y);
@@ -176,8 +178,8 @@ export class Plot {
     ctx.restore();
   }
 
-  private place(plot: uPlot, t: number, sojourn: number, ratio: number): [number, number] {
-    const y = plot.valToPos(sojourn, "s", true);
+  private place(plot: uPlot, t: number, delay: number, ratio: number): [number, number] {
+    const y = plot.valToPos(delay, "s", true);
     const [top, bottom] = [plot.bbox.top + 4 * ratio, plot.bbox.top + plot.bbox.height - 4 * ratio];
     return [plot.valToPos(t, "x", true), Math.min(Math.max(y, top), bottom)];
   }
@@ -192,10 +194,10 @@ export class Plot {
     let best: { far: number; side: number; reason: Reason } | null = null;
     this.marks().sides.forEach((side, i) => {
       for (const reason of side.signals) {
-        const { t, sojourn_s } = reason.signal;
-        const [px, py] = this.place(plot, t, sojourn_s, ratio);
+        const { signal } = reason;
+        const [px, py] = this.place(plot, signal.t, side.delayAt(signal), ratio);
         const far = Math.hypot((px - plot.bbox.left) / ratio - x, (py - plot.bbox.top) / ratio - y);
-        if (far < 14 && (!best || far < best.far)) best = { far, side: i, reason };
+        if (far < NEAR && (!best || far < best.far)) best = { far, side: i, reason };
       }
     });
     const found = best as { side: number; reason: Reason } | null;

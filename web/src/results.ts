@@ -66,7 +66,8 @@ export class Results {
     const cdf = table("Queue delay that a share of packets stays below", ["Share", "A", "B"], shares);
     const digests = document.createElement("p");
     digests.className = "digests";
-    digests.textContent = `Digests: A ${a.digest}, B ${b.digest}; the native command gives the same.`;
+    const native = lab.state.changes.length > 0 ? "" : "; the native command gives the same";
+    digests.textContent = `Digests: A ${a.digest}, B ${b.digest}${native}.`;
     this.parent.replaceChildren(first, cdf, all, digests);
   }
 }

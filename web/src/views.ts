@@ -73,7 +73,7 @@ export class Views {
     this.state.show({ title: "State of the AQM", times: common, curves: states });
     this.rate.show({ title: "Goodput", times: common, curves: this.ofFlows("goodput", "bit/s", cut) });
     const over = sides[0]?.goodputOver ?? 0;
-    by("goodput-over").textContent = `, mean over ${Number(over.toPrecision(2))} s, delivered in order`;
+    by("goodput-over").textContent = `mean over ${Number(over.toPrecision(2))} s, delivered in order`;
     this.cwnd.show({ title: "Congestion window", times: common, curves: this.ofFlows("cwnd", "bytes", cut) });
     sides.forEach((side, i) => this.queues[i]?.show(side));
   }

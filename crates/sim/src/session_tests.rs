@@ -9,7 +9,7 @@ const SCENARIO: &str = r#"
     [links.bottleneck]
     rate = "5mbit"
     delay = "20ms"
-    buffer = "30packets"
+    buffer = "45kB"
     queue = "codel"
     [[flows]]
     count = 3

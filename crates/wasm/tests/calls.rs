@@ -10,7 +10,7 @@ rate = "100mbit"
 [links.bottleneck]
 rate = "5mbit"
 delay = "10ms"
-buffer = "40packets"
+buffer = "60kB"
 [[flows]]
 count = 2
 path = ["uplink", "bottleneck"]
