@@ -6,7 +6,7 @@ import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
-import { command, csv, save } from "./exports";
+import { command, csv, save, svg } from "./exports";
 import type { History, Reason } from "./history";
 import { Lab } from "./lab";
 import { Views } from "./views";
@@ -154,6 +154,10 @@ class Page {
     by("export-scenario").onclick = () => save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);
     by("export-csv").onclick = () => save("samples.csv", csv(this.lab), "text/csv");
     by("export-png").onclick = () => void this.views.delayPng().then((blob) => blob && save("queue-delay.png", blob));
+    by("export-svg").onclick = () => {
+      const picture = this.views.delayPicture;
+      if (picture) save("queue-delay.svg", svg(picture, this.lab.duration), "image/svg+xml");
+    };
     by("copy-link").onclick = () => void this.copy(location.href, "The address was copied.");
     by("copy-command").onclick = () => void this.copy(by("command").textContent ?? "", "The command was copied.");
     document.addEventListener("keydown", (event) => this.key(event));

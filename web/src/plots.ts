@@ -47,7 +47,7 @@ export class Plot {
   private readonly rows: HTMLTableSectionElement;
   private readonly head: HTMLTableRowElement;
   private readonly details: HTMLDetailsElement;
-  private picture: Picture | null = null;
+  picture: Picture | null = null;
 
   constructor(
     readonly figure: HTMLElement,

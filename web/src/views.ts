@@ -2,7 +2,7 @@
 
 import type { Reason } from "./history";
 import type { Lab } from "./lab";
-import { type Curve, Plot } from "./plots";
+import { type Curve, type Picture, Plot } from "./plots";
 import { QueueView } from "./queue-view";
 
 const DASH = [6, 4];
@@ -45,6 +45,10 @@ export class Views {
 
   delayPng(): Promise<Blob | null> {
     return this.delay.png();
+  }
+
+  get delayPicture(): Picture | null {
+    return this.delay.picture;
   }
 
   /** Groups of flows, then the flows of each. */

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import test, { after, before, beforeEach } from "node:test";
@@ -159,6 +160,50 @@ test("a click on a drop says why, and so does the list", { skip }, async () => {
   await page.locator("#signals button").first().click();
   assert.match(await text("why"), /was (dropped|marked)/);
   assert.match(await text("why"), /because|:/);
+});
+
+test("exports are what the page shows", { skip }, async () => {
+  await open();
+  await finish();
+  const saved = async (id) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${id}`)]);
+    return readFile(await download.path());
+  };
+  const scenario = (await saved("export-scenario")).toString();
+  assert.match(scenario, /^\[links\.bottleneck\]$/m);
+  const [head, ...rows] = (await saved("export-csv")).toString().trim().split("\n");
+  assert.match(head, /^t_s,side,aqm,.*delay_mean/);
+  assert.ok(rows.length > 1000);
+  assert.ok(rows.every((row) => row.split(",").length === head.split(",").length));
+  assert.equal((await saved("export-png")).subarray(1, 4).toString(), "PNG");
+  assert.match((await saved("export-svg")).toString(), /^<svg .*<polyline .*<polyline .*<\/svg>\s*$/s);
+  assert.match(await text("command"), /sojourn run dsl\.toml --set 'links\.bottleneck\.queue="codel"' --set seed=1/);
+  assert.deepEqual(problems, []);
+});
+
+test("the keyboard runs, steps and rewinds", { skip }, async () => {
+  await open();
+  await page.keyboard.press(".");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0);
+  await page.keyboard.press("0");
+  await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("0.000"));
+  await page.keyboard.press(" ");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0.5);
+  await page.keyboard.press(" ");
+  assert.equal(await text("run"), "Run");
+});
+
+test("the form and the text are one: an edit of either is in both", { skip }, async () => {
+  await open();
+  const rate = page.getByLabel("Rate", { exact: true }).first();
+  await rate.fill("20mbit");
+  await rate.press("Tab");
+  await page.waitForFunction(() => /rate = "20mbit"/.test(document.querySelector(".cm-content").textContent));
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# mine\n");
+  await page.waitForTimeout(600);
+  assert.equal(await page.getByLabel("Rate", { exact: true }).first().inputValue(), "20mbit");
 });
 
 test("damaged addresses and foreign files have one sentence each", { skip }, async () => {

@@ -56,6 +56,8 @@ def live(file: str | None, aqm: str, port: int, opens: bool) -> int:
 
 
 def _fragment(file: str, aqm: str) -> str:
+    if file.endswith(".json"):
+        raise InputError(f"{file}: the page reads scenarios in TOML; write this one as such")
     scenario = library.load(file)
     aqms = aqm_list.split(aqm)
     if len(aqms) != 2:
