@@ -103,7 +103,7 @@ instructions-write:
 ## web: the page of `sojourn live`: the simulator as WebAssembly, and the bundle (docs/browser.md)
 web: web/node_modules/.package-lock.json
 	sh web/wasm.sh
-	npm --prefix web exec -- tsc --project web
+	web/node_modules/.bin/tsc --project web
 	node web/build.mjs
 
 ## web-toolchain: a compiler for WebAssembly from Debian, into the user's cache; 140 MB to fetch
@@ -112,6 +112,7 @@ web-toolchain:
 
 ## test-web: digests in WebAssembly, and the page in Chromium
 test-web: web
+	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
 	node --test web/tests/*.test.mjs
 
 web/node_modules/.package-lock.json: web/package-lock.json

@@ -10,12 +10,16 @@ cache=${SOJOURN_WEB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sojourn/web}
 if [ -e "$cache/complete" ]; then
     exit 0
 fi
-command -v apt-get >/dev/null || { echo "web/toolchain.sh needs apt; use rustup target add" >&2; exit 1; }
+if ! command -v apt-get >/dev/null; then
+    echo "web/toolchain.sh needs apt; use \`rustup target add wasm32-unknown-unknown\`" >&2
+    exit 1
+fi
 rm -rf "$cache.part"
 mkdir -p "$cache.part/packages"
 cd "$cache.part/packages"
-std=$(apt-cache depends libstd-rust-web-dev | sed -n 's/.*Depends: \(libstd-rust-web-[0-9].*\)/\1/p')
-llvm=$(apt-cache depends rust-web-llvm | sed -n 's/.*Depends: llvm-\([0-9]*\)$/\1/p')
+depends() { apt-cache depends "$1" | sed -n "s/.*Depends: $2\$/\\1/p"; }
+std=$(depends libstd-rust-web-dev '\(libstd-rust-web-[0-9].*\)')
+llvm=$(depends rust-web-llvm 'llvm-\([0-9]*\)')
 if [ -z "$std" ] || [ -z "$llvm" ]; then
     echo "this Debian has no rustc-web with its sources; run apt-get update or use rustup" >&2
     exit 1

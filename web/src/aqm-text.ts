@@ -23,7 +23,8 @@ export function parse(text: string): AqmText {
 export function write(aqm: AqmText): string {
   const inner = /^(\w+)\((\w+)\)$/.exec(aqm.kind);
   let head = aqm.kind;
-  if (aqm.dialect) head = inner ? `${inner[1]}(${inner[2]}@${aqm.dialect})` : `${head}@${aqm.dialect}`;
+  if (aqm.dialect)
+    head = inner ? `${inner[1]}(${inner[2]}@${aqm.dialect})` : `${head}@${aqm.dialect}`;
   const settings = [...aqm.settings].map(([name, value]) => `${name}=${value}`);
   return settings.length > 0 ? `${head}:${settings.join(",")}` : head;
 }

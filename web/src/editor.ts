@@ -22,9 +22,14 @@ export class Editor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          lineNumbers(), history(), lintGutter(), keymap.of([...defaultKeymap, ...historyKeymap]),
-          StreamLanguage.define(toml), syntaxHighlighting(classHighlighter),
-          EditorView.contentAttributes.of({ "aria-label": "Scenario as TOML" }), changed,
+          lineNumbers(),
+          history(),
+          lintGutter(),
+          keymap.of([...defaultKeymap, ...historyKeymap]),
+          StreamLanguage.define(toml),
+          syntaxHighlighting(classHighlighter),
+          EditorView.contentAttributes.of({ "aria-label": "Scenario as TOML" }),
+          changed,
         ],
       }),
     });

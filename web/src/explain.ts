@@ -11,7 +11,8 @@ const PLACES = {
 
 export function sentence(history: History, { signal }: Reason): string {
   const what = signal.is_mark ? "marked (CE)" : "dropped";
-  const waited = signal.stage === "enqueue" ? "" : ` It had waited ${shown(signal.sojourn_s, "s")}.`;
+  const waited =
+    signal.stage === "enqueue" ? "" : ` It had waited ${shown(signal.sojourn_s, "s")}.`;
   return (
     `At ${Number(signal.t.toFixed(6))} s packet ${signal.seq} of ${history.groupOf(signal.flow)} ` +
     `(${signal.bytes} B) was ${what} ${PLACES[signal.stage]}: ${signal.rule}.${waited}`

@@ -32,7 +32,10 @@ const [WIDTH, HEIGHT, LEFT, BOTTOM] = [800, 300, 70, 40];
 /** A plot as SVG: axes with their ends labelled, one line for each curve. */
 export function svg(picture: Picture, end: number): string {
   const { times, curves } = picture;
-  const most = Math.max(1e-9, ...curves.flatMap((curve) => curve.values.map((value) => value ?? 0)));
+  const most = Math.max(
+    1e-9,
+    ...curves.flatMap((curve) => curve.values.map((value) => value ?? 0)),
+  );
   const x = (t: number): number => LEFT + (t / Math.max(end, 1e-9)) * (WIDTH - LEFT - 10);
   const y = (value: number): number => HEIGHT - BOTTOM - (value / most) * (HEIGHT - BOTTOM - 30);
   const safe = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
@@ -41,7 +44,9 @@ export function svg(picture: Picture, end: number): string {
   const lines = curves.map((curve, i) => {
     const points = times.flatMap((t, row) => {
       const value = curve.values[row];
-      return value === null || value === undefined ? [] : [`${x(t).toFixed(1)},${y(value).toFixed(1)}`];
+      return value === null || value === undefined
+        ? []
+        : [`${x(t).toFixed(1)},${y(value).toFixed(1)}`];
     });
     const stroke = sideColour(curve.side);
     const label = text([LEFT + 10 + i * 180, 18], curve.label, `fill="${stroke}"`);
@@ -54,7 +59,10 @@ export function svg(picture: Picture, end: number): string {
     text([WIDTH - 10, HEIGHT - 16], shown(end, "s"), 'text-anchor="end"'),
     text([LEFT, HEIGHT - 16], `0 s. ${picture.title}`),
   ];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13" fill="#666">${axes}${labels.join("")}${lines.join("")}</svg>\n`;
+  const size = `viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
+  const font = 'font-family="sans-serif" font-size="13" fill="#666"';
+  const inner = [axes, ...labels, ...lines].join("");
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>${inner}</svg>\n`;
 }
 
 function forShell(text: string): string {
@@ -66,7 +74,13 @@ export function command(lab: Lab): string {
   const { aqms, seed, changes } = lab.state;
   const name = lab.checked?.name ?? "scenario";
   const link = lab.checked?.watched ?? "bottleneck";
-  const runs = aqms.map((aqm) => `sojourn run ${name}.toml --set ${forShell(`links.${link}.queue="${aqm}"`)} --set seed=${seed}`);
-  const note = changes.length > 0 ? "\n# Changes in mid-run are the page's alone: its address holds them." : "";
+  const runs = aqms.map((aqm) => {
+    const queue = forShell(`links.${link}.queue="${aqm}"`);
+    return `sojourn run ${name}.toml --set ${queue} --set seed=${seed}`;
+  });
+  const note =
+    changes.length > 0
+      ? "\n# Changes in mid-run are the page's alone: its address holds them."
+      : "";
   return `${runs.join("\n")}${note}`;
 }

@@ -31,7 +31,10 @@ export class Lab {
   private last = 0;
   private applied = 0;
 
-  constructor(readonly client: Client, public state: PageState) {}
+  constructor(
+    readonly client: Client,
+    public state: PageState,
+  ) {}
 
   setting(side: number): Setting {
     const { text, seed, aqms } = this.state;

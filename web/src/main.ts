@@ -27,7 +27,13 @@ const LARGEST_FILE_BYTES = 64e6;
 
 function begin(): PageState {
   const preset = PRESETS[0];
-  return { text: preset?.text ?? "", aqms: ["taildrop", "codel"], seed: "1", speed: "5", changes: [] };
+  return {
+    text: preset?.text ?? "",
+    aqms: ["taildrop", "codel"],
+    seed: "1",
+    speed: "5",
+    changes: [],
+  };
 }
 
 function say(text: string, kind: "note" | "error" = "note"): void {
@@ -44,10 +50,21 @@ class Page {
   private isDrawing = false;
   private checks = 0;
 
-  constructor(private readonly lab: Lab, catalogue: Catalogue) {
+  constructor(
+    private readonly lab: Lab,
+    catalogue: Catalogue,
+  ) {
     const { state } = lab;
-    this.forms = ["a", "b"].map((side, i) => new AqmForm(
-      by(`form-${side}`), catalogue, side, state.aqms[i] ?? "", (text) => void this.aqmChanged(i, text)));
+    this.forms = ["a", "b"].map(
+      (side, i) =>
+        new AqmForm(
+          by(`form-${side}`),
+          catalogue,
+          side,
+          state.aqms[i] ?? "",
+          (text) => void this.aqmChanged(i, text),
+        ),
+    );
     this.editor = new Editor(by("editor"), state.text, (text) => void this.textChanged(text));
     this.views = new Views(lab, (side, reason) => this.explain(side, reason));
     lab.onUpdate = () => this.draw();
@@ -86,8 +103,11 @@ class Page {
       this.editor.text = text;
       void this.textChanged(text);
     });
-    const long = checked.packets_estimated > SEEMS_LONG_PACKETS
-      ? `About ${(checked.packets_estimated / 1e6).toFixed(0)} million packets for each AQM: this takes minutes; Pause stops it at any time. ` : "";
+    const long =
+      checked.packets_estimated > SEEMS_LONG_PACKETS
+        ? `About ${(checked.packets_estimated / 1e6).toFixed(0)} million packets for each AQM: ` +
+          "this takes minutes; Pause stops it at any time. "
+        : "";
     if (long || checked.warnings.length > 0) say(long + checked.warnings.join(" "));
     by("scenario-name").textContent = checked.name;
   }
@@ -127,7 +147,10 @@ class Page {
     if (form) form.refusal = "";
     if (this.lab.now > 0 && !this.lab.isOver) {
       await this.lab.change(side, text);
-      say(`Side ${"AB"[side] ?? ""} runs ${text} from ${this.lab.now.toFixed(3)} s on. Rewind replays the change; Forget changes starts with it.`);
+      say(
+        `Side ${"AB"[side] ?? ""} runs ${text} from ${this.lab.now.toFixed(3)} s on. ` +
+          "Rewind replays the change; Forget changes starts with it.",
+      );
     } else {
       this.lab.state.aqms[side] = text;
       await this.rewind();
@@ -151,15 +174,18 @@ class Page {
       document.documentElement.dataset.theme = dark ? "light" : "dark";
       this.views.restyle();
     };
-    by("export-scenario").onclick = () => save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);
+    by("export-scenario").onclick = () =>
+      save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);
     by("export-csv").onclick = () => save("samples.csv", csv(this.lab), "text/csv");
-    by("export-png").onclick = () => void this.views.delayPng().then((blob) => blob && save("queue-delay.png", blob));
+    by("export-png").onclick = () =>
+      void this.views.delayPng().then((blob) => blob && save("queue-delay.png", blob));
     by("export-svg").onclick = () => {
       const picture = this.views.delayPicture;
       if (picture) save("queue-delay.svg", svg(picture, this.lab.duration), "image/svg+xml");
     };
     by("copy-link").onclick = () => void this.copy(location.href, "The address was copied.");
-    by("copy-command").onclick = () => void this.copy(by("command").textContent ?? "", "The command was copied.");
+    by("copy-command").onclick = () =>
+      void this.copy(by("command").textContent ?? "", "The command was copied.");
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -170,7 +196,13 @@ class Page {
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (target.closest("input, select, textarea, button, summary, a, .cm-editor") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (
+      target.closest("input, select, textarea, button, summary, a, .cm-editor") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
     const keys: Record<string, string> = { " ": "run", ".": "step", "0": "rewind" };
     const id = keys[event.key];
     if (!id) return;
@@ -189,10 +221,15 @@ class Page {
 
   private fields(): void {
     const presets = by<HTMLSelectElement>("preset");
-    const groups = [["line", "My line"], ["scenario", "Shipped scenarios"]].map(([kind, label]) => {
+    const groups = [
+      ["line", "My line"],
+      ["scenario", "Shipped scenarios"],
+    ].map(([kind, label]) => {
       const group = document.createElement("optgroup");
       group.label = label ?? "";
-      group.append(...PRESETS.filter((p) => p.kind === kind).map((p) => new Option(p.title, p.name)));
+      group.append(
+        ...PRESETS.filter((p) => p.kind === kind).map((p) => new Option(p.title, p.name)),
+      );
       return group;
     });
     presets.append(...groups);
@@ -234,7 +271,11 @@ class Page {
 
   private async take(file: File): Promise<void> {
     if (file.size > LARGEST_FILE_BYTES) {
-      say(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB; the page takes ${LARGEST_FILE_BYTES / 1e6} MB, the command more`, "error");
+      say(
+        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; ` +
+          `the page takes ${LARGEST_FILE_BYTES / 1e6} MB, the command more`,
+        "error",
+      );
       return;
     }
     const text = await file.text();
@@ -245,13 +286,18 @@ class Page {
       this.useTrace(file.name, text);
       await this.rewind();
     } else {
-      say(`${file.name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line)`, "error");
+      say(
+        `${file.name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line)`,
+        "error",
+      );
     }
   }
 
   /** A trace is offered under its own name and under every name that the scenario asks for. */
   private useTrace(name: string, text: string): void {
-    const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1] ?? "");
+    const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map(
+      (found) => found[1] ?? "",
+    );
     for (const one of [name, ...asked]) this.lab.files[one] = text;
   }
 
@@ -293,7 +339,9 @@ class Page {
 
   /** The last drops and marks as buttons, for the keyboard. */
   private signals(): void {
-    const rows = this.lab.sides.flatMap((history, side) => history.signals.slice(-8).map((reason) => ({ history, side, reason })));
+    const rows = this.lab.sides.flatMap((history, side) =>
+      history.signals.slice(-8).map((reason) => ({ history, side, reason })),
+    );
     const items = rows.map(({ history, side, reason }) => {
       const button = document.createElement("button");
       button.textContent = `${"AB"[side] ?? ""}: ${sentence(history, reason).split(":")[0] ?? ""}`;
@@ -311,9 +359,14 @@ class Page {
 }
 
 async function main(): Promise<void> {
-  const missing = typeof WebAssembly === "undefined" ? "WebAssembly"
-    : typeof Worker === "undefined" ? "web workers"
-    : typeof CompressionStream === "undefined" ? "compression streams" : null;
+  const missing =
+    typeof WebAssembly === "undefined"
+      ? "WebAssembly"
+      : typeof Worker === "undefined"
+        ? "web workers"
+        : typeof CompressionStream === "undefined"
+          ? "compression streams"
+          : null;
   if (missing) {
     say(`This browser has no ${missing}; a current Firefox, Chromium or Safari has.`, "error");
     return;

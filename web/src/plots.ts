@@ -32,8 +32,18 @@ export function shown(value: number | null | undefined, of: string): string {
   const unit = SHORT[of] ?? of;
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return unit === "1" ? "0" : `0 ${unit}`;
-  if (unit === "1") return Math.abs(value) < 1e-3 ? value.toExponential(1) : Number(value.toPrecision(3)).toString();
-  const steps: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  if (unit === "1")
+    return Math.abs(value) < 1e-3
+      ? value.toExponential(1)
+      : Number(value.toPrecision(3)).toString();
+  const steps: [number, string][] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+    [1, ""],
+    [1e-3, "m"],
+    [1e-6, "µ"],
+  ];
   const size = Math.abs(value);
   const small = unit === "s";
   const [factor, prefix] = steps.find(([f]) => size >= f && (small || f >= 1)) ?? [1, ""];
@@ -58,7 +68,9 @@ export class Plot {
     this.box = document.createElement("div");
     this.box.className = "plot";
     this.details = document.createElement("details");
-    this.details.innerHTML = `<summary>Table</summary><div class="scroll" tabindex="0" role="region"><table><thead><tr></tr></thead><tbody></tbody></table></div>`;
+    this.details.innerHTML =
+      '<summary>Table</summary><div class="scroll" tabindex="0" role="region">' +
+      "<table><thead><tr></tr></thead><tbody></tbody></table></div>";
     this.head = this.details.querySelector("tr") as HTMLTableRowElement;
     this.rows = this.details.querySelector("tbody") as HTMLTableSectionElement;
     this.details.addEventListener("toggle", () => this.table());
@@ -109,7 +121,11 @@ export class Plot {
       values: (_, values) => values.map((value) => shown(value, unit)),
     });
     const time: uPlot.Axis = {
-      stroke: colour("ink"), grid, ticks: grid, font: "12px system-ui, sans-serif", space: 60,
+      stroke: colour("ink"),
+      grid,
+      ticks: grid,
+      font: "12px system-ui, sans-serif",
+      space: 60,
       values: (_, values) => values.map((value) => `${Number(value.toFixed(6))} s`),
     };
     const series = picture.curves.map((curve): uPlot.Series => ({
@@ -130,7 +146,13 @@ export class Plot {
         ...Object.fromEntries(units.map((unit) => [unit, { range }])),
       },
       axes: [time, ...units.map(axis)],
-      series: [{ label: "Time", value: (_, value) => (value === null ? "–" : `${Number(value.toFixed(3))} s`) }, ...series],
+      series: [
+        {
+          label: "Time",
+          value: (_, value) => (value === null ? "–" : `${Number(value.toFixed(3))} s`),
+        },
+        ...series,
+      ],
       cursor: { sync: { key: CURSORS.key, setSeries: false } },
       legend: { live: true },
       hooks: { draw: [(plot) => this.drawMarks(plot)] },
@@ -217,11 +239,17 @@ export class Plot {
     titles.forEach((title) => title.setAttribute("scope", "col"));
     this.head.replaceChildren(...titles);
     const step = Math.max(1, Math.ceil(times.length / 20));
-    const rows = times.map((_, i) => i).filter((i) => i % step === 0).map((i) => {
-      const row = document.createElement("tr");
-      row.append(cell(`${Number((times[i] ?? 0).toFixed(3))} s`), ...curves.map((c) => cell(shown(c.values[i], c.unit))));
-      return row;
-    });
+    const rows = times
+      .map((_, i) => i)
+      .filter((i) => i % step === 0)
+      .map((i) => {
+        const row = document.createElement("tr");
+        row.append(
+          cell(`${Number((times[i] ?? 0).toFixed(3))} s`),
+          ...curves.map((c) => cell(shown(c.values[i], c.unit))),
+        );
+        return row;
+      });
     this.rows.replaceChildren(...rows);
   }
 

@@ -67,43 +67,77 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }
 
 const LINES: Preset[] = [
   line({
-    name: "dsl", title: "DSL downstream", rate: "16mbit", rtt: "30ms", delay: "8ms",
-    buffer: "500kB", bulk: 3,
+    name: "dsl",
+    title: "DSL downstream",
+    rate: "16mbit",
+    rtt: "30ms",
+    delay: "8ms",
+    buffer: "500kB",
+    bulk: 3,
     words: "A DSL line of 16 Mbit/s whose modem can hold a quarter of a second of traffic.",
   }),
   line({
-    name: "cable-upstream", title: "Cable upstream", rate: "5mbit", rtt: "40ms", delay: "12ms",
-    buffer: "312kB", bulk: 2,
-    words: "The upstream of a cable modem: 5 Mbit/s and a buffer of half a second. An upload ruins a call.",
+    name: "cable-upstream",
+    title: "Cable upstream",
+    rate: "5mbit",
+    rtt: "40ms",
+    delay: "12ms",
+    buffer: "312kB",
+    bulk: 2,
+    words:
+      "The upstream of a cable modem: 5 Mbit/s, half a second of buffer. An upload ruins a call.",
   }),
   line({
-    name: "lte", title: "LTE, rate that changes", rate: "20mbit", rtt: "60ms", delay: "20ms",
-    buffer: "2.5MB", bulk: 2,
-    words: "A mobile link whose rate moves between 4 and 20 Mbit/s, with a second of buffer at its full rate.",
+    name: "lte",
+    title: "LTE, rate that changes",
+    rate: "20mbit",
+    rtt: "60ms",
+    delay: "20ms",
+    buffer: "2.5MB",
+    bulk: 2,
+    words: "A mobile link whose rate moves between 4 and 20 Mbit/s, with a full second of buffer.",
   }),
   line({
-    name: "starlink-like", title: "Satellite in low orbit", rate: "80mbit", rtt: "50ms", delay: "20ms",
-    buffer: "1MB", bulk: 4,
-    words: "Some 80 Mbit/s over a satellite in low orbit; the rate changes every 15 s, when another satellite takes over.",
+    name: "starlink-like",
+    title: "Satellite in low orbit",
+    rate: "80mbit",
+    rtt: "50ms",
+    delay: "20ms",
+    buffer: "1MB",
+    bulk: 4,
+    words: "Some 80 Mbit/s over satellites in low orbit; each hand-over changes the rate.",
   }),
   line({
-    name: "data-centre", title: "Data centre", rate: "1gbit", rtt: "200us", delay: "50us",
-    buffer: "500kB", bulk: 8,
-    words: "A switch port of 1 Gbit/s with a round trip of 200 µs: targets made for the Internet are far too long here.",
+    name: "data-centre",
+    title: "Data centre",
+    rate: "1gbit",
+    rtt: "200us",
+    delay: "50us",
+    buffer: "500kB",
+    bulk: 8,
+    words: "A switch port of 1 Gbit/s, 200 µs of RTT: targets for the Internet are far too long.",
   }),
 ];
 
 const STEPS: Record<string, string> = {
-  lte: '[["0s", "20mbit"], ["6s", "8mbit"], ["12s", "4mbit"], ["18s", "12mbit"], ["24s", "20mbit"]]',
+  lte: '[["0s", "20mbit"], ["6s", "8mbit"], ["12s", "4mbit"], ["18s", "12mbit"]]',
   "starlink-like": '[["0s", "80mbit"], ["15s", "55mbit"]]',
 };
 
 function withSteps(preset: Preset): Preset {
   const steps = STEPS[preset.name];
   let text = preset.text;
-  if (steps) text = text.replace(/rate = "\d+mbit"\ndelay/, `rate = { kind = "schedule", steps = ${steps} }\ndelay`);
+  if (steps)
+    text = text.replace(
+      /rate = "\d+mbit"\ndelay/,
+      `rate = { kind = "schedule", steps = ${steps} }\ndelay`,
+    );
   if (preset.name === "data-centre") {
-    text = text.replace('duration = "30s"\nwarmup = "5s"', 'duration = "1s"\nwarmup = "100ms"\nrecord = { sample = "1ms" }')
+    text = text
+      .replace(
+        'duration = "30s"\nwarmup = "5s"',
+        'duration = "1s"\nwarmup = "100ms"\nrecord = { sample = "1ms" }',
+      )
       .replace('start = "0s..1s"', 'start = "0s..10ms"');
   }
   return { ...preset, text };

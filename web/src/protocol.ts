@@ -1,4 +1,5 @@
-// What the page asks of the simulator and what it is told: crates/wasm/src/request.rs, observed.rs.
+// What the page asks of the simulator and what it is told, as crates/wasm/src/page_call.rs and
+// observed.rs have it.
 
 export interface Setting {
   text: string;

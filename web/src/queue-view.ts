@@ -7,7 +7,10 @@ export class QueueView {
   private readonly strip = document.createElement("div");
   private readonly text = document.createElement("p");
 
-  constructor(parent: HTMLElement, private readonly side: string) {
+  constructor(
+    parent: HTMLElement,
+    private readonly side: string,
+  ) {
     this.strip.className = "queue";
     this.strip.setAttribute("role", "img");
     parent.append(this.strip, this.text);
@@ -30,9 +33,10 @@ export class QueueView {
     const most = [...flows].sort((one, other) => other[1] - one[1]).slice(0, 3);
     const words = most.map(([name, count]) => `${name}: ${count}`).join(", ");
     const oldest = waiting[0]?.[2] ?? 0;
-    this.text.textContent = waitingCount === 0
-      ? "Nothing waits."
-      : `${waitingCount} packets wait, the oldest for ${(oldest * 1e3).toFixed(1)} ms. ${words}`;
+    this.text.textContent =
+      waitingCount === 0
+        ? "Nothing waits."
+        : `${waitingCount} packets wait, the oldest for ${(oldest * 1e3).toFixed(1)} ms. ${words}`;
     this.strip.setAttribute("aria-label", `Queue ${this.side}: ${this.text.textContent}`);
   }
 }

@@ -5,7 +5,19 @@ import { shown } from "./plots";
 import type { SummaryRow } from "./protocol";
 
 /** Metrics that are shown first; all others follow on demand. */
-const HEADLINES = new Set(["delay_mean", "delay_p50", "delay_p95", "delay_p99", "utilisation", "drop_rate", "mark_rate", "goodput", "owd_p95", "rtt_p50", "mos"]);
+const HEADLINES = new Set([
+  "delay_mean",
+  "delay_p50",
+  "delay_p95",
+  "delay_p99",
+  "utilisation",
+  "drop_rate",
+  "mark_rate",
+  "goodput",
+  "owd_p95",
+  "rtt_p50",
+  "mos",
+]);
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 function table(caption: string, head: string[], rows: string[][]): HTMLTableElement {
@@ -48,10 +60,22 @@ export class Results {
     const other = new Map(b.summary.map((row) => [key(row), row]));
     const rows = a.summary.map((row) => {
       const [scope, name, metric, value, unit] = row;
-      return { metric, cells: [`${scope} ${name}`.trim(), metric, shown(value, unit), shown(other.get(key(row))?.[3], unit)] };
+      return {
+        metric,
+        cells: [
+          `${scope} ${name}`.trim(),
+          metric,
+          shown(value, unit),
+          shown(other.get(key(row))?.[3], unit),
+        ],
+      };
     });
     const head = ["Of", "Metric", "A", "B"];
-    const first = table("Headline numbers after the warm-up", head, rows.filter((row) => HEADLINES.has(row.metric)).map((row) => row.cells));
+    const first = table(
+      "Headline numbers after the warm-up",
+      head,
+      rows.filter((row) => HEADLINES.has(row.metric)).map((row) => row.cells),
+    );
     const all = document.createElement("details");
     all.innerHTML = "<summary>Every number</summary>";
     const scroll = document.createElement("div");
@@ -59,11 +83,26 @@ export class Results {
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", "Every number");
-    scroll.append(table("Every number", head, rows.map((row) => row.cells)));
+    scroll.append(
+      table(
+        "Every number",
+        head,
+        rows.map((row) => row.cells),
+      ),
+    );
     all.append(scroll);
-    const at = (cdf: [number, number][], share: number): string => shown(cdf.find(([, below]) => below >= share)?.[0], "s");
-    const shares = SHARES.map((share) => [`${share * 100} %`, at(a.delay_cdf, share), at(b.delay_cdf, share)]);
-    const cdf = table("Queue delay that a share of packets stays below", ["Share", "A", "B"], shares);
+    const at = (cdf: [number, number][], share: number): string =>
+      shown(cdf.find(([, below]) => below >= share)?.[0], "s");
+    const shares = SHARES.map((share) => [
+      `${share * 100} %`,
+      at(a.delay_cdf, share),
+      at(b.delay_cdf, share),
+    ]);
+    const cdf = table(
+      "Queue delay that a share of packets stays below",
+      ["Share", "A", "B"],
+      shares,
+    );
     const digests = document.createElement("p");
     digests.className = "digests";
     const native = lab.state.changes.length > 0 ? "" : "; the native command gives the same";

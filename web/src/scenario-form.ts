@@ -15,26 +15,43 @@ interface Field {
 function fields(checked: Checked): { title: string; fields: Field[] }[] {
   const { document } = checked;
   const top: TablePlace = { header: "" };
-  const run = { title: "Run", fields: [
-    { label: "Duration", place: top, key: "duration", value: document.duration },
-    { label: "Warm-up", place: top, key: "warmup", value: document.warmup ?? "0s" },
-  ] };
+  const run = {
+    title: "Run",
+    fields: [
+      { label: "Duration", place: top, key: "duration", value: document.duration },
+      { label: "Warm-up", place: top, key: "warmup", value: document.warmup ?? "0s" },
+    ],
+  };
   const links = Object.entries(document.links).map(([name, link]) => {
     const place = { header: `links.${name}` };
-    const field = (label: string, key: string): Field => ({ label, place, key, value: (link as Table)[key] });
-    return { title: `Link ${name}`, fields: [field("Rate", "rate"), field("Delay", "delay"), field("Buffer", "buffer")] };
+    const field = (label: string, key: string): Field => ({
+      label,
+      place,
+      key,
+      value: (link as Table)[key],
+    });
+    return {
+      title: `Link ${name}`,
+      fields: [field("Rate", "rate"), field("Delay", "delay"), field("Buffer", "buffer")],
+    };
   });
   const flows = document.flows.map((flow, index) => {
     const place = { header: "flows", index };
     const field = (label: string, key: string): Field => ({ label, place, key, value: flow[key] });
     const count = { ...field("Number", "count"), value: flow.count ?? 1, isNumber: true };
-    return { title: `Flows ${String(flow.name ?? index + 1)}`, fields: [count, field("Base RTT", "rtt"), field("Congestion control", "cc")] };
+    return {
+      title: `Flows ${String(flow.name ?? index + 1)}`,
+      fields: [count, field("Base RTT", "rtt"), field("Congestion control", "cc")],
+    };
   });
   return [run, ...links, ...flows];
 }
 
 export function showForm(
-  parent: HTMLElement, checked: Checked, text: string, onChange: (text: string) => void,
+  parent: HTMLElement,
+  checked: Checked,
+  text: string,
+  onChange: (text: string) => void,
 ): void {
   const sets = fields(checked).map(({ title, fields: all }, set) => {
     const box = document.createElement("fieldset");

@@ -19,8 +19,13 @@ const VERSION = "1";
 /** What an address may hold; a browser takes more, a mail or a chat does not. */
 const LONGEST = 60_000;
 
-async function through(bytes: Uint8Array<ArrayBuffer>, via: GenericTransformStream): Promise<Uint8Array> {
-  const stream = new Blob([bytes]).stream().pipeThrough(via as ReadableWritablePair<Uint8Array, BufferSource>);
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  via: GenericTransformStream,
+): Promise<Uint8Array> {
+  const stream = new Blob([bytes])
+    .stream()
+    .pipeThrough(via as ReadableWritablePair<Uint8Array, BufferSource>);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -36,10 +41,16 @@ function isState(value: unknown): value is PageState {
   const isChange = (c: Change): boolean =>
     typeof c.t === "number" && (c.side === 0 || c.side === 1) && typeof c.aqm === "string";
   return (
-    typeof value === "object" && value !== null && typeof state.text === "string" &&
-    Array.isArray(state.aqms) && state.aqms.length === 2 &&
-    state.aqms.every((aqm) => typeof aqm === "string") && typeof state.seed === "string" &&
-    typeof state.speed === "string" && Array.isArray(state.changes) && state.changes.every(isChange)
+    typeof value === "object" &&
+    value !== null &&
+    typeof state.text === "string" &&
+    Array.isArray(state.aqms) &&
+    state.aqms.length === 2 &&
+    state.aqms.every((aqm) => typeof aqm === "string") &&
+    typeof state.seed === "string" &&
+    typeof state.speed === "string" &&
+    Array.isArray(state.changes) &&
+    state.changes.every(isChange)
   );
 }
 
@@ -51,7 +62,10 @@ export async function decode(hash: string): Promise<PageState | null> {
   const damaged = "the address is damaged, perhaps cut off; the page starts anew";
   if (packed === undefined || !version) throw new Error(damaged);
   if (version !== VERSION) {
-    throw new Error(`the address is of version ${version.slice(0, 8)}, this page reads ${VERSION}; it starts anew`);
+    const theirs = version.slice(0, 8);
+    throw new Error(
+      `the address is of version ${theirs}, this page reads ${VERSION}; it starts anew`,
+    );
   }
   if (packed.length > LONGEST) throw new Error(damaged);
   let state: unknown;

@@ -8,7 +8,14 @@ import { QueueView } from "./queue-view";
 const DASH = [6, 4];
 const MOST_FLOWS = 8;
 /** The variable that is shown first: the first of these that an AQM has. */
-const TELLING = ["drop_prob", "highest_prob", "count", "active_queues", "avg_queue", "backlog_bytes"];
+const TELLING = [
+  "drop_prob",
+  "highest_prob",
+  "count",
+  "active_queues",
+  "avg_queue",
+  "backlog_bytes",
+];
 
 function by<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
@@ -24,7 +31,10 @@ export class Views {
   private readonly vars = [by<HTMLSelectElement>("var-a"), by<HTMLSelectElement>("var-b")];
   private chosen = ["", ""];
 
-  constructor(private readonly lab: Lab, onSignal: (side: number, reason: Reason) => void) {
+  constructor(
+    private readonly lab: Lab,
+    onSignal: (side: number, reason: Reason) => void,
+  ) {
     const marks = () => ({ changes: lab.state.changes, sides: lab.sides, end: lab.duration });
     const plot = (id: string, signals = false): Plot => new Plot(by(id), marks, signals, onSignal);
     this.delay = plot("delay", true);
@@ -33,10 +43,13 @@ export class Views {
     this.cwnd = plot("cwnd");
     this.queues = ["a", "b"].map((side) => new QueueView(by(`queue-${side}`), side.toUpperCase()));
     this.flows.onchange = () => this.show();
-    this.vars.forEach((select, i) => (select.onchange = () => {
-      this.chosen[i] = select.value;
-      this.show();
-    }));
+    this.vars.forEach(
+      (select, i) =>
+        (select.onchange = () => {
+          this.chosen[i] = select.value;
+          this.show();
+        }),
+    );
   }
 
   restyle(): void {
@@ -61,24 +74,48 @@ export class Views {
   show(): void {
     const { sides } = this.lab;
     if (sides.length === 0) return;
-    const times = (sides[0]?.times.length ?? 0) <= (sides[1]?.times.length ?? 0) ? sides[0]?.times : sides[1]?.times;
+    const times =
+      (sides[0]?.times.length ?? 0) <= (sides[1]?.times.length ?? 0)
+        ? sides[0]?.times
+        : sides[1]?.times;
     const common = times ?? [];
     const cut = (values: (number | null)[]): (number | null)[] => values.slice(0, common.length);
     const names = ["A", "B"];
     const delays = sides.map((side, i): Curve => ({
-      label: `${names[i] ?? ""} queue delay`, side: i, values: cut(side.column("delay_mean")), unit: "s",
+      label: `${names[i] ?? ""} queue delay`,
+      side: i,
+      values: cut(side.column("delay_mean")),
+      unit: "s",
     }));
     this.delay.show({ title: "Queue delay", times: common, curves: delays });
     this.varChoices();
     const states = sides.flatMap((side, i): Curve[] => {
       const of = side.vars.find((one) => one.name === this.vars[i]?.value);
-      return of ? [{ label: `${names[i] ?? ""} ${of.name}`, side: i, values: cut(side.column(of.name)), unit: of.unit }] : [];
+      return of
+        ? [
+            {
+              label: `${names[i] ?? ""} ${of.name}`,
+              side: i,
+              values: cut(side.column(of.name)),
+              unit: of.unit,
+            },
+          ]
+        : [];
     });
     this.state.show({ title: "State of the AQM", times: common, curves: states });
-    this.rate.show({ title: "Goodput", times: common, curves: this.ofFlows("goodput", "bit/s", cut) });
+    this.rate.show({
+      title: "Goodput",
+      times: common,
+      curves: this.ofFlows("goodput", "bit/s", cut),
+    });
     const over = sides[0]?.goodputOver ?? 0;
-    by("goodput-over").textContent = `mean over ${Number(over.toPrecision(2))} s, delivered in order`;
-    this.cwnd.show({ title: "Congestion window", times: common, curves: this.ofFlows("cwnd", "bytes", cut) });
+    by("goodput-over").textContent =
+      `mean over ${Number(over.toPrecision(2))} s, delivered in order`;
+    this.cwnd.show({
+      title: "Congestion window",
+      times: common,
+      curves: this.ofFlows("cwnd", "bytes", cut),
+    });
     sides.forEach((side, i) => this.queues[i]?.show(side));
   }
 
@@ -91,11 +128,17 @@ export class Views {
       select.dataset.names = names.join();
       select.replaceChildren(...side.vars.map((of) => new Option(`${of.name}`, of.name)));
       const best = TELLING.find((name) => names.includes(name));
-      select.value = names.includes(this.chosen[i] ?? "") ? (this.chosen[i] ?? "") : (best ?? names[0] ?? "");
+      select.value = names.includes(this.chosen[i] ?? "")
+        ? (this.chosen[i] ?? "")
+        : (best ?? names[0] ?? "");
     });
   }
 
-  private ofFlows(what: "goodput" | "cwnd", unit: string, cut: (v: (number | null)[]) => (number | null)[]): Curve[] {
+  private ofFlows(
+    what: "goodput" | "cwnd",
+    unit: string,
+    cut: (v: (number | null)[]) => (number | null)[],
+  ): Curve[] {
     const curves: Curve[] = [];
     this.lab.sides.forEach((side, i) => {
       const name = i === 0 ? "A" : "B";
@@ -109,7 +152,10 @@ export class Views {
       if (this.flows.value === "") {
         side.opened.groups.forEach((group, g) => add(group.name, side.flowsOf(g), g));
       } else {
-        side.flowsOf(Number(this.flows.value)).slice(0, MOST_FLOWS).forEach((flow, place) => add(side.groupOf(flow), [flow], place));
+        side
+          .flowsOf(Number(this.flows.value))
+          .slice(0, MOST_FLOWS)
+          .forEach((flow, place) => add(side.groupOf(flow), [flow], place));
       }
     });
     return curves;

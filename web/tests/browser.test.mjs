@@ -12,8 +12,13 @@ import { fingerprints, serve } from "./support.mjs";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-  "--disable-background-networking", "--disable-component-update",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
 ];
 const skip = existsSync(executablePath) ? false : "no Chromium; install the package chromium";
 
@@ -33,7 +38,8 @@ async function open(hash = "", options = {}) {
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(server.address) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`);
+    if (!url.startsWith(server.address) && !/^(data|blob):/.test(url))
+      problems.push(`request to ${url}`);
   });
   await page.goto(server.address + hash);
   await page.waitForSelector("#main:not([aria-busy])");
@@ -66,14 +72,18 @@ test("every shipped scenario has the native digest in Chromium", { skip }, async
   await open();
   const records = (await fingerprints()).filter((one) => one.aqm === "as-shipped");
   for (const { scenario, digest, setting } of records) {
-    const answer = await page.evaluate((request) => new Promise((resolve) => {
-      const worker = new Worker("worker.js", { type: "module" });
-      worker.onmessage = (event) => {
-        worker.terminate();
-        resolve(event.data.answer);
-      };
-      worker.postMessage({ id: 1, request });
-    }), { call: "run", ...setting });
+    const answer = await page.evaluate(
+      (request) =>
+        new Promise((resolve) => {
+          const worker = new Worker("worker.js", { type: "module" });
+          worker.onmessage = (event) => {
+            worker.terminate();
+            resolve(event.data.answer);
+          };
+          worker.postMessage({ id: 1, request });
+        }),
+      { call: "run", ...setting },
+    );
     assert.equal(answer.ok?.digest, digest, scenario);
   }
   assert.deepEqual(problems, []);
@@ -92,10 +102,15 @@ test("run, pause, step and rewind do what they say", { skip }, async () => {
   await page.waitForTimeout(150);
   assert.equal(await clock(), paused);
   for (let i = 0; i < 20; i++) await page.click("#step");
-  await page.waitForFunction((before) => parseFloat(document.querySelector("#clock").textContent) > before, paused);
+  await page.waitForFunction(
+    (before) => parseFloat(document.querySelector("#clock").textContent) > before,
+    paused,
+  );
   assert.ok((await clock()) < paused + 0.2, "twenty packets are a short time");
   await page.click("#rewind");
-  await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("0.000"));
+  await page.waitForFunction(() =>
+    document.querySelector("#clock").textContent.startsWith("0.000"),
+  );
   assert.deepEqual(problems, []);
 });
 
@@ -123,7 +138,9 @@ test("a change in mid-run is in the address, and the address repeats it", { skip
   await page.click("#run");
   await page.fill("#text-b", "codel:target=20ms");
   await page.press("#text-b", "Tab");
-  await page.waitForFunction(() => /runs codel:target=20ms/.test(document.querySelector("#message").textContent));
+  await page.waitForFunction(() =>
+    /runs codel:target=20ms/.test(document.querySelector("#message").textContent),
+  );
   await finish();
   const [digests, hash] = [await page.textContent(".digests"), new URL(page.url()).hash];
   await open(hash);
@@ -176,8 +193,14 @@ test("exports are what the page shows", { skip }, async () => {
   assert.ok(rows.length > 1000);
   assert.ok(rows.every((row) => row.split(",").length === head.split(",").length));
   assert.equal((await saved("export-png")).subarray(1, 4).toString(), "PNG");
-  assert.match((await saved("export-svg")).toString(), /^<svg .*<polyline .*<polyline .*<\/svg>\s*$/s);
-  assert.match(await text("command"), /sojourn run dsl\.toml --set 'links\.bottleneck\.queue="codel"' --set seed=1/);
+  assert.match(
+    (await saved("export-svg")).toString(),
+    /^<svg .*<polyline .*<polyline .*<\/svg>\s*$/s,
+  );
+  assert.match(
+    await text("command"),
+    /sojourn run dsl\.toml --set 'links\.bottleneck\.queue="codel"' --set seed=1/,
+  );
   assert.deepEqual(problems, []);
 });
 
@@ -186,7 +209,9 @@ test("the keyboard runs, steps and rewinds", { skip }, async () => {
   await page.keyboard.press(".");
   await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0);
   await page.keyboard.press("0");
-  await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("0.000"));
+  await page.waitForFunction(() =>
+    document.querySelector("#clock").textContent.startsWith("0.000"),
+  );
   await page.keyboard.press(" ");
   await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0.5);
   await page.keyboard.press(" ");
@@ -198,7 +223,9 @@ test("the form and the text are one: an edit of either is in both", { skip }, as
   const rate = page.getByLabel("Rate", { exact: true }).first();
   await rate.fill("20mbit");
   await rate.press("Tab");
-  await page.waitForFunction(() => /rate = "20mbit"/.test(document.querySelector(".cm-content").textContent));
+  await page.waitForFunction(() =>
+    /rate = "20mbit"/.test(document.querySelector(".cm-content").textContent),
+  );
   await page.click(".cm-content");
   await page.keyboard.press("Control+Home");
   await page.keyboard.type("# mine\n");
@@ -211,8 +238,14 @@ test("damaged addresses and foreign files have one sentence each", { skip }, asy
   assert.match(await text("message"), /damaged/);
   await open("#9.abc");
   assert.match(await text("message"), /version 9/);
-  await page.setInputFiles("#file", { name: "x.bin", mimeType: "text/plain", buffer: Buffer.from("hello") });
-  await page.waitForFunction(() => /neither a scenario/.test(document.querySelector("#message").textContent));
+  await page.setInputFiles("#file", {
+    name: "x.bin",
+    mimeType: "text/plain",
+    buffer: Buffer.from("hello"),
+  });
+  await page.waitForFunction(() =>
+    /neither a scenario/.test(document.querySelector("#message").textContent),
+  );
   assert.deepEqual(problems, []);
 });
 
@@ -233,10 +266,14 @@ test("the page has no violation that axe-core finds, in both themes", { skip }, 
   for (const colorScheme of ["light", "dark"]) {
     await open("", { colorScheme, bypassCSP: true });
     await finish();
-    await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+    await page.evaluate(() =>
+      document.querySelectorAll("details").forEach((one) => (one.open = true)),
+    );
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => window.axe.run());
-    const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`);
+    const found = violations.map(
+      (one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`,
+    );
     assert.deepEqual(found, [], colorScheme);
   }
 });

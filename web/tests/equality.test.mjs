@@ -16,17 +16,22 @@ for (const { scenario, aqm, digest, setting } of records) {
 }
 
 test("a run in slices, observed and stepped packet by packet, has the native digest", () => {
-  const { digest, setting } = records.find((one) => one.scenario === "traffic-mix" && one.aqm === "fq_codel");
+  const { digest, setting } = records.find(
+    (one) => one.scenario === "traffic-mix" && one.aqm === "fq_codel",
+  );
   const { session } = call({ call: "open", ...setting }).ok;
   let taken = call({ call: "advance", session, until_s: 2.5, events: 1e9 }).ok;
   for (let i = 0; i < 50; i++) taken = call({ call: "step_packet", session }).ok;
   assert.ok(taken.now_s > 2.5 && taken.now_s < 3, `50 packets later it is ${taken.now_s} s`);
-  while (!taken.is_over) taken = call({ call: "advance", session, until_s: 1e6, events: 12_345 }).ok;
+  while (!taken.is_over)
+    taken = call({ call: "advance", session, until_s: 1e6, events: 12_345 }).ok;
   assert.equal(call({ call: "finish", session }).ok.digest, digest);
 });
 
 test("a change in mid-run repeats", () => {
-  const { setting } = records.find((one) => one.scenario === "traffic-mix" && one.aqm === "taildrop");
+  const { setting } = records.find(
+    (one) => one.scenario === "traffic-mix" && one.aqm === "taildrop",
+  );
   const run = () => {
     const { session } = call({ call: "open", ...setting }).ok;
     call({ call: "advance", session, until_s: 5, events: 1e9 });
@@ -47,14 +52,20 @@ test("an error names its line", () => {
 test("ten million flows are refused in one sentence", () => {
   const { setting } = records.find((one) => one.scenario === "traffic-mix");
   const text = setting.text.replace("count = 10", "count = 10000000");
-  assert.match(call({ call: "check", ...setting, text }).error.message, /10000024 flows; the page takes/);
+  assert.match(
+    call({ call: "check", ...setting, text }).error.message,
+    /10000024 flows; the page takes/,
+  );
 });
 
 test("every preset of the page is a legal scenario", async () => {
   const names = new Set(records.map((one) => one.scenario));
   const out = await build({
     stdin: { contents: 'export { PRESETS } from "./presets"', resolveDir: join(root, "web/src") },
-    bundle: true, write: false, format: "esm", loader: { ".toml": "text" },
+    bundle: true,
+    write: false,
+    format: "esm",
+    loader: { ".toml": "text" },
   });
   const url = `data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`;
   const { PRESETS } = await import(url);

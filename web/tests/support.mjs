@@ -25,28 +25,37 @@ export async function simulator() {
  *  crates/sim/tests/fingerprints.rs. */
 function recording() {
   const times = Array.from({ length: 1500 }, (_, i) => 20 + 10 * Math.floor(i / 3) + 17 * (i % 7));
-  return times.sort((a, b) => a - b).map((ms) => `${ms}\n`).join("");
+  return times
+    .sort((a, b) => a - b)
+    .map((ms) => `${ms}\n`)
+    .join("");
 }
 
 /** Every digest on record: scenario, AQM, digest, and the setting that gives it. */
 export async function fingerprints() {
-  const lines = (await readFile(join(root, "testdata/fingerprints.txt"), "utf8")).trim().split("\n");
+  const lines = (await readFile(join(root, "testdata/fingerprints.txt"), "utf8"))
+    .trim()
+    .split("\n");
   const folder = join(root, "python/sojourn/scenarios");
-  return Promise.all(lines.map(async (line) => {
-    const [scenario, aqm, digest] = line.split(" ");
-    const text = await readFile(join(folder, `${scenario}.toml`), "utf8");
-    const names = [...text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1]);
-    const files = Object.fromEntries(names.map((name) => [name, recording()]));
-    // The digests are of the first link by name, whatever the page would watch.
-    const link = [...text.matchAll(/^\[links\.(\w+)\]/gm)].map((found) => found[1]).sort()[0];
-    const setting = { text, longest_s: 30, files, link };
-    if (aqm !== "as-shipped") setting.aqm = aqm;
-    return { scenario, aqm, digest, setting };
-  }));
+  return Promise.all(
+    lines.map(async (line) => {
+      const [scenario, aqm, digest] = line.split(" ");
+      const text = await readFile(join(folder, `${scenario}.toml`), "utf8");
+      const names = [...text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1]);
+      const files = Object.fromEntries(names.map((name) => [name, recording()]));
+      // The digests are of the first link by name, whatever the page would watch.
+      const link = [...text.matchAll(/^\[links\.(\w+)\]/gm)].map((found) => found[1]).sort()[0];
+      const setting = { text, longest_s: 30, files, link };
+      if (aqm !== "as-shipped") setting.aqm = aqm;
+      return { scenario, aqm, digest, setting };
+    }),
+  );
 }
 
 const TYPES = {
-  ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
   ".wasm": "application/wasm",
 };
 

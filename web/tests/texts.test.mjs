@@ -7,7 +7,12 @@ import { build } from "esbuild";
 import { root } from "./support.mjs";
 
 async function module(name) {
-  const out = await build({ entryPoints: [join(root, `web/src/${name}.ts`)], bundle: true, write: false, format: "esm" });
+  const out = await build({
+    entryPoints: [join(root, `web/src/${name}.ts`)],
+    bundle: true,
+    write: false,
+    format: "esm",
+  });
   return import(`data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`);
 }
 
@@ -58,7 +63,13 @@ for (const text of ["codel", "pie@linux:target=5ms,alpha=0.1hz", "fq(pie@linux):
 
 test("an address gives back the state it was made of", async () => {
   const changes = [{ t: 1.25, side: 1, aqm: "pie" }];
-  const state = { text: "ä = 1\n", aqms: ["codel", "pie"], seed: "18446744073709551615", speed: "max", changes };
+  const state = {
+    text: "ä = 1\n",
+    aqms: ["codel", "pie"],
+    seed: "18446744073709551615",
+    speed: "max",
+    changes,
+  };
   assert.deepEqual(await decode(`#${await encode(state)}`), state);
 });
 

@@ -8,7 +8,7 @@ use sojourn_scenario::{Resolved, Scenario, ScenarioError, Source};
 use sojourn_sim::SimError;
 use sojourn_sim::session::Session;
 
-use crate::request::{Request, Setting};
+use crate::page_call::{ChangedScenario, PageCall};
 use crate::{catalogue, observed};
 
 /// More flows than this are refused: a page could not show them.
@@ -76,29 +76,29 @@ impl Calls {
         answer.to_string()
     }
 
-    fn act(&mut self, request: Request) -> Result<Value, Refusal> {
+    fn act(&mut self, request: PageCall) -> Result<Value, Refusal> {
         match request {
-            Request::Catalogue => Ok(catalogue::all()),
-            Request::Check(setting) => checked(&setting),
-            Request::Run(setting) => run(&setting),
-            Request::Open(setting) => self.open(&setting),
-            Request::Advance { session, until_s, events } => {
+            PageCall::Catalogue => Ok(catalogue::all()),
+            PageCall::Check(setting) => checked(&setting),
+            PageCall::Run(setting) => run(&setting),
+            PageCall::Open(setting) => self.open(&setting),
+            PageCall::Advance { session, until_s, events } => {
                 let until = Time::ZERO + span(until_s)?;
                 self.observe(session, |open| open.advance(until, events))
             }
-            Request::StepPacket { session } => {
+            PageCall::StepPacket { session } => {
                 self.observe(session, |open| open.advance_one_packet(open.now() + STEP))
             }
-            Request::SetQueue { session, aqm } => self.set_queue(session, &aqm),
-            Request::Finish { session } => self.finish(session),
-            Request::Close { session } => {
+            PageCall::SetQueue { session, aqm } => self.set_queue(session, &aqm),
+            PageCall::Finish { session } => self.finish(session),
+            PageCall::Close { session } => {
                 self.sessions.remove(&session);
                 Ok(Value::Null)
             }
         }
     }
 
-    fn open(&mut self, setting: &Setting) -> Result<Value, Refusal> {
+    fn open(&mut self, setting: &ChangedScenario) -> Result<Value, Refusal> {
         let scenario = load(setting)?;
         let link = watched(&scenario, setting)?;
         let plan = plan(&scenario, setting)?;
@@ -172,7 +172,7 @@ fn span(seconds: f64) -> Result<Span, Refusal> {
 }
 
 /// Reads a scenario and changes what the page has changed.
-fn load(setting: &Setting) -> Result<Scenario, Refusal> {
+fn load(setting: &ChangedScenario) -> Result<Scenario, Refusal> {
     let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "drop the file on the page");
     let read = |file: &str| setting.files.get(file).cloned().ok_or_else(missing);
     let check = |plan: &Resolved| match flows(plan) {
@@ -200,7 +200,7 @@ fn flows(plan: &Resolved) -> u64 {
 }
 
 /// The link that is watched: the one asked for, or the slowest of the first flows' path.
-fn watched(scenario: &Scenario, setting: &Setting) -> Result<usize, Refusal> {
+fn watched(scenario: &Scenario, setting: &ChangedScenario) -> Result<usize, Refusal> {
     let plan = scenario.resolved();
     let names = || plan.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
     match &setting.link {
@@ -220,7 +220,7 @@ fn bottleneck(plan: &Resolved) -> usize {
 }
 
 /// What runs: the scenario, perhaps shorter, perhaps sampled otherwise.
-fn plan(scenario: &Scenario, setting: &Setting) -> Result<Resolved, Refusal> {
+fn plan(scenario: &Scenario, setting: &ChangedScenario) -> Result<Resolved, Refusal> {
     let mut plan = scenario.resolved().clone();
     if let Some(longest_s) = setting.longest_s {
         plan.duration = plan.duration.min(span(longest_s)?);
@@ -231,7 +231,7 @@ fn plan(scenario: &Scenario, setting: &Setting) -> Result<Resolved, Refusal> {
     Ok(plan)
 }
 
-fn checked(setting: &Setting) -> Result<Value, Refusal> {
+fn checked(setting: &ChangedScenario) -> Result<Value, Refusal> {
     let scenario = load(setting)?;
     let link = watched(&scenario, setting)?;
     let plan = plan(&scenario, setting)?;
@@ -241,7 +241,7 @@ fn checked(setting: &Setting) -> Result<Value, Refusal> {
 }
 
 /// A whole run, as `sojourn run` makes it.
-fn run(setting: &Setting) -> Result<Value, Refusal> {
+fn run(setting: &ChangedScenario) -> Result<Value, Refusal> {
     let plan = plan(&load(setting)?, setting)?;
     let run = sojourn_sim::run(&plan, &|_| true)?;
     Ok(json!({ "digest": digest(run.digest), "events": run.events }))

@@ -1,9 +1,9 @@
 //! The simulator for browsers: sessions behind a few functions of WebAssembly.
 //!
-//! Every call takes a JSON text and gives one: JavaScript asks for [`input`], writes the text there,
-//! makes the call and reads [`output`]. wasm-bindgen would add a compiled tool of its own, whose
-//! version must match a crate's, to a boundary of a dozen functions without a type of their own.
-//! Texts suffice because a simulated second has some hundred samples.
+//! Every call takes a JSON text and gives one: JavaScript asks for [`input`], writes the text
+//! there, makes the call and reads [`output`]. wasm-bindgen would add a compiled tool
+//! of its own, whose version must match a crate's, to a boundary of three functions. Texts suffice
+//! because a simulated second has some hundred samples.
 //!
 //! The functions themselves are in [`calls`], natively the same as in a browser.
 
@@ -12,7 +12,7 @@
 pub mod calls;
 mod catalogue;
 mod observed;
-mod request;
+mod page_call;
 
 use std::cell::RefCell;
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use sojourn_aqm::{Cause, Span, Time, Var};
-use sojourn_record::rows::{Fate, SignalRow};
+use sojourn_record::rows::{Fate, FlowRow, PacketRow, SignalRow};
 use sojourn_record::{Histogram, Run};
 use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::{FlowGroup, Link};
 use sojourn_sim::session::{Observations, Session};
 
 /// Flows whose samples a page is told; of others it would have no room for a curve.
@@ -45,7 +46,7 @@ pub(crate) fn scenario(plan: &Resolved, watched: usize, document: &Value) -> Val
     })
 }
 
-fn link(link: &sojourn_scenario::resolved::Link) -> Value {
+fn link(link: &Link) -> Value {
     json!({
         "name": link.name,
         "queue": link.queue.to_string(),
@@ -56,7 +57,7 @@ fn link(link: &sojourn_scenario::resolved::Link) -> Value {
 }
 
 fn groups(plan: &Resolved) -> Vec<Value> {
-    let group = |group: &sojourn_scenario::resolved::FlowGroup| json!({ "name": group.name, "count": group.count });
+    let group = |group: &FlowGroup| json!({ "name": group.name, "count": group.count });
     plan.flows.iter().map(group).collect()
 }
 
@@ -125,7 +126,7 @@ fn samples(seen: &Observations, link: usize) -> Vec<Value> {
 
 fn flow_samples(seen: &Observations) -> Vec<Value> {
     let shown = seen.flows.iter().filter(|row| row.flow < MOST_CURVES);
-    let row = |row: &sojourn_record::rows::FlowRow| {
+    let row = |row: &FlowRow| {
         let srtt = if row.srtt == Span::ZERO { Value::Null } else { json!(row.srtt.as_secs()) };
         let (cwnd, in_flight) = (row.cwnd_bytes, row.inflight_bytes);
         json!([secs(row.t), row.flow, cwnd, in_flight, row.delivered_bytes, srtt])
@@ -179,7 +180,7 @@ fn rule(cause: Cause) -> &'static str {
 /// Packets that left the watched queue: rows of (time, flow, whether it was sent).
 fn left(seen: &Observations) -> Vec<Value> {
     let rows = seen.packets.iter().rev().take(MOST_WAITING).rev();
-    let row = |row: &sojourn_record::rows::PacketRow| {
+    let row = |row: &PacketRow| {
         let left = row.left.map_or(Value::Null, |left| json!(secs(left)));
         json!([left, row.flow, row.fate == Fate::Sent])
     };

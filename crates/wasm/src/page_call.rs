@@ -5,15 +5,15 @@ use serde::Deserialize;
 /// One call, told by its key `call`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Request {
+pub(crate) enum PageCall {
     /// Every AQM and congestion control with its parameters.
     Catalogue,
     /// Whether a text is a legal scenario, and what it says.
-    Check(Setting),
+    Check(ChangedScenario),
     /// A whole run at once, for its digest.
-    Run(Setting),
+    Run(ChangedScenario),
     /// Opens a session, which gets a number.
-    Open(Setting),
+    Open(ChangedScenario),
     /// Advances a session.
     Advance {
         /// Its number.
@@ -50,7 +50,7 @@ pub(crate) enum Request {
 /// A scenario with what the page has changed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Setting {
+pub(crate) struct ChangedScenario {
     /// The scenario, as TOML.
     pub(crate) text: String,
     /// The seed in place of the scenario's, as text: a number of JavaScript has 53 bits.
