@@ -32,6 +32,7 @@ export class History {
   /** By flow, bytes delivered by each sample. */
   private readonly delivered: number[][] = [];
   private readonly window: number;
+  private readonly combined = new Map<string, (number | null)[]>();
 
   constructor(readonly opened: Opened) {
     this.vars = opened.vars;
@@ -70,11 +71,13 @@ export class History {
 
   add(taken: Taken): void {
     for (const [t, ...values] of taken.samples) {
+      const before = this.times.length;
       this.times.push(t as number);
-      this.vars.forEach((of, i) => this.column(of.name).push(values[i] ?? null));
-    }
-    for (const column of this.columns.values()) {
-      while (column.length < this.times.length) column.push(null);
+      this.vars.forEach((of, i) => {
+        const column = this.column(of.name);
+        while (column.length < before) column.push(null); // it is new, or had gone
+        column.push(values[i] ?? null);
+      });
     }
     for (const [, flow, cwnd, , delivered] of taken.flows) this.addFlow(flow, cwnd, delivered);
     for (const signal of taken.signals) {
@@ -108,28 +111,41 @@ export class History {
     return delays[place] ?? 0;
   }
 
-  /** The values of a variable; made of nothing where it is new. */
+  /** The values of a variable, as many as there are; none yet where it is new. */
   column(name: string): (number | null)[] {
     let column = this.columns.get(name);
     if (!column) {
-      column = new Array<number | null>(Math.max(0, this.times.length - 1)).fill(null);
+      column = [];
       this.columns.set(name, column);
     }
     return column;
   }
 
-  /** Goodput or cwnd, summed or averaged over flows. */
-  combine(of: (number | null)[][], flows: number[], mean: boolean): (number | null)[] {
-    return this.times.map((_, i) => {
-      let [sum, count] = [0, 0];
-      for (const flow of flows) {
-        const value = of[flow]?.[i];
-        if (value === null || value === undefined) continue;
-        sum += value;
-        count += 1;
-      }
-      if (count === 0) return null;
-      return mean ? sum / count : sum;
-    });
+  /** Goodput summed or cwnd averaged over flows, for each time. What was combined once is kept. */
+  combine(what: "goodput" | "cwnd", flows: number[]): (number | null)[] {
+    const key = `${what} ${flows.join()}`;
+    const values = this.combined.get(key) ?? [];
+    this.combined.set(key, values);
+    while (values.length < this.times.length) {
+      values.push(this.combinedAt(this[what], flows, values.length, what === "cwnd"));
+    }
+    return values;
+  }
+
+  private combinedAt(
+    of: (number | null)[][],
+    flows: number[],
+    place: number,
+    mean: boolean,
+  ): number | null {
+    let [sum, count] = [0, 0];
+    for (const flow of flows) {
+      const value = of[flow]?.[place];
+      if (value === null || value === undefined) continue;
+      sum += value;
+      count += 1;
+    }
+    if (count === 0) return null;
+    return mean ? sum / count : sum;
   }
 }

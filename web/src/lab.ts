@@ -76,11 +76,7 @@ export class Lab {
     return this.inTurn(async () => {
       const checked = await this.client.ask<Checked>({ call: "check", ...this.setting(0) });
       const sample = Math.max(checked.sample_s, checked.duration_s / MOST_SAMPLES);
-      const opened: Opened[] = [];
-      for (const side of [0, 1]) {
-        const setting = { ...this.setting(side), sample_s: sample };
-        opened.push(await this.client.ask<Opened>({ call: "open", ...setting }));
-      }
+      const opened = await this.openBoth(sample);
       for (const side of this.sides) {
         await this.client.ask({ call: "close", session: side.opened.session });
       }
@@ -88,6 +84,21 @@ export class Lab {
       this.sides = opened.map((one) => new History(one));
       this.applied = 0;
     });
+  }
+
+  /** Opens a session for each side, or none. */
+  private async openBoth(sample_s: number): Promise<Opened[]> {
+    const opened: Opened[] = [];
+    try {
+      for (const side of [0, 1]) {
+        const setting = { ...this.setting(side), sample_s };
+        opened.push(await this.client.ask<Opened>({ call: "open", ...setting }));
+      }
+    } catch (failure) {
+      for (const { session } of opened) await this.client.ask({ call: "close", session });
+      throw failure;
+    }
+    return opened;
   }
 
   run(): void {

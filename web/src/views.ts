@@ -142,9 +142,8 @@ export class Views {
     const curves: Curve[] = [];
     this.lab.sides.forEach((side, i) => {
       const name = i === 0 ? "A" : "B";
-      const of = side[what];
       const add = (label: string, flows: number[], place: number): void => {
-        const values = cut(side.combine(of, flows, what === "cwnd"));
+        const values = cut(side.combine(what, flows));
         if (what === "cwnd" && values.every((value) => value === null)) return;
         const dash = place === 0 ? {} : { dash: DASH.map((length) => length / place) };
         curves.push({ label: `${name} ${label}`, side: i, values, unit, ...dash });

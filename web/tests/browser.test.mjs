@@ -3,8 +3,9 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before, beforeEach } from "node:test";
 import { chromium } from "playwright-core";
@@ -248,6 +249,50 @@ test("damaged addresses and foreign files have one sentence each", { skip }, asy
   );
   assert.deepEqual(problems, []);
 });
+
+test("a file of 500 MB is refused unread", { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sojourn-web-"));
+  try {
+    const path = join(folder, "large.trace");
+    await writeFile(path, "");
+    await truncate(path, 500e6); // a hole, which takes no room
+    await open();
+    await page.setInputFiles("#file", path);
+    await page.waitForFunction(() => /500 MB/.test(document.querySelector("#message").textContent));
+    assert.match(await text("message"), /the page takes 64 MB/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a trace that is dropped is the one that the scenario asks for", { skip }, async () => {
+  await open();
+  await page.selectOption("#preset", "cellular");
+  await page.waitForFunction(() =>
+    /drop the file/.test(document.querySelector("#message").textContent),
+  );
+  const times = Array.from({ length: 3000 }, (_, i) => `${2 * i + 2}\n`).join("");
+  const buffer = Buffer.from(times);
+  await page.setInputFiles("#file", { name: "mine.down", mimeType: "text/plain", buffer });
+  await page.waitForFunction(
+    () => document.querySelector("#scenario-name").textContent === "cellular",
+  );
+  await finish();
+  assert.deepEqual(problems, []);
+});
+
+for (const [missing, words] of [
+  ["WebAssembly", /no WebAssembly/],
+  ["Worker", /no web workers/],
+]) {
+  test(`a browser without ${missing} is told so in one sentence`, { skip }, async () => {
+    await open();
+    await page.addInitScript((name) => delete window[name], missing);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector("#message").textContent !== "");
+    assert.match(await text("message"), words);
+  });
+}
 
 test("ten million flows are refused and the page goes on", { skip }, async () => {
   await open();
