@@ -58,6 +58,7 @@ export class Plot {
   private readonly head: HTMLTableRowElement;
   private readonly details: HTMLDetailsElement;
   picture: Picture | null = null;
+  private isInView = true;
 
   constructor(
     readonly figure: HTMLElement,
@@ -76,6 +77,10 @@ export class Plot {
     this.details.addEventListener("toggle", () => this.table());
     figure.append(this.box, this.details);
     new ResizeObserver(() => this.plot?.setSize(this.size())).observe(this.box);
+    new IntersectionObserver(([entry]) => {
+      this.isInView = entry?.isIntersecting ?? true;
+      if (this.isInView && this.picture) this.draw(this.picture);
+    }).observe(this.box);
     if (signals) this.box.addEventListener("click", (event) => this.click(event));
   }
 
@@ -89,8 +94,13 @@ export class Plot {
     if (this.picture) this.show(this.picture);
   }
 
-  show(picture: Picture): void {
+  /** Shows a picture; while a run goes on only if somebody can see it. */
+  show(picture: Picture, isRunning = false): void {
     this.picture = picture;
+    if (this.isInView || !isRunning) this.draw(picture);
+  }
+
+  private draw(picture: Picture): void {
     const shape = picture.curves.map((c) => `${c.label}|${c.side}|${c.unit}`).join();
     const data = [picture.times, ...picture.curves.map((c) => c.values)] as uPlot.AlignedData;
     if (shape !== this.shape || !this.plot) {

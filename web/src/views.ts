@@ -87,7 +87,8 @@ export class Views {
       values: cut(side.column("delay_mean")),
       unit: "s",
     }));
-    this.delay.show({ title: "Queue delay", times: common, curves: delays });
+    const running = this.lab.isRunning;
+    this.delay.show({ title: "Queue delay", times: common, curves: delays }, running);
     this.varChoices();
     const states = sides.flatMap((side, i): Curve[] => {
       const of = side.vars.find((one) => one.name === this.vars[i]?.value);
@@ -102,20 +103,14 @@ export class Views {
           ]
         : [];
     });
-    this.state.show({ title: "State of the AQM", times: common, curves: states });
-    this.rate.show({
-      title: "Goodput",
-      times: common,
-      curves: this.ofFlows("goodput", "bit/s", cut),
-    });
+    this.state.show({ title: "State of the AQM", times: common, curves: states }, running);
+    const rates = this.ofFlows("goodput", "bit/s", cut);
+    this.rate.show({ title: "Goodput", times: common, curves: rates }, running);
     const over = sides[0]?.goodputOver ?? 0;
     by("goodput-over").textContent =
       `mean over ${Number(over.toPrecision(2))} s, delivered in order`;
-    this.cwnd.show({
-      title: "Congestion window",
-      times: common,
-      curves: this.ofFlows("cwnd", "bytes", cut),
-    });
+    const windows = this.ofFlows("cwnd", "bytes", cut);
+    this.cwnd.show({ title: "Congestion window", times: common, curves: windows }, running);
     sides.forEach((side, i) => this.queues[i]?.show(side));
   }
 
