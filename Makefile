@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        clean
+        web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -99,6 +99,25 @@ instructions:
 ## instructions-write: the same, into that table
 instructions-write:
 	cargo run --release --quiet --package sojourn-benches -- reference write
+
+## web: the page of `sojourn live`: the simulator as WebAssembly, and the bundle (docs/browser.md)
+web: web/node_modules/.package-lock.json
+	sh web/wasm.sh
+	web/node_modules/.bin/tsc --project web
+	node web/build.mjs
+
+## web-toolchain: a compiler for WebAssembly from Debian, into the user's cache; 140 MB to fetch
+web-toolchain:
+	sh web/toolchain.sh
+
+## test-web: digests in WebAssembly, and the page in Chromium
+test-web: web
+	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
+	node --test web/tests/*.test.mjs
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	npm --prefix web ci --silent
+	@touch $@
 
 ## docs: documentation of the crates
 docs:

@@ -198,6 +198,27 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// Puts another discipline in the place of the present one. That sends what waits all at once;
+    /// what it drops or marks in doing so is reported. The new one is given the rest at the times
+    /// at which it came, as if it had been there since; what it drops or marks is reported too.
+    pub fn replace_discipline<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        discipline: Box<dyn Qdisc<P>>,
+        observer: &mut O,
+    ) {
+        let mut waiting = Vec::new();
+        self.drain(now, observer, |packet, enqueued| waiting.push((enqueued, packet)));
+        waiting.sort_by_key(|&(enqueued, _)| enqueued); // stable: order within a flow stays
+        self.queue.discipline = discipline;
+        for (enqueued, packet) in waiting {
+            self.queue.catch_up(enqueued);
+            let Queue { discipline, rng } = &mut self.queue;
+            discipline.enqueue(enqueued, packet, rng, observer);
+        }
+        self.queue.catch_up(now);
+    }
+
     /// What its token bucket holds at `now`; none without one.
     pub fn reserve(&self, now: Time) -> Option<TokenReserve> {
         match &self.server {

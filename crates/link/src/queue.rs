@@ -39,6 +39,13 @@ impl<P: Packet> Queue<P> {
         self.discipline.on_rate(now, rate);
     }
 
+    /// Handles every timer that was due by `now`.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        while let Some(due) = self.discipline.next_timer().filter(|&due| due <= now) {
+            self.discipline.on_timer(due);
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.discipline.is_empty()
     }

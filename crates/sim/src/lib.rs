@@ -16,6 +16,7 @@ pub mod diff;
 mod link;
 mod memory;
 pub mod packet;
+pub mod session;
 pub mod tcp;
 mod wlan;
 mod world;

@@ -1,6 +1,6 @@
 //! A link of the simulator: a [`sojourn_link::Link`] with its alarms.
 
-use sojourn_aqm::{Backlog, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Qdisc, Sink, Time, Var};
 use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
@@ -103,6 +103,21 @@ impl ScheduledLink {
         self.settle(now, probe);
         self.link.on_timer(now);
         agenda.set(self.alarms.timer, self.link.next_timer());
+    }
+
+    /// Puts another discipline in the place of the present one; see
+    /// [`Link::replace_discipline`].
+    pub(crate) fn replace_discipline<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        discipline: Box<dyn Qdisc<Packet>>,
+        agenda: &mut Agenda,
+        probe: &mut LinkProbe<'_, NOTES>,
+    ) {
+        self.settle(now, probe);
+        self.link.replace_discipline(now, discipline, probe);
+        agenda.set(self.alarms.timer, self.link.next_timer());
+        agenda.set(self.alarms.service, self.link.next_service());
     }
 
     /// Sets the alarm of the server. With its first packet a wireless link joins the contention.

@@ -56,6 +56,10 @@ COMMANDS = {
         "ask", "show_list",
         "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",
     ),
+    "live": Entry(
+        "live", "live",
+        "Open the laboratory in the browser: two AQMs on one line, live.",
+    ),
     "new": Entry(
         "own", "new",
         "Begin a law of one's own: a folder with the law, how to test it, and a README.",

@@ -88,6 +88,17 @@ impl Capacity {
             Capacity::Wireless { alone, .. } => *alone,
         }
     }
+
+    /// The rate in force at a time; beside a schedule's the same as at time zero.
+    pub fn rate_at(&self, now: Time) -> Rate {
+        match self {
+            Capacity::Schedule(steps) => {
+                let begun = steps.iter().take_while(|&&(from, _)| from <= now);
+                begun.last().expect("the first entry is at time zero").1
+            }
+            other => other.initial_rate(),
+        }
+    }
 }
 
 /// A token bucket in front of a line, full at the start.

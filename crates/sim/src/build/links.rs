@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, Rate, Rng, Time, registry};
+use sojourn_aqm::{Env, Qdisc, Rate, Rng, Time, registry};
 use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Resolved};
 
@@ -26,16 +26,7 @@ pub(crate) fn link(
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
     let link = &plan.links[place];
-    let env = Env {
-        limit: link.limit,
-        mtu_bytes: link.queue_mtu_bytes(),
-        rate: Some(link.capacity.initial_rate()),
-        salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
-    };
-    let make = if plan.record.signals { registry::build_watched } else { registry::build };
-    let queue = make(&link.queue, &env).map_err(|error| {
-        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
-    })?;
+    let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
     let medium = match link.capacity {
         Capacity::Wireless { wlan, .. } => Some(medium(wlan)),
@@ -44,6 +35,28 @@ pub(crate) fn link(
     let built = Link::new(queue, rng, server(link));
     let alarms = LinkAlarms { service, timer, medium };
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
+}
+
+/// The discipline of a link's queue, told of the rate at which the link sends at present.
+///
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be made.
+pub(crate) fn discipline(
+    plan: &Resolved,
+    place: usize,
+    rate: Rate,
+) -> Result<Box<dyn Qdisc<Packet>>, SimError> {
+    let link = &plan.links[place];
+    let env = Env {
+        limit: link.limit,
+        mtu_bytes: link.queue_mtu_bytes(),
+        rate: Some(rate),
+        salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
+    };
+    let make = if plan.record.signals { registry::build_watched } else { registry::build };
+    make(&link.queue, &env).map_err(|error| {
+        SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
+    })
 }
 
 /// How a link sends.

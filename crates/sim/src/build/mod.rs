@@ -15,7 +15,7 @@ use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::TransferPlan;
 
 use self::ends::{ecn, initial_window, window_rule, with_fallback};
-pub(crate) use self::links::link;
+pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};

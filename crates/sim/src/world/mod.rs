@@ -12,6 +12,7 @@ pub(crate) mod ecn_share;
 mod onward;
 mod outcome;
 mod sampling;
+mod stepping;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
@@ -188,6 +189,12 @@ impl World {
             }
             self.handle::<NOTES>(now, slot);
         }
+        self.end_run::<NOTES>();
+        true
+    }
+
+    /// The end has come: what is still open is closed and counted.
+    fn end_run<const NOTES: bool>(&mut self) {
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
@@ -197,7 +204,6 @@ impl World {
             self.sample_links(self.end);
         }
         self.empty_queues::<NOTES>();
-        true
     }
 
     #[inline]

@@ -1,0 +1,237 @@
+//! A run in steps: advanced as far as the caller likes, observed on the way, its queues changed in
+//! between. What happens in it is what [`crate::run`] of the same scenario does: observing changes
+//! no decision, so the digest is the same.
+
+use sojourn_aqm::{Time, Var};
+use sojourn_measure::{BUILTIN_VARS, summary};
+use sojourn_record::Run;
+use sojourn_record::rows::{FlowRow, PacketRow, SignalRow, StateRow};
+use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::Link as LinkPlan;
+
+use crate::cc::CustomControls;
+use crate::world::{World, ecn_share};
+use crate::{SimError, build};
+
+/// A run that can be paused.
+pub struct Session {
+    world: World,
+    plan: Resolved,
+    /// The link whose queue is watched.
+    link: usize,
+    now: Time,
+    waiting: Vec<WaitingPacket>,
+    /// Packets that have left it, not yet taken.
+    left: Vec<PacketRow>,
+    is_over: bool,
+}
+
+/// A packet in the watched queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitingPacket {
+    /// When it arrived.
+    pub arrived: Time,
+    /// Its flow.
+    pub flow: u32,
+    /// Its sequence number within the flow.
+    pub seq: u32,
+    /// Its size in bytes as the link accounts it.
+    pub bytes: u32,
+}
+
+/// What has happened since it was asked for last.
+#[derive(Clone, Debug, Default)]
+pub struct Observations {
+    /// Samples of every queue; variables by their place in [`Session::vars`].
+    pub states: Vec<StateRow>,
+    /// Samples of every flow.
+    pub flows: Vec<FlowRow>,
+    /// Drops and marks at every queue.
+    pub signals: Vec<SignalRow>,
+    /// The state before each of them, as [`Run::evidence`].
+    pub evidence: Vec<f64>,
+    /// Its variables, by queue.
+    pub evidence_vars: Vec<&'static [Var]>,
+    /// Packets that left the watched queue, by departure or drop.
+    pub packets: Vec<PacketRow>,
+}
+
+impl Session {
+    /// A run at time zero that samples every `plan.record.sample` and watches one link.
+    ///
+    /// # Errors
+    /// [`SimError::Invalid`] when the scenario cannot be built.
+    ///
+    /// # Panics
+    /// When there is no such link.
+    pub fn new(plan: &Resolved, link: usize) -> Result<Session, SimError> {
+        assert!(link < plan.links.len(), "the watched link is one of the scenario's");
+        let mut plan = plan.clone();
+        let record = &mut plan.record;
+        (record.packets, record.signals) = (true, true);
+        (record.states, record.flows, record.bins) = (true, true, None);
+        let mut world = build::world(&plan, &CustomControls::new(), &|_| true)?;
+        world.recorded_arrivals = Some((link, Vec::new()));
+        Ok(Session {
+            world,
+            plan,
+            link,
+            now: Time::ZERO,
+            waiting: Vec::new(),
+            left: Vec::new(),
+            is_over: false,
+        })
+    }
+
+    /// The scenario as it runs: its queues are the present ones.
+    pub fn plan(&self) -> &Resolved {
+        &self.plan
+    }
+
+    /// The simulated time that has been reached.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether the end has been reached.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The variables that are sampled of a queue, those of every queue first.
+    pub fn vars(&self, link: usize) -> Vec<Var> {
+        [&BUILTIN_VARS, self.world.links[link].vars()].concat()
+    }
+
+    /// Advances to `until`, that time included, or by at most so many events.
+    pub fn advance(&mut self, until: Time, events: u64) {
+        let mut left = events;
+        while left > 0 && self.step(until) {
+            left -= 1;
+        }
+        if left > 0 {
+            self.now = self.now.max(until.min(self.world.end));
+        }
+        self.note_waiting();
+    }
+
+    /// Advances until a packet has arrived at the watched queue or left it, at most to `until`.
+    pub fn advance_one_packet(&mut self, until: Time) {
+        while !self.has_packet() && self.step(until) {}
+        self.note_waiting();
+    }
+
+    fn has_packet(&self) -> bool {
+        let (link, arrivals) = self.world.recorded_arrivals.as_ref().expect("they are recorded");
+        let packets = &self.world.probe.notes.packets;
+        !arrivals.is_empty() || packets.iter().any(|row| usize::from(row.queue) == *link)
+    }
+
+    /// Handles the next event if it is not after `until`; false if there is none.
+    fn step(&mut self, until: Time) -> bool {
+        if self.is_over {
+            return false;
+        }
+        match self.world.next_event() {
+            Some(due) if due > until => false,
+            Some(due) => {
+                self.now = due;
+                self.world.handle_next::<true>();
+                true
+            }
+            None if until >= self.world.end => {
+                self.world.end_after_last::<true>();
+                (self.now, self.is_over) = (self.world.end, true);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Brings the list of what waits up to date.
+    fn note_waiting(&mut self) {
+        let link = self.link;
+        let (_, arrivals) = self.world.recorded_arrivals.as_mut().expect("they are recorded");
+        let arrived = arrivals.drain(..).map(|(arrived, packet)| WaitingPacket {
+            arrived,
+            flow: packet.flow,
+            seq: packet.seq,
+            bytes: packet.ip_bytes + self.plan.links[link].framing_bytes,
+        });
+        self.waiting.extend(arrived);
+        for row in self.world.probe.notes.packets.drain(..) {
+            if usize::from(row.queue) != link {
+                continue;
+            }
+            let is_it = |one: &WaitingPacket| {
+                (one.flow, one.seq, one.arrived) == (row.flow, row.seq, row.arrived)
+            };
+            if let Some(place) = self.waiting.iter().position(is_it) {
+                self.waiting.remove(place);
+            }
+            self.left.push(row);
+        }
+    }
+
+    /// What waits in the watched queue, in the order of arrival.
+    pub fn waiting(&self) -> &[WaitingPacket] {
+        &self.waiting
+    }
+
+    /// Takes what has happened since the last call.
+    pub fn take(&mut self) -> Observations {
+        let notes = &mut self.world.probe.notes;
+        self.world.flow_states.clear();
+        Observations {
+            states: std::mem::take(&mut self.world.probe.states),
+            flows: std::mem::take(&mut self.world.flow_samples),
+            signals: std::mem::take(&mut notes.signals),
+            evidence: std::mem::take(&mut notes.evidence),
+            evidence_vars: notes.evidence_vars.clone(),
+            packets: std::mem::take(&mut self.left),
+        }
+    }
+
+    /// Puts the discipline of `changed` in the place of a link's, which hands over what waits (see
+    /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first: the variables
+    /// change with it.
+    ///
+    /// # Errors
+    /// [`SimError::Invalid`] for one that cannot be made; then nothing has changed.
+    ///
+    /// # Panics
+    /// When the run is over or there is no such link.
+    pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {
+        assert!(!self.is_over, "a run that is over has no queues");
+        let mut plan = self.plan.clone();
+        plan.links[link].queue = changed.queue.clone();
+        plan.links[link].limit = changed.limit;
+        let rate = plan.links[link].capacity.rate_at(self.now);
+        let discipline = build::discipline(&plan, link, rate)?;
+        self.world.replace_discipline(self.now, link, discipline);
+        self.plan = plan;
+        self.note_waiting();
+        Ok(())
+    }
+
+    /// The fingerprint so far.
+    pub fn digest(&self) -> u64 {
+        self.world.probe.digest.value()
+    }
+
+    /// The results of a run that is over; its tables hold what was not taken.
+    ///
+    /// # Panics
+    /// When it is not over.
+    pub fn finish(self) -> Run {
+        assert!(self.is_over, "a run has results when it is over");
+        let connections = self.world.ecn_connections(&self.plan);
+        let mut run = summary::collect(self.world.into_outcome(&self.plan), &self.plan);
+        ecn_share::add(&mut run, &connections);
+        run
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,0 +1,117 @@
+use sojourn_aqm::Span;
+use sojourn_scenario::{Scenario, Source};
+
+use super::*;
+
+const SCENARIO: &str = r#"
+    name = "session"
+    duration = "3s"
+    [links.bottleneck]
+    rate = "5mbit"
+    delay = "20ms"
+    buffer = "45kB"
+    queue = "codel"
+    [[flows]]
+    count = 3
+    path = ["bottleneck"]
+    rtt = "50ms"
+    app = { kind = "bulk" }
+    [[flows]]
+    name = "voice"
+    path = ["bottleneck"]
+    rtt = "50ms"
+    app = { kind = "cbr", rate = "200kbit", packet = "200B" }
+"#;
+
+fn scenario() -> Scenario {
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Scenario::load(SCENARIO, &Source::default(), &none).expect("it is legal")
+}
+
+fn session() -> Session {
+    Session::new(scenario().resolved(), 0).expect("it can be built")
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+#[test]
+fn a_run_in_steps_of_any_kind_has_the_digest_and_the_summary_of_a_run_at_once() {
+    let scenario = scenario();
+    let at_once = crate::run(scenario.resolved(), &|_| true).expect("it runs");
+    let mut session = session();
+    session.advance(at(700), u64::MAX);
+    for _ in 0..200 {
+        session.advance_one_packet(at(3_000));
+        session.take();
+    }
+    while !session.is_over() {
+        session.advance(at(5_000), 777);
+        session.take();
+    }
+    assert_eq!((session.now(), session.digest()), (at(3_000), at_once.digest));
+    let run = session.finish();
+    let events = |run: &Run| run.summary.iter().filter(|row| row.metric != "events").count();
+    assert_eq!(events(&run), events(&at_once));
+    let rows = run.summary.iter().zip(&at_once.summary).filter(|(row, _)| row.metric != "events");
+    for (found, expected) in rows {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn one_packet_comes_or_goes_with_each_step_and_what_waits_is_the_backlog() {
+    let mut session = session();
+    session.advance(at(1_000), u64::MAX);
+    session.take();
+    let mut before = session.waiting().len();
+    let mut changes = 0;
+    for _ in 0..300 {
+        session.advance_one_packet(at(3_000));
+        let left = session.take().packets.len();
+        let now = session.waiting().len();
+        assert!(now.abs_diff(before) <= 1, "{before}, then {now}");
+        assert_eq!(now, session.world.links[0].backlog().packets as usize);
+        changes += usize::from(now != before || left > 0);
+        before = now;
+    }
+    assert_eq!(changes, 300);
+}
+
+#[test]
+fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival() {
+    for aqm in ["taildrop", "pie", "fq_codel", "codel:target=1ms"] {
+        let mut session = session();
+        session.advance(at(400), u64::MAX);
+        while session.waiting().len() < 10 {
+            session.advance_one_packet(at(3_000));
+        }
+        let signals = session.take().signals.len();
+        let before = session.waiting().to_vec();
+        let changed = scenario().with_queue("bottleneck", aqm).expect("it is legal");
+        session.set_queue(0, &changed.resolved().links[0]).expect("it can be built");
+        let after = session.waiting().to_vec();
+        let dropped = session.world.probe.notes.signals.len();
+        assert!(signals > 0 || before.len() - after.len() <= dropped, "{aqm}");
+        assert_eq!(after.len(), session.world.links[0].backlog().packets as usize, "{aqm}");
+        assert!(after.iter().all(|one| before.contains(one)), "{aqm}");
+        while !session.is_over() {
+            session.advance(at(5_000), u64::MAX);
+        }
+        assert!(session.waiting().is_empty(), "{aqm}: every packet has a fate");
+        session.finish();
+    }
+}
+
+#[test]
+fn an_unknown_parameter_leaves_the_queue_as_it_was() {
+    let (mut one, mut other) = (session(), session());
+    one.advance(at(500), u64::MAX);
+    let mut wrong = scenario().resolved().links[0].clone();
+    wrong.queue.settings.push(("nonsense".to_owned(), "1".to_owned()));
+    assert!(one.set_queue(0, &wrong).is_err());
+    one.advance(at(9_000), u64::MAX);
+    other.advance(at(9_000), u64::MAX);
+    assert_eq!(one.digest(), other.digest());
+}

@@ -1,0 +1,49 @@
+//! Every AQM with its parameters, for forms.
+
+use serde_json::{Map, Value, json};
+use sojourn_aqm::params::{Dialect, ParamSpec};
+use sojourn_scenario::aqms::AqmInfo;
+
+use crate::observed;
+
+/// All of them, and the version that they are of.
+pub(crate) fn all() -> Value {
+    let aqms: Vec<Value> = AqmInfo::all().iter().map(aqm).collect();
+    json!({ "version": env!("CARGO_PKG_VERSION"), "aqms": aqms })
+}
+
+fn aqm(info: &AqmInfo) -> Value {
+    let params: Vec<Value> = info.params().map(|spec| param(info, spec)).collect();
+    let dialect = |d: &Dialect| json!({ "name": d.name, "doc": d.doc });
+    json!({
+        "name": info.name,
+        "doc": info.doc,
+        "dialects": info.dialects.iter().map(dialect).collect::<Vec<_>>(),
+        "params": params,
+        "vars": observed::vars(info.vars),
+    })
+}
+
+/// A parameter: meaning, kind, rule, and by dialect its default, where that comes from, and whether
+/// it has an effect.
+fn param(info: &AqmInfo, spec: &'static ParamSpec) -> Value {
+    let (mut defaults, mut sources, mut idle) = (Map::new(), Map::new(), Vec::new());
+    for Dialect { name, .. } in &info.dialects {
+        defaults.insert((*name).to_owned(), info.default_of(name, spec.name).into());
+        sources.insert((*name).to_owned(), info.source_of(name, spec).into());
+        if !info.has_effect(name, spec.name) {
+            idle.push(*name);
+        }
+    }
+    json!({
+        "name": spec.name,
+        "doc": spec.doc.trim(),
+        "kind": spec.kind.word(),
+        "absent": spec.absent,
+        "words": spec.words,
+        "rule": spec.rule,
+        "defaults": defaults,
+        "sources": sources,
+        "without_effect": idle,
+    })
+}

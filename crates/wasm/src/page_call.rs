@@ -1,0 +1,69 @@
+//! What the page may ask for.
+
+use serde::Deserialize;
+
+/// One call, told by its key `call`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum PageCall {
+    /// Every AQM and congestion control with its parameters.
+    Catalogue,
+    /// Whether a text is a legal scenario, and what it says.
+    Check(ChangedScenario),
+    /// A whole run at once, for its digest.
+    Run(ChangedScenario),
+    /// Opens a session, which gets a number.
+    Open(ChangedScenario),
+    /// Advances a session.
+    Advance {
+        /// Its number.
+        session: usize,
+        /// Simulated time up to which, in seconds.
+        until_s: f64,
+        /// At most so many events.
+        events: u64,
+    },
+    /// Advances a session to the next packet that arrives at the watched queue or leaves it.
+    StepPacket {
+        /// Its number.
+        session: usize,
+    },
+    /// Puts another AQM, in its text form, on the watched link.
+    SetQueue {
+        /// Its number.
+        session: usize,
+        /// The AQM.
+        aqm: String,
+    },
+    /// The summary of a session that is over, which is closed.
+    Finish {
+        /// Its number.
+        session: usize,
+    },
+    /// Forgets a session.
+    Close {
+        /// Its number.
+        session: usize,
+    },
+}
+
+/// A scenario with what the page has changed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangedScenario {
+    /// The scenario, as TOML.
+    pub(crate) text: String,
+    /// The seed in place of the scenario's, as text: a number of JavaScript has 53 bits.
+    pub(crate) seed: Option<String>,
+    /// The AQM of the watched link in place of the scenario's.
+    pub(crate) aqm: Option<String>,
+    /// The link that is watched in place of the first of the first flows' path.
+    pub(crate) link: Option<String>,
+    /// The simulated time in place of the scenario's, if that is longer, in seconds.
+    pub(crate) longest_s: Option<f64>,
+    /// Time between samples in place of the scenario's, in seconds.
+    pub(crate) sample_s: Option<f64>,
+    /// Texts of traces and recordings, by the names that the scenario has for them.
+    #[serde(default)]
+    pub(crate) files: std::collections::BTreeMap<String, String>,
+}

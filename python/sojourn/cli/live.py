@@ -1,0 +1,65 @@
+"""The command ``live``: the laboratory in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+
+import click
+
+from sojourn.cli import console
+from sojourn.cli.options import complete_aqm, complete_scenario
+from sojourn.describing import aqm_list, library
+from sojourn.errors import InputError
+from sojourn.live import page
+from sojourn.live.server import LOOPBACK, server
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn live
+  sojourn live traffic-mix --aqm codel,pie
+  sojourn live mine.toml --no-open
+"""
+)
+@click.argument("file", required=False, shell_complete=complete_scenario)
+@click.option(
+    "--aqm", default="taildrop,codel", show_default=True, metavar="A,B",
+    shell_complete=complete_aqm, help="The AQMs of both sides at the beginning.",
+)  # fmt: skip
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N",
+    help="The port; without it any that is free.",
+)  # fmt: skip
+@click.option("--open/--no-open", "opens", default=True, help="Open a browser, or print only.")
+def live(file: str | None, aqm: str, port: int, opens: bool) -> int:
+    """Open the laboratory in the browser: two AQMs on one line, live.
+
+    The page simulates in the browser itself. Its files come from a server that only this machine
+    can reach, until Ctrl-C.
+    """
+    folder = page.folder()
+    at = "" if file is None else f"#{_fragment(file, aqm)}"
+    try:
+        serving = server(folder, port)
+    except OSError as error:
+        raise InputError(f"--port {port}: {error.strerror}; leave --port out") from error
+    with serving, contextlib.suppress(KeyboardInterrupt):
+        address = f"http://{LOOPBACK}:{serving.server_port}/{at}"
+        print(address, flush=True)
+        console.say("sojourn: Ctrl-C ends it")
+        if opens:
+            webbrowser.open(address)
+        serving.serve_forever()
+    return 0
+
+
+def _fragment(file: str, aqm: str) -> str:
+    if file.endswith(".json"):
+        raise InputError(f"{file}: the page reads scenarios in TOML; write this one as such")
+    scenario = library.load(file)
+    aqms = aqm_list.split(aqm)
+    if len(aqms) != 2:
+        raise InputError(f"--aqm {aqm}: names {len(aqms)} AQMs; name two, one for each side")
+    return page.fragment(scenario.source, aqms, scenario.seed)

@@ -1,0 +1,1 @@
+"""The page that simulates in a browser, served from the loopback interface."""

@@ -1,0 +1,56 @@
+"""The page's files, and the address that opens it with a scenario.
+
+The part of the address behind ``#`` is the state of the page as ``web/src/url-state.ts`` reads it:
+version, then compressed JSON in base64 for addresses.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from sojourn.errors import InputError
+
+FOLDER = Path(__file__).parent / "page"
+
+_STATE_VERSION = 1
+_RAW_DEFLATE = -15
+# As web/src/url-state.ts: what it would refuse.
+_LONGEST = 60_000
+
+
+def folder() -> Path:
+    """Where the page's files are.
+
+    Raises:
+        InputError: this installation was built without them.
+    """
+    if not (FOLDER / "sojourn.wasm").is_file():
+        raise InputError(
+            "the page is not part of this installation; in the source tree "
+            "`make web-toolchain web` builds it"
+        )
+    return FOLDER
+
+
+def fragment(text: str, aqms: Sequence[str], seed: int) -> str:
+    """The part of an address that opens a scenario with two AQMs under a seed.
+
+    Args:
+        text: the scenario as TOML.
+        aqms: the AQMs of both sides in their text form.
+        seed: the seed.
+
+    Raises:
+        InputError: the scenario is too long for an address.
+    """
+    state = {"text": text, "aqms": list(aqms), "seed": str(seed), "speed": "5", "changes": []}
+    deflate = zlib.compressobj(9, zlib.DEFLATED, _RAW_DEFLATE)
+    packed = deflate.compress(json.dumps(state).encode()) + deflate.flush()
+    code = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    if len(code) > _LONGEST:
+        raise InputError("the scenario is too long for an address; drop its file on the page")
+    return f"{_STATE_VERSION}.{code}"

@@ -1,0 +1,102 @@
+"""The simulator as WebAssembly, and the page that `sojourn live` serves."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+import zlib
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import InputError
+from sojourn.live import page
+from sojourn.live.server import server
+
+ROOT = Path(__file__).parents[1]
+NO_COMPILER = 3
+
+
+@pytest.mark.slow
+def test_every_digest_on_record_is_that_of_webassembly() -> None:
+    if shutil.which("node") is None:
+        pytest.skip("no node; install the package nodejs")
+    built = subprocess.run(
+        ["sh", "web/wasm.sh"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if built.returncode == NO_COMPILER:
+        pytest.skip(built.stderr.strip())
+    assert built.returncode == 0, built.stderr
+    tested = subprocess.run(
+        ["node", "--test", "web/tests/equality.test.mjs"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert tested.returncode == 0, tested.stdout[-3000:]
+
+
+def test_the_state_in_an_address_is_what_was_given() -> None:
+    version, _, code = page.fragment(
+        'name = "ä"', ["codel", "pie:target=5ms"], 2**64 - 1
+    ).partition(".")
+    packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
+    state = json.loads(zlib.decompress(packed, -15))
+    assert version == "1"
+    assert state["text"] == 'name = "ä"'
+    assert state["aqms"] == ["codel", "pie:target=5ms"]
+    assert state["seed"] == str(2**64 - 1)
+
+
+def test_a_scenario_that_no_address_holds_is_refused() -> None:
+    noise = "".join(f"# {number * 7919 % 1_000_003}\n" for number in range(40_000))
+    with pytest.raises(InputError, match="drop its file on the page"):
+        page.fragment(noise, ["codel", "pie"], 1)
+
+
+def test_an_installation_without_the_page_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
+    with pytest.raises(InputError, match="make web-toolchain web"):
+        page.folder()
+
+
+def test_the_server_gives_the_files_of_its_folder_on_the_loopback_interface(tmp_path: Path) -> None:
+    (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
+    (tmp_path / "inner").mkdir()
+    with server(tmp_path) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{serving.server_port}"
+        assert serving.server_address[0] == "127.0.0.1"
+        with urllib.request.urlopen(f"{address}/sojourn.wasm") as answer:
+            assert answer.read() == b"\0asm"
+            assert answer.headers["Content-Type"] == "application/wasm"
+        for outside in ("/inner/", "/../pyproject.toml", "/%2e%2e/pyproject.toml"):
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(address + outside)
+        serving.shutdown()
+        thread.join()
+
+
+def test_live_refuses_a_single_aqm_and_a_port_that_is_taken(tmp_path: Path) -> None:
+    def live(*arguments: str) -> subprocess.CompletedProcess[str]:
+        program = (
+            "import sys; from pathlib import Path; from sojourn.live import page; "
+            f"page.FOLDER = Path({str(tmp_path)!r}); "
+            "from sojourn.cli import main; sys.exit(main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", program, "live", "--no-open", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
+    alone = live("dumbbell-reno", "--aqm", "codel")
+    assert (alone.returncode, "name two" in alone.stderr) == (2, True), alone.stderr
+    with server(tmp_path) as taken:
+        busy = live("--port", str(taken.server_port))
+    assert (busy.returncode, "leave --port out" in busy.stderr) == (2, True), busy.stderr

@@ -1,0 +1,194 @@
+// Two runs of one scenario under one seed, advanced together.
+
+import { Client } from "./client";
+import { History } from "./history";
+import type { Checked, Finished, Opened, Setting, Taken } from "./protocol";
+import type { Change, PageState } from "./url-state";
+
+/** Events between two looks at the page, for each side: some 30 ms of the worker. */
+const EVENTS_PER_SLICE = 40_000;
+/** Samples that a plot shows at most. */
+const MOST_SAMPLES = 6000;
+/** Simulated seconds between two pictures are at most this. */
+const LONGEST_SLICE_S = 5;
+
+/** Simulated seconds for each second of the clock; infinite is as fast as it goes. */
+export function speedOf(text: string): number {
+  return text === "max" ? Infinity : Number(text);
+}
+
+export class Lab {
+  sides: History[] = [];
+  checked: Checked | null = null;
+  isRunning = false;
+  files: Record<string, string> = {};
+  /** Called when there is something new to show. */
+  onUpdate: () => void = () => undefined;
+  onFailure: (failure: Error) => void = () => undefined;
+
+  private busy: Promise<void> = Promise.resolve();
+  private isBusy = false;
+  private last = 0;
+  private applied = 0;
+
+  constructor(
+    readonly client: Client,
+    public state: PageState,
+  ) {}
+
+  setting(side: number): Setting {
+    const { text, seed, aqms } = this.state;
+    return { text, seed, aqm: aqms[side] ?? "", files: this.files };
+  }
+
+  get now(): number {
+    return this.sides.length > 0 ? Math.min(...this.sides.map((side) => side.now)) : 0;
+  }
+
+  get duration(): number {
+    return this.sides[0]?.opened.duration_s ?? 0;
+  }
+
+  get isOver(): boolean {
+    return this.sides.length > 0 && this.sides.every((side) => side.isOver);
+  }
+
+  /** One thing after the other: what is asked for while a slice runs waits for it. */
+  private inTurn(act: () => Promise<void>): Promise<void> {
+    this.busy = this.busy.then(async () => {
+      this.isBusy = true;
+      try {
+        await act();
+      } catch (failure) {
+        this.isRunning = false;
+        this.onFailure(failure as Error);
+      } finally {
+        this.isBusy = false;
+      }
+      this.onUpdate();
+    });
+    return this.busy;
+  }
+
+  /** Back to time zero, with whatever the state says now. Changes in mid-run stay to come. */
+  rewind(): Promise<void> {
+    this.isRunning = false;
+    return this.inTurn(async () => {
+      const checked = await this.client.ask<Checked>({ call: "check", ...this.setting(0) });
+      const sample = Math.max(checked.sample_s, checked.duration_s / MOST_SAMPLES);
+      const opened = await this.openBoth(sample);
+      for (const side of this.sides) {
+        await this.client.ask({ call: "close", session: side.opened.session });
+      }
+      this.checked = checked;
+      this.sides = opened.map((one) => new History(one));
+      this.applied = 0;
+    });
+  }
+
+  /** Opens a session for each side, or none. */
+  private async openBoth(sample_s: number): Promise<Opened[]> {
+    const opened: Opened[] = [];
+    try {
+      for (const side of [0, 1]) {
+        const setting = { ...this.setting(side), sample_s };
+        opened.push(await this.client.ask<Opened>({ call: "open", ...setting }));
+      }
+    } catch (failure) {
+      for (const { session } of opened) await this.client.ask({ call: "close", session });
+      throw failure;
+    }
+    return opened;
+  }
+
+  run(): void {
+    if (this.isRunning || this.isOver || this.sides.length === 0) return;
+    this.isRunning = true;
+    this.last = performance.now();
+    requestAnimationFrame((time) => this.frame(time));
+    this.onUpdate();
+  }
+
+  pause(): void {
+    this.isRunning = false;
+    this.onUpdate();
+  }
+
+  private frame(time: number): void {
+    if (!this.isRunning) return;
+    requestAnimationFrame((next) => this.frame(next));
+    if (this.isBusy) return;
+    const passed = Math.max(0, Math.min((time - this.last) / 1000, 0.25));
+    this.last = time;
+    const ahead = Math.min(passed * speedOf(this.state.speed), LONGEST_SLICE_S);
+    if (ahead > 0) void this.inTurn(() => this.advance(this.now + ahead));
+  }
+
+  /** Both sides to a time, or as far as the events of one slice go. */
+  private async advance(until: number): Promise<void> {
+    const change = this.state.changes[this.applied];
+    const end = Math.min(until, change?.t ?? Infinity, this.duration);
+    for (const side of this.sides) {
+      if (side.isOver || (side.now >= end && end < this.duration)) continue;
+      const { session } = side.opened;
+      const events = EVENTS_PER_SLICE;
+      side.add(await this.client.ask<Taken>({ call: "advance", session, until_s: end, events }));
+    }
+    if (change && this.now >= change.t) await this.apply(change);
+    if (this.isOver) await this.finish();
+  }
+
+  /** Brings both sides to the same time, which is returned. */
+  private async level(): Promise<number> {
+    const t = Math.max(...this.sides.map((side) => side.now));
+    while (this.now < t && !this.isOver) await this.advance(t);
+    return t;
+  }
+
+  private async apply(change: Change): Promise<void> {
+    this.applied += 1;
+    const side = this.sides[change.side];
+    if (!side || side.isOver) return;
+    const { session } = side.opened;
+    const changed = await this.client.ask<{ before: Taken; vars: History["vars"] }>({
+      call: "set_queue",
+      session,
+      aqm: change.aqm,
+    });
+    side.add(changed.before);
+    side.vars = changed.vars;
+  }
+
+  private async finish(): Promise<void> {
+    this.isRunning = false;
+    for (const side of this.sides) {
+      if (side.finished) continue;
+      const { session } = side.opened;
+      side.finished = await this.client.ask<Finished>({ call: "finish", session });
+    }
+  }
+
+  /** To the next packet that comes or goes at side A's queue; B to the same time. */
+  stepPacket(): Promise<void> {
+    this.isRunning = false;
+    return this.inTurn(async () => {
+      const [first, second] = this.sides;
+      if (!first || !second || first.isOver) return;
+      const { session } = first.opened;
+      first.add(await this.client.ask<Taken>({ call: "step_packet", session }));
+      await this.advance(first.now);
+    });
+  }
+
+  /** Puts another AQM on one side now, and remembers that for the next run. */
+  change(side: number, aqm: string): Promise<void> {
+    return this.inTurn(async () => {
+      const t = await this.level();
+      const later = this.state.changes.slice(this.applied);
+      const change = { t, side, aqm };
+      await this.client.ask({ call: "check", ...this.setting(side), aqm });
+      this.state.changes = [...this.state.changes.slice(0, this.applied), change, ...later];
+      await this.advance(t);
+    });
+  }
+}

@@ -1,0 +1,393 @@
+// The page: controls, both AQMs, plots, queues, scenario, results.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { AqmForm } from "./aqm-form";
+import { Client, Refused } from "./client";
+import { Editor } from "./editor";
+import { explanation, sentence } from "./explain";
+import { command, csv, save, svg } from "./exports";
+import type { History, Reason } from "./history";
+import { Lab } from "./lab";
+import { Views } from "./views";
+import { PRESETS } from "./presets";
+import type { Catalogue, Checked } from "./protocol";
+import { Results } from "./results";
+import { showForm } from "./scenario-form";
+import { type PageState, decode, encode } from "./url-state";
+
+function by<T extends HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no element ${id}`);
+  return found as T;
+}
+
+const SEEMS_LONG_PACKETS = 2e7;
+const LARGEST_FILE_BYTES = 64e6;
+
+function begin(): PageState {
+  const preset = PRESETS[0];
+  return {
+    text: preset?.text ?? "",
+    aqms: ["taildrop", "codel"],
+    seed: "1",
+    speed: "5",
+    changes: [],
+  };
+}
+
+function say(text: string, kind: "note" | "error" = "note"): void {
+  const box = by("message");
+  box.textContent = text;
+  box.className = kind;
+}
+
+class Page {
+  private readonly forms: AqmForm[];
+  private readonly editor: Editor;
+  private readonly views: Views;
+  private readonly results = new Results(by("results"));
+  private isDrawing = false;
+  private checks = 0;
+
+  constructor(
+    private readonly lab: Lab,
+    catalogue: Catalogue,
+  ) {
+    const { state } = lab;
+    this.forms = ["a", "b"].map(
+      (side, i) =>
+        new AqmForm(
+          by(`form-${side}`),
+          catalogue,
+          side,
+          state.aqms[i] ?? "",
+          (text) => void this.aqmChanged(i, text),
+        ),
+    );
+    this.editor = new Editor(by("editor"), state.text, (text) => void this.textChanged(text));
+    this.views = new Views(lab, (side, reason) => this.explain(side, reason));
+    lab.onUpdate = () => this.draw();
+    lab.onFailure = (failure) => this.failed(failure);
+    this.controls();
+    this.fields();
+    this.dropping();
+  }
+
+  async start(): Promise<void> {
+    by<HTMLSelectElement>("speed").value = this.lab.state.speed;
+    by<HTMLInputElement>("seed").value = this.lab.state.seed;
+    await this.rewind();
+    this.views.flowChoices();
+    by("main").removeAttribute("aria-busy");
+  }
+
+  private async rewind(): Promise<void> {
+    this.results.clear();
+    this.clearErrors();
+    await this.lab.rewind();
+    if (this.lab.checked) this.accepted(this.lab.checked);
+    await this.remember();
+  }
+
+  private clearErrors(): void {
+    say("");
+    this.editor.error = null;
+    by("text-error").textContent = "";
+    this.forms.forEach((form) => (form.refusal = ""));
+  }
+
+  /** A legal scenario: its form, its warnings, and whether it will take long. */
+  private accepted(checked: Checked): void {
+    showForm(by("scenario-form"), checked, this.lab.state.text, (text) => {
+      this.editor.text = text;
+      void this.textChanged(text);
+    });
+    const long =
+      checked.packets_estimated > SEEMS_LONG_PACKETS
+        ? `About ${(checked.packets_estimated / 1e6).toFixed(0)} million packets for each AQM: ` +
+          "this takes minutes; Pause stops it at any time. "
+        : "";
+    if (long || checked.warnings.length > 0) say(long + checked.warnings.join(" "));
+    by("scenario-name").textContent = checked.name;
+  }
+
+  private failed(failure: Error): void {
+    if (!(failure instanceof Refused)) {
+      say(failure.message, "error");
+      return;
+    }
+    const { refusal } = failure;
+    const place = /queue/.test(refusal.place) && refusal.line === null;
+    if (refusal.line !== null) this.editor.error = refusal;
+    by("text-error").textContent = place ? "" : failure.message;
+    say(failure.message, "error");
+  }
+
+  /** The text was edited: checked at once, run anew when it is legal. */
+  private async textChanged(text: string): Promise<void> {
+    this.lab.state.text = text;
+    this.lab.state.changes = [];
+    const number = (this.checks += 1);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    if (number !== this.checks) return;
+    await this.rewind();
+    this.views.flowChoices();
+  }
+
+  /** At time zero the run starts with it; later it is put in place at once. */
+  private async aqmChanged(side: number, text: string): Promise<void> {
+    const form = this.forms[side];
+    try {
+      await this.lab.client.ask<Checked>({ call: "check", ...this.lab.setting(side), aqm: text });
+    } catch (failure) {
+      if (form && failure instanceof Refused) form.refusal = failure.refusal.message;
+      return;
+    }
+    if (form) form.refusal = "";
+    if (this.lab.now > 0 && !this.lab.isOver) {
+      await this.lab.change(side, text);
+      say(
+        `Side ${"AB"[side] ?? ""} runs ${text} from ${this.lab.now.toFixed(3)} s on. ` +
+          "Rewind replays the change; Forget changes starts with it.",
+      );
+    } else {
+      this.lab.state.aqms[side] = text;
+      await this.rewind();
+    }
+    await this.remember();
+  }
+
+  private controls(): void {
+    by("run").onclick = () => (this.lab.isRunning ? this.lab.pause() : void this.runAnew());
+    by("step").onclick = () => void this.lab.stepPacket();
+    by("rewind").onclick = () => void this.rewind();
+    by("forget").onclick = () => {
+      const { changes, aqms } = this.lab.state;
+      for (const change of changes) aqms[change.side] = change.aqm;
+      this.lab.state.changes = [];
+      this.forms.forEach((form, i) => (form.value = aqms[i] ?? ""));
+      void this.rewind();
+    };
+    by("theme").onclick = () => {
+      const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+      document.documentElement.dataset.theme = dark ? "light" : "dark";
+      this.views.restyle();
+    };
+    by("export-scenario").onclick = () =>
+      save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);
+    by("export-csv").onclick = () => save("samples.csv", csv(this.lab), "text/csv");
+    by("export-png").onclick = () =>
+      void this.views.delayPng().then((blob) => blob && save("queue-delay.png", blob));
+    by("export-svg").onclick = () => {
+      const picture = this.views.delayPicture;
+      if (picture) save("queue-delay.svg", svg(picture, this.lab.duration), "image/svg+xml");
+    };
+    by("copy-link").onclick = () => void this.copy(location.href, "The address was copied.");
+    by("copy-command").onclick = () =>
+      void this.copy(by("command").textContent ?? "", "The command was copied.");
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private async runAnew(): Promise<void> {
+    if (this.lab.isOver) await this.rewind();
+    this.lab.run();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (
+      target.closest("input, select, textarea, button, summary, a, .cm-editor") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
+    const keys: Record<string, string> = { " ": "run", ".": "step", "0": "rewind" };
+    const id = keys[event.key];
+    if (!id) return;
+    event.preventDefault();
+    by(id).click();
+  }
+
+  private async copy(text: string, done: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(done);
+    } catch {
+      say(`The browser refused; copy it by hand: ${text}`);
+    }
+  }
+
+  private fields(): void {
+    const presets = by<HTMLSelectElement>("preset");
+    const groups = [
+      ["line", "My line"],
+      ["scenario", "Shipped scenarios"],
+    ].map(([kind, label]) => {
+      const group = document.createElement("optgroup");
+      group.label = label ?? "";
+      group.append(
+        ...PRESETS.filter((p) => p.kind === kind).map((p) => new Option(p.title, p.name)),
+      );
+      return group;
+    });
+    presets.append(...groups);
+    presets.value = PRESETS.find((p) => p.text === this.lab.state.text)?.name ?? "";
+    const describe = (): void => {
+      by("preset-words").textContent = PRESETS.find((p) => p.name === presets.value)?.words ?? "";
+    };
+    describe();
+    presets.onchange = () => {
+      const preset = PRESETS.find((p) => p.name === presets.value);
+      if (!preset) return;
+      describe();
+      this.editor.text = preset.text;
+      void this.textChanged(preset.text);
+    };
+    by<HTMLSelectElement>("speed").onchange = (event) => {
+      this.lab.state.speed = (event.target as HTMLSelectElement).value;
+      void this.remember();
+    };
+    by<HTMLInputElement>("seed").onchange = (event) => {
+      this.lab.state.seed = (event.target as HTMLInputElement).value.trim();
+      void this.rewind();
+    };
+  }
+
+  /** A scenario or a trace that is dropped on the page, or chosen with the file button. */
+  private dropping(): void {
+    document.addEventListener("dragover", (event) => event.preventDefault());
+    document.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void this.take(file);
+    });
+    by<HTMLInputElement>("file").onchange = (event) => {
+      const file = (event.target as HTMLInputElement).files?.[0];
+      if (file) void this.take(file);
+    };
+  }
+
+  private async take(file: File): Promise<void> {
+    if (file.size > LARGEST_FILE_BYTES) {
+      say(
+        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; ` +
+          `the page takes ${LARGEST_FILE_BYTES / 1e6} MB, the command more`,
+        "error",
+      );
+      return;
+    }
+    const text = await file.text();
+    if (file.name.endsWith(".toml")) {
+      this.editor.text = text;
+      await this.textChanged(text);
+    } else if (/^\s*\d+\s*(\n\s*\d+\s*)*$/.test(text.slice(0, 2000).replace(/\n?\d*$/, ""))) {
+      this.useTrace(file.name, text);
+      await this.rewind();
+    } else {
+      say(
+        `${file.name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line)`,
+        "error",
+      );
+    }
+  }
+
+  /** A trace is offered under its own name and under every name that the scenario asks for. */
+  private useTrace(name: string, text: string): void {
+    const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map(
+      (found) => found[1] ?? "",
+    );
+    for (const one of [name, ...asked]) this.lab.files[one] = text;
+  }
+
+  private explain(side: number, reason: Reason): void {
+    const history = this.lab.sides[side];
+    if (!history) return;
+    by("why").replaceChildren(explanation(history, reason));
+    by("why-section").scrollIntoView({ block: "nearest" });
+  }
+
+  private draw(): void {
+    if (this.isDrawing) return;
+    this.isDrawing = true;
+    requestAnimationFrame(() => {
+      this.isDrawing = false;
+      this.show();
+    });
+  }
+
+  private show(): void {
+    const { lab } = this;
+    by("run").textContent = lab.isRunning ? "Pause" : lab.isOver ? "Run again" : "Run";
+    by("clock").textContent = `${lab.now.toFixed(3)} s of ${lab.duration} s`;
+    by<HTMLProgressElement>("progress").value = lab.duration > 0 ? lab.now / lab.duration : 0;
+    by<HTMLButtonElement>("step").disabled = lab.isOver;
+    by<HTMLButtonElement>("forget").disabled = lab.state.changes.length === 0;
+    by("command").textContent = command(lab);
+    this.views.show();
+    lab.sides.forEach((side, i) => this.counts(side, i));
+    if (lab.isOver) this.results.show(lab);
+    if (!lab.isRunning) this.signals();
+  }
+
+  private counts(side: History, i: number): void {
+    const text = `${side.drops} dropped, ${side.marks} marked`;
+    const box = by(`counts-${"ab"[i] ?? ""}`);
+    if (box.textContent !== text) box.textContent = text;
+  }
+
+  /** The last drops and marks as buttons, for the keyboard. */
+  private signals(): void {
+    const rows = this.lab.sides.flatMap((history, side) =>
+      history.signals.slice(-8).map((reason) => ({ history, side, reason })),
+    );
+    const items = rows.map(({ history, side, reason }) => {
+      const button = document.createElement("button");
+      button.textContent = `${"AB"[side] ?? ""}: ${sentence(history, reason).split(":")[0] ?? ""}`;
+      button.onclick = () => this.explain(side, reason);
+      const item = document.createElement("li");
+      item.append(button);
+      return item;
+    });
+    by("signals").replaceChildren(...items);
+  }
+
+  private async remember(): Promise<void> {
+    history.replaceState(null, "", `#${await encode(this.lab.state)}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const missing =
+    typeof WebAssembly === "undefined"
+      ? "WebAssembly"
+      : typeof Worker === "undefined"
+        ? "web workers"
+        : typeof CompressionStream === "undefined"
+          ? "compression streams"
+          : null;
+  if (missing) {
+    say(`This browser has no ${missing}; a current Firefox, Chromium or Safari has.`, "error");
+    return;
+  }
+  let state: PageState | null = null;
+  let complaint = "";
+  try {
+    state = await decode(location.hash);
+  } catch (failure) {
+    complaint = (failure as Error).message;
+  }
+  const client = new Client("worker.js");
+  try {
+    const catalogue = await client.ask<Catalogue>({ call: "catalogue" });
+    by("version").textContent = catalogue.version;
+    const page = new Page(new Lab(client, state ?? begin()), catalogue);
+    await page.start();
+    if (complaint) say(complaint, "error");
+  } catch (failure) {
+    say((failure as Error).message, "error");
+  }
+}
+
+void main();

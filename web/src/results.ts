@@ -1,0 +1,112 @@
+// The numbers of a run that is over, side by side, and the distribution of its delays.
+
+import type { Lab } from "./lab";
+import { shown } from "./plots";
+import type { SummaryRow } from "./protocol";
+
+/** Metrics that are shown first; all others follow on demand. */
+const HEADLINES = new Set([
+  "delay_mean",
+  "delay_p50",
+  "delay_p95",
+  "delay_p99",
+  "utilisation",
+  "drop_rate",
+  "mark_rate",
+  "goodput",
+  "owd_p95",
+  "rtt_p50",
+  "mos",
+]);
+const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+function table(caption: string, head: string[], rows: string[][]): HTMLTableElement {
+  const made = document.createElement("table");
+  made.createCaption().textContent = caption;
+  const top = made.createTHead().insertRow();
+  for (const text of head) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = text;
+    top.append(cell);
+  }
+  const body = made.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    for (const text of row) line.insertCell().textContent = text;
+  }
+  return made;
+}
+
+export class Results {
+  private isShown = false;
+
+  constructor(private readonly parent: HTMLElement) {
+    this.clear();
+  }
+
+  clear(): void {
+    this.isShown = false;
+    const text = document.createElement("p");
+    text.textContent = "The numbers appear when the run is over.";
+    this.parent.replaceChildren(text);
+  }
+
+  show(lab: Lab): void {
+    const [a, b] = lab.sides.map((side) => side.finished);
+    if (this.isShown || !a || !b) return;
+    this.isShown = true;
+    const key = (row: SummaryRow): string => row.slice(0, 3).join("/");
+    const other = new Map(b.summary.map((row) => [key(row), row]));
+    const rows = a.summary.map((row) => {
+      const [scope, name, metric, value, unit] = row;
+      return {
+        metric,
+        cells: [
+          `${scope} ${name}`.trim(),
+          metric,
+          shown(value, unit),
+          shown(other.get(key(row))?.[3], unit),
+        ],
+      };
+    });
+    const head = ["Of", "Metric", "A", "B"];
+    const first = table(
+      "Headline numbers after the warm-up",
+      head,
+      rows.filter((row) => HEADLINES.has(row.metric)).map((row) => row.cells),
+    );
+    const all = document.createElement("details");
+    all.innerHTML = "<summary>Every number</summary>";
+    const scroll = document.createElement("div");
+    scroll.className = "scroll";
+    scroll.tabIndex = 0;
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", "Every number");
+    scroll.append(
+      table(
+        "Every number",
+        head,
+        rows.map((row) => row.cells),
+      ),
+    );
+    all.append(scroll);
+    const at = (cdf: [number, number][], share: number): string =>
+      shown(cdf.find(([, below]) => below >= share)?.[0], "s");
+    const shares = SHARES.map((share) => [
+      `${share * 100} %`,
+      at(a.delay_cdf, share),
+      at(b.delay_cdf, share),
+    ]);
+    const cdf = table(
+      "Queue delay that a share of packets stays below",
+      ["Share", "A", "B"],
+      shares,
+    );
+    const digests = document.createElement("p");
+    digests.className = "digests";
+    const native = lab.state.changes.length > 0 ? "" : "; the native command gives the same";
+    digests.textContent = `Digests: A ${a.digest}, B ${b.digest}${native}.`;
+    this.parent.replaceChildren(first, cdf, all, digests);
+  }
+}

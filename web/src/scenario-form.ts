@@ -1,0 +1,89 @@
+// Links and flows as a form that edits the scenario's text: one truth, written as TOML.
+
+import type { Checked, Table } from "./protocol";
+import { type TablePlace, setKey } from "./toml";
+
+interface Field {
+  label: string;
+  place: TablePlace;
+  key: string;
+  value: unknown;
+  isNumber?: boolean;
+}
+
+/** What can be edited here; the rest is in the text. Values that are tables stay there. */
+function fields(checked: Checked): { title: string; fields: Field[] }[] {
+  const { document } = checked;
+  const top: TablePlace = { header: "" };
+  const run = {
+    title: "Run",
+    fields: [
+      { label: "Duration", place: top, key: "duration", value: document.duration },
+      { label: "Warm-up", place: top, key: "warmup", value: document.warmup ?? "0s" },
+    ],
+  };
+  const links = Object.entries(document.links).map(([name, link]) => {
+    const place = { header: `links.${name}` };
+    const field = (label: string, key: string): Field => ({
+      label,
+      place,
+      key,
+      value: (link as Table)[key],
+    });
+    return {
+      title: `Link ${name}`,
+      fields: [field("Rate", "rate"), field("Delay", "delay"), field("Buffer", "buffer")],
+    };
+  });
+  const flows = document.flows.map((flow, index) => {
+    const place = { header: "flows", index };
+    const field = (label: string, key: string): Field => ({ label, place, key, value: flow[key] });
+    const count = { ...field("Number", "count"), value: flow.count ?? 1, isNumber: true };
+    return {
+      title: `Flows ${String(flow.name ?? index + 1)}`,
+      fields: [count, field("Base RTT", "rtt"), field("Congestion control", "cc")],
+    };
+  });
+  return [run, ...links, ...flows];
+}
+
+export function showForm(
+  parent: HTMLElement,
+  checked: Checked,
+  text: string,
+  onChange: (text: string) => void,
+): void {
+  const sets = fields(checked).map(({ title, fields: all }, set) => {
+    const box = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = title;
+    box.append(legend);
+    for (const field of all) {
+      if (typeof field.value !== "string" && typeof field.value !== "number") continue;
+      const input = document.createElement("input");
+      input.id = `field-${set}-${field.key}`;
+      input.value = String(field.value);
+      input.spellcheck = false;
+      input.autocomplete = "off";
+      input.inputMode = field.isNumber ? "numeric" : "text";
+      const label = document.createElement("label");
+      label.htmlFor = input.id;
+      label.textContent = field.label;
+      const note = document.createElement("p");
+      note.className = "error";
+      note.setAttribute("role", "alert");
+      input.onchange = () => {
+        const given = input.value.trim();
+        const value = field.isNumber && /^\d+$/.test(given) ? given : JSON.stringify(given);
+        const changed = setKey(text, field.place, field.key, value);
+        if (changed === null) note.textContent = "It is written in another form; edit the text.";
+        else onChange(changed);
+      };
+      const row = document.createElement("div");
+      row.append(label, input, note);
+      box.append(row);
+    }
+    return box;
+  });
+  parent.replaceChildren(...sets);
+}

@@ -1,0 +1,28 @@
+// The simulator: WebAssembly behind one function that takes a request and gives an answer.
+
+import type { Answer, Request } from "./protocol";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  input(bytes: number): number;
+  call(): number;
+  output(): number;
+}
+
+export type Call = <T>(request: Request) => Answer<T>;
+
+export async function load(bytes: BufferSource): Promise<Call> {
+  const { instance } = await WebAssembly.instantiate(bytes, {});
+  const simulator = instance.exports as unknown as Exports;
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  return <T>(request: Request): Answer<T> => {
+    const text = encoder.encode(JSON.stringify(request));
+    const place = simulator.input(text.length);
+    new Uint8Array(simulator.memory.buffer, place, text.length).set(text);
+    const length = simulator.call();
+    // The memory may have grown, so that older views of it are detached.
+    const answer = new Uint8Array(simulator.memory.buffer, simulator.output(), length);
+    return JSON.parse(decoder.decode(answer)) as Answer<T>;
+  };
+}

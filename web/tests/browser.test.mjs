@@ -1,0 +1,339 @@
+// The page in Chromium: each control does what it says, errors at their lines, nothing leaves it.
+// CHROMIUM names the browser; PICTURES a folder for screenshots.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before, beforeEach } from "node:test";
+import { chromium } from "playwright-core";
+import { fingerprints, serve } from "./support.mjs";
+
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
+];
+const skip = existsSync(executablePath) ? false : "no Chromium; install the package chromium";
+
+let server;
+let browser;
+let page;
+let problems;
+
+async function open(hash = "", options = {}) {
+  await page?.context().close();
+  const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, ...options });
+  page = await context.newPage();
+  problems = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(server.address) && !/^(data|blob):/.test(url))
+      problems.push(`request to ${url}`);
+  });
+  await page.goto(server.address + hash);
+  await page.waitForSelector("#main:not([aria-busy])");
+}
+
+const text = (id) => page.textContent(`#${id}`);
+const clock = async () => Number((await text("clock")).split(" ")[0]);
+
+/** Runs to the end as fast as it goes. */
+async function finish() {
+  await page.selectOption("#speed", "max");
+  if ((await text("run")) === "Run") await page.click("#run");
+  await page.waitForSelector("#results .digests", { timeout: 60_000 });
+}
+
+before(async () => {
+  if (skip) return;
+  server = await serve();
+  browser = await chromium.launch({ executablePath, args: FLAGS });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+beforeEach(() => (problems = []));
+
+test("every shipped scenario has the native digest in Chromium", { skip }, async () => {
+  await open();
+  const records = (await fingerprints()).filter((one) => one.aqm === "as-shipped");
+  for (const { scenario, digest, setting } of records) {
+    const answer = await page.evaluate(
+      (request) =>
+        new Promise((resolve) => {
+          const worker = new Worker("worker.js", { type: "module" });
+          worker.onmessage = (event) => {
+            worker.terminate();
+            resolve(event.data.answer);
+          };
+          worker.postMessage({ id: 1, request });
+        }),
+      { call: "run", ...setting },
+    );
+    assert.equal(answer.ok?.digest, digest, scenario);
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("run, pause, step and rewind do what they say", { skip }, async () => {
+  await open();
+  await page.selectOption("#speed", "5");
+  await page.click("#run");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 1);
+  assert.equal(await text("run"), "Pause");
+  await page.click("#run");
+  assert.equal(await text("run"), "Run");
+  await page.waitForTimeout(150);
+  const paused = await clock();
+  await page.waitForTimeout(150);
+  assert.equal(await clock(), paused);
+  for (let i = 0; i < 20; i++) await page.click("#step");
+  await page.waitForFunction(
+    (before) => parseFloat(document.querySelector("#clock").textContent) > before,
+    paused,
+  );
+  assert.ok((await clock()) < paused + 0.2, "twenty packets are a short time");
+  await page.click("#rewind");
+  await page.waitForFunction(() =>
+    document.querySelector("#clock").textContent.startsWith("0.000"),
+  );
+  assert.deepEqual(problems, []);
+});
+
+test("a run that is repeated has the same digests, another seed has others", { skip }, async () => {
+  await open();
+  await finish();
+  const first = await page.textContent(".digests");
+  await page.click("#run");
+  await page.waitForSelector(".digests", { state: "detached" });
+  await page.waitForSelector(".digests", { timeout: 60_000 });
+  assert.equal(await page.textContent(".digests"), first);
+  await page.fill("#seed", "2");
+  await page.press("#seed", "Tab");
+  await page.waitForSelector(".digests", { state: "detached" });
+  await finish();
+  assert.notEqual(await page.textContent(".digests"), first);
+  assert.deepEqual(problems, []);
+});
+
+test("a change in mid-run is in the address, and the address repeats it", { skip }, async () => {
+  await open();
+  await page.selectOption("#speed", "20");
+  await page.click("#run");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 3);
+  await page.click("#run");
+  await page.fill("#text-b", "codel:target=20ms");
+  await page.press("#text-b", "Tab");
+  await page.waitForFunction(() =>
+    /runs codel:target=20ms/.test(document.querySelector("#message").textContent),
+  );
+  await finish();
+  const [digests, hash] = [await page.textContent(".digests"), new URL(page.url()).hash];
+  await open(hash);
+  await finish();
+  assert.equal(await page.textContent(".digests"), digests);
+  assert.deepEqual(problems, []);
+});
+
+test("a parameter out of range is refused beside its form", { skip }, async () => {
+  await open();
+  await page.fill("#text-b", "codel:target=fast");
+  await page.press("#text-b", "Tab");
+  await page.waitForFunction(() => document.querySelector("#error-b").textContent !== "");
+  assert.match(await text("error-b"), /target/);
+  assert.equal(await page.textContent("#error-a"), "");
+});
+
+test("a mistake in the text is shown at its line", { skip }, async () => {
+  await open();
+  const rate = page.getByLabel("Rate", { exact: true }).first();
+  await rate.fill("fast");
+  await rate.press("Tab");
+  await page.waitForSelector(".cm-lint-marker-error");
+  const message = await text("text-error");
+  const line = Number(/line (\d+)/.exec(message)[1]);
+  const lines = await page.locator(".cm-line").allTextContents();
+  assert.match(lines[line - 1], /rate = "fast"/);
+});
+
+test("a click on a drop says why, and so does the list", { skip }, async () => {
+  await open();
+  await finish();
+  await page.click("#why-section summary");
+  await page.locator("#signals button").first().click();
+  assert.match(await text("why"), /was (dropped|marked)/);
+  assert.match(await text("why"), /because|:/);
+});
+
+test("exports are what the page shows", { skip }, async () => {
+  await open();
+  await finish();
+  const saved = async (id) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${id}`)]);
+    return readFile(await download.path());
+  };
+  const scenario = (await saved("export-scenario")).toString();
+  assert.match(scenario, /^\[links\.bottleneck\]$/m);
+  const [head, ...rows] = (await saved("export-csv")).toString().trim().split("\n");
+  assert.match(head, /^t_s,side,aqm,.*delay_mean/);
+  assert.ok(rows.length > 1000);
+  assert.ok(rows.every((row) => row.split(",").length === head.split(",").length));
+  assert.equal((await saved("export-png")).subarray(1, 4).toString(), "PNG");
+  assert.match(
+    (await saved("export-svg")).toString(),
+    /^<svg .*<polyline .*<polyline .*<\/svg>\s*$/s,
+  );
+  assert.match(
+    await text("command"),
+    /sojourn run dsl\.toml --set 'links\.bottleneck\.queue="codel"' --set seed=1/,
+  );
+  assert.deepEqual(problems, []);
+});
+
+test("the keyboard runs, steps and rewinds", { skip }, async () => {
+  await open();
+  await page.keyboard.press(".");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0);
+  await page.keyboard.press("0");
+  await page.waitForFunction(() =>
+    document.querySelector("#clock").textContent.startsWith("0.000"),
+  );
+  await page.keyboard.press(" ");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 0.5);
+  await page.keyboard.press(" ");
+  assert.equal(await text("run"), "Run");
+});
+
+test("the form and the text are one: an edit of either is in both", { skip }, async () => {
+  await open();
+  const rate = page.getByLabel("Rate", { exact: true }).first();
+  await rate.fill("20mbit");
+  await rate.press("Tab");
+  await page.waitForFunction(() =>
+    /rate = "20mbit"/.test(document.querySelector(".cm-content").textContent),
+  );
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# mine\n");
+  await page.waitForTimeout(600);
+  assert.equal(await page.getByLabel("Rate", { exact: true }).first().inputValue(), "20mbit");
+});
+
+test("damaged addresses and foreign files have one sentence each", { skip }, async () => {
+  await open("#1.damaged");
+  assert.match(await text("message"), /damaged/);
+  await open("#9.abc");
+  assert.match(await text("message"), /version 9/);
+  await page.setInputFiles("#file", {
+    name: "x.bin",
+    mimeType: "text/plain",
+    buffer: Buffer.from("hello"),
+  });
+  await page.waitForFunction(() =>
+    /neither a scenario/.test(document.querySelector("#message").textContent),
+  );
+  assert.deepEqual(problems, []);
+});
+
+test("a file of 500 MB is refused unread", { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sojourn-web-"));
+  try {
+    const path = join(folder, "large.trace");
+    await writeFile(path, "");
+    await truncate(path, 500e6); // a hole, which takes no room
+    await open();
+    await page.setInputFiles("#file", path);
+    await page.waitForFunction(() => /500 MB/.test(document.querySelector("#message").textContent));
+    assert.match(await text("message"), /the page takes 64 MB/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a trace that is dropped is the one that the scenario asks for", { skip }, async () => {
+  await open();
+  await page.selectOption("#preset", "cellular");
+  await page.waitForFunction(() =>
+    /drop the file/.test(document.querySelector("#message").textContent),
+  );
+  const times = Array.from({ length: 3000 }, (_, i) => `${2 * i + 2}\n`).join("");
+  const buffer = Buffer.from(times);
+  await page.setInputFiles("#file", { name: "mine.down", mimeType: "text/plain", buffer });
+  await page.waitForFunction(
+    () => document.querySelector("#scenario-name").textContent === "cellular",
+  );
+  await finish();
+  assert.deepEqual(problems, []);
+});
+
+for (const [missing, words] of [
+  ["WebAssembly", /no WebAssembly/],
+  ["Worker", /no web workers/],
+]) {
+  test(`a browser without ${missing} is told so in one sentence`, { skip }, async () => {
+    await open();
+    await page.addInitScript((name) => delete window[name], missing);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector("#message").textContent !== "");
+    assert.match(await text("message"), words);
+  });
+}
+
+test("ten million flows are refused and the page goes on", { skip }, async () => {
+  await open();
+  const count = page.getByLabel("Number", { exact: true }).first();
+  await count.fill("10000000");
+  await count.press("Tab");
+  await page.waitForFunction(() => document.querySelector("#text-error").textContent !== "");
+  await page.getByLabel("Number", { exact: true }).first().fill("2");
+  await page.getByLabel("Number", { exact: true }).first().press("Tab");
+  await page.waitForFunction(() => document.querySelector("#text-error").textContent === "");
+  await finish();
+});
+
+test("the page has no violation that axe-core finds, in both themes", { skip }, async () => {
+  const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+  for (const colorScheme of ["light", "dark"]) {
+    await open("", { colorScheme, bypassCSP: true });
+    await finish();
+    await page.evaluate(() =>
+      document.querySelectorAll("details").forEach((one) => (one.open = true)),
+    );
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => window.axe.run());
+    const found = violations.map(
+      (one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`,
+    );
+    assert.deepEqual(found, [], colorScheme);
+  }
+});
+
+test("nothing is wider than the page at 360, 800 and 1440 pixels", { skip }, async () => {
+  for (const width of [360, 800, 1440]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await open("", { viewport: { width, height: 900 }, colorScheme, reducedMotion: "reduce" });
+      await finish();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${wide} pixels at ${width}`);
+      if (process.env.PICTURES) {
+        const path = join(process.env.PICTURES, `${width}-${colorScheme}.png`);
+        await page.screenshot({ path, fullPage: true });
+      }
+    }
+  }
+});

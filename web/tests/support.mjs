@@ -1,0 +1,79 @@
+// What the tests of the page share: the simulator in node, the digests on record, a server.
+
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+
+export const root = join(import.meta.dirname, "../..");
+const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+
+/** The simulator, as web/src/simulator.ts has it. */
+export async function simulator() {
+  const bytes = await readFile(join(target, "web/sojourn.wasm"));
+  const { instance } = await WebAssembly.instantiate(bytes, {});
+  const { memory, input, call, output } = instance.exports;
+  return (request) => {
+    const text = new TextEncoder().encode(JSON.stringify(request));
+    const place = input(text.length);
+    new Uint8Array(memory.buffer, place, text.length).set(text);
+    const length = call();
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, output(), length)));
+  };
+}
+
+/** The recording that the digests of cellular scenarios are of: that of
+ *  crates/sim/tests/fingerprints.rs. */
+function recording() {
+  const times = Array.from({ length: 1500 }, (_, i) => 20 + 10 * Math.floor(i / 3) + 17 * (i % 7));
+  return times
+    .sort((a, b) => a - b)
+    .map((ms) => `${ms}\n`)
+    .join("");
+}
+
+/** Every digest on record: scenario, AQM, digest, and the setting that gives it. */
+export async function fingerprints() {
+  const lines = (await readFile(join(root, "testdata/fingerprints.txt"), "utf8"))
+    .trim()
+    .split("\n");
+  const folder = join(root, "python/sojourn/scenarios");
+  return Promise.all(
+    lines.map(async (line) => {
+      const [scenario, aqm, digest] = line.split(" ");
+      const text = await readFile(join(folder, `${scenario}.toml`), "utf8");
+      const names = [...text.matchAll(/file\s*=\s*"([^"]+)"/g)].map((found) => found[1]);
+      const files = Object.fromEntries(names.map((name) => [name, recording()]));
+      // The digests are of the first link by name, whatever the page would watch.
+      const link = [...text.matchAll(/^\[links\.(\w+)\]/gm)].map((found) => found[1]).sort()[0];
+      const setting = { text, longest_s: 30, files, link };
+      if (aqm !== "as-shipped") setting.aqm = aqm;
+      return { scenario, aqm, digest, setting };
+    }),
+  );
+}
+
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".wasm": "application/wasm",
+};
+
+/** Serves the page on the loopback interface. */
+export async function serve() {
+  const folder = join(root, "python/sojourn/live/page");
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url, "http://localhost").pathname.slice(1) || "index.html";
+    try {
+      if (!/^[\w.-]+$/.test(path)) throw new Error("not a file of the page");
+      const bytes = await readFile(join(folder, path));
+      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/plain" });
+      response.end(bytes);
+    } catch {
+      response.writeHead(404);
+      response.end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
