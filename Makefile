@@ -66,7 +66,7 @@ SEED   ?= 1
 mutants:
 	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
 
-## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some ten minutes
+## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some five minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
 
