@@ -311,8 +311,8 @@ fn thresholds_in_bytes_are_compared_with_bytes_and_shown_in_mean_packets() {
 }
 
 /// ns-2.35 `red.cc`, `REDQueue::deque`: the idle time begins when the link asks for a packet and
-/// finds none. An arrival that is dropped into an empty queue leaves an idle link idle, and one that
-/// sends the last packet busy (fact aqm-130).
+/// finds none. An arrival that is dropped into an empty queue leaves an idle link idle, and one
+/// that sends the last packet busy (fact aqm-130).
 #[test]
 fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle_only_if_the_link_was_idle() {
     let average_after = |found_nothing: bool| {
