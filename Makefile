@@ -47,7 +47,7 @@ test-hosts: $(VENV)/developed
 
 ## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
 test-kernel-laws:
-	cargo run --quiet --package sojourn-kernel-laws -- $(if $(LAWS),$(LAWS),--write)
+	cargo run --quiet --package sojourn-kernel-laws -- --write $(foreach law,$(LAWS),'$(law)')
 
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:
@@ -66,7 +66,7 @@ SEED   ?= 1
 mutants:
 	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
 
-## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some ten minutes
+## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some five minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
 

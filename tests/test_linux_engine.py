@@ -88,6 +88,23 @@ def test_two_runs_are_the_same_packet_for_packet(queue: str) -> None:
 
 
 @needs_kernel
+def test_ecn_and_transfers_that_do_not_finish_are_counted_as_in_the_simulator() -> None:
+    # Files of 5 MB take more than 4 s; the others finish.
+    given = scenario(duration="3s", **{
+        "flows[0].ecn": "true",
+        "flows[0].app": '{ kind = "files", sizes = ["5MB"], think = "10ms" }',
+    })  # fmt: skip
+    run = in_guest(given)
+    real, simulated = numbers(run), numbers(_core.run(given))
+    shares = {key for key in simulated if key.endswith(("/ecn_share", "/unfinished_share"))}
+    assert len(shares) == 3
+    assert shares <= real.keys()
+    (ecn,) = (key for key in shares if key.endswith("/ecn_share"))
+    assert real[ecn] == simulated[ecn] == 1.0
+    assert run.invalid == []
+
+
+@needs_kernel
 def test_another_seed_is_another_run_where_something_is_drawn() -> None:
     given = scenario("pie@linux:hz=1000", duration="3s")
     assert in_guest(given).digest != in_guest(given.with_seed(2)).digest

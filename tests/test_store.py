@@ -9,6 +9,8 @@ import pytest
 from pyarrow import parquet
 
 import sojourn
+from sojourn.agreement.page import as_markdown
+from sojourn.agreement.runs import agree
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
 from sojourn.running.replicas import Silent
@@ -62,6 +64,16 @@ def test_run_and_compare_share_the_store(store, made):
     queue = sojourn.load("dumbbell-cubic").queue("bottleneck")
     compare([queue.split(":")[0]], 1, store)
     assert len(made) == 1
+
+
+def test_an_agreement_takes_its_runs_from_the_store(store, made):
+    scenario = sojourn.load("dumbbell-cubic", SHORT)
+    engines = [registry.DEFAULT, registry.DEFAULT]
+    first = agree([scenario], engines, seeds=2, jobs=1, store=store)
+    count = len(made)
+    again = agree([scenario], engines, seeds=2, jobs=1, store=store)
+    assert (count, len(made)) == (2, 2), "the second engine is the first"
+    assert as_markdown(again) == as_markdown(first)
 
 
 def test_without_a_store_every_run_is_made(made):

@@ -1174,8 +1174,11 @@ class Cake(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
             Default: ``"besteffort"``.
-        limit: How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at
-            most four intervals of it, or 4 MiB if that is more. It must be positive. Source: Linux
+        limit: How much may wait in all queues together. An arrival is queued first; while more
+            waits, the head of the queue on top of the heap of backlogs is dropped, which is the
+            fattest one with the exception of fact qdisc-17. Bytes are those of packets, where Linux
+            counts those of its buffers. With a bandwidth, no more than four intervals of it waits
+            either, or 4 MiB if that is more (fact qdisc-18). It must be positive. Source: Linux
             sch_cake.c: 10240 packets of 1514 bytes. Default: ``"15503360B"``.
         bandwidth: Rate that packets may leave at. It must be positive. Source: Linux sch_cake.c:
             unlimited. Default: ``"off"``.
@@ -2019,9 +2022,9 @@ class FlowGroup(_Part):
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
             rate on the path. Written like ``100mbit``.
         tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-fq`` (the same,
-            paced), ``linux-2.6``, ``newreno``, ``sack``, or those of a paper: ``madpie``,
-            ``codel-act``, ``pi2-ns3``, ``pie-ns2``, ``kids-3.8``. ``sojourn explain linux-2.6``
-            shows the rules. Default: ``"linux"``.
+            paced), ``linux-2.6``, ``newreno``, ``sack``, ``reno``, ``tahoe``, or those of a paper:
+            ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``, ``kids-3.8``. ``sojourn explain
+            linux-2.6`` shows the rules. Default: ``"linux"``.
         cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
             with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
             ``linux``.

@@ -3,7 +3,7 @@
 //! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
 //! and the same requests for departures go to a discipline of ours and to the kernel's, with the
 //! same random numbers; every drop, mark and departure must be the same packet in the same
-//! operation.
+//! operation. `--write` puts the lines of the cases that were run into docs/kernel-laws.md.
 
 mod arrivals;
 mod cases;
@@ -29,13 +29,13 @@ fn main() -> ExitCode {
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let after = |flag| arguments.iter().skip_while(move |argument| *argument != flag).nth(1);
     let seconds = after("--seconds").and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
-    let is_named = |case: &Case| {
-        arguments.iter().any(|argument| argument == case.law || argument == case.ours)
+    let cases = match chosen(&arguments) {
+        Ok(cases) => cases,
+        Err(why) => {
+            eprintln!("kernel-laws: {why}");
+            return ExitCode::FAILURE;
+        }
     };
-    let mut cases = cases::all();
-    if cases.iter().any(is_named) {
-        cases.retain(is_named);
-    }
     let laws: BTreeSet<&str> = cases.iter().map(|case| case.law).collect();
     let laws: Vec<&str> = laws.into_iter().collect();
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/kernel-laws");
@@ -53,6 +53,32 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The cases that the words name, which are laws or cases; all without a word.
+///
+/// # Errors
+/// A word that names nothing.
+fn chosen(arguments: &[String]) -> Result<Vec<Case>, String> {
+    let mut words: Vec<&String> = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--seconds" => _ = rest.next(),
+            flag if flag.starts_with("--") => {}
+            _ => words.push(argument),
+        }
+    }
+    let is_named = |case: &Case, word: &str| word == case.law || word == case.ours;
+    let mut cases = cases::all();
+    if let Some(unknown) = words.iter().find(|word| !cases.iter().any(|case| is_named(case, word)))
+    {
+        return Err(format!("{unknown} is neither a law nor a case of src/cases.rs"));
+    }
+    if !words.is_empty() {
+        cases.retain(|case| words.iter().any(|word| is_named(case, word)));
+    }
+    Ok(cases)
 }
 
 fn compare_all(
@@ -143,13 +169,11 @@ fn row(
     }
 }
 
+/// Writes the page if asked to, and complains. Only comparisons of the full length enter the page.
 fn finish(kernel: &KernelSource, rows: &[Row], write: bool, is_full_length: bool) -> ExitCode {
-    if write {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-laws.md");
-        if let Err(error) = std::fs::write(&page, report::page(&kernel.version, rows)) {
-            eprintln!("{}: {error}", page.display());
-            return ExitCode::FAILURE;
-        }
+    if write && let Err(error) = update_page(kernel, rows, is_full_length) {
+        eprintln!("kernel-laws: {error}");
+        return ExitCode::FAILURE;
     }
     let complaints: Vec<String> =
         rows.iter().filter_map(|row| row.complaint(is_full_length)).collect();
@@ -157,4 +181,15 @@ fn finish(kernel: &KernelSource, rows: &[Row], write: bool, is_full_length: bool
         eprintln!("kernel-laws: {complaint}");
     }
     if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn update_page(kernel: &KernelSource, rows: &[Row], is_full_length: bool) -> Result<(), String> {
+    if !is_full_length {
+        return Err("docs/kernel-laws.md is written without --seconds only".to_owned());
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-laws.md");
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let before = std::fs::read_to_string(&path).map_err(failed)?;
+    let page = report::page(&kernel.version, &cases::all(), rows, &before)?;
+    std::fs::write(&path, page).map_err(failed)
 }

@@ -23,6 +23,7 @@ struct Equipment {
 
 /// ITU-T G.113 Appendix I: Ie and Bpl of G.711 with the packet-loss concealment
 /// of its Appendix I, and of G.729A with voice activity detection, whose Bpl is the published one.
+/// The appendix itself was not at hand: these are the values that other works quote from it.
 fn equipment(codec: Codec) -> Equipment {
     match codec {
         Codec::G711 => Equipment { impairment: 0.0, loss_robustness: 25.1, coding_s: 0.020 },

@@ -93,6 +93,17 @@ pub struct Transfer {
     pub completion_ns: u64,
 }
 
+/// A transfer that did not finish.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// The flow.
+    pub flow: u32,
+    /// When it was requested, nanoseconds.
+    pub start_ns: u64,
+    /// How long it was under way by the end of the run or of the flow, nanoseconds.
+    pub seen_ns: u64,
+}
+
 /// The delay of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OneWay {
@@ -111,6 +122,8 @@ pub struct OneWay {
 pub struct ProgramLog {
     /// Finished transfers.
     pub transfers: Vec<Transfer>,
+    /// Transfers that did not finish.
+    pub unfinished: Vec<Unfinished>,
     /// Delays of datagrams.
     pub one_way: Vec<OneWay>,
 }
@@ -142,6 +155,8 @@ pub struct RunResult {
     pub bins: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub log: ProgramLog,
+    /// Each flow's connections that were established, and those of them that negotiated ECN.
+    pub ecn: Vec<(u32, u32)>,
     /// Connections that broke off, one sentence each.
     pub broken: Vec<String>,
     /// Offloads that could not be switched off.
@@ -173,6 +188,7 @@ impl RunResult {
             law_samples: Vec::new(),
             bins: Vec::new(),
             log: ProgramLog::default(),
+            ecn: Vec::new(),
             broken: Vec::new(),
             offloads,
             before,

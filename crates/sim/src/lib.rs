@@ -98,7 +98,7 @@ pub fn run_with(
     if finished && keep_going(world.end) {
         let connections = world.ecn_connections(plan);
         let mut run = summary::collect(world.into_outcome(plan), plan);
-        world::ecn_share::add(&mut run, &connections);
+        sojourn_measure::ecn_share::add_to_summary(&mut run, &connections);
         Ok(run)
     } else {
         drop_elsewhere(world);

@@ -1,66 +1,84 @@
-//! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave once in
-//! the same dumbbell. `testdata/witness/dumbbell.txt` holds their numbers and how they were made.
+//! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave in the
+//! same dumbbell, ns-2 with five seeds and ns-3 with one. `testdata/witness/dumbbell.txt` holds their
+//! numbers; tests/witness/record.py made them.
+//!
+//! The bands were stated before ns-2's runs were made. A number of ours lies between the lowest and
+//! the highest of the witness's seeds, widened at both ends:
+//!
+//! - where the witness has the stack itself, by a quarter of the drops and 0.1 points of them, and
+//!   by 3 points of the link;
+//! - where it has a similar one only, to half and twice the drops and 0.2 points, and by 10 points
+//!   of the link.
+//!
+//! ns-2 has the stacks `newreno`, `reno`, `tahoe` and `sack`, but neither PIE nor CoDel. ns-3 has
+//! both, and one stack with SACK and one without, whose recoveries are spurious (fact tcp-11), so
+//! that a profile without SACK is expected between the two. Linux's profiles have no counterpart:
+//! neither simulator has RACK nor detects lost retransmissions.
 
 mod common;
 
 use std::path::Path;
 
 use common::*;
-use sojourn_record::rows::Scope;
+use sojourn_record::rows::{Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_scenario::{Scenario, Source};
 use sojourn_sim::tcp::profile::{PROFILES, Profile};
 
 const SECONDS: u64 = 60;
 
 /// Numbers of one run.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct WitnessCell {
     drop_share: f64,
     utilisation: f64,
     goodput_mbps: f64,
 }
 
-/// How far a run may lie from its witness: drops as a factor and as a share in addition, the others
-/// as a share of the link.
-struct Band {
-    drop_factor: f64,
+/// By how much the range of the witness is widened: drops by a factor and by a share in addition,
+/// the others by a share of the link.
+struct Widening {
+    drop_factor: (f64, f64),
     drop_share: f64,
     of_link: f64,
 }
 
-/// A line of the record: queue, flows, stack, simulator, drops, packets, utilisation, goodput.
-fn witness(record: &str, queue: &str, flows: u32, stack: &str) -> WitnessCell {
+const SAME_STACK: Widening =
+    Widening { drop_factor: (0.75, 1.25), drop_share: 0.001, of_link: 0.03 };
+const SIMILAR_STACK: Widening =
+    Widening { drop_factor: (0.5, 2.0), drop_share: 0.002, of_link: 0.10 };
+
+/// Lines of the record: queue, flows, stack, simulator, seed, drops, packets, utilisation, goodput.
+fn witnesses(record: &str, queue: &str, flows: u32, stacks: &[&str]) -> Vec<WitnessCell> {
     let flows = flows.to_string();
-    let mut rows = record.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let row = rows
-        .find(|row| row.len() == 8 && row[..3] == [queue, flows.as_str(), stack])
-        .unwrap_or_else(|| panic!("no witness of {queue} {flows} {stack}"));
-    let number = |at: usize| row[at].parse::<f64>().expect("a number");
-    WitnessCell {
-        drop_share: number(4) / number(5),
-        utilisation: number(6),
-        goodput_mbps: number(7),
-    }
+    let rows = record.lines().filter(|line| !line.starts_with('#'));
+    let cells = rows.filter_map(|line| {
+        let row: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| row[at].parse::<f64>().expect("a number");
+        let is_asked = row[..2] == [queue, flows.as_str()] && stacks.contains(&row[2]);
+        is_asked.then(|| WitnessCell {
+            drop_share: number(5) / number(6),
+            utilisation: number(7),
+            goodput_mbps: number(8),
+        })
+    });
+    let cells: Vec<WitnessCell> = cells.collect();
+    assert!(cells.len() >= stacks.len(), "a witness of {queue} {flows} {stacks:?}");
+    cells
 }
 
-/// The stack of the record that is nearest to a profile, and the band. Where ns-2 has the stack the
-/// band is narrow. ns-3.44 stands for SACK alone: without it its recoveries are spurious (fact
-/// tcp-11), and a sender without SACK is held to ns-3's with SACK. ns-3 has neither RACK nor
-/// detects lost retransmissions, so Linux's profiles, which have no counterpart, get the widest
-/// band.
-fn nearest(queue: &str, profile: &Profile) -> (&'static str, Band) {
-    let exact = matches!(profile.name, "newreno" | "pi2-ns3" | "sack" | "pie-ns2");
-    let stack = match (queue, profile.sack) {
-        ("taildrop", true) => "sack",
-        ("taildrop", false) => "newreno",
-        _ => "ns3-sack",
-    };
-    let band = match (queue, exact) {
-        ("taildrop", true) => Band { drop_factor: 2.0, drop_share: 0.001, of_link: 0.03 },
-        (_, true) => Band { drop_factor: 2.5, drop_share: 0.002, of_link: 0.12 },
-        (_, false) => Band { drop_factor: 3.0, drop_share: 0.002, of_link: 0.12 },
-    };
-    (stack, band)
+/// The stacks of the record that stand for a profile.
+fn nearest(queue: &str, profile: &Profile) -> (Vec<&'static str>, Widening) {
+    match (queue, profile.name) {
+        ("taildrop", "newreno") => (vec!["newreno"], SAME_STACK),
+        ("taildrop", "reno") => (vec!["reno"], SAME_STACK),
+        ("taildrop", "tahoe") => (vec!["tahoe"], SAME_STACK),
+        ("taildrop", "sack" | "pie-ns2") => (vec!["sack"], SAME_STACK),
+        ("taildrop", _) if profile.sack => (vec!["sack"], SIMILAR_STACK),
+        ("taildrop", _) => (vec!["newreno"], SIMILAR_STACK),
+        _ if profile.sack => (vec!["ns3-sack"], SIMILAR_STACK),
+        _ => (vec!["ns3-plain", "ns3-sack"], SIMILAR_STACK),
+    }
 }
 
 fn dumbbell(queue: &str, flows: u32, profile: &Profile) -> Resolved {
@@ -81,13 +99,41 @@ fn measured(plan: &Resolved) -> WitnessCell {
     }
 }
 
-fn agrees(ours: &WitnessCell, theirs: &WitnessCell, band: &Band) -> bool {
-    let (low, high) = (theirs.drop_share / band.drop_factor, theirs.drop_share * band.drop_factor);
-    let drops = (low - band.drop_share..=high + band.drop_share).contains(&ours.drop_share);
-    let utilisation = (ours.utilisation - theirs.utilisation).abs() <= band.of_link;
-    let goodput = (ours.goodput_mbps - theirs.goodput_mbps).abs() <= 10.0 * band.of_link;
-    drops && utilisation && goodput
+/// What of ours lies outside; empty: nothing.
+fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'static str> {
+    let range = |of: fn(&WitnessCell) -> f64| {
+        let values = theirs.iter().map(of);
+        (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max))
+    };
+    let mut found = Vec::new();
+    let (low, high) = range(|cell| cell.drop_share);
+    let (low, high) = (low * by.drop_factor.0 - by.drop_share, high * by.drop_factor.1);
+    if !(low..=high + by.drop_share).contains(&ours.drop_share) {
+        found.push("drops");
+    }
+    let (low, high) = range(|cell| cell.utilisation);
+    if !(low - by.of_link..=high + by.of_link).contains(&ours.utilisation) {
+        found.push("utilisation");
+    }
+    let (low, high) = range(|cell| cell.goodput_mbps);
+    if !(low - 10.0 * by.of_link..=high + 10.0 * by.of_link).contains(&ours.goodput_mbps) {
+        found.push("goodput");
+    }
+    found
 }
+
+/// Cells that lie outside of their bands, and what is known of it. Another set fails.
+const APART: [(&str, &str, u32); 5] = [
+    // ns-2 as it is times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
+    // ours 9.12 (fact tcp-12).
+    ("taildrop", "tahoe", 1),
+    // Not explained: ours carries a tenth of the link more. One flow, of which ns-3 has one seed.
+    ("pie", "linux-fq", 1),
+    ("pie", "sack", 1),
+    ("pie", "pie-ns2", 1),
+    // Not explained: ours carries a tenth of the link more than ns-3 with SACK.
+    ("codel", "pi2-ns3", 5),
+];
 
 fn check(queue: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/witness/dumbbell.txt");
@@ -95,16 +141,62 @@ fn check(queue: &str) {
     let mut apart = Vec::new();
     for profile in &PROFILES {
         for flows in [1, 5, 50] {
-            let (stack, band) = nearest(queue, profile);
-            let theirs = witness(&record, queue, flows, stack);
-            let least = witness(&record, queue, flows, "ns3-plain").goodput_mbps;
+            let (stacks, widening) = nearest(queue, profile);
+            let theirs = witnesses(&record, queue, flows, &stacks);
             let ours = measured(&dumbbell(queue, flows, profile));
-            if !agrees(&ours, &theirs, &band) || ours.goodput_mbps < least {
-                apart.push(format!("{} x{flows}: {ours:?}, {stack} {theirs:?}", profile.name));
+            let found = outside(ours, &theirs, &widening);
+            let name = profile.name;
+            if found.is_empty() == APART.contains(&(queue, name, flows)) {
+                apart.push(format!("{name} x{flows}: {found:?}: {ours:?}, {stacks:?} {theirs:?}"));
             }
         }
     }
-    assert!(apart.is_empty(), "under {queue}:\n{}", apart.join("\n"));
+    assert!(apart.is_empty(), "otherwise than stated under {queue}:\n{}", apart.join("\n"));
+}
+
+/// The first arrivals at the queue of trace.toml, as tests/witness/traces.py writes them.
+fn first_arrivals(queue: &str, stack: &str, count: usize) -> (usize, String) {
+    let sets = (0..5).map(|flow| (format!("flows[{flow}].tcp"), stack.to_owned()));
+    let queue = match queue {
+        "pie" => "pie:limit=200kB",
+        _ => "taildrop:limit=199p",
+    };
+    let sets = sets.chain([
+        ("links.there.queue".to_owned(), queue.to_owned()),
+        ("duration".to_owned(), "3s".to_owned()),
+    ]);
+    let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
+    let sets: Vec<(String, String)> = sets.collect();
+    let source = Source { sets: &sets, ..Source::default() };
+    let scenario = Scenario::load(TRACE, &source, &unread).expect("a legal scenario");
+    let run = run(scenario.resolved());
+    let links = &scenario.resolved().links;
+    let index = links.iter().position(|link| link.name == "there").expect("the link");
+    let there = |row: &&PacketRow| usize::from(row.queue) == index;
+    let mut rows: Vec<&PacketRow> = run.packets.iter().filter(there).collect();
+    rows.sort_by_key(|row| row.arrived);
+    let line = |row: &&PacketRow| {
+        let number = row.seq + u32::from(row.bytes > 40);
+        format!("{} {number} {}\n", row.flow, u8::from(matches!(row.fate, Fate::Dropped(..))))
+    };
+    (rows.len(), rows.iter().take(count).map(line).collect())
+}
+
+const TRACE: &str = include_str!("../testdata/witness/trace.toml");
+
+/// docs/tcp-witness.md: until ns-2's limited transmit after a timeout decides.
+#[test]
+fn the_first_arrivals_are_those_of_ns_2() {
+    let record = include_str!("../testdata/witness/traces.txt");
+    let rows = record.lines().filter(|line| !line.starts_with('#'));
+    for row in rows.map(|line| line.split_whitespace().collect::<Vec<_>>()) {
+        let count = row[2].parse().expect("a number");
+        let (arrived, text) = first_arrivals(row[0], row[1], count);
+        let fnv = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
+        assert!(arrived > count, "{row:?}");
+        assert_eq!(format!("{digest:016x}"), row[3], "{row:?}: run tests/witness/traces.py");
+    }
 }
 
 #[test]

@@ -16,13 +16,15 @@ const fn named(name: &'static str, cc: &'static str) -> TcpProfile {
     TcpProfile { name, cc }
 }
 
-/// Every profile: five stacks, then the presets of five papers.
-pub const TCP_PROFILES: [TcpProfile; 10] = [
+/// Every profile: seven stacks, then the presets of five papers.
+pub const TCP_PROFILES: [TcpProfile; 12] = [
     named("linux", "cubic"),
     named("linux-fq", "cubic"),
     named("linux-2.6", "reno"),
     named("newreno", "reno"),
     named("sack", "reno"),
+    named("reno", "reno"),
+    named("tahoe", "reno"),
     named("madpie", "cubic"),
     named("codel-act", "reno"),
     named("pi2-ns3", "reno"),

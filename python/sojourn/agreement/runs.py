@@ -10,6 +10,7 @@ from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError, RunFailed
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
+from sojourn.running.store import DEFAULT_STORE, Store
 
 
 def agree(
@@ -19,6 +20,7 @@ def agree(
     seeds: int = 3,
     jobs: int | None = None,
     progress: Progress | None = None,
+    store: Store | None = DEFAULT_STORE,
 ) -> Agreement:
     """Run scenarios on two engines.
 
@@ -28,6 +30,7 @@ def agree(
         seeds: how many seeds, counting up from each scenario's own.
         jobs: runs at a time; the number of cores by default.
         progress: receives how far the runs are.
+        store: where runs that were made before are found, and new ones kept; None to make all.
 
     Raises:
         InputError: there are not two engines.
@@ -44,7 +47,7 @@ def agree(
         for seed in range(seeds)
     ]
     tasks = [Task(f"{s.name} on {e.name}, seed {s.seed}", s, e) for s, e in runs]
-    outcomes = iter(run_all(tasks, jobs=jobs, progress=progress))
+    outcomes = iter(run_all(tasks, jobs=jobs, progress=progress, store=store))
     pairs = []
     for scenario in scenarios:
         both = [[_whole(next(outcomes)) for _ in range(seeds)] for _ in on]

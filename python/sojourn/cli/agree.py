@@ -33,6 +33,7 @@ Examples:
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time.")
 @options.engine_options
+@options.store_option
 @click.option(
     "--page", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
 )
@@ -45,6 +46,7 @@ def agree(
     jobs: int | None,
     page: Path | None,
     out: Path | None,
+    fresh: bool,
     **engine_options: Any,
 ) -> int:
     """Run scenarios on two engines and say, metric by metric, whether they agree.
@@ -60,7 +62,10 @@ def agree(
         raise click.UsageError("name a scenario file, or --grid")
     options.writing_to(out)
     selected = registry.select(on.split(","), engine_options)
-    found = run_both(scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter())
+    found = run_both(
+        scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter(),
+        store=options.store(fresh),
+    )  # fmt: skip
     text = pages.as_markdown(found)
     sys.stdout.write(text)
     if page is not None:

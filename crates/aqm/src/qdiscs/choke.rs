@@ -246,6 +246,7 @@ impl<P: Packet> ChokeQueue<P> {
 
 impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        let was_idle = self.idle_since.is_some();
         self.learn(now);
         let packet = if self.red.is_above(&self.curve, self.curve.min_th) {
             self.judge(now, packet, rng, sink)
@@ -262,6 +263,8 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
                 self.total.add(packet.bytes());
                 self.places.push_back(Some((now, packet)));
             }
+            // The device is idle and the kernel finds the queue empty again (fact aqm-130).
+            None if was_idle && self.places.is_empty() => self.idle_since = Some(now),
             None => {}
         }
     }
@@ -482,5 +485,20 @@ mod tests {
         choke.enqueue(ms(10_002), Numbered::new(2, 1, 1000), &mut rng, &mut sink);
         assert_eq!(choke.red.average, choke.table.decayed(sampled, 10_000_000));
         assert!(choke.red.average < sampled);
+    }
+
+    /// Fact aqm-130: an arrival that is dropped into an idle queue leaves it idle.
+    #[test]
+    fn a_drop_into_an_idle_queue_starts_another_idle_time() {
+        let mut choke = choke();
+        choke.red.average = 200 << choke.curve.weight_log;
+        let (mut rng, mut sink) = (Rng::stream(1, "test", 0), Log::default());
+        choke.dequeue(ms(1), &mut rng, &mut sink);
+        choke.enqueue(ms(1), Numbered::new(1, 1, 1000), &mut rng, &mut sink);
+        assert_eq!(sink.dropped, [(1, Stage::Enqueue, Cause::Forced)]);
+        let before = choke.red.average;
+        choke.enqueue(ms(10_001), Numbered::new(2, 1, 1000), &mut rng, &mut sink);
+        assert_eq!(choke.red.average, choke.table.decayed(before, 10_000_000));
+        assert!(choke.red.average < before);
     }
 }

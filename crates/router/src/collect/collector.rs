@@ -13,7 +13,7 @@ use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 
 use super::datagrams::DatagramFates;
-use super::observed_link::ObservedLink;
+use super::observed_link::{Excess, ObservedLink};
 use super::{latency, tables};
 use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::{Direction, Plan};
@@ -91,6 +91,12 @@ impl Collector {
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
         }
+    }
+
+    /// How far the departures of each link ran ahead of its rate, where that is known.
+    pub(super) fn excesses(&self) -> impl Iterator<Item = (usize, &Excess)> {
+        let excesses = self.links.iter().map(|link| link.excess.as_ref());
+        excesses.enumerate().filter_map(|(index, excess)| Some((index, excess?)))
     }
 
     pub(super) fn probe(&self) -> &Probe {
@@ -265,12 +271,23 @@ impl Collector {
         }
     }
 
-    /// Adds the delays of datagrams and the transfers that the traffic programs logged.
+    /// Adds the delays of datagrams and the transfers that the traffic programs logged, finished or
+    /// not.
     fn add_program_log(&mut self, plan: &Plan, result: &RunResult) {
         for delay in &result.log.one_way {
             if tables::is_counted(Time::from_nanos(delay.at_ns), plan) {
                 let class = self.class_of[delay.flow as usize];
                 self.probe.classes[class].one_way.add(delay.delay_ns);
+            }
+        }
+        for class in &self.class_of {
+            self.probe.classes[*class].unfinished.get_or_insert_default();
+        }
+        for row in &result.log.unfinished {
+            if tables::is_counted(Time::from_nanos(row.start_ns), plan) {
+                let class = self.class_of[row.flow as usize];
+                let unfinished = &mut self.probe.classes[class].unfinished;
+                unfinished.get_or_insert_default().add(row.seen_ns);
             }
         }
         for row in &result.log.transfers {
@@ -310,7 +327,7 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
 }
 
 /// The index of each flow's class.
-fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
+pub(super) fn class_of(scenario: &Resolved, plan: &Plan) -> Vec<usize> {
     let names = scenario.classes();
     let index = |class: &String| names.iter().position(|name| name == class);
     let of_flow = plan.flows.iter().map(|flow| index(&scenario.flows[flow.group].class));

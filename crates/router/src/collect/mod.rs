@@ -16,7 +16,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use sojourn_measure::summary;
+use sojourn_measure::{EcnConnections, ecn_share, summary};
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -52,11 +52,28 @@ pub fn collect(
     let mut collector = Collector::new(scenario, plan, &result);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
+    for (index, excess) in collector.excesses() {
+        invalid.extend(validity::too_fast(&scenario.links[index].name, excess, virtual_time));
+    }
     let fates = datagrams::fates(scenario, plan, &result, &records);
     let outcome = collector.outcome(folder, (scenario, plan), &result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
+    ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, &result));
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
+}
+
+/// The connections of each class that requested ECN.
+fn ecn_connections(scenario: &Resolved, plan: &Plan, result: &RunResult) -> Vec<EcnConnections> {
+    let mut of_class = vec![EcnConnections::default(); scenario.classes().len()];
+    let class_of = collector::class_of(scenario, plan);
+    for ((flow, class), &(established, capable)) in plan.flows.iter().zip(class_of).zip(&result.ecn)
+    {
+        if scenario.flows[flow.group].app.tcp().is_some_and(|tcp| tcp.ecn.is_some()) {
+            of_class[class].add(EcnConnections { established, capable });
+        }
+    }
+    of_class
 }
 
 /// What the manifest says of the run.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sojourn_aqm::{Backlog, Rate, Stage, Time};
+use sojourn_aqm::{Backlog, Rate, Span, Stage, Time};
 use sojourn_link::{Opportunities, Transmitter};
 use sojourn_measure::{LinkProbe, PacketView, Probe};
 use sojourn_record::rows::Fate;
@@ -15,12 +15,45 @@ use crate::captures::PacketRecord;
 ///
 /// When a packet has left the queue is known, not how it was sent. The link sends one after the
 /// other at the rate of the scenario, so that packets which left a little early wait for each
-/// other, and a link never carries more than its rate.
+/// other, and a link never carries more than its rate. [`Excess`] is how early they left.
 pub(super) struct ObservedLink {
     /// Bytes that it adds to every packet.
     framing_bytes: u32,
     backlog: Backlog,
     sends: Sends,
+    /// Of a link of one rate without a device below its queue.
+    pub(super) excess: Option<Excess>,
+}
+
+/// How far departures run ahead of the rate: packets that leave the queue before those in front of
+/// them can have been sent.
+pub(super) struct Excess {
+    transmitter: Transmitter,
+    /// When all that has left the queue can have been sent.
+    free: Time,
+    /// The longest that a packet would have had to wait for that.
+    pub(super) longest: Span,
+    /// The transmission time of the largest packet.
+    pub(super) packet: Span,
+}
+
+impl Excess {
+    pub(super) fn new(link: &Link) -> Option<Excess> {
+        let Capacity::Constant(rate) = &link.capacity else { return None };
+        let bytes = link.mtu_bytes + link.framing_bytes;
+        link.device.is_none().then(|| Excess {
+            transmitter: Transmitter::new(*rate),
+            free: Time::ZERO,
+            longest: Span::ZERO,
+            packet: rate.time_for(u64::from(bytes)),
+        })
+    }
+
+    pub(super) fn departs(&mut self, at: Time, bytes: u32) {
+        let start = self.free.max(at);
+        self.longest = self.longest.max(start.since(at));
+        self.free = start + self.transmitter.next(bytes);
+    }
 }
 
 /// How it sends what has left the queue.
@@ -54,7 +87,12 @@ impl ObservedLink {
             Capacity::Schedule(steps) => Sends::at_rates(steps.clone()),
             other => Sends::at_rates(vec![(Time::ZERO, other.initial_rate())]),
         };
-        ObservedLink { framing_bytes: link.framing_bytes, backlog: Backlog::EMPTY, sends }
+        ObservedLink {
+            framing_bytes: link.framing_bytes,
+            backlog: Backlog::EMPTY,
+            sends,
+            excess: Excess::new(link),
+        }
     }
 
     /// Bytes that it adds to every packet.
@@ -128,6 +166,9 @@ impl ObservedLink {
             Fate::Dropped(stage, cause) => observer.dropped(&packet, record.arrived, stage, cause),
             Fate::Sent => {
                 observer.departed(&packet, record.arrived);
+                if let Some(excess) = &mut self.excess {
+                    excess.departs(at, packet.bytes);
+                }
                 match &mut self.sends {
                     Sends::AtRates { left, .. } => left.push_back((at, packet.bytes)),
                     Sends::Recorded { left_bytes, .. } => *left_bytes += u64::from(packet.bytes),

@@ -1,10 +1,12 @@
 //! Whether a run was a valid experiment.
 
 use serde_json::Value;
+use sojourn_aqm::Span;
 use sojourn_measure::Probe;
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::App;
 
+use super::observed_link::Excess;
 use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
@@ -97,6 +99,21 @@ pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String>
     })
 }
 
+/// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
+/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves; in
+/// real time the event loop may be late besides.
+pub(super) fn too_fast(link: &str, excess: &Excess, virtual_time: bool) -> Option<String> {
+    let slack = Span::from_nanos(if virtual_time { 0 } else { STALL_NS });
+    let allowed = excess.packet.times(2) + slack;
+    (excess.longest > allowed).then(|| {
+        format!(
+            "packets left link {link} up to {} before those in front of them can have been sent, \
+             so the kernel sent more than the link's rate",
+            excess.longest
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +123,7 @@ mod tests {
     use crate::run_files::KernelCounters;
     use serde_json::json;
     use sojourn_aqm::{Cause, Ecn, Stage, Time};
+    use sojourn_scenario::{Scenario, Source};
 
     /// A valid run: the kernel counted as many drops as were captured.
     fn result(plan: &Plan) -> RunResult {
@@ -202,6 +220,26 @@ mod tests {
             let found = invalid_reasons(&result, &sent, true);
             assert_eq!(found.len(), reasons, "{found:?}");
         }
+    }
+
+    /// 1500 bytes take 1.2 ms at 10 Mbit/s.
+    #[test]
+    fn departures_above_the_rate_of_the_link_make_a_run_invalid() {
+        let text = "name = \"t\"\nduration = \"1s\"\n[links.up]\nrate = \"10mbit\"\n[[flows]]\n\
+                    path = [\"up\"]\nrtt = \"10ms\"\napp = { kind = \"bulk\" }";
+        let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
+        let scenario = Scenario::load(text, &Source::default(), &unread).expect("a scenario");
+        let found = |gap_us: u64, virtual_time: bool| {
+            let mut excess = Excess::new(&scenario.resolved().links[0]).expect("one rate");
+            (0..100).for_each(|n| excess.departs(Time::from_nanos(n * gap_us * 1000), 1500));
+            too_fast("up", &excess, virtual_time)
+        };
+        assert_eq!(found(1200, true), None);
+        assert_eq!(found(1180, true), None, "ahead by 1.98 ms in the end, less than two packets");
+        let why = found(1170, true).expect("ahead by 2.97 ms");
+        assert!(why.contains("link up up to 2.97ms before"), "{why}");
+        assert_eq!(found(1170, false), None, "in real time the event loop may be late");
+        assert!(found(1000, false).is_some());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use nix::sys::epoll::EpollEvent;
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
 
 use super::clock::Clock;
 use super::packet_capture::PacketCapture;
@@ -16,7 +16,7 @@ use super::{counters, setup};
 use crate::linux::Failure;
 use crate::linux::hosts::{Hosts, SocketKey};
 use crate::plan::{Bottleneck, Plan};
-use crate::run_files::{PROGRESS, ProgramCounts, ProgramLog, RunResult};
+use crate::run_files::{PROGRESS, ProgramCounts, ProgramLog, RunResult, Unfinished};
 use crate::traffic::Program;
 
 /// Ready files handled before timers are looked at again.
@@ -166,6 +166,18 @@ impl<'a> RunLoop<'a> {
         self.programs.iter().map(|program| program.counts()).collect()
     }
 
+    /// Transfers that are still under way at the end of the run, or were cut off.
+    fn unfinished(&self) -> Vec<Unfinished> {
+        let end = self.schedule.end;
+        let of_flow = self.programs.iter().map(|program| program.under_way(end));
+        let row = |(flow, seen): (usize, Option<(Time, Span)>)| {
+            let (start, seen) = seen?;
+            let (start_ns, seen_ns) = (start.as_nanos(), seen.as_nanos());
+            Some(Unfinished { flow: flow as u32, start_ns, seen_ns })
+        };
+        of_flow.enumerate().filter_map(row).collect()
+    }
+
     fn finish(mut self) -> Result<(), Failure> {
         let failure = |error: io::Error| format!("results: {error}");
         if matches!(self.plan.bottleneck, Bottleneck::Kernel { .. }) {
@@ -182,6 +194,9 @@ impl<'a> RunLoop<'a> {
         }
         self.result.counts = self.counts();
         self.result.after = setup::read_back(self.plan, &self.hosts)?;
+        self.log.unfinished = self.unfinished();
+        let ecn = self.programs.iter().map(|program| program.ecn_connections());
+        self.result.ecn = ecn.map(|ecn| (ecn.established, ecn.capable)).collect();
         self.result.log = std::mem::take(&mut self.log);
         self.result.write(self.folder).map_err(failure)
     }

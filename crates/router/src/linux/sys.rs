@@ -11,6 +11,10 @@ use socket2::{Domain, Socket, Type};
 /// What Linux reports about a TCP socket: the fields of `struct tcp_info` (linux/tcp.h) used here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TcpInfo {
+    /// The handshake is complete.
+    pub is_established: bool,
+    /// ECN was negotiated (`TCPI_OPT_ECN`).
+    pub uses_ecn: bool,
     /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
     /// Sender's segment size, bytes.
@@ -39,6 +43,12 @@ pub(crate) struct TcpInfo {
     pub delivered_ce: u32,
 }
 
+/// States of a connection whose handshake is not complete, or failed (Linux 6.1 tcp_states.h).
+const SYN_SENT: u8 = 2;
+const CLOSED: u8 = 7;
+/// `TCPI_OPT_ECN` (Linux 6.1 uapi/linux/tcp.h).
+const OPTION_ECN: u8 = 8;
+
 /// The bytes of that structure that are read.
 pub(crate) const INFO_BYTES: usize = 232;
 
@@ -49,6 +59,8 @@ impl TcpInfo {
         let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("4 bytes"));
         let long = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("8 bytes"));
         TcpInfo {
+            is_established: !matches!(info[0], SYN_SENT | CLOSED),
+            uses_ecn: info[5] & OPTION_ECN != 0,
             ca_state: info[1],
             mss: word(16),
             unacked: word(24),

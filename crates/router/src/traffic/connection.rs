@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
+use sojourn_measure::EcnConnections;
 
 use super::program::{receiver, sender, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
@@ -63,6 +64,8 @@ pub(super) struct Connection {
     delivered_bytes: u64,
     /// Payload of former connections: sent, retransmitted.
     past: (u64, u64),
+    /// Former connections, as if all had requested ECN.
+    past_ecn: EcnConnections,
 }
 
 impl Connection {
@@ -77,6 +80,7 @@ impl Connection {
             to_read: None,
             delivered_bytes: 0,
             past: (0, 0),
+            past_ecn: EcnConnections::default(),
         }
     }
 
@@ -164,6 +168,7 @@ impl Connection {
         if let Some(info) = self.info() {
             self.past.0 += info.bytes_sent;
             self.past.1 += info.bytes_retrans;
+            self.past_ecn.add(ecn_of(&info));
         }
         (self.sending, self.receiving) = (None, None);
     }
@@ -180,6 +185,13 @@ impl Connection {
     /// Bytes that have arrived over all connections.
     pub(super) fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
+    }
+
+    /// How many connections were established so far, and with how many of them ECN was negotiated.
+    pub(super) fn ecn_connections(&self) -> EcnConnections {
+        let mut all = self.past_ecn;
+        all.add(self.info().map_or(EcnConnections::default(), |info| ecn_of(&info)));
+        all
     }
 
     /// `tcp_info` of the sender's end, while it is open.
@@ -204,6 +216,11 @@ impl Connection {
         (totals.srtt_us, totals.ssthresh, totals.state) =
             (info.rtt_us, info.ssthresh, info.ca_state);
     }
+}
+
+fn ecn_of(info: &TcpInfo) -> EcnConnections {
+    let established = u32::from(info.is_established);
+    EcnConnections { established, capable: established.min(u32::from(info.uses_ecn)) }
 }
 
 fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<()> {

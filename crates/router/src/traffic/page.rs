@@ -7,12 +7,13 @@ use std::io;
 use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use sojourn_aqm::{Rng, Time};
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_measure::EcnConnections;
 use sojourn_scenario::resolved::Web;
 use sojourn_traffic::{Fetch, UDP_HEADER_BYTES, WebUser};
 
 use super::connection::{Connection, Listener};
-use super::program::{Program, receiver, sender, stop, transfer, unless_blocking};
+use super::program::{Program, receiver, seen_for, sender, stop, transfer, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::{Flow, Netns};
 use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
@@ -158,5 +159,15 @@ impl Program for Page {
         let mut totals = TcpTotals::default();
         self.lanes.iter().for_each(|lane| lane.add_to(&mut totals));
         Some(totals)
+    }
+
+    fn ecn_connections(&self) -> EcnConnections {
+        let mut all = EcnConnections::default();
+        self.lanes.iter().for_each(|lane| all.add(lane.ecn_connections()));
+        all
+    }
+
+    fn under_way(&self, end: Time) -> Option<(Time, Span)> {
+        self.reader.under_way_since().map(|start| seen_for(start, &self.flow, end))
     }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
+use sojourn_measure::EcnConnections;
 use sojourn_traffic::FinishedTransfer;
 
 use crate::linux::hosts::{Hosts, SocketKey};
@@ -34,6 +35,15 @@ pub(crate) trait Program {
     fn counts(&self) -> ProgramCounts;
     /// The kernel's state of its connections; `None` for datagrams.
     fn tcp_totals(&self) -> Option<TcpTotals>;
+    /// Its connections so far; none for datagrams.
+    fn ecn_connections(&self) -> EcnConnections {
+        EcnConnections::default()
+    }
+    /// The transfer that was still under way at `end`, or cut off when the flow stopped: when it
+    /// was requested and how long it was under way.
+    fn under_way(&self, _end: Time) -> Option<(Time, Span)> {
+        None
+    }
 }
 
 /// The log entry of a transfer that has finished now.
@@ -44,6 +54,11 @@ pub(super) fn transfer(flow: u32, finished: &FinishedTransfer, now: Time) -> Tra
         bytes: finished.bytes,
         completion_ns: now.since(finished.start).as_nanos(),
     }
+}
+
+/// How long something was under way that began at `start`: until the flow stopped or the run ended.
+pub(super) fn seen_for(start: Time, flow: &Flow, end: Time) -> (Time, Span) {
+    (start, stop(flow).min(end).since(start))
 }
 
 /// When a flow stops.

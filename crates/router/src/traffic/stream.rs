@@ -4,11 +4,12 @@
 
 use std::io;
 
-use sojourn_aqm::{Rng, Time};
+use sojourn_aqm::{Rng, Span, Time};
+use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::connection::{Connection, Listener};
-use super::program::{Program, stop, transfer};
+use super::program::{Program, seen_for, stop, transfer};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::Flow;
 use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
@@ -64,7 +65,8 @@ impl Program for Stream {
 
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()> {
         if self.stop <= now {
-            (self.stop, self.next_start, self.transfer) = (Time::NEVER, Time::NEVER, None);
+            // The transfer that is cut off stays known: it did not finish.
+            (self.stop, self.next_start) = (Time::NEVER, Time::NEVER);
             return self.connection.abort();
         }
         if self.next_start <= now {
@@ -111,5 +113,13 @@ impl Program for Stream {
         let mut totals = TcpTotals::default();
         self.connection.add_to(&mut totals);
         Some(totals)
+    }
+
+    fn ecn_connections(&self) -> EcnConnections {
+        self.connection.ecn_connections()
+    }
+
+    fn under_way(&self, end: Time) -> Option<(Time, Span)> {
+        self.transfer.map(|transfer| seen_for(transfer.start, &self.flow, end))
     }
 }

@@ -16,9 +16,11 @@ const LINUX: Segment = Segment { packet_bytes: 1500, header_bytes: 52 };
 const NS2: Segment = Segment { packet_bytes: 1040, header_bytes: 40 };
 
 /// The profiles whose segments differ from Linux's (fact scenario-6).
-const SEGMENTS: [(&str, Segment); 5] = [
+const SEGMENTS: [(&str, Segment); 7] = [
     ("newreno", NS2),
     ("sack", NS2),
+    ("reno", NS2),
+    ("tahoe", NS2),
     ("madpie", NS2),
     ("pie-ns2", NS2),
     // ns-3's examples of PI2: 1000 B at IP level, PPP framing on top.

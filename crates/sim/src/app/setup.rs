@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_measure::EcnConnections;
 
 use crate::cc::{ConfiguredControl, Start};
 use crate::tcp::negotiation::{Flags, Mode, is_mangled, syn_arrived};
@@ -33,15 +34,6 @@ pub struct Setup {
     pub stride: u16,
     /// Connections that requested ECN when they were opened.
     pub ecn: EcnConnections,
-}
-
-/// Connections that requested ECN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EcnConnections {
-    /// Those that were established.
-    pub established: u32,
-    /// Those of them whose data is sent as ECN-capable.
-    pub capable: u32,
 }
 
 impl Setup {

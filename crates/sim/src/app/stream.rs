@@ -4,11 +4,12 @@
 //! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::Outbox;
 use super::observer::Observer;
-use super::setup::{EcnConnections, Setup};
+use super::setup::Setup;
 use crate::packet::{Packet, PacketKind};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Receiver, Segments, Sender};

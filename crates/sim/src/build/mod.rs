@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
 use sojourn_link::{Impairment, SerialLink};
-use sojourn_measure::{Bins, DatagramLosses, Probe, Utilisation};
+use sojourn_measure::{Bins, DatagramLosses, EcnConnections, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::TransferPlan;
@@ -22,7 +22,7 @@ pub use self::transport::{TransportSummary, transports};
 use crate::agenda::{self, Agenda, Slots};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
-use crate::app::setup::{EcnConnections, Setup};
+use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::app::{AccessLink, FirstLegs};
 use crate::cc::CustomControls;

@@ -56,9 +56,11 @@ impl CwndReduction {
             }
             Style::Halving => return CwndReduction::Halving(RateHalving::default()),
             Style::Pipe | Style::AtOnce => window.cwnd = window.ssthresh,
+            Style::SlowStart => window.cwnd = 1,
         }
         match style {
             Style::Pipe => CwndReduction::Pipe(Pipe::start(outstanding)),
+            Style::SlowStart => CwndReduction::AtOnce { due: false },
             _ => CwndReduction::AtOnce { due: true },
         }
     }

@@ -79,6 +79,9 @@ pub enum Style {
     /// At once. Each duplicate counts as a packet that has arrived, which equals RFC 6582's
     /// inflated window.
     AtOnce,
+    /// Slow start from one packet, with everything outstanding counted as lost (Tahoe: Jacobson
+    /// 1988; ns-2 `TcpAgent::dupack_action`).
+    SlowStart,
 }
 
 /// When the window is cut to prevent a burst after a dubious acknowledgement (Linux
@@ -143,6 +146,11 @@ pub struct Profile {
     /// that many losses end in a timeout instead of a repair of one per round trip (RFC 6582 §4,
     /// the Impatient variant; ns-2 `newreno_changes1_`; ns-3 `m_isFirstPartialAck`).
     pub impatient: bool,
+    /// Without SACK: a recovery lasts until all that was sent before it is acknowledged, and each
+    /// partial acknowledgement shows the next loss (RFC 6582 §3.2). Otherwise the first
+    /// acknowledgement that advances ends it (RFC 5681 §3.2 step 6), and losses below its recovery
+    /// point are left to the timer (ns-2 `RenoTcpAgent::dupack_action` with `bugFix_`).
+    pub repairs_on_partial_acks: bool,
     /// A timeout in a recovery reduces the threshold once more (RFC 5681 §3.1, since the timer has
     /// not resent the segment before; ns-2 `TcpAgent::timeout`; ns-3 `ReTxTimeout`). Linux
     /// `tcp_enter_loss` does not.
@@ -231,6 +239,7 @@ pub const LINUX: Profile = Profile {
     slow_start_per_ack: EACH,
     avoidance_per_ack: EACH,
     impatient: false,
+    repairs_on_partial_acks: true,
     reduces_again: false,
     growth: OldGrowth { past_threshold: false, late: false, not_at_end: false },
     reduce_in_flight: false,
@@ -317,11 +326,31 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
+/// Reno as it was before NewReno.
+pub const RENO: Profile = Profile {
+    name: "reno",
+    doc: "Reno before NewReno: fast recovery of RFC 5681 §3.2 without SACK, one loss per window, \
+          no limited transmit, constants of ns-2.35",
+    impatient: false,
+    repairs_on_partial_acks: false,
+    limited_transmit: false,
+    ..NEWRENO
+};
+
+/// Tahoe: fast retransmit without fast recovery.
+pub const TAHOE: Profile = Profile {
+    name: "tahoe",
+    doc: "Tahoe (Jacobson 1988): slow start after every loss, no SACK, no limited transmit, \
+          constants of ns-2.35",
+    recovery: Style::SlowStart,
+    ..RENO
+};
+
 /// How many of [`PROFILES`] are stacks; the others are presets.
-pub const STACKS: usize = 5;
+pub const STACKS: usize = 7;
 
 /// Every profile: the stacks, then the presets of the five papers.
-pub const PROFILES: [Profile; 10] = [
+pub const PROFILES: [Profile; 12] = [
     LINUX,
     Profile {
         name: "linux-fq",
@@ -333,6 +362,8 @@ pub const PROFILES: [Profile; 10] = [
     LINUX_2_6,
     NEWRENO,
     SACK,
+    RENO,
+    TAHOE,
     Profile {
         name: "madpie",
         doc: "MADPIE's ns-2 TCP-Linux: FACK, gradual reduction, no undo, window of 10, every \

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 36] = [
+pub const RULES: [ProfileRule; 37] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -68,6 +68,11 @@ pub const RULES: [ProfileRule; 36] = [
     rule("limited transmit", |p| yes(p.limited_transmit), "new data on two duplicates (RFC 3042)"),
     rule("early retransmit", |p| yes(p.early_retransmit), "fewer duplicates at the end (RFC 5827)"),
     rule("tail loss probes", |p| yes(p.tail_probes), "RFC 8985 §7"),
+    rule(
+        "repairs on partial ACKs",
+        |p| if p.sack { "as with SACK".into() } else { yes(p.repairs_on_partial_acks) },
+        "without SACK, a recovery repairs every loss of its window (RFC 6582), not the first only",
+    ),
     rule(
         "impatient",
         |p| yes(p.impatient),
@@ -173,6 +178,7 @@ fn style(rule: Style) -> String {
         Style::Halving => "rate halving",
         Style::Pipe => "at once, by pipe",
         Style::AtOnce => "at once",
+        Style::SlowStart => "slow start",
     }
     .to_owned()
 }
@@ -244,6 +250,7 @@ mod tests {
             slow_start_per_ack: _,
             avoidance_per_ack: _,
             impatient: _,
+            repairs_on_partial_acks: _,
             reduces_again: _,
             growth: _,
             reduce_in_flight: _,

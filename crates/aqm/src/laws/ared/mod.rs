@@ -23,7 +23,7 @@ use alloc::string::String;
 use adaptation::{Adaptation, Side};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
-use crate::laws::red::{self, Detector, GapMode, LinuxRed};
+use crate::laws::red::{self, Detector, Found, GapMode, LinuxRed};
 use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::rules::contradiction;
@@ -238,11 +238,11 @@ impl Adaptive {
 
     #[inline]
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        self.detector.learn(now, queue);
+        let was_idle = self.detector.learn(now, queue);
         if let Occasion::Arrival { interval, last_change } = self.occasion {
             self.adapt_at_arrival(now, interval, last_change);
         }
-        self.detector.decide(now, head, queue, rng)
+        self.detector.decide(now, head, Found { queue, was_idle }, rng)
     }
 }
 

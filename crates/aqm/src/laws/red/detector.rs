@@ -28,6 +28,14 @@ pub(in crate::laws) struct Setup {
     pub(in crate::laws) mean_packet_bytes: f64,
 }
 
+/// What an arrival finds.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::laws) struct Found {
+    pub(in crate::laws) queue: Backlog,
+    /// The last dequeue found nothing, so that the link was idle too.
+    pub(in crate::laws) was_idle: bool,
+}
+
 /// Whose procedure it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::laws) enum Style {
@@ -122,15 +130,17 @@ impl Detector {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        self.learn(now, queue);
-        self.decide(now, head, queue, rng)
+        let was_idle = self.learn(now, queue);
+        self.decide(now, head, Found { queue, was_idle }, rng)
     }
 
-    /// Takes the backlog that an arrival finds into the average.
+    /// Takes the backlog that an arrival finds into the average. Returns whether the link was idle.
     #[inline]
-    pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) {
+    pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) -> bool {
+        let was_idle = self.average.idle_since.is_some();
         let backlog = if self.counts_bytes { queue.bytes as f64 } else { f64::from(queue.packets) };
         self.average.sample(now, backlog);
+        was_idle
     }
 
     /// Passes, marks or drops an arrival whose backlog has been sampled.
@@ -138,16 +148,18 @@ impl Detector {
         &mut self,
         now: Time,
         head: Head,
-        queue: Backlog,
+        found: Found,
         rng: &mut Rng,
     ) -> Verdict {
+        let Found { queue, was_idle } = found;
         let can_mark = self.setup.ecn && head.ecn.can_mark();
         let verdict = match self.setup.style {
             Style::Floyd => self.verdict(can_mark, rng),
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
-        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The queue stays empty and no dequeue follows: it is still idle.
+        if was_idle && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // Nothing was queued, and no dequeue need follow: the link is still idle. Without
+            // `was_idle` it is sending the last packet, and idle from the next dequeue on.
             self.average.idle_since = Some(now);
         }
         verdict

@@ -295,19 +295,22 @@ fn linux_decays_faster_while_idle_on_a_faster_link() {
     assert!((20.0..40.0).contains(&slow) && fast < slow, "{slow} {fast}");
 }
 
-/// Linux: the queue is found empty again after an arrival that was dropped into it.
+/// Fact aqm-130: an arrival that is dropped into an empty queue leaves the link idle if it was idle
+/// before, and not while it sends the last packet.
 #[test]
-fn linux_goes_on_being_idle_after_a_drop_into_an_empty_queue() {
-    let average_after = |packets| {
+fn linux_goes_on_being_idle_after_a_drop_only_if_the_link_was_idle() {
+    let average_after = |found_nothing: bool| {
         let mut red = linux_at(200_000, &[]);
+        if found_nothing {
+            red.on_empty(ms(1));
+        }
         let head = arrival(ms(1), Ecn::NotEct);
-        let queue = Backlog { packets, bytes: 200_000, link_bytes: 0 };
-        let verdict = red.on_enqueue(ms(1), head, queue, &mut Rng::scripted(0.5));
+        let verdict = red.on_enqueue(ms(1), head, bytes(0), &mut Rng::scripted(0.5));
         assert_eq!(verdict, FORCED);
         red.on_enqueue(ms(60_000), head, bytes(0), &mut Rng::scripted(0.5));
         var(&red, "avg_queue")
     };
-    assert!(average_after(0) < 1.0 && average_after(1) > 150.0);
+    assert!(average_after(true) < 1.0 && average_after(false) > 150.0);
 }
 
 /// Linux `red.h`, `red_cmp_thresh`: an average of exactly the lower threshold is between the

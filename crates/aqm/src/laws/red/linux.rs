@@ -139,13 +139,16 @@ impl LinuxRed {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        match self.idle_since.take() {
+        let idle_since = self.idle_since.take();
+        match idle_since {
             Some(since) => self.state.average = self.decayed(now.since(since)),
             None => self.state.sample(&self.curve, queue.bytes),
         }
         let verdict = self.decide(head, rng);
-        if matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The kernel tries to dequeue after every arrival, and finds the queue empty again.
+        if idle_since.is_some() && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
+            // While its device is idle the kernel tries to dequeue after every arrival, and finds
+            // the queue empty again. While the device sends the last packet it does not try
+            // (fact aqm-130).
             self.idle_since = Some(now);
         }
         verdict

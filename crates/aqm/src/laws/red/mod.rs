@@ -35,7 +35,7 @@ mod linux;
 use alloc::format;
 use alloc::string::String;
 
-pub(super) use detector::{Detector, Setup, Style};
+pub(super) use detector::{Detector, Found, Setup, Style};
 pub(super) use linux::{LinuxRed, LinuxSetup};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};

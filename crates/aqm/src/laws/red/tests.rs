@@ -310,20 +310,24 @@ fn thresholds_in_bytes_are_compared_with_bytes_and_shown_in_mean_packets() {
     assert_eq!(judge(9_999).1, 0.0);
 }
 
-/// ns-2.35 `red.cc`: an arrival that is dropped into an empty queue leaves it idle.
+/// ns-2.35 `red.cc`, `REDQueue::deque`: the idle time begins when the link asks for a packet and
+/// finds none. An arrival that is dropped into an empty queue leaves an idle link idle, and one
+/// that sends the last packet busy (fact aqm-130).
 #[test]
-fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle() {
-    let average_after = |packets| {
+fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle_only_if_the_link_was_idle() {
+    let average_after = |found_nothing: bool| {
         let mut red: Red = law(&[("min_th", "10p"), ("max_th", "30p"), ("w_q", "0.002")]);
         for _ in 0..5_000 {
             judge(&mut red, 100, 0.5, Ecn::NotEct);
         }
+        if found_nothing {
+            red.on_empty(ms(1));
+        }
         let head = arrival(ms(1), Ecn::NotEct);
-        let queue = full_packets(packets);
-        let verdict = red.on_enqueue(ms(1), head, queue, &mut Rng::scripted(0.5));
+        let verdict = red.on_enqueue(ms(1), head, full_packets(0), &mut Rng::scripted(0.5));
         assert_eq!(verdict, Verdict::Drop(Cause::Forced));
         red.on_enqueue(ms(10_000), head, full_packets(9), &mut Rng::scripted(0.5));
         var(&red, "avg_queue")
     };
-    assert!(average_after(0) < 1.0 && average_after(1) > 90.0);
+    assert!(average_after(true) < 1.0 && average_after(false) > 90.0);
 }

@@ -29,8 +29,11 @@ params! {
     /// Parameters of CAKE.
     pub struct CakeParams {
         dialects: "besteffort" = "Linux sch_cake.c with one tin";
-        /// How much may wait; beyond it the fattest queue loses packets. With a bandwidth, at most
-        /// four intervals of it, or 4 MiB if that is more.
+        /// How much may wait in all queues together. An arrival is queued first; while more waits,
+        /// the head of the queue on top of the heap of backlogs is dropped, which is the fattest
+        /// one with the exception of fact qdisc-17. Bytes are those of packets, where Linux counts
+        /// those of its buffers. With a bandwidth, no more than four intervals of it waits either,
+        /// or 4 MiB if that is more (fact qdisc-18).
         limit: Limit, POSITIVE, "Linux sch_cake.c: 10240 packets of 1514 bytes"
             => Limit::Bytes(10_240 * 1514);
         /// Rate that packets may leave at.

@@ -180,6 +180,20 @@ fn the_shaper_saves_up_no_time_while_nothing_waits() {
     assert!(cake.dequeue(late, &mut rng, &mut log).is_some());
 }
 
+/// Fact qdisc-18.
+#[test]
+fn what_waits_is_bounded_by_the_limit_and_by_four_intervals_of_the_bandwidth() {
+    let bounds = |settings: &[(&str, &str)]| {
+        let cake = cake(settings);
+        (cake.limit, cake.most_bytes)
+    };
+    assert_eq!(bounds(&[]), (Limit::Bytes(15_503_360), u64::MAX));
+    let large = ("limit", "100MB");
+    assert_eq!(bounds(&[large, ("bandwidth", "1mbit")]), (Limit::Bytes(100_000_000), 4 << 20));
+    // 1 Gbit/s over 400 ms.
+    assert_eq!(bounds(&[large, ("bandwidth", "1gbit")]), (Limit::Bytes(100_000_000), 50_000_000));
+}
+
 #[test]
 fn another_salt_puts_flows_into_other_queues() {
     let places = |salt| {

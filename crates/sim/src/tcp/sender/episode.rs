@@ -90,17 +90,22 @@ impl Sender {
             self.process_timestamp_echo(echo, prior_una);
         }
         let restarted = self.episode.state == State::Loss && self.process_frto(now, delivery);
-        self.leave_finished_episode();
+        self.leave_finished_episode(delivery.advanced);
         restarted
     }
 
     /// Recovery and Loss end when the recovery point is acknowledged, Cwr when something beyond it
     /// is. Without SACK all of them wait for something beyond, so that late duplicates do not start
-    /// another recovery (RFC 6582 §3.2 step 1).
-    fn leave_finished_episode(&mut self) {
+    /// another recovery (RFC 6582 §3.2 step 1). A stack that does not repair on partial
+    /// acknowledgements leaves Recovery on the first one that advances.
+    fn leave_finished_episode(&mut self, advanced: bool) {
         let (una, point) = (self.board.una(), self.episode.recovery_point);
         let repaired = una > point || self.profile.sack && una == point;
         match self.episode.state {
+            State::Recovery if advanced && !self.profile.repairs_on_partial_acks => {
+                self.board.reset_duplicates();
+                self.end_reduction();
+            }
             State::Recovery if repaired => {
                 self.end_reduction();
                 self.reordering.end_recovery();
@@ -135,19 +140,19 @@ impl Sender {
 
     /// Starts a reduction if a loss was found or a mark echoed, once per window of data. After a
     /// timeout only the loss of a retransmission starts one.
-    pub(super) fn enter_episode(&mut self, echoed: bool, marked: Marked) {
+    pub(super) fn enter_episode(&mut self, now: Time, echoed: bool, marked: Marked) {
         let lost = self.board.lost() > 0;
         match self.episode.state {
             State::Open | State::Disorder if lost => {
                 self.start_reduction(self.profile.recovery, Reason::Loss);
-                self.episode.state = State::Recovery;
+                self.begin_repair(now);
             }
             State::Loss if marked.again > 0 => {
                 self.start_reduction(self.profile.recovery, Reason::Loss);
                 self.timeouts.frto = false;
                 self.episode.state = State::Recovery;
             }
-            State::Cwr if lost => self.episode.state = State::Recovery,
+            State::Cwr if lost => self.begin_repair(now),
             State::Open | State::Disorder if echoed => {
                 self.start_reduction(self.profile.on_mark, Reason::Mark);
                 self.episode.undo = None;
@@ -155,6 +160,22 @@ impl Sender {
             }
             State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
+    }
+
+    /// Repairs losses: in a recovery, or as after a timeout where the stack knows no other way.
+    fn begin_repair(&mut self, now: Time) {
+        self.episode.state = match self.profile.recovery {
+            Style::SlowStart => {
+                self.board.mark_all_lost(now, false);
+                self.window.cwnd = 1;
+                State::Loss
+            }
+            Style::Proportional
+            | Style::ProportionalEager
+            | Style::Halving
+            | Style::Pipe
+            | Style::AtOnce => State::Recovery,
+        };
     }
 
     /// After a dubious acknowledgement that started nothing: Disorder or Open (Linux

@@ -119,9 +119,13 @@ impl Sender {
     /// after every partial acknowledgement.
     fn detect_by_duplicates(&mut self, advanced: bool) -> Marked {
         let una = self.board.una();
+        let point = self.episode.recovery_point;
+        // Where a recovery ends early, what was sent before it is left to the timer: duplicates of
+        // its retransmissions must not start another (RFC 6582 §3.2 step 1).
+        let is_guarded = !self.profile.repairs_on_partial_acks && 0 < point && una <= point;
         let lost = match self.episode.state {
             State::Open | State::Disorder | State::Cwr => {
-                self.board.sacked() >= self.reordering.metric()
+                !is_guarded && self.board.sacked() >= self.reordering.metric()
             }
             State::Recovery => advanced && una < self.episode.recovery_point,
             State::Loss => false,
@@ -137,7 +141,7 @@ impl Sender {
         let marked = self.detect_losses(now, false);
         self.report_losses(now);
         // After a timeout too this is a loss of its own, whether or not of a retransmission.
-        self.enter_episode(false, Marked { again: marked.segments, ..marked });
+        self.enter_episode(now, false, Marked { again: marked.segments, ..marked });
         if marked.segments > 0 && self.episode.state == State::Recovery && !recovering {
             self.reduce_cwnd(1, false, marked.segments);
         }

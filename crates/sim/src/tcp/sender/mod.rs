@@ -84,7 +84,7 @@ struct Before {
 impl Sender {
     /// The sender of a connection that has just been established.
     pub fn new(segments: Segments, profile: Profile, cc: Box<dyn CongestionControl>) -> Sender {
-        let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce);
+        let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce | Style::SlowStart);
         let needs = cc.needs();
         let mut board = Scoreboard::new(profile.sack);
         if needs.rate_samples {
@@ -156,7 +156,7 @@ impl Sender {
             if dubious { self.detect_losses(now, delivery.advanced) } else { <_>::default() };
         self.report_losses(now);
         let echoed = marks > 0 && self.needs.window_control != WindowControl::Window;
-        self.enter_episode(echoed, marked);
+        self.enter_episode(now, echoed, marked);
         if dubious {
             self.moderate_cwnd();
             self.try_keep_open();

@@ -15,7 +15,7 @@ use sojourn_aqm::{Span, Time};
 use super::*;
 use crate::cc::configure;
 use crate::packet::{Block, PacketKind};
-use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, SACK};
+use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, RENO, SACK, TAHOE};
 
 /// Exact timers, so that times are those of the rules.
 const LINUX: Profile = Profile { tick: None, ..profile::LINUX };

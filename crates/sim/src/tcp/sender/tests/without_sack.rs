@@ -68,7 +68,8 @@ fn a_timeout_in_a_recovery_reduces_the_threshold_again_where_the_profile_says_so
     }
 }
 
-/// ns-2 `NewRenoTcpAgent::recv`, ns-3 `TcpSocketBase::DupAck`.
+/// RFC 3042 §2: limited transmit is of new data; ns-3 `TcpSocketBase::DupAck`. ns-2 differs (fact
+/// tcp-13).
 #[test]
 fn duplicates_after_a_timeout_send_nothing() {
     let mut script = newreno();
@@ -115,4 +116,33 @@ fn there_are_no_tail_loss_probes_without_sack() {
         let mut script = Script::with(Profile { sack, ..LINUX }, "reno", 4, 4, 100);
         assert_eq!(script.expire().0, due);
     }
+}
+
+/// RFC 5681 §3.2 step 6: the first acknowledgement of new data sets the window to the threshold.
+/// The other loss of the window is below the recovery point, so that the timer repairs it.
+#[test]
+fn reno_repairs_one_loss_per_window_and_leaves_the_next_to_the_timer() {
+    let mut script = Script::with(RENO, "reno", 20, u32::MAX, 100);
+    let sent: Vec<u32> = (0..3).flat_map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent, [1], "no limited transmit");
+    (0..15).for_each(|_| drop(script.ack(0, &[]))); // 1 and 5 are lost
+    script.ack(4, &[]);
+    assert_eq!(script.sender.state(), State::Open);
+    assert_eq!((script.sender.window.cwnd, script.sender.window.ssthresh), (10, 10));
+    let sent: Vec<u32> = (0..8).flat_map(|_| script.ack(4, &[])).collect();
+    assert!(!sent.contains(&5), "{sent:?}");
+    assert!(script.sender.state() < State::Recovery);
+    assert_eq!(script.expire().1, [5]);
+}
+
+/// Jacobson 1988 §3 and ns-2 `TcpAgent::dupack_action`: what was sent is sent again, in slow start.
+#[test]
+fn tahoe_goes_back_to_the_loss_in_slow_start() {
+    let mut script = Script::with(TAHOE, "reno", 20, u32::MAX, 100);
+    let sent: Vec<u32> = (0..16).flat_map(|_| script.ack(0, &[])).collect();
+    assert_eq!(sent, [1], "on the third duplicate, and nothing on those after it");
+    assert_eq!((script.sender.window.cwnd, script.sender.window.ssthresh), (1, 10));
+    assert_eq!(script.ack(4, &[]), [5, 6], "1 and 5 were lost");
+    assert_eq!(script.sender.window.cwnd, 2);
+    assert_eq!(script.ack(20, &[]), [21, 22, 23]);
 }

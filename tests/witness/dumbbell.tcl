@@ -1,6 +1,8 @@
 # The ns-2 side of dumbbell.txt: bulk TCP flows over a dumbbell of 10 Mbit/s and 100 ms. Packets
-# have 1000 bytes. Arguments: flows, buffer in packets, seconds, agent, sink, seed.
-lassign $argv flows buffer seconds agent sink seed
+# have 1000 bytes. Arguments: flows, buffer in packets, seconds, agent such as TCP/Newreno, sink,
+# limited transmit (0 or 1), seed.
+lassign $argv flows buffer seconds agent sink limited_transmit seed
+Agent/TCP set singledup_ $limited_transmit
 set ns [new Simulator]
 set left [$ns node]
 set right [$ns node]
@@ -16,7 +18,7 @@ for {set i 0} {$i < $flows} {incr i} {
     $ns duplex-link $right $to 100Mb 6ms DropTail
     $ns queue-limit $from $left 100000
     $ns queue-limit $right $to 100000
-    set tcp($i) [new Agent/TCP/$agent]
+    set tcp($i) [new Agent/$agent]
     $tcp($i) set packetSize_ 960
     $tcp($i) set window_ 100000
     set end [new Agent/$sink]

@@ -1,0 +1,115 @@
+"""Records what ns-2.35 and ns-3.44 make of bulk TCP flows, for crates/sim/tests/witness.rs.
+
+    python tests/witness/record.py
+
+ns-2 is Debian's package ns2; ns-3 is the wheel that ns3/build.sh unpacks, or NS3_PREFIX. Both run
+the dumbbells beside this file. Lines are kept in out/witness, so that an interrupted recording
+continues; some minutes of one core in all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from itertools import product
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+KEPT = ROOT / "out" / "witness"
+RECORD = ROOT / "crates" / "sim" / "testdata" / "witness" / "dumbbell.txt"
+NS3 = Path(
+    os.environ.get("NS3_PREFIX", Path.home() / ".cache" / "sojourn" / "ns3-3.44.post0" / "ns3")
+)
+FLOWS, SECONDS = (1, 5, 50), 60
+NS2_SEEDS = range(1, 6)
+# One seed: fifty flows of ns-3 take a quarter of a minute each.
+NS3_SEEDS = range(1, 2)
+NS2_STACKS = {
+    # Agent, receiver, limited transmit (RFC 3042), which Tahoe and Reno as published lack.
+    "newreno": ("TCP/Newreno", "TCPSink", 1),
+    "reno": ("TCP/Reno", "TCPSink", 0),
+    "sack": ("TCP/Sack1", "TCPSink/Sack1", 1),
+    "tahoe": ("TCP", "TCPSink", 0),
+}
+NS3_STACKS = {
+    "ns3-plain": ("--sack=0", "--initial=1", "--minRto=1s"),
+    "ns3-sack": ("--sack=1", "--initial=2", "--minRto=200ms"),
+}
+QUEUES = {"pie": "Pie", "codel": "CoDel"}
+HEAD = """\
+# What ns-2.35 and ns-3.44 make of bulk TCP flows over a dumbbell: 10 Mbit/s, 200 kB of buffer, a
+# round trip of 100 ms, access lines of 100 Mbit/s, packets of 1000 bytes, starts uniform in the
+# first second, 60 s. Written by tests/witness/record.py, which has the commands;
+# crates/sim/tests/witness.rs compares.
+#
+# queue flows stack simulator seed drops packets utilisation goodput_mbps
+"""
+
+
+def main() -> None:
+    """Run what is not kept, and write the record."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    lines = [
+        _line("taildrop", flows, stack, "ns-2", seed, _ns2(flows, stack, seed))
+        for stack, flows, seed in product(NS2_STACKS, FLOWS, NS2_SEEDS)
+    ]
+    program = _compile()
+    lines += [
+        _line(queue, flows, stack, "ns-3", seed, _ns3(program, queue, flows, stack, seed))
+        for queue, stack, flows, seed in product(QUEUES, NS3_STACKS, FLOWS, NS3_SEEDS)
+    ]
+    RECORD.write_text(HEAD + "".join(lines), encoding="utf-8")
+
+
+def _ns2(flows: int, stack: str, seed: int) -> str:
+    script = str(HERE / "dumbbell.tcl")
+    arguments = (flows, 200, SECONDS, *NS2_STACKS[stack], seed)
+    return _kept(f"ns2-{stack}-{flows}-{seed}", ["ns", script, *map(str, arguments)])
+
+
+def _ns3(program: Path, queue: str, flows: int, stack: str, seed: int) -> str:
+    command = [
+        str(program), f"--duration={SECONDS}", "--recovery=TcpPrrRecovery", "--window=16000000",
+        f"--flows={flows}", f"--queue={QUEUES[queue]}", f"--seed={seed}", *NS3_STACKS[stack],
+    ]  # fmt: skip
+    return _kept(f"ns3-{stack}-{queue}-{flows}-{seed}", command)
+
+
+def _kept(name: str, command: list[str]) -> str:
+    kept = KEPT / f"{name}.txt"
+    if not kept.exists():
+        made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        kept.write_text(made, encoding="utf-8")
+    return kept.read_text(encoding="utf-8")
+
+
+def _compile() -> Path:
+    program = KEPT / "dumbbell"
+    libraries = NS3 / "lib64"
+    wanted = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
+    found = [next(libraries.glob(f"libns3*-{name}.so")) for name in wanted]
+    if not program.exists():
+        subprocess.run(
+            ["c++", "-std=c++20", "-O1", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE",
+             f"-I{NS3 / 'include'}", str(HERE / "dumbbell.cc"), "-o", str(program),
+             *map(str, found), f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"],
+            check=True,
+        )  # fmt: skip
+    return program
+
+
+def _line(queue: str, flows: int, stack: str, simulator: str, seed: int, output: str) -> str:
+    numbers = re.search(r"drops (\d+) of (\d+) utilisation ([\d.]+)\s+goodput ([\d.]+)", output)
+    if numbers is None:
+        raise RuntimeError(f"{simulator} {stack}: no numbers in {output!r}")
+    drops, packets, utilisation, goodput = numbers.groups()
+    return (
+        f"{queue} {flows} {stack} {simulator} {seed} {drops} {packets}"
+        f" {float(utilisation):.4f} {float(goodput):.3f}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
