@@ -130,15 +130,18 @@ export class Plane {
       Math.max(1e-9, ...this.points.map(of)) * 1.08;
     const [delay, goodput] = [most((p) => p.delay_s), most((p) => p.goodput_bps)];
     const x = (value: number): number => LEFT + (value / delay) * (WIDTH - LEFT - 14);
+    // Goodputs lie close together: their axis begins below the least, by a tenth of the most.
+    const rates = this.points.map((p) => p.goodput_bps);
+    const least = Math.max(0, Math.min(...rates) - 0.1 * Math.max(...rates));
     const y = (value: number): number =>
-      HEIGHT - BOTTOM - (value / goodput) * (HEIGHT - BOTTOM - TOP);
+      HEIGHT - BOTTOM - ((value - least) / (goodput - least)) * (HEIGHT - BOTTOM - TOP);
     const ink = colour("ink");
     const parts = [
       `<path d="M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - 14}" fill="none" stroke="${ink}"/>`,
       `<text x="${WIDTH - 14}" y="${HEIGHT - 22}" text-anchor="end">${shown(delay, "s")}</text>`,
-      `<text x="${LEFT}" y="${HEIGHT - 6}">Mean queue delay from 0 on</text>`,
+      `<text x="${LEFT}" y="${HEIGHT - 6}">Mean queue delay, from 0</text>`,
       `<text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${shown(goodput, "bit/s")}</text>`,
-      `<text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">0</text>`,
+      `<text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">${shown(least, "bit/s")}</text>`,
     ];
     const words: string[] = [];
     for (const side of [0, 1]) {
