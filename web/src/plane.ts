@@ -141,7 +141,8 @@ export class Plane {
       `<text x="${WIDTH - 14}" y="${HEIGHT - 22}" text-anchor="end">${shown(delay, "s")}</text>`,
       `<text x="${LEFT}" y="${HEIGHT - 6}">Mean queue delay, from 0</text>`,
       `<text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${shown(goodput, "bit/s")}</text>`,
-      `<text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">${shown(least, "bit/s")}</text>`,
+      `<text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">` +
+        `${shown(least, "bit/s")}</text>`,
     ];
     const words: string[] = [];
     for (const side of [0, 1]) {
