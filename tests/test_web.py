@@ -84,7 +84,9 @@ def test_the_server_gives_the_files_of_its_folder_on_the_loopback_interface(tmp_
         thread.join()
 
 
-def test_live_refuses_a_single_aqm_and_a_port_that_is_taken(tmp_path: Path) -> None:
+def test_live_refuses_a_single_aqm_a_scenario_in_json_and_a_port_that_is_taken(
+    tmp_path: Path,
+) -> None:
     def live(*arguments: str) -> subprocess.CompletedProcess[str]:
         program = (
             "import sys; from pathlib import Path; from sojourn.live import page; "
@@ -97,6 +99,8 @@ def test_live_refuses_a_single_aqm_and_a_port_that_is_taken(tmp_path: Path) -> N
     (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
     alone = live("dumbbell-reno", "--aqm", "codel")
     assert (alone.returncode, "name two" in alone.stderr) == (2, True), alone.stderr
+    other = live("mine.json")
+    assert (other.returncode, "in TOML" in other.stderr) == (2, True), other.stderr
     with server(tmp_path) as taken:
         busy = live("--port", str(taken.server_port))
     assert (busy.returncode, "leave --port out" in busy.stderr) == (2, True), busy.stderr

@@ -10,6 +10,7 @@ import { command, csv, save, svg } from "./exports";
 import type { History, Reason } from "./history";
 import { Lab } from "./lab";
 import { Views } from "./views";
+import { Plane } from "./plane";
 import { PRESETS } from "./presets";
 import type { Catalogue, Checked } from "./protocol";
 import { Results } from "./results";
@@ -47,6 +48,7 @@ class Page {
   private readonly editor: Editor;
   private readonly views: Views;
   private readonly results = new Results(by("results"));
+  private readonly plane: Plane;
   private isDrawing = false;
   private checks = 0;
 
@@ -67,6 +69,7 @@ class Page {
     );
     this.editor = new Editor(by("editor"), state.text, (text) => void this.textChanged(text));
     this.views = new Views(lab, (side, reason) => this.explain(side, reason));
+    this.plane = new Plane(lab, by("plane"));
     lab.onUpdate = () => this.draw();
     lab.onFailure = (failure) => this.failed(failure);
     this.controls();
@@ -84,6 +87,7 @@ class Page {
 
   private async rewind(): Promise<void> {
     this.results.clear();
+    this.plane.clear();
     this.clearErrors();
     await this.lab.rewind();
     if (this.lab.checked) this.accepted(this.lab.checked);
@@ -173,6 +177,7 @@ class Page {
       const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
       document.documentElement.dataset.theme = dark ? "light" : "dark";
       this.views.restyle();
+      this.plane.restyle();
     };
     by("export-scenario").onclick = () =>
       save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);

@@ -234,6 +234,32 @@ test("the form and the text are one: an edit of either is in both", { skip }, as
   assert.equal(await page.getByLabel("Rate", { exact: true }).first().inputValue(), "20mbit");
 });
 
+test("the plane fills seed by seed, the first seed being that of the run", { skip }, async () => {
+  await open();
+  await page.fill("#text-b", "pie");
+  await page.press("#text-b", "Tab");
+  await finish();
+  const cells = await page
+    .locator("#results tr", { hasText: "delay_mean" })
+    .first()
+    .locator("td")
+    .allTextContents();
+  await page.click("#seeds");
+  await page.waitForFunction(
+    () => /over 10 seeds/.test(document.querySelector("#plane p").textContent),
+    null,
+    { timeout: 60_000 },
+  );
+  const rows = await page.locator("#plane tbody tr").allTextContents();
+  assert.equal(rows.length, 20);
+  assert.ok(
+    rows[0].includes(cells[2]) && rows[1].includes(cells[3]),
+    `${rows[0]}, ${rows[1]}: ${cells}`,
+  );
+  assert.equal(await page.locator("#plane ellipse").count(), 2);
+  assert.deepEqual(problems, []);
+});
+
 test("damaged addresses and foreign files have one sentence each", { skip }, async () => {
   await open("#1.damaged");
   assert.match(await text("message"), /damaged/);

@@ -18,6 +18,7 @@ async function module(name) {
 
 const { setKey } = await module("toml");
 const { parse, write } = await module("aqm-text");
+const { ellipse } = await module("plane");
 const { encode, decode } = await module("url-state");
 
 const TOML = `name = "x"
@@ -60,6 +61,16 @@ test("a table that is not there is not invented", () => {
 for (const text of ["codel", "pie@linux:target=5ms,alpha=0.1hz", "fq(pie@linux):flows=16"]) {
   test(`${text} is written as it was read`, () => assert.equal(write(parse(text)), text));
 }
+
+test("the ellipse of points on a line is a line in its direction", () => {
+  const [long, short, angle] = ellipse([
+    [0, 0],
+    [1, 1],
+    [2, 2],
+  ]);
+  assert.ok(Math.abs(long - Math.SQRT2) < 1e-12 && short < 1e-6);
+  assert.ok(Math.abs(angle - Math.PI / 4) < 1e-12);
+});
 
 test("an address gives back the state it was made of", async () => {
   const changes = [{ t: 1.25, side: 1, aqm: "pie" }];
