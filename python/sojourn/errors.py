@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from sojourn._core import Cancelled, ControlError, LawError, ScenarioError
+from sojourn._core import AppError, Cancelled, ControlError, LawError, ScenarioError
 
 __all__ = [
+    "AppError",
     "Cancelled",
     "ControlError",
     "InputError",

@@ -25,6 +25,7 @@ use sojourn_aqm::Time;
 use sojourn_measure::summary;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
+use sojourn_traffic::CustomApps;
 
 use crate::cc::CustomControls;
 
@@ -74,16 +75,26 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
 /// `keep_going` returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
-    run_with(plan, &CustomControls::new(), keep_going)
+    run_with(plan, &Brought::default(), keep_going)
 }
 
-/// The same with congestion controls of the caller.
+/// What a caller brings beside a scenario, which is data and names no code.
+#[derive(Clone, Default)]
+pub struct Brought {
+    /// Congestion controls.
+    pub controls: CustomControls,
+    /// Applications.
+    pub apps: CustomApps,
+}
+
+/// The same with congestion controls and applications of the caller.
 ///
 /// # Errors
-/// As [`run`]; [`SimError::Invalid`] too when a control is brought for flows that there are not.
+/// As [`run`]; [`SimError::Invalid`] too when something is brought for flows that there are not, or
+/// an application for flows whose kind cannot take one.
 pub fn run_with(
     plan: &Resolved,
-    brought: &CustomControls,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
     let mut world = build::world(plan, brought)?;

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sojourn import _core, files
+from sojourn.app import custom_apps
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
@@ -131,6 +132,7 @@ def compare(
     store: Store | None = DEFAULT_STORE,
     metrics: Sequence[str | OwnMetric] = (),
     ccs: Mapping[str, type[Control]] | None = None,
+    apps: Mapping[str, type] | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -154,6 +156,7 @@ def compare(
             their differences are exploratory.
         ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
             of `sojourn.run`; the same under every AQM.
+        apps: applications written in Python in the same way, as `app` of `sojourn.run`.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
@@ -164,7 +167,7 @@ def compare(
         OSError: `out` cannot be written, or the disk is full.
     """
     brought, own_metrics, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs or {})
-    loaded = load(scenario, sets).with_laws(brought.laws)
+    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps or {}))
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
@@ -180,12 +183,20 @@ def compare(
     with files.writing_to(folder):
         finish = _saver(cells, folder)
         outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
-    results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
-    for (aqm, _), outcome in zip(cells, outcomes, strict=True):
-        results[aqm].append(None if isinstance(outcome, str) else outcome)
+    results = _by_contender(cells, outcomes)
     failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, own_metrics)
+
+
+def _by_contender(
+    cells: Sequence[tuple[str, int]], outcomes: Sequence[Result | str]
+) -> dict[str, list[Result | None]]:
+    """The results of each contender in the order of the seeds; None for a run that failed."""
+    results: dict[str, list[Result | None]] = {}
+    for (aqm, _), outcome in zip(cells, outcomes, strict=True):
+        results.setdefault(aqm, []).append(None if isinstance(outcome, str) else outcome)
+    return results
 
 
 def _variants(
