@@ -202,7 +202,8 @@ def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
             found.setdefault(label, handle)
     if len(found) > 1:
         longest = max(map(len, found))
-        columns = max(1, min(len(found), 100 // (longest + 7)))
+        room = int(100 * _width_in.get() / WIDTH_IN)
+        columns = max(1, min(len(found), room // (longest + 7)))
         drawing.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns)
 
 
