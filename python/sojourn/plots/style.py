@@ -194,6 +194,17 @@ def _title(drawing: Figure, title: str) -> None:
     drawing.suptitle(text, x=0.01, ha="left", fontsize=size, fontweight="bold", color=INK)
 
 
+def filled(text: str) -> str:
+    """A long label in as many lines as the width of the figure needs."""
+    return textwrap.fill(text, int(92 * _width_in.get() / WIDTH_IN))
+
+
+def legend_place() -> str:
+    """Where a small legend goes that stands beside the title of a page: below it in a column."""
+    is_page = _width_in.get() >= WIDTH_IN
+    return "outside upper right" if is_page else "outside lower right"
+
+
 def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
     """One legend below for the labelled lines of all axes, each label once; none for one line."""
     found: dict[str, Any] = {}
