@@ -13,6 +13,7 @@ import pytest
 
 import sojourn
 from sojourn import _core
+from sojourn.app import custom_apps
 from sojourn.engines import registry
 from sojourn.engines.protocol import Availability, EngineOption
 from sojourn.errors import InputError
@@ -133,6 +134,22 @@ def test_the_simulator_is_the_default_and_depends_on_nothing_else() -> None:
     assert registry.DEFAULT.digest() == ""
     (place,) = registry.DEFAULT.engine.doctor()
     assert place.works and _core.__version__ in place.note
+
+
+class Silent:
+    """An application that sends nothing."""
+
+    def next_datagram(self, now_ns: int, random: Any) -> None:
+        """No datagram."""
+
+
+def test_the_kernel_takes_no_applications_written_in_python() -> None:
+    loaded = sojourn.load("traffic-mix").with_apps(custom_apps({"voip": Silent}))
+    with (
+        pytest.raises(InputError, match="engine linux runs traffic programs of its own"),
+        registry.find("linux").prepare(loaded, {}),
+    ):
+        pass
 
 
 def test_the_kernel_takes_no_controls_written_in_python() -> None:

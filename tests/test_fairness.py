@@ -206,3 +206,18 @@ def test_the_command_has_fair_and_fresh(command) -> None:
         ":target=20ms", ""
     )
     assert "--fair x=1" in command.refused(*arguments, "--fair", "x=1")
+
+
+def test_the_fair_command_names_a_law_of_ones_own_by_its_file(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "step.py").write_text(
+        "class Step:\n    'Lets all pass.'\n\n"
+        "    def on_dequeue(self, now_ns, head, queue, random):\n        return None\n"
+    )
+    (warning,) = unfair(compare("pie", "pi2", "fq(step.py:Step)"))
+    assert shlex.split(warning.command)[4].endswith("pi2:target=15ms,tupdate=15ms,fq(step.py:Step)")
+
+
+def test_a_command_that_would_change_nothing_is_not_offered() -> None:
+    (warning,) = unfair(compare("red", "ared"))
+    assert warning.command == ""

@@ -22,6 +22,7 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.linux import guest, kernel
 from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.loading.bring import bring
 
 TEXT = """
 name = "guest"
@@ -85,6 +86,36 @@ def test_two_runs_are_the_same_packet_for_packet(queue: str) -> None:
     first, second = (in_guest(scenario(queue, duration="3s")) for _ in range(2))
     assert first.digest == second.digest
     assert first.packets_handled > 1000
+
+
+STEP = """
+from sojourn import law
+
+
+class Step:
+    'Drops what has waited longer than 5 ms.'
+
+    late = law.var("packets", "Packets that have waited longer")
+
+    def on_dequeue(self, now_ns, head, queue, random):
+        if head.sojourn_ns > 5_000_000 and queue.packets:
+            self.late += 1
+            return law.Verdict.DROP_DETERMINISTIC
+"""
+
+
+@needs_kernel
+def test_a_law_in_python_decides_in_our_router_in_a_guest_twice_the_same(tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text(STEP)
+    brought = bring([f"{tmp_path}/step.py:Step"])
+    given = scenario(duration="2s", **{"engine.linux.bottleneck": '"sojourn"'})
+    given = given.with_laws(brought.laws).with_queue("bottleneck", brought.aqms[0])
+    first, second = (in_guest(given) for _ in range(2))
+    assert first.digest == second.digest
+    assert numbers(first)["queue/bottleneck/drop_rate"] > 0.01
+    with pytest.raises(ScenarioError, match="the kernel has no `Step`"):
+        in_guest(_core.Scenario.load(TEXT.format(queue="pie", cc="reno", duration="2s"))
+                 .with_laws(brought.laws).with_queue("bottleneck", "Step"))  # fmt: skip
 
 
 @needs_kernel

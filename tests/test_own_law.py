@@ -204,6 +204,13 @@ WRONG = [
      "    def next_timer(self):\n        return self.due\n\n"
      "    def on_timer(self, now_ns, queue):\n        self.due += 1\n\n    def on_dequeue",
      "more than 1000000 timers within one second"),
+    ("    def on_dequeue",
+     "    def start(self, env):\n        self.due = 10\n\n"
+     "    def next_timer(self):\n        return self.due\n\n"
+     "    def on_enqueue(self, now_ns, head, queue, random):\n        self.due = now_ns + 5000\n\n"
+     "    def on_timer(self, now_ns, queue):\n        self.due = now_ns + 10**8\n\n"
+     "    def on_dequeue",
+     "may change in on_timer, on_idle_timers and on_rate only"),
     ("    def on_dequeue", "    def __init__(self, other): ...\n\n    def on_dequeue",
      "Dropper.__init__ at 0.000000000 s: TypeError"),
     ("self.late += 1", "self.late = 'many'", "state variable `late` is not a number"),
@@ -306,6 +313,19 @@ def test_the_contract_finds_state_across_runs_and_parameters_without_effect(mine
     found = held["the same seed gives the same decisions, another seed others"]
     assert found[0] is False
     assert "keeps state across runs" in found[1]
+
+
+def test_the_contract_finds_random_numbers_of_ones_own(mine):
+    own = DROPPER.replace("random.uniform()", "chance()").replace(
+        "from sojourn import law", "from random import random as chance\n\nfrom sojourn import law"
+    )
+    (mine / "own.py").write_text(own)
+    brought = bring(["own.py"])
+    found = {promise: (held, why) for promise, held, why in
+             _core.examine_law(brought.aqms[0], brought.laws, 20_000)}  # fmt: skip
+    held, why = found["the same seed gives the same decisions, another seed others"]
+    assert held is False
+    assert "or draws random numbers of its own" in why
 
 
 def test_a_name_that_only_begins_like_a_file_is_no_file():

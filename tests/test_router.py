@@ -71,6 +71,23 @@ def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> d
     return {**ended, "received": json.loads(received.read_text())}
 
 
+LAW = '''
+from sojourn import law
+
+
+class Step:
+    """Drops what has waited longer than a target."""
+
+    target = law.time("5ms", "Delay that is not signalled", source="a test")
+    late = law.var("packets", "Packets that waited longer than the target")
+
+    def on_dequeue(self, now_ns, head, queue, random):
+        if head.sojourn_ns > self.target and queue.packets:
+            self.late += 1
+            return law.Verdict.DROP_DETERMINISTIC
+'''
+
+
 def value(ended: dict[str, Any], metric: str, name: str = "forward") -> float:
     return next(row[3] for row in ended["summary"] if row[1:3] == [name, metric])
 
@@ -214,7 +231,7 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
             os.fchown(end, 65534, 65534)
         done = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-I", "-S",
-             str(program), str(core), plan, str(report_in), str(control_out), ""],
+             str(program), str(core), plan, str(report_in), str(control_out), "", ""],
             pass_fds=(report_in, control_out), capture_output=True, text=True, check=False,
         )  # fmt: skip
         os.close(report_in)
@@ -274,3 +291,41 @@ class started:  # noqa: N801 - reads as a sentence
 def _of(pid: int) -> list[int]:
     """The living processes below a process."""
     return [child for child in below(pid) if is_alive(child)]
+
+
+@needs_spaces
+def test_a_law_in_python_decides_in_the_router_and_the_manifest_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "step.py").write_text(LAW)
+    monkeypatch.chdir(tmp_path)
+    forward = router.Direction(aqm="step.py:Step:target=10ms", rate="1mbit")
+    ended = flood(tmp_path, 2e6, forward, out=tmp_path / "out", signals=True)
+    assert only_stalls(ended["invalid"])
+    assert value(ended, "drop_rate") > 0.2
+    assert value(ended, "delay_p95") < 0.05
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    (law,) = manifest["router"]["plan"]["laws"]
+    assert law["name"] == "Step"
+    assert law["source"].startswith("python:step.py:Step sha256=")
+
+
+@needs_spaces
+def test_a_law_that_fails_ends_the_router_with_file_line_and_reason(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(LAW.replace("self.late += 1", "self.late += 1 / 0"))
+    forward = router.Direction(aqm=f"{tmp_path}/wrong.py:Step:target=1ms", rate="1mbit")
+    with pytest.raises(RunFailed, match=r"wrong\.py:13: Step\.on_dequeue at .*ZeroDivisionError"):
+        flood(tmp_path, 2e6, forward)
+
+
+class Local:
+    """A law that is in no file of its own."""
+
+    def on_enqueue(self, now_ns: int, head: Any, queue: Any, random: Any) -> None:
+        """Let everything pass."""
+
+
+def test_a_class_without_a_file_is_refused_with_what_to_do() -> None:
+    local: Any = Local
+    with pytest.raises(ScenarioError, match="is in no file that another process could load"):
+        router.route(router.Options(router.Direction(aqm=local, rate="1mbit")))

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from sojourn.comparing.diff import Difference, diff
     from sojourn.comparing.own_metrics import metric
     from sojourn.describing.library import load
-    from sojourn.errors import ControlError, InputError, Interrupted, LawError
+    from sojourn.errors import AppError, ControlError, InputError, Interrupted, LawError
     from sojourn.running.result import Result
     from sojourn.running.runs import run
 
 __all__ = [
+    "AppError",
     "Comparison",
     "ControlError",
     "Difference",
@@ -49,6 +50,7 @@ __all__ = [
 # Where each of them is. It is imported when it is first used: `sojourn --help` needs none.
 _MODULES = {
     "Comparison": "comparing.comparison",
+    "AppError": "errors",
     "ControlError": "errors",
     "Difference": "comparing.diff",
     "InputError": "errors",

@@ -20,6 +20,9 @@ class Cancelled(Exception):
 class ControlError(Exception):
     """A congestion control written in Python failed; the cause is what it raised."""
 
+class AppError(Exception):
+    """An application written in Python failed; the cause is what it raised."""
+
 class LawError(Exception):
     """An AQM law that is not built in failed; the cause is what it raised, if it did."""
 
@@ -36,6 +39,7 @@ class CustomLaw:
         doc: str,
         source: str,
         place: str,
+        file: str | None,
         params: list[tuple[str, str, str, str | None, list[str], str, str, str]],
         vars: list[tuple[str, str, str]],
         hooks: list[str],
@@ -245,6 +249,15 @@ class Scenario:
     @property
     def law_sources(self) -> list[str]:
         """The code of the laws in its queues that are not built in, as manifests name it."""
+    def with_apps(self, apps: list[tuple[str, type, str]]) -> Scenario:
+        """The same scenario, whose flows of these names have these applications.
+
+        Args:
+            apps: name of the flows, class, and what the manifest calls it.
+        """
+    @property
+    def app_sources(self) -> list[str]:
+        """The code of its applications written in Python, as manifests name it."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
     def resolved_json(self) -> str:
@@ -353,7 +366,7 @@ def linux_collect(
         ValueError: a file is missing or not whole.
     """
 
-def router_plan(words: str) -> str:
+def router_plan(words: str, laws: list[CustomLaw] = ...) -> str:
     """What options of the router mean; both as JSON. Raises ScenarioError with the option."""
 
 def router_run(plan: str, told: str, control: str, out: str) -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from sojourn._core import Cancelled, ControlError, LawError, ScenarioError, shortened
+from sojourn._core import (
+    AppError,
+    Cancelled,
+    ControlError,
+    LawError,
+    ScenarioError,
+    shortened,
+)
 
 __all__ = [
+    "AppError",
     "Cancelled",
     "ControlError",
     "InputError",

@@ -134,7 +134,11 @@ class Law(Protocol):
         """The link asked for a packet and there was none."""
 
     def next_timer(self) -> int | None:
-        """When `on_timer` is due, in nanoseconds; always later than its last call."""
+        """When `on_timer` is due, in nanoseconds; always later than its last call.
+
+        It changes in `on_timer`, `on_idle_timers` and `on_rate` only, so that all laws with the
+        same parameters share their times.
+        """
 
     def on_head(self, enqueued_ns: int | None, /) -> None:
         """Before `on_timer`: when the packet at the head was accepted, None if there is none."""

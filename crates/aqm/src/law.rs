@@ -242,7 +242,7 @@ pub trait Aqm: Send {
 
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
     /// parameters keep to one grid of times, whatever happens to their queues: flow queues rely on
-    /// it.
+    /// it. So it changes in [`Aqm::on_timer`], [`Aqm::on_idle_timers`] and [`Aqm::on_rate`] only.
     fn next_timer(&self) -> Option<Time> {
         None
     }

@@ -1,6 +1,7 @@
 //! What the table of a library declares.
 
 use std::ffi::{CStr, c_char};
+use std::path::Path;
 
 use sojourn_aqm::custom::{Declaration, ParamDeclaration, VarDeclaration};
 use sojourn_aqm::params::ValueKind;
@@ -15,6 +16,7 @@ pub(crate) unsafe fn declaration(
     table: &RawLaw,
     place: &str,
     source: &str,
+    file: &Path,
 ) -> Result<Declaration, String> {
     let mut params = Vec::new();
     for index in 0..table.param_count as usize {
@@ -53,6 +55,7 @@ pub(crate) unsafe fn declaration(
         doc: doc.unwrap_or_default(),
         source: source.to_owned(),
         place: place.to_owned(),
+        file: file.to_str().map(str::to_owned),
         params,
         vars,
     })

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use sojourn_aqm::params::{ParamError, Params};
-use sojourn_aqm::{Backlog, Ecn, Env, Head, Law, Limit, Rate, Rng, Time, custom};
+use sojourn_aqm::{Backlog, Ecn, Env, Head, Law, Limit, Rate, Rng, Time, Verdict, custom};
 
 use crate::abi::{
     ABI, LIMIT_LAST, NEVER, RawEnv, RawHead, RawLaw, RawParam, RawQueue, RawRandom, RawValue,
@@ -182,36 +182,50 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
 }
 
-unsafe extern "C" fn on_enqueue<L: Law>(
+/// `on_enqueue` or `on_dequeue`.
+///
+/// # Safety
+/// The host's pointers are valid during the call, and `start` put a law there.
+#[inline(always)]
+unsafe fn judge<L: Law>(
     state: *mut c_void,
-    now_ns: u64,
-    in_hand: *const RawHead,
-    queue: *const RawQueue,
+    (in_hand, queue): (*const RawHead, *const RawQueue),
     random: *mut RawRandom,
+    hook: impl FnOnce(&mut L, Head, Backlog, &mut Rng) -> Verdict,
 ) -> u32 {
-    // SAFETY: the host's pointers are valid during the call.
+    // SAFETY: the caller's promise.
     let (law, head, queue, random) =
         unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random) };
     let mut rng = Rng::of_words(random.state);
-    let verdict = guarded(|| law.on_enqueue(Time::from_nanos(now_ns), head, queue, &mut rng));
+    let verdict = guarded(|| hook(law, head, queue, &mut rng));
     random.state = *rng.words();
     verdict.map_or(PANICKED, custom::code_of_verdict)
+}
+
+unsafe extern "C" fn on_enqueue<L: Law>(
+    state: *mut c_void,
+    now_ns: u64,
+    head: *const RawHead,
+    queue: *const RawQueue,
+    random: *mut RawRandom,
+) -> u32 {
+    let now = Time::from_nanos(now_ns);
+    let hook = |law: &mut L, head, queue, rng: &mut Rng| law.on_enqueue(now, head, queue, rng);
+    // SAFETY: the host keeps the promise of `sojourn_law.h`.
+    unsafe { judge(state, (head, queue), random, hook) }
 }
 
 unsafe extern "C" fn on_dequeue<L: Law>(
     state: *mut c_void,
     now_ns: u64,
-    in_hand: *const RawHead,
+    head: *const RawHead,
     queue: *const RawQueue,
     random: *mut RawRandom,
 ) -> u32 {
-    // SAFETY: as in `on_enqueue`.
-    let (law, head, queue, random) =
-        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random) };
-    let mut rng = Rng::of_words(random.state);
-    let verdict = guarded(|| law.on_dequeue(Time::from_nanos(now_ns), head, queue, &mut rng));
-    random.state = *rng.words();
-    verdict.map_or(PANICKED, custom::code_of_verdict)
+    let now = Time::from_nanos(now_ns);
+    let hook = |law: &mut L, head, queue, rng: &mut Rng| law.on_dequeue(now, head, queue, rng);
+    // SAFETY: the host keeps the promise of `sojourn_law.h`.
+    unsafe { judge(state, (head, queue), random, hook) }
 }
 
 unsafe extern "C" fn on_overflow<L: Law>(state: *mut c_void, now_ns: u64, queue: *const RawQueue) {

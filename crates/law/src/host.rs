@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use libloading::Library;
 use sojourn_aqm::custom::{
-    Declaration, Failures, LawFailure, Maker, ParamDeclaration, Value, verdict_of_code,
+    Declaration, Failures, Hooks, LawFailure, Maker, ParamDeclaration, Value, verdict_of_code,
 };
 use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Verdict, registry};
@@ -70,7 +70,7 @@ pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadErro
     let table: &'static RawLaw = unsafe { &*table };
     checked(table).map_err(refuse)?;
     // SAFETY: `sojourn_law.h` demands valid texts and lists of the stated lengths.
-    let declaration = unsafe { declaration(table, name, source) }.map_err(refuse)?;
+    let declaration = unsafe { declaration(table, name, source, path) }.map_err(refuse)?;
     let maker = TableMaker { table, place: name.to_owned(), specs: specs(&declaration) };
     registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
 }
@@ -165,8 +165,14 @@ impl Maker for TableMaker {
         why.and_then(|why| why.map_or(Ok(()), Err))
     }
 
-    fn catches_up(&self) -> bool {
-        self.table.on_idle_timers.is_some()
+    fn hooks(&self) -> Hooks {
+        Hooks {
+            on_enqueue: self.table.on_enqueue.is_some(),
+            on_dequeue: self.table.on_dequeue.is_some(),
+            on_empty: self.table.on_empty.is_some(),
+            timers: self.table.next_timer.is_some(),
+            on_idle_timers: self.table.on_idle_timers.is_some(),
+        }
     }
 
     fn make(&self, values: &[Value], env: &Env, failures: &Arc<dyn Failures>) -> Box<dyn Aqm> {

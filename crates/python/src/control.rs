@@ -38,7 +38,7 @@ impl Failure {
         error.take().map_or(Ok(()), Err)
     }
 
-    fn note(&self, error: PyErr) {
+    pub(crate) fn note(&self, error: PyErr) {
         self.shared.happened.store(true, Ordering::Relaxed);
         self.shared.error.lock().expect("nobody panics while holding it").get_or_insert(error);
     }

@@ -6,8 +6,8 @@ use std::{fs, io};
 
 use sojourn_aqm::{CustomLaws, QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
-use sojourn_sim::SimError;
 use sojourn_sim::cc::CustomControls;
+use sojourn_sim::{Brought, SimError};
 
 use crate::control::Failure;
 use crate::errors::Refusal;
@@ -129,7 +129,7 @@ pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_j
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
     plan: &Resolved,
-    brought: &CustomControls,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Option<sojourn_record::Run>, Refusal> {
     match sojourn_sim::run_with(plan, brought, keep_going) {

@@ -25,6 +25,12 @@ create_exception!(
     PyException,
     "An AQM law that is not built in failed; the cause is what it raised, if it did."
 );
+create_exception!(
+    sojourn._core,
+    AppError,
+    PyException,
+    "An application written in Python failed; the cause is what it raised."
+);
 create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.");
 
 const LONGEST_WORD: usize = 160;

@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::custom::{
-    self, Declaration, Failures, Maker, ParamDeclaration, Value, VarDeclaration,
+    self, Declaration, Failures, Hooks, Maker, ParamDeclaration, Value, VarDeclaration,
 };
 use sojourn_aqm::params::ValueKind;
 use sojourn_aqm::{Aqm, Env, Rng, SpecError, Time};
+use sojourn_router::laws::{LoadedLaws, PlannedLaw};
 
 use crate::errors::Refusal;
 use crate::law_objects::{PyBacklog, PyEnv, PyHead, PyRandom, as_python};
@@ -36,6 +38,7 @@ impl CustomLaw {
         doc: String,
         source: String,
         place: String,
+        file: Option<String>,
         params: Vec<Param>,
         vars: Vec<(String, String, String)>,
         hooks: Vec<String>,
@@ -55,7 +58,7 @@ impl CustomLaw {
         let params: Result<Vec<_>, Refusal> = params.into_iter().map(declared).collect();
         let var = |(name, unit, doc)| VarDeclaration { name, unit, doc };
         let vars = vars.into_iter().map(var).collect();
-        let declaration = Declaration { name, doc, source, place, params: params?, vars };
+        let declaration = Declaration { name, doc, source, place, file, params: params?, vars };
         let law = sojourn_aqm::registry::declare(declaration, Arc::new(maker));
         Ok(CustomLaw { law: law.map_err(refused)? })
     }
@@ -78,6 +81,20 @@ impl CustomLaw {
     fn source(&self) -> &str {
         self.law.source()
     }
+}
+
+/// The laws that a plan names, loaded from their files.
+pub fn load(py: Python<'_>, planned: &[PlannedLaw]) -> PyResult<LoadedLaws> {
+    if planned.is_empty() {
+        return Ok(LoadedLaws::default());
+    }
+    let load = py.import("sojourn.loading.bring")?.getattr("load")?;
+    let one = |law: &PlannedLaw| -> PyResult<custom::CustomLaw> {
+        let args = (law.file.as_str(), law.name.as_str(), law.source.as_str());
+        Ok(load.call1(args)?.extract::<CustomLaw>()?.law)
+    };
+    let laws: PyResult<Vec<_>> = planned.iter().map(one).collect();
+    LoadedLaws::new(laws?).map_err(PyValueError::new_err)
 }
 
 fn refused(error: SpecError) -> Refusal {
@@ -160,15 +177,20 @@ impl PythonMaker {
                 has_failed: Cell::new(false),
                 now: Cell::new(Time::ZERO),
                 timer: Cell::new(None),
-                timer_is_known: Cell::new(false),
             })
         })
     }
 }
 
 impl Maker for PythonMaker {
-    fn catches_up(&self) -> bool {
-        self.has("on_idle_timers")
+    fn hooks(&self) -> Hooks {
+        Hooks {
+            on_enqueue: self.has("on_enqueue"),
+            on_dequeue: self.has("on_dequeue"),
+            on_empty: self.has("on_empty"),
+            timers: self.has("next_timer"),
+            on_idle_timers: self.has("on_idle_timers"),
+        }
     }
 
     fn make(&self, values: &[Value], env: &Env, failures: &Arc<dyn Failures>) -> Box<dyn Aqm> {

@@ -1,6 +1,7 @@
 //! The Python bindings of Sojourn, the module `sojourn._core`. Conversion only; its types are
 //! declared in `python/sojourn/_core.pyi`.
 
+mod app;
 mod catalogue;
 mod contract;
 mod control;
@@ -27,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
     module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
     module.add("ControlError", py.get_type::<errors::ControlError>())?;
+    module.add("AppError", py.get_type::<errors::AppError>())?;
     module.add("LawError", py.get_type::<errors::LawError>())?;
     module.add_class::<control::Ack>()?;
     module.add_class::<law::CustomLaw>()?;

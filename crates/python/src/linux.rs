@@ -12,6 +12,7 @@ use sojourn_sim::cc::CustomControls;
 
 use crate::engine::transports_json;
 use crate::errors::Refusal;
+use crate::law;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
@@ -46,7 +47,10 @@ pub fn linux_plan(
 pub fn linux_host(py: Python<'_>, folder: &str, private: bool) -> PyResult<()> {
     #[cfg(target_os = "linux")]
     {
-        py.detach(|| sojourn_router::host::run(Path::new(folder), private));
+        let load = |laws: &[_]| {
+            Python::attach(|py| law::load(py, laws).map_err(|error| error.to_string()))
+        };
+        py.detach(|| sojourn_router::host::run(Path::new(folder), private, load));
         Ok(())
     }
     #[cfg(not(target_os = "linux"))]

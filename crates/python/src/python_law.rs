@@ -84,9 +84,8 @@ pub(crate) struct PythonLaw {
     pub(crate) has_failed: Cell<bool>,
     /// The time of the last call.
     pub(crate) now: Cell<Time>,
-    /// What `next_timer` said, until the next call of another hook.
+    /// What `next_timer` said last; it stays after a failure.
     pub(crate) timer: Cell<Option<Time>>,
-    pub(crate) timer_is_known: Cell<bool>,
 }
 
 impl PythonLaw {
@@ -100,7 +99,6 @@ impl PythonLaw {
     ) -> Option<T> {
         let method = hook.method.as_ref().filter(|_| !self.has_failed.get())?;
         self.now.set(now);
-        self.timer_is_known.set(hook.name == "next_timer");
         match Python::attach(|py| work(py, method.bind(py))) {
             Ok(value) => Some(value),
             Err(error) => {
@@ -186,13 +184,13 @@ impl Aqm for PythonLaw {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        if !self.timer_is_known.get() {
-            let due = self.call(&self.next_timer, self.now.get(), None, |_, method| {
-                method.call0()?.extract::<Option<u64>>().map_err(|_| {
-                    PyTypeError::new_err("it returns a whole number of nanoseconds, or None")
-                })
-            });
-            self.timer.set(due.flatten().map(Time::from_nanos));
+        let due = self.call(&self.next_timer, self.now.get(), None, |_, method| {
+            method.call0()?.extract::<Option<u64>>().map_err(|_| {
+                PyTypeError::new_err("it returns a whole number of nanoseconds, or None")
+            })
+        });
+        if let Some(due) = due {
+            self.timer.set(due.map(Time::from_nanos));
         }
         self.timer.get()
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sojourn_aqm::CustomLaws;
 use sojourn_record::files;
 use sojourn_record::manifest::Manifest;
 use sojourn_router::live::options::Options;
@@ -12,12 +13,16 @@ use sojourn_router::live::{self, LiveResult};
 
 use crate::engine::VERSION;
 use crate::errors::Refusal;
+use crate::law::{self, CustomLaw};
 
-/// The plan that the options `words` mean; both are JSON.
+/// The plan that the options `words` mean; both are JSON. AQMs may name these laws.
 #[pyfunction]
-pub fn router_plan(words: &str) -> PyResult<String> {
+#[pyo3(signature = (words, laws=Vec::new()))]
+pub fn router_plan(words: &str, laws: Vec<CustomLaw>) -> PyResult<String> {
     let options: Options = serde_json::from_str(words).map_err(invalid)?;
-    let plan = options.plan().map_err(|(option, message)| Refusal::new(option, message))?;
+    let laws = CustomLaws::new(laws.into_iter().map(|brought| brought.law));
+    let laws = laws.map_err(|error| Refusal::new("aqm", error.message))?;
+    let plan = options.plan(&laws).map_err(|(option, message)| Refusal::new(option, message))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
@@ -32,8 +37,9 @@ pub fn router_run(
     out: &str,
 ) -> PyResult<()> {
     let plan: LivePlan = serde_json::from_str(plan).map_err(invalid)?;
+    let laws = law::load(py, &plan.laws)?;
     py.detach(|| {
-        live::run(&plan, Path::new(told), Path::new(control), |result| match out {
+        live::run(&plan, &laws, Path::new(told), Path::new(control), |result| match out {
             "" => Ok(()),
             folder => keep(&plan, result, Path::new(folder)),
         })

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::files;
 use sojourn_record::manifest::{self, Manifest};
-use sojourn_sim::cc::CustomControls;
+use sojourn_sim::Brought;
 
+use crate::app;
 use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
 use crate::errors::Cancelled;
@@ -89,8 +90,15 @@ pub struct Account {
 }
 
 impl Account {
-    fn of_simulator() -> Account {
-        Account { engine: "sim", facts: serde_json::Value::Null, invalid: Vec::new() }
+    fn of_simulator(brought: &Brought) -> Account {
+        let apps =
+            brought.apps.iter().map(|(flows, app)| (flows.clone(), app.source.as_str().into()));
+        let apps: serde_json::Map<String, serde_json::Value> = apps.collect();
+        let facts = match apps.is_empty() {
+            true => serde_json::Value::Null,
+            false => serde_json::json!({ "apps": apps }),
+        };
+        Account { engine: "sim", facts, invalid: Vec::new() }
     }
 }
 
@@ -104,7 +112,9 @@ pub fn run(
     controls: Vec<(String, Py<PyAny>, String)>,
 ) -> PyResult<Run> {
     let failure = Failure::default();
-    let brought = control::brought(py, controls, &failure)?;
+    let controls = control::brought(py, controls, &failure)?;
+    let apps = app::brought(&scenario.apps, py, &failure);
+    let brought = Brought { controls, apps };
     let loaded = Arc::clone(&scenario.loaded);
     let switch = cancel.cloned().unwrap_or_default().shared;
     let started = Instant::now();
@@ -124,9 +134,9 @@ pub fn run(
     });
     failure.check()?;
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
-    let transports = engine::transports_json(&loaded.scenario, &brought);
+    let transports = engine::transports_json(&loaded.scenario, &brought.controls);
     let wall_s = started.elapsed().as_secs_f64();
-    let account = Account::of_simulator();
+    let account = Account::of_simulator(&brought);
     Ok(Run { run: Arc::new(run), loaded, transports, wall_s, account })
 }
 
@@ -187,8 +197,8 @@ impl Run {
 impl Run {
     /// Results that took no time of their own to simulate.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
-        let transports = engine::transports_json(&loaded.scenario, &CustomControls::new());
-        let account = Account::of_simulator();
+        let transports = engine::transports_json(&loaded.scenario, &Brought::default().controls);
+        let account = Account::of_simulator(&Brought::default());
         Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 

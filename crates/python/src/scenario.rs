@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::app::BroughtApp;
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
 use crate::law::CustomLaw;
@@ -13,11 +14,13 @@ use crate::law::CustomLaw;
 #[pyclass(frozen, module = "sojourn._core")]
 pub struct Scenario {
     pub(crate) loaded: Arc<Loaded>,
+    /// Applications of the caller, by the name of the flows that have them.
+    pub(crate) apps: Arc<Vec<BroughtApp>>,
 }
 
 impl From<Loaded> for Scenario {
     fn from(loaded: Loaded) -> Scenario {
-        Scenario { loaded: Arc::new(loaded) }
+        Scenario { loaded: Arc::new(loaded), apps: Arc::default() }
     }
 }
 
@@ -114,6 +117,17 @@ impl Scenario {
         links.filter_map(|link| link.queue.custom.as_ref().map(|law| law.source())).collect()
     }
 
+    /// The same scenario, whose flows of these names have these applications.
+    fn with_apps(&self, apps: Vec<BroughtApp>) -> Scenario {
+        Scenario { loaded: Arc::clone(&self.loaded), apps: Arc::new(apps) }
+    }
+
+    /// The code of those applications.
+    #[getter]
+    fn app_sources(&self) -> Vec<String> {
+        self.apps.iter().map(|(_, _, source)| source.clone()).collect()
+    }
+
     /// The same scenario under another seed.
     fn with_seed(&self, seed: u64) -> Scenario {
         self.varied(self.loaded.scenario.with_seed(seed))
@@ -140,6 +154,7 @@ impl Scenario {
 
 impl Scenario {
     fn varied(&self, scenario: sojourn_scenario::Scenario) -> Scenario {
-        Loaded { source: self.loaded.source.clone(), scenario }.into()
+        let loaded = Loaded { source: self.loaded.source.clone(), scenario };
+        Scenario { loaded: Arc::new(loaded), apps: Arc::clone(&self.apps) }
     }
 }

@@ -13,6 +13,7 @@ pub mod captures;
 pub mod collect;
 pub mod forwarding;
 pub mod header;
+pub mod laws;
 pub mod plan;
 pub mod planning;
 pub mod run_files;

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
+use crate::laws::PlannedLaw;
+
 /// A network namespace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -260,6 +262,9 @@ pub struct Plan {
     pub drops_at_head: bool,
     /// Whether it signals at random.
     pub is_random: bool,
+    /// The laws of our router's queues that are not in the registry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub laws: Vec<PlannedLaw>,
 }
 
 impl Plan {

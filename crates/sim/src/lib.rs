@@ -24,9 +24,9 @@ mod world;
 use std::fmt;
 
 use sojourn_aqm::Time;
-use sojourn_measure::summary;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
+use sojourn_traffic::CustomApps;
 
 use crate::cc::CustomControls;
 pub use crate::memory::{MemoryNeed, memory_needs};
@@ -77,16 +77,26 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
 /// `keep_going` returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
-    run_with(plan, &CustomControls::new(), keep_going)
+    run_with(plan, &Brought::default(), keep_going)
 }
 
-/// The same with congestion controls of the caller.
+/// What a caller brings beside a scenario, which is data and names no code.
+#[derive(Clone, Default)]
+pub struct Brought {
+    /// Congestion controls.
+    pub controls: CustomControls,
+    /// Applications.
+    pub apps: CustomApps,
+}
+
+/// The same with congestion controls and applications of the caller.
 ///
 /// # Errors
-/// As [`run`]; [`SimError::Invalid`] too when a control is brought for flows that there are not.
+/// As [`run`]; [`SimError::Invalid`] too when something is brought for flows that there are not, or
+/// an application for flows whose kind cannot take one.
 pub fn run_with(
     plan: &Resolved,
-    brought: &CustomControls,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
     let mut world = build::world(plan, brought, keep_going)?;
@@ -96,10 +106,7 @@ pub fn run_with(
         world.run::<false>(keep_going)
     };
     if finished && keep_going(world.end) {
-        let connections = world.ecn_connections(plan);
-        let mut run = summary::collect(world.into_outcome(plan), plan);
-        sojourn_measure::ecn_share::add_to_summary(&mut run, &connections);
-        Ok(run)
+        Ok(world.into_results(plan))
     } else {
         drop_elsewhere(world);
         Err(SimError::Cancelled)

@@ -3,15 +3,14 @@
 //! no decision, so the digest is the same.
 
 use sojourn_aqm::{Time, Var};
-use sojourn_measure::{BUILTIN_VARS, summary};
+use sojourn_measure::BUILTIN_VARS;
 use sojourn_record::Run;
 use sojourn_record::rows::{FlowRow, PacketRow, SignalRow, StateRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
-use crate::cc::CustomControls;
-use crate::world::{World, ecn_share};
-use crate::{SimError, build};
+use crate::world::World;
+use crate::{Brought, SimError, build};
 
 /// A run that can be paused.
 pub struct Session {
@@ -70,7 +69,7 @@ impl Session {
         let record = &mut plan.record;
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
-        let mut world = build::world(&plan, &CustomControls::new(), &|_| true)?;
+        let mut world = build::world(&plan, &Brought::default(), &|_| true)?;
         world.recorded_arrivals = Some((link, Vec::new()));
         Ok(Session {
             world,
@@ -225,10 +224,7 @@ impl Session {
     /// When it is not over.
     pub fn finish(self) -> Run {
         assert!(self.is_over, "a run has results when it is over");
-        let connections = self.world.ecn_connections(&self.plan);
-        let mut run = summary::collect(self.world.into_outcome(&self.plan), &self.plan);
-        ecn_share::add(&mut run, &connections);
-        run
+        self.world.into_results(&self.plan)
     }
 }
 

@@ -8,11 +8,13 @@ use sojourn_link::Transmitter;
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Arrivals, Datagrams, Recording, Sizes};
 
+use crate::CustomApp;
+
 /// IP and UDP header of a datagram, bytes (RFC 791, RFC 768).
 pub const UDP_HEADER_BYTES: u32 = 28;
 
 /// When datagrams leave.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Pattern {
     /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
     Steady { pacer: Transmitter, arrivals: Arrivals },
@@ -25,6 +27,8 @@ enum Pattern {
     Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },
     /// Recorded amounts; the one at `place` is partly sent.
     Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
+    /// What an application of the caller says; the next one has so many `bytes`.
+    Custom { app: Box<dyn CustomApp>, bytes: u32 },
 }
 
 /// When the datagrams of a flow leave, and how large they are.
@@ -71,6 +75,18 @@ impl DatagramSource {
         Some(DatagramSource { packet_bytes: app.packet_bytes(), pattern, rng, next, stop })
     }
 
+    /// A source that sends what an application of the caller says, from `start` until before
+    /// `stop`.
+    pub fn custom(
+        mut app: Box<dyn CustomApp>,
+        (start, stop): (Time, Time),
+        mut rng: Rng,
+    ) -> DatagramSource {
+        let (next, bytes) = app.next_datagram(start, &mut rng).unwrap_or((Time::NEVER, 0));
+        let pattern = Pattern::Custom { app, bytes };
+        DatagramSource { packet_bytes: 0, pattern, rng, next, stop }
+    }
+
     /// When the next one leaves.
     #[inline]
     pub fn next_timer(&self) -> Time {
@@ -96,6 +112,7 @@ impl Pattern {
             Pattern::Steady { .. } | Pattern::OnOff { .. } | Pattern::Bursts { .. } => return most,
             Pattern::Frames { left, .. } => *left,
             Pattern::Replay { recording, place, sent, .. } => recording.amounts[*place].1 - sent,
+            Pattern::Custom { bytes, .. } => return *bytes,
         };
         left.min(u64::from(most)) as u32
     }
@@ -145,6 +162,13 @@ impl Pattern {
                 }
                 recording.amounts.get(*place).map_or(Time::NEVER, |&(at, _)| *start + at)
             }
+            Pattern::Custom { app, bytes } => match app.next_datagram(now, rng) {
+                Some((next, size)) => {
+                    *bytes = size;
+                    next
+                }
+                None => Time::NEVER,
+            },
         }
     }
 }

@@ -7,11 +7,13 @@
 
 #![warn(unreachable_pub)]
 
+mod custom_app;
 mod datagrams;
 mod tcp_profiles;
 mod transfers;
 mod web_user;
 
+pub use custom_app::{AppFactory, ConfiguredApp, CustomApp, CustomApps};
 pub use datagrams::{DatagramSource, UDP_HEADER_BYTES};
 pub use tcp_profiles::{TCP_PROFILES, TcpProfile, tcp_profile};
 pub use transfers::{FinishedTransfer, TransferPlan};

@@ -4,8 +4,10 @@ use sojourn_aqm::{Rate, Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Sizes};
 
+use crate::CustomApp;
+
 /// What a user transfers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum TransferPlan {
     /// Unlimited data, or so many bytes.
     Bulk(Option<u64>),
@@ -27,6 +29,8 @@ pub enum TransferPlan {
     },
     /// Objects that others request, such as the objects of a page.
     OnDemand,
+    /// What an application of the caller says.
+    Custom(Box<dyn CustomApp>),
 }
 
 impl TransferPlan {
@@ -44,8 +48,8 @@ impl TransferPlan {
         })
     }
 
-    /// The bytes that the next connection carries; none: unlimited.
-    pub fn next_bytes(&self, rng: &mut Rng) -> Option<u64> {
+    /// The bytes that the connection which opens now carries; none: unlimited.
+    pub fn next_bytes(&mut self, now: Time, rng: &mut Rng) -> Option<u64> {
         match self {
             TransferPlan::Bulk(bytes) => *bytes,
             TransferPlan::Files { sizes, .. } => Some(draw::size(rng, sizes)),
@@ -53,6 +57,7 @@ impl TransferPlan {
                 Some(rates[*rung].bytes_in(*every).max(1))
             }
             TransferPlan::OnDemand => unreachable!("objects are requested by others"),
+            TransferPlan::Custom(app) => app.next_bytes(now, rng),
         }
     }
 
@@ -60,6 +65,7 @@ impl TransferPlan {
     pub fn next_start(&mut self, finished: &FinishedTransfer, now: Time, rng: &mut Rng) -> Time {
         match self {
             TransferPlan::Bulk(_) | TransferPlan::OnDemand => Time::NEVER,
+            TransferPlan::Custom(app) => app.next_start(finished, now, rng),
             TransferPlan::Files { think, .. } => {
                 now + Span::from_secs_f64(rng.exponential(think.as_secs()))
             }
@@ -109,16 +115,16 @@ mod tests {
     #[test]
     fn a_player_begins_at_the_lowest_rate_and_requests_what_the_last_chunk_could_afford() {
         let mut plan = player();
-        let bytes = plan.next_bytes(&mut rng()).expect("a chunk is limited");
+        let bytes = plan.next_bytes(Time::ZERO, &mut rng()).expect("a chunk is limited");
         assert_eq!(bytes, 250_000);
         // 250 kB in 1 s are 2 Mbit/s, of which 0.8 afford 1 Mbit/s only.
         let chunk = FinishedTransfer { start: Time::ZERO, bytes };
         assert_eq!(plan.next_start(&chunk, secs(1), &mut rng()), secs(2));
-        assert_eq!(plan.next_bytes(&mut rng()), Some(250_000));
+        assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(250_000));
         // In 0.5 s they are 4 Mbit/s: 0.8 of that afford 2.
         let half = Time::ZERO + Span::from_millis(500);
         assert_eq!(plan.next_start(&chunk, half, &mut rng()), secs(2));
-        assert_eq!(plan.next_bytes(&mut rng()), Some(500_000));
+        assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(500_000));
     }
 
     #[test]
@@ -130,7 +136,7 @@ mod tests {
     #[test]
     fn bulk_data_is_transferred_once() {
         let mut plan = TransferPlan::Bulk(Some(1_000));
-        assert_eq!(plan.next_bytes(&mut rng()), Some(1_000));
+        assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(1_000));
         let finished = FinishedTransfer { start: Time::ZERO, bytes: 1_000 };
         assert_eq!(plan.next_start(&finished, secs(1), &mut rng()), Time::NEVER);
     }

@@ -57,6 +57,7 @@ def check(
     law: AqmLike,
     *,
     quick: bool = False,
+    operations: int = OPERATIONS,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Checked:
@@ -65,6 +66,8 @@ def check(
     Args:
         law: a name, ``mine.py:MyLaw``, a library or a class; parameters as for a comparison.
         quick: a tenth of the random operations, and no worlds.
+        operations: random operations in each of the long tests of the contract; a million take
+            some seconds for a law in Python.
         jobs: runs at a time; the number of cores by default.
         progress: receives how far the runs are.
 
@@ -75,10 +78,10 @@ def check(
     """
     brought = bring([law])
     name, laws = brought.aqms[0], brought.laws
-    operations = OPERATIONS // (10 if quick else 1)
+    operations = max(operations // (10 if quick else 1), 1)
     findings = [Finding(*row) for row in _core.examine_law(name, laws, operations)]
     info = _core.describe_aqm(name, laws)
-    aqms = [name, *(each for each in BESIDE if each != name)]
+    aqms = _beside(name)
     made = Checked(
         law=name,
         source=laws[0].source if laws else "",
@@ -94,6 +97,12 @@ def check(
         _run(made, laws, jobs, progress)
         made.sentences.extend(worlds.sentences(made.grid, made.worlds, made.target_s))
     return made
+
+
+def _beside(name: str) -> list[str]:
+    """The law, the same in flow queues, and the known AQMs beside them."""
+    kind, colon, settings = name.partition(":")
+    return list(dict.fromkeys([name, f"fq({kind}){colon}{settings}", *BESIDE]))
 
 
 def _target(aqm: str, laws: list[_core.CustomLaw]) -> float | None:

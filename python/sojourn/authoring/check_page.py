@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _MARKS = {True: "holds", False: "broken", None: "does not apply"}
+# Numbers on the colours of a map, which stay as they are when a page is dark: so do these, since
+# they are not the ink and paper of `style`, which change places.
+_ON_DARK, _ON_LIGHT = "#fdfdfd", "#101214"
 # Title, value of a cell, colours from good to bad, the value of the last colour.
 _MAPS: tuple[tuple[str, Callable[[WorldResult], float], str, float], ...] = (
     ("95 % quantile of queue delay [ms]", lambda cell: 1e3 * cell.delay_p95_s, "Oranges", 300.0),
@@ -112,8 +115,8 @@ def heat_map(
             axis.set_yticks(range(len(worlds.FLOWS)), [str(n) for n in worlds.FLOWS])
             axis.set_xlabel("base RTT [ms]")
             for (row, column), x in np.ndenumerate(table):
-                ink = style.PAPER if x > 0.6 * most else style.INK
-                axis.text(column, row, _number(float(x)), ha="center", va="center", fontsize=7.5,
+                ink = _ON_DARK if x > 0.6 * most else _ON_LIGHT
+                axis.text(column, row, _number(float(x)), ha="center", va="center", fontsize=7.2,
                           color=ink)  # fmt: skip
         axes[0].set_ylabel("flows")
         return drawing
@@ -122,7 +125,9 @@ def heat_map(
 
 
 def _number(x: float) -> str:
-    return "–" if math.isnan(x) else f"{x:.0f}" if x >= 10 else f"{x:.2g}"
+    if math.isnan(x):
+        return "–"
+    return f"{x:.{0 if x >= 10 else 1 if x >= 1 else 2}f}"
 
 
 def _rows(checked: Checked) -> list[tuple[str, list[str]]]:

@@ -126,6 +126,7 @@ struct sojourn_law {
                            const struct sojourn_law_queue *queue,
                            struct sojourn_law_random *random);
     void (*on_empty)(void *state, uint64_t now_ns);
+    /* Changes in on_timer, on_idle_timers and on_rate only. */
     uint64_t (*next_timer)(const void *state);
     void (*on_head)(void *state, uint64_t enqueued_ns);
     void (*on_timer)(void *state, uint64_t now_ns, const struct sojourn_law_queue *queue);

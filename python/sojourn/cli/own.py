@@ -61,11 +61,15 @@ Examples:
 )
 @click.argument("law")
 @click.option("--quick", is_flag=True, help="A tenth of the operations and no standard worlds.")
+@click.option("--operations", type=click.IntRange(1), metavar="N", default=1_000_000,
+              show_default=True, help="Random operations in each long test.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N",
               help="Runs at a time; one per core by default.")  # fmt: skip
 @options.out_option("Save check.html and check.json in DIR.")
 @options.json_option
-def check(law: str, quick: bool, jobs: int | None, out: Path | None, as_json: bool) -> int:
+def check(
+    law: str, quick: bool, operations: int, jobs: int | None, out: Path | None, as_json: bool
+) -> int:
     """Check a law: the contract, and how it does on standard worlds beside known ones.
 
     LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm.
@@ -73,7 +77,7 @@ def check(law: str, quick: bool, jobs: int | None, out: Path | None, as_json: bo
     from sojourn.authoring.check import check as examine
     from sojourn.authoring.check_page import save, to_json
 
-    checked = examine(law, quick=quick, jobs=jobs, progress=console.meter())
+    checked = examine(law, quick=quick, operations=operations, jobs=jobs, progress=console.meter())
     if out is not None:
         save(checked, out)
         console.say(f"page: {out / 'check.html'}")

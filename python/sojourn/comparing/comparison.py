@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sojourn import _core, files
+from sojourn.app import custom_apps
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.fairness import all_warnings, share
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
@@ -133,6 +134,7 @@ def compare(
     metrics: Sequence[str | OwnMetric] = (),
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
+    apps: Mapping[str, type] | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -157,6 +159,7 @@ def compare(
         ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
             of `sojourn.run`; the same under every AQM.
         memory: a size such as ``32GB`` that the runs may take; by default what is free.
+        apps: applications written in Python in the same way, as `app` of `sojourn.run`.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
 
     Raises:
@@ -167,7 +170,7 @@ def compare(
         OSError: `out` cannot be written, or the disk is full.
     """
     brought, own_metrics, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs or {})
-    loaded = load(scenario, sets).with_laws(brought.laws)
+    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps or {}))
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
@@ -181,9 +184,7 @@ def compare(
     with files.writing_to(folder):
         finish = _saver(cells, folder)
         outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
-    results: dict[str, list[Result | None]] = {aqm: [] for aqm in variants}
-    for (aqm, _), outcome in zip(cells, outcomes, strict=True):
-        results[aqm].append(None if isinstance(outcome, str) else outcome)
+    results = _by_contender(cells, outcomes)
     failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, own_metrics)
@@ -195,6 +196,16 @@ def _task(
 ) -> Task:  # fmt: skip
     scenario, engine, aqm = variant
     return Task(f"{name}, seed {seed}", seeded(scenario, seed), engine, controls, link, aqm)
+
+
+def _by_contender(
+    cells: Sequence[tuple[str, int]], outcomes: Sequence[Result | str]
+) -> dict[str, list[Result | None]]:
+    """The results of each contender in the order of the seeds; None for a run that failed."""
+    results: dict[str, list[Result | None]] = {}
+    for (aqm, _), outcome in zip(cells, outcomes, strict=True):
+        results.setdefault(aqm, []).append(None if isinstance(outcome, str) else outcome)
+    return results
 
 
 def _variants(

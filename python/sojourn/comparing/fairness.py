@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sojourn import _core
 from sojourn.comparing.contenders import Contender, contenders
 from sojourn.describing.queues import queue_of
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -179,7 +179,24 @@ def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
         if key and len(set(values)) > 1:
             for place in places:
                 aqms[place] = _with(aqms[place], key, values[0], force=True) or aqms[place]
-    return _written(comparison, aqms)
+    listed = [_with_file(comparison, aqm) for aqm in aqms]
+    is_other = aqms != list(comparison.aqms)
+    return _written(comparison, listed) if is_other and all(listed) else ""
+
+
+def _with_file(comparison: ComparedRuns, aqm: str) -> str:
+    """An AQM as the command takes it: a law of one's own by its file; empty where it has none."""
+    try:
+        scenario = comparison.scenario.with_queue(comparison.link, aqm)
+    except ScenarioError:  # read back, without the law
+        return ""
+    queue = queue_of(json.loads(scenario.resolved_json()), comparison.link)
+    source = queue.get("source")
+    if source is None:
+        return aqm
+    kind, _, code = source.partition(" sha256=")[0].partition(":")
+    is_file = kind == "library" or ".py:" in code
+    return re.sub(rf"\b{law(queue['kind'])}\b", code, aqm, count=1) if is_file else ""
 
 
 def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:

@@ -83,18 +83,21 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         )
     path = find(source)
     text, is_json = _text(shown(path), _content(path)), path.suffix == ".json"
-    if is_json and _is_manifest(text):
-        raise InputError(
-            f"{shown(path)}: is the manifest of a run, not a scenario; give the file that the run "
-            "was made from"
+    try:
+        return _core.Scenario.load(
+            text,
+            format="json" if is_json else "toml",
+            origin=shown(source),
+            folder=path.parent,
+            sets=set_pairs(sets or {}),
         )
-    return _core.Scenario.load(
-        text,
-        format="json" if is_json else "toml",
-        origin=shown(source),
-        folder=path.parent,
-        sets=set_pairs(sets or {}),
-    )
+    except _core.ScenarioError:
+        if is_json and _is_manifest(text):
+            raise InputError(
+                f"{shown(path)}: is the manifest of a run, not a scenario; give the file that the "
+                "run was made from"
+            ) from None
+        raise
 
 
 def seeded(scenario: _core.Scenario, seed: int) -> _core.Scenario:

@@ -56,7 +56,7 @@ def bring(aqms: Iterable[AqmLike]) -> Brought:
     texts: list[str] = []
     laws: list[CustomLaw] = []
     for aqm in aqms:
-        text, law = _one(aqm)
+        text, law = bring_one(aqm)
         texts.append(text)
         laws += [law] if law else []
     return Brought([_core.check_aqm(text, laws) for text in texts], laws)
@@ -67,7 +67,12 @@ def names_code(aqm: str) -> bool:
     return bool(_PYTHON.match(aqm) or _LIBRARY.match(aqm))
 
 
-def _one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
+def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
+    """An AQM as text in which the law's name stands for its file, and the law; unchecked.
+
+    Raises:
+        InputError: a file or class is not there, or is not a law.
+    """
     if not isinstance(aqm, str):
         law = custom_law(aqm)
         return law.name, law
@@ -116,6 +121,24 @@ def _of_library(file: Path) -> CustomLaw:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     source = f"library:{file.name} sha256={digest}"
     return CustomLaw.library(str(file.resolve()), file.name, source)
+
+
+def load(file: str, name: str, source: str) -> CustomLaw:
+    """A law that a plan names, loaded again by the process that carries the plan out.
+
+    Args:
+        file: with its code.
+        name: of the class; that of a library says itself.
+        source: its code and digest, as the plan was made.
+
+    Raises:
+        InputError: the file is not there, or has changed since.
+        ScenarioError: it is no law any more.
+    """
+    law = _of_file(Path(file), name) if file.endswith(".py") else _of_library(Path(file))
+    if law.source != source:
+        raise InputError(f"{file}: has changed since the plan of this run was made; start again")
+    return law
 
 
 def load_module(file: Path) -> ModuleType:

@@ -26,7 +26,7 @@ def custom_law(cls: type) -> CustomLaw:
     """
     if not inspect.isclass(cls):
         raise InputError(f"law {cls!r}: is not a class; give the class itself, not an object")
-    place, source = _place(cls), _source(cls)
+    place, source, file = _place(cls), _source(cls), _file(cls)
     hooks = _hooks(cls, place)
     members = _members(cls)
     params = [
@@ -35,7 +35,8 @@ def custom_law(cls: type) -> CustomLaw:
         if isinstance(p, Param)
     ]
     names = [(name, v.unit, v.doc) for name, v in members.items() if isinstance(v, Var)]
-    return CustomLaw.python(cls, cls.__name__, _doc(cls), source, place, params, names, hooks)
+    return CustomLaw.python(cls, cls.__name__, _doc(cls), source, place, file, params, names,
+                             hooks)  # fmt: skip
 
 
 def is_law(cls: object) -> bool:
@@ -87,10 +88,15 @@ def _place(cls: type) -> str:
     return f"{Path(file).name}:{line}" if file else f"{cls.__module__}.{cls.__qualname__}"
 
 
+def _file(cls: type) -> str | None:
+    """The file that a class was loaded from, for another process that loads it again."""
+    file: str | None = getattr(sys.modules.get(cls.__module__), "__sojourn_file__", None)
+    return file
+
+
 def _source(cls: type) -> str:
     """What a manifest says of the code: the digest covers the class, or the file named by it."""
-    module = sys.modules.get(cls.__module__)
-    file = getattr(module, "__sojourn_file__", None)
+    file = _file(cls)
     if file is not None:
         text = hashlib.sha256(Path(file).read_bytes()).hexdigest()
         return f"python:{Path(file).name}:{cls.__name__} sha256={text}"

@@ -43,7 +43,9 @@ def completion(results: Results, link: str) -> Figure:
         axes.set_title(name, pad=3)
     _scale(panels, [one for per_aqm in found.values() for one in per_aqm.values() if one])
     panels[-1].set_xlabel(
-        "completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
+        style.filled(
+            "completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
+        )
     )
     return drawing
 

@@ -87,4 +87,4 @@ def _legend(drawing: Figure) -> None:
         Line2D([], [], color=style.LOSS, marker="|", ls="", label="drops"),
         Line2D([], [], color=style.MARK, marker="|", ls="", label="marks"),
     ]
-    drawing.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=8, handletextpad=0)
+    drawing.legend(handles=handles, loc=style.legend_place(), ncols=2, fontsize=8, handletextpad=0)

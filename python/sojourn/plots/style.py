@@ -213,6 +213,17 @@ def _title(drawing: Figure, title: str) -> None:
     drawing.suptitle(text, x=0.01, ha="left", fontsize=size, fontweight="bold", color=INK)
 
 
+def filled(text: str) -> str:
+    """A long label in as many lines as the width of the figure needs."""
+    return textwrap.fill(text, int(92 * _width_in.get() / WIDTH_IN))
+
+
+def legend_place() -> str:
+    """Where a small legend goes that stands beside the title of a page: below it in a column."""
+    is_page = _width_in.get() >= WIDTH_IN
+    return "outside upper right" if is_page else "outside lower right"
+
+
 def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
     """One legend below for the labelled lines of all axes, each label once; none for one line."""
     found: dict[str, Any] = {}
@@ -221,7 +232,8 @@ def shared_legend(drawing: Figure, axes: Iterable[Axes]) -> None:
             found.setdefault(label, handle)
     if len(found) > 1:
         longest = max(map(len, found))
-        columns = max(1, min(len(found), 100 // (longest + 7)))
+        room = int(100 * _width_in.get() / WIDTH_IN)
+        columns = max(1, min(len(found), room // (longest + 7)))
         drawing.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns)
 
 

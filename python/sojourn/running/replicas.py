@@ -15,13 +15,21 @@ from sojourn import _core
 from sojourn.control import CustomControl
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
-from sojourn.errors import Cancelled, ControlError, InputError, Interrupted, LawError, ScenarioError
+from sojourn.errors import (
+    AppError,
+    Cancelled,
+    ControlError,
+    InputError,
+    Interrupted,
+    LawError,
+    ScenarioError,
+)
 from sojourn.running.labels import labels
 from sojourn.running.result import Result, RunLike
 from sojourn.running.store import Store
 
 _LOOK_EVERY_S = 0.1
-_OF_USERS = (ScenarioError, ControlError, LawError, InputError, OSError, Cancelled)
+_OF_USERS = (ScenarioError, ControlError, AppError, LawError, InputError, OSError, Cancelled)
 
 T = TypeVar("T")
 
@@ -180,7 +188,8 @@ def _one(
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
     """A run that was kept, or a new one; code in Python may import more than we can name."""
-    in_python = any(source.startswith("python:") for source in task.scenario.law_sources)
+    sources = [*task.scenario.law_sources, *task.scenario.app_sources]
+    in_python = any(source.startswith("python:") for source in sources)
     is_named = store is not None and not task.controls and not in_python
     identity = task.engine.identity(task.scenario) if is_named else None
     if store is None or identity is None:

@@ -19,7 +19,9 @@ from typing import Any, BinaryIO
 
 from sojourn import _core, files
 from sojourn.engines.linux import host
+from sojourn.engines.linux.guest import paths
 from sojourn.errors import InputError, RunFailed
+from sojourn.loading.bring import bring_one
 
 _HERE = Path(host.__file__).parent
 _NAMED = Path("/run/netns")
@@ -32,7 +34,8 @@ class Direction:
     """What packets meet in one direction through the router, as text with units.
 
     Attributes:
-        aqm: the AQM, such as ``pie@linux:target=15ms``; ``taildrop`` by default.
+        aqm: the AQM, such as ``pie@linux:target=15ms`` or ``mine.py:MyLaw``; ``taildrop`` by
+            default.
         rate: its rate, such as ``100mbit``; without one nothing waits.
         delay: propagation delay of every packet, behind the queue.
         limit: how much may wait, such as ``500p``; that of the AQM by default.
@@ -107,7 +110,8 @@ def route(
         InputError: this machine, or this user, does not allow what the options need.
         RunFailed: the router ended before it should.
     """
-    plan = _core.router_plan(json.dumps(_settings(options)))
+    settings, laws = _settings(options)
+    plan = _core.router_plan(json.dumps(settings), laws)
     host.require()
     with files.writing_to(out):
         return _carry_out(plan, out, _priority() if realtime else (), listener)
@@ -120,7 +124,7 @@ def _carry_out(
     control_out, control_in = os.pipe()
     command = [
         *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
-        str(report_in), str(control_out), "" if out is None else str(out.absolute()),
+        str(report_in), str(control_out), "" if out is None else str(out.absolute()), paths(),
     ]  # fmt: skip
     supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
     with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
@@ -140,12 +144,18 @@ def _carry_out(
                     os.killpg(group.pid, signal.SIGKILL)
 
 
-def _settings(options: Options) -> dict[str, Any]:
+def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:
+    """The options as data, and the laws that their AQMs name beside the registered ones."""
     settings = asdict(options)
+    laws: list[_core.CustomLaw] = []
     for name in ("forward", "reverse"):
-        settings[name] = {key: text for key, text in settings[name].items() if text is not None}
+        given = {key: text for key, text in settings[name].items() if text is not None}
+        if "aqm" in given:
+            given["aqm"], law = bring_one(given["aqm"])
+            laws += [law] if law else []
+        settings[name] = given
     settings["near"], settings["far"] = _space(options.near), _space(options.far)
-    return settings
+    return settings, laws
 
 
 def _space(text: str | None) -> str | None:

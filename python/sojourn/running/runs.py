@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core, files
+from sojourn.app import custom_apps
 from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
@@ -27,6 +28,7 @@ def run(
     seed: int | None = None,
     sets: Sets | None = None,
     cc: Mapping[str, type[Control]] | None = None,
+    app: Mapping[str, type] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
     engine: str = registry.NAMES[0],
@@ -45,6 +47,8 @@ def run(
         sets: dotted keys with values that override the scenario file.
         cc: congestion controls written in Python by the name of the flows that use them, instead
             of the scenario's own; see `sojourn.control`.
+        app: applications written in Python by the name of the flows that have them, instead of the
+            scenario's own; see `sojourn.app`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
         store: where the run is found if it was made before, and kept; None to do it in any case.
@@ -58,6 +62,7 @@ def run(
             more memory than there is.
         ScenarioError: the scenario is not legal, or more than the engine can do.
         ControlError: a congestion control of `cc` failed; with flow, time and cause.
+        AppError: an application of `app` failed; with flow, time and cause.
         LawError: the law of `aqm` failed; with file, line and time.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
@@ -65,7 +70,7 @@ def run(
         TypeError: no engine has an option of that name.
     """
     (selected,) = registry.select([engine], engine_options)
-    loaded = with_aqm(load(scenario, sets), aqm, link)
+    loaded = with_aqm(load(scenario, sets), aqm, link).with_apps(custom_apps(app or {}))
     if seed is not None:
         loaded = seeded(loaded, seed)
     check_memory(loaded, allowed=memory)

@@ -23,6 +23,8 @@ pub struct Declaration {
     pub source: String,
     /// Where it is written, for messages: `mine.py:12`.
     pub place: String,
+    /// The file with its code, for another process that runs it; none where there is no file.
+    pub file: Option<String>,
     /// Its parameters.
     pub params: Vec<ParamDeclaration>,
     /// Its state variables.
@@ -68,6 +70,7 @@ pub(super) struct About {
     pub(super) doc: &'static str,
     pub(super) source: &'static str,
     pub(super) place: &'static str,
+    pub(super) file: Option<&'static str>,
     pub(super) specs: &'static [ParamSpec],
     pub(super) rules: Vec<Rule>,
     pub(super) defaults: Vec<Value>,
@@ -97,6 +100,7 @@ impl Declaration {
             doc: kept(self.doc),
             source: kept(self.source),
             place: kept(self.place),
+            file: self.file.map(kept),
             specs: Box::leak(specs.into_boxed_slice()),
             rules,
             defaults,

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::declaration::About;
-use super::{Failures, LawFailure};
+use super::{Failures, Hooks, LawFailure};
 use crate::law::{Aqm, Observable, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
@@ -20,8 +20,14 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A custom law, checked at every call.
 pub(crate) struct Guarded {
     law: Box<dyn Aqm>,
+    /// The hooks that are called: none after a failure.
+    hooks: Hooks,
     has_failed: bool,
-    catches_up: bool,
+    /// What `next_timer` said when it could change: asking at every packet would double the calls
+    /// of many a law.
+    next: Option<Time>,
+    /// Verdicts; each time it comes round to 0, `next` is compared with the law's own answer.
+    verdicts: u8,
     about: &'static About,
     failures: Arc<dyn Failures>,
     /// The second in which timers are counted, and how many there were.
@@ -32,16 +38,44 @@ pub(crate) struct Guarded {
 impl Guarded {
     pub(super) fn new(
         law: Box<dyn Aqm>,
-        catches_up: bool,
+        hooks: Hooks,
         about: &'static About,
         failures: Arc<dyn Failures>,
     ) -> Guarded {
-        Guarded { law, has_failed: false, catches_up, about, failures, second: 0, timers: 0 }
+        let (has_failed, next, verdicts) = (false, None, 0);
+        let (second, timers) = (0, 0);
+        let mut made =
+            Guarded { law, hooks, has_failed, next, verdicts, about, failures, second, timers };
+        made.ask_for_timer();
+        made
+    }
+
+    fn ask_for_timer(&mut self) {
+        self.next = self.hooks.timers.then(|| self.law.next_timer()).flatten();
+    }
+
+    /// The law's next timer is where it was: it moves in `on_timer`, `on_idle_timers` and `on_rate`
+    /// only, or flow queues would miss it.
+    #[inline(never)]
+    fn insist_on_timer(&mut self, now: Time) {
+        let said = self.hooks.timers.then(|| self.law.next_timer()).flatten();
+        if said != self.next && !self.has_failed {
+            let text = |at: Option<Time>| match at {
+                Some(at) => format!("at {} ns", at.as_nanos()),
+                None => "none".to_owned(),
+            };
+            let (was, is) = (text(self.next), text(said));
+            let why = format!(
+                "the next timer was {was} and is {is}; it may change in on_timer, on_idle_timers \
+                 and on_rate only, so that all laws with the same parameters share their times"
+            );
+            self.fail("next_timer", now, None, why);
+        }
     }
 
     #[cold]
     fn fail(&mut self, hook: &'static str, at: Time, enqueued: Option<Time>, why: String) {
-        self.has_failed = true;
+        (self.has_failed, self.hooks, self.next) = (true, Hooks::NONE, None);
         let (law, place) = (self.about.name, self.about.place.to_owned());
         self.failures.report(LawFailure { place, law, hook, at, enqueued, why, cause: None });
     }
@@ -52,6 +86,10 @@ impl Guarded {
             let why = "it marks a packet that is not ECN-capable; drop it, or let it pass";
             self.fail(hook, now, Some(head.enqueued), why.to_owned());
             return Verdict::Pass;
+        }
+        self.verdicts = self.verdicts.wrapping_add(1);
+        if self.verdicts == 0 {
+            self.insist_on_timer(now);
         }
         verdict
     }
@@ -85,7 +123,7 @@ impl Aqm for Guarded {
     }
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        if self.has_failed {
+        if !self.hooks.on_enqueue {
             return Verdict::Pass;
         }
         let verdict = self.law.on_enqueue(now, head, queue, rng);
@@ -105,7 +143,7 @@ impl Aqm for Guarded {
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        if self.has_failed {
+        if !self.hooks.on_dequeue {
             return Verdict::Pass;
         }
         let verdict = self.law.on_dequeue(now, head, queue, rng);
@@ -113,13 +151,13 @@ impl Aqm for Guarded {
     }
 
     fn on_empty(&mut self, now: Time) {
-        if !self.has_failed {
+        if self.hooks.on_empty {
             self.law.on_empty(now);
         }
     }
 
     fn next_timer(&self) -> Option<Time> {
-        if self.has_failed { None } else { self.law.next_timer() }
+        self.next
     }
 
     fn on_head(&mut self, enqueued: Option<Time>) {
@@ -132,8 +170,13 @@ impl Aqm for Guarded {
         if self.has_failed {
             return;
         }
+        self.insist_on_timer(now);
         self.count_timer(now);
+        if self.has_failed {
+            return;
+        }
         self.law.on_timer(now, queue);
+        self.ask_for_timer();
         if let Some(next) = self.next_timer().filter(|&next| next <= now) {
             let why = format!(
                 "the next timer is at {} ns; it must be later than the timer that just ran",
@@ -147,13 +190,14 @@ impl Aqm for Guarded {
         if self.has_failed {
             return;
         }
-        if !self.catches_up {
+        if !self.hooks.on_idle_timers {
             while let Some(due) = self.next_timer().filter(|due| due.is_due(now)) {
                 self.on_timer(due, Backlog::EMPTY);
             }
             return;
         }
         self.law.on_idle_timers(now);
+        self.ask_for_timer();
         if let Some(next) = self.next_timer().filter(|&next| next <= now) {
             let why = format!(
                 "on_idle_timers left a timer due at {} ns; it must catch up on all that are due",
@@ -166,6 +210,7 @@ impl Aqm for Guarded {
     fn on_rate(&mut self, now: Time, rate: Rate) {
         if !self.has_failed {
             self.law.on_rate(now, rate);
+            self.ask_for_timer();
         }
     }
 

@@ -31,17 +31,21 @@ pub const DIALECT: Dialect = Dialect { name: "own", doc: "the law's own file" };
 
 /// A verdict as a number, for languages without our types: 0 passes; else four bits say whether
 /// the packet is marked (1) or dropped (2), and the lower four bits why, in the order of [`Cause`].
+#[inline]
 pub fn verdict_of_code(code: u32) -> Option<Verdict> {
+    if code == 0 {
+        return Some(Verdict::Pass);
+    }
     let cause = *Cause::ALL.get((code & 0xf) as usize)?;
-    match (code, code >> 4) {
-        (0, _) => Some(Verdict::Pass),
-        (_, 1) => Some(Verdict::Mark(cause)),
-        (_, 2) => Some(Verdict::Drop(cause)),
+    match code >> 4 {
+        1 => Some(Verdict::Mark(cause)),
+        2 => Some(Verdict::Drop(cause)),
         _ => None,
     }
 }
 
 /// A verdict as [`verdict_of_code`] reads it.
+#[inline]
 pub fn code_of_verdict(verdict: Verdict) -> u32 {
     match verdict {
         Verdict::Pass => 0,
@@ -96,6 +100,41 @@ impl Failures for Panic {
     }
 }
 
+/// The hooks that a law has, of those that are called for every packet or need not be there: the
+/// others cost no call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hooks {
+    /// [`Aqm::on_enqueue`].
+    pub on_enqueue: bool,
+    /// [`Aqm::on_dequeue`].
+    pub on_dequeue: bool,
+    /// [`Aqm::on_empty`].
+    pub on_empty: bool,
+    /// [`Aqm::next_timer`] and [`Aqm::on_timer`].
+    pub timers: bool,
+    /// [`Aqm::on_idle_timers`]. Without it the timers that were missed are called one by one.
+    pub on_idle_timers: bool,
+}
+
+impl Hooks {
+    /// Every hook.
+    pub const ALL: Hooks = Hooks {
+        on_enqueue: true,
+        on_dequeue: true,
+        on_empty: true,
+        timers: true,
+        on_idle_timers: true,
+    };
+    /// No hook.
+    pub const NONE: Hooks = Hooks {
+        on_enqueue: false,
+        on_dequeue: false,
+        on_empty: false,
+        timers: false,
+        on_idle_timers: false,
+    };
+}
+
 /// What makes laws of one kind.
 pub trait Maker: Send + Sync {
     /// Checks rules between parameters, and rules that the declaration cannot express.
@@ -107,10 +146,9 @@ pub trait Maker: Send + Sync {
         Ok(())
     }
 
-    /// Whether the laws have an [`Aqm::on_idle_timers`] of their own. Without it the timers that
-    /// were missed are called one by one.
-    fn catches_up(&self) -> bool {
-        false
+    /// The hooks that the laws have.
+    fn hooks(&self) -> Hooks {
+        Hooks { on_idle_timers: false, ..Hooks::ALL }
     }
 
     /// A law in its initial state. `values` are in the order of declaration and have passed
@@ -160,6 +198,11 @@ impl CustomLaw {
         self.about.source
     }
 
+    /// The file with its code, if it has one.
+    pub fn file(&self) -> Option<&'static str> {
+        self.about.file
+    }
+
     /// Its parameters, in the order of declaration.
     pub fn specs(&self) -> &'static [ParamSpec] {
         self.about.specs
@@ -176,7 +219,7 @@ impl CustomLaw {
 
     pub(crate) fn make(&self, params: &CustomParams, env: &Env) -> Guarded {
         let law = self.maker.make(params.values(), env, &self.failures);
-        Guarded::new(law, self.maker.catches_up(), self.about, Arc::clone(&self.failures))
+        Guarded::new(law, self.maker.hooks(), self.about, Arc::clone(&self.failures))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::params::ValueKind;
 use crate::params::configure;
 use crate::rng::Rng;
 use crate::testing::{Log, Numbered, env, ms};
-use crate::{Law, QdiscSpec, Span, registry};
+use crate::{Law, Qdisc, QdiscSpec, Span, registry};
 
 /// CoDel as a custom law with one of its parameters.
 struct CoDelMaker;
@@ -31,21 +31,26 @@ enum Wrong {
     MarksAll,
     TimerStandsStill,
     TimerAtEveryNanosecond,
+    TimerMovesWithArrivals,
 }
 
 impl Aqm for (Wrong, Time) {
-    fn on_enqueue(&mut self, _: Time, _: Head, _: Backlog, _: &mut Rng) -> Verdict {
+    fn on_enqueue(&mut self, now: Time, _: Head, _: Backlog, _: &mut Rng) -> Verdict {
         match self.0 {
-            Wrong::MarksAll => Verdict::Mark(Cause::Deterministic),
-            _ => Verdict::Pass,
+            Wrong::MarksAll => return Verdict::Mark(Cause::Deterministic),
+            Wrong::TimerMovesWithArrivals => self.1 = now + Span::from_millis(7),
+            _ => {}
         }
+        Verdict::Pass
     }
     fn next_timer(&self) -> Option<Time> {
         (self.0 != Wrong::MarksAll).then_some(self.1)
     }
     fn on_timer(&mut self, now: Time, _: Backlog) {
-        if self.0 == Wrong::TimerAtEveryNanosecond {
-            self.1 = now + Span::from_nanos(1);
+        match self.0 {
+            Wrong::TimerAtEveryNanosecond => self.1 = now + Span::from_nanos(1),
+            Wrong::TimerMovesWithArrivals => self.1 = now + Span::from_millis(10),
+            Wrong::MarksAll | Wrong::TimerStandsStill => {}
         }
     }
 }
@@ -81,7 +86,7 @@ fn target() -> ParamDeclaration {
 fn declaration(name: &str, params: Vec<ParamDeclaration>) -> Declaration {
     let (name, doc) = (name.into(), "A law".into());
     let (source, place) = ("a test".into(), "wrong.py:1".into());
-    Declaration { name, doc, source, place, params, vars: Vec::new() }
+    Declaration { name, doc, source, place, file: None, params, vars: Vec::new() }
 }
 
 fn own_codel() -> CustomLaws {
@@ -170,19 +175,26 @@ fn two_laws_of_one_name_are_refused_and_one_law_may_be_listed_twice() {
     assert_eq!(error, "two laws have the name `Own`: a.py and b.py; rename one of them");
 }
 
-fn failures_of(wrong: Wrong) -> Vec<String> {
-    let noted = StdArc::new(Noted::default());
+fn wrong_law(wrong: Wrong, noted: &StdArc<Noted>) -> Box<dyn Qdisc<Numbered>> {
     let law = registry::declare(declaration("Wrong", vec![]), Arc::new(wrong)).unwrap();
     let laws = CustomLaws::new([law.reporting_to(noted.clone())]).unwrap();
     let spec = QdiscSpec::parse_with("Wrong", &laws).unwrap();
-    let mut qdisc = registry::build::<Numbered>(&spec, &env()).unwrap();
+    registry::build::<Numbered>(&spec, &env()).unwrap()
+}
+
+fn failures_of(wrong: Wrong) -> Vec<String> {
+    let noted = StdArc::new(Noted::default());
+    let mut qdisc = wrong_law(wrong, &noted);
     let (mut log, mut rng) = (Log::default(), Rng::stream(1, "t", 0));
-    while let Some(due) = qdisc.next_timer() {
+    while let Some(due) = qdisc.next_timer().filter(|&due| due <= ms(4)) {
         qdisc.on_timer(due);
     }
     for id in 0..3 {
         let ecn = if id == 0 { Ecn::Ect0 } else { Ecn::NotEct };
         qdisc.enqueue(ms(5), Numbered { ecn, ..Numbered::new(id, 0, 1500) }, &mut rng, &mut log);
+    }
+    if let Some(due) = qdisc.next_timer() {
+        qdisc.on_timer(due);
     }
     assert_eq!(qdisc.backlog().packets, 3, "after a failure every packet passes");
     let noted = noted.0.lock().unwrap();
@@ -205,6 +217,22 @@ fn a_broken_promise_is_reported_once_with_law_hook_and_time_and_has_no_effect() 
     // From 1 ms on, the millionth timer behind the first.
     let endless = "wrong.py:1: Wrong.next_timer at 0.002000000 s: it asked for more than";
     only(Wrong::TimerAtEveryNanosecond, endless);
+    let moved = "wrong.py:1: Wrong.next_timer at 0.011000000 s: the next timer was at 11000000 ns \
+                 and is at 12000000 ns";
+    only(Wrong::TimerMovesWithArrivals, moved);
+}
+
+#[test]
+fn a_timer_that_moves_with_arrivals_is_noticed_although_no_timer_is_due() {
+    let noted = StdArc::new(Noted::default());
+    let mut qdisc = wrong_law(Wrong::TimerMovesWithArrivals, &noted);
+    let (mut log, mut rng) = (Log::default(), Rng::stream(1, "t", 0));
+    for id in 0..256 {
+        qdisc.enqueue(Time::ZERO, Numbered::new(id, 0, 1500), &mut rng, &mut log);
+        qdisc.dequeue(Time::ZERO, &mut rng, &mut log);
+    }
+    let noted = noted.0.lock().unwrap();
+    assert!(noted.len() == 1 && noted[0].contains("and is at 7000000 ns"), "{noted:?}");
 }
 
 #[test]

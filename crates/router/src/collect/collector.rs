@@ -81,7 +81,7 @@ impl Collector {
             end,
             // Where there are two links, the other one is the reverse link.
             link_of: [forward, links.len() - 1 - forward],
-            forward_vars: tables::law_vars(plan, Direction::Forward).len(),
+            forward_vars: tables::law_vars(scenario, plan, Direction::Forward).len(),
             bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
             links,
             utilisations: scenario.links.iter().map(Utilisation::of).collect(),
@@ -247,8 +247,8 @@ impl Collector {
         let active = activity::active(scenario, &times, &self.probe.transfers);
         let directions = (0..self.links.len()).map(|index| self.direction_of(index));
         let wires = directions.clone().map(|direction| result.wire_counts[direction as usize]);
-        let vars =
-            directions.map(|direction| [&BUILTIN_VARS, tables::law_vars(plan, direction)].concat());
+        let vars = directions
+            .map(|direction| [&BUILTIN_VARS, tables::law_vars(scenario, plan, direction)].concat());
         Ok(Outcome {
             uses: uses.collect(),
             vars: vars.collect(),

@@ -4,11 +4,12 @@ use sojourn_aqm::{Span, Time, Var};
 use sojourn_measure::FlowCount;
 use sojourn_measure::activity::FlowTimes;
 use sojourn_record::rows::{FlowRow, FlowStateRow};
-use sojourn_scenario::resolved::App;
+use sojourn_scenario::resolved::{App, Resolved};
 
 use super::datagrams::DatagramFates;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
+use crate::laws::LoadedLaws;
 use crate::plan::{Direction, Flow, Plan};
 use crate::run_files::{FlowSample, RunResult};
 
@@ -81,9 +82,11 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
 
 /// The state variables of the law of our router's link in a direction; the kernel does not show
 /// those of its own disciplines.
-pub(super) fn law_vars(plan: &Plan, direction: Direction) -> &'static [Var] {
+pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, direction: Direction) -> &'static [Var] {
+    let own = scenario.links.iter().filter_map(|link| link.queue.custom.clone());
+    let laws = LoadedLaws::new(own).expect("the scenario was checked");
     let link = plan.router_links().find(|link| link.direction == direction);
-    let link = link.and_then(|link| RouterLink::new(link, plan.seed, Recording::Off).ok());
+    let link = link.and_then(|link| RouterLink::new(link, &laws, plan.seed, Recording::Off).ok());
     link.map_or(&[], |link| link.vars())
 }
 

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{
-    Backlog, Cause, Env, Packet, QdiscSpec, Rate, Rng, Sink, Span, Stage, Time, Var, registry,
-    units,
+    Backlog, Cause, Env, Packet, Rate, Rng, Sink, Span, Stage, Time, Var, registry, units,
 };
 use sojourn_link::{Link, Server};
 use sojourn_measure::Interval;
@@ -14,6 +13,7 @@ use sojourn_scenario::resolved::Trace;
 use super::raw_packet::{InFlightPacket, RawPacket};
 use super::recorder::{LinkCounts, Recorder, Recording};
 use crate::captures::PacketRecord;
+use crate::laws::LoadedLaws;
 use crate::plan::{RouterLinkPlan, Service};
 
 /// A link of the router: a [`Link`] of real packets, and what it records of them.
@@ -27,16 +27,17 @@ pub struct RouterLink {
 }
 
 impl RouterLink {
-    /// A link with the queue and the rates of a plan.
+    /// A link with the queue and the rates of a plan, which may name these laws.
     ///
     /// # Errors
     /// A sentence, if the queue cannot be made.
     pub fn new(
         plan: &RouterLinkPlan,
+        laws: &LoadedLaws,
         seed: u64,
         recording: Recording,
     ) -> Result<RouterLink, String> {
-        let spec = QdiscSpec::parse(&plan.queue).map_err(|error| error.message)?;
+        let spec = laws.parse(&plan.queue).map_err(|error| error.message)?;
         let (server, rate) = server(&plan.service)?;
         let index = u64::from(plan.index);
         let env = Env {

@@ -33,7 +33,8 @@ fn packet() -> Vec<u8> {
 
 #[test]
 fn packets_leave_in_order_one_serialisation_time_apart() {
-    let mut link = RouterLink::new(&plan("taildrop", "100p"), 1, recording()).unwrap();
+    let mut link =
+        RouterLink::new(&plan("taildrop", "100p"), &LoadedLaws::default(), 1, recording()).unwrap();
     (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut leaving = Vec::new();
     while link.next_timer() < Time::NEVER {
@@ -47,7 +48,8 @@ fn packets_leave_in_order_one_serialisation_time_apart() {
 
 #[test]
 fn a_late_host_keeps_the_rate() {
-    let mut link = RouterLink::new(&plan("taildrop", "100p"), 1, recording()).unwrap();
+    let mut link =
+        RouterLink::new(&plan("taildrop", "100p"), &LoadedLaws::default(), 1, recording()).unwrap();
     (0..10).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut left = 0;
     link.on_timer(Time::from_nanos(6_100_000), |_, _| left += 1);
@@ -65,7 +67,7 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
         opportunity_bytes: 1000,
     });
     let recorded = RouterLinkPlan { service: Service::Recorded(trace), ..plan("taildrop", "9p") };
-    let mut link = RouterLink::new(&recorded, 1, recording()).unwrap();
+    let mut link = RouterLink::new(&recorded, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut leaving = Vec::new();
     while link.next_timer() < Time::NEVER {
@@ -84,7 +86,7 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
 #[test]
 fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
     let lists = RouterLinkPlan { drop_list: vec![2], mark_list: vec![3], ..plan("taildrop", "9p") };
-    let mut link = RouterLink::new(&lists, 1, recording()).unwrap();
+    let mut link = RouterLink::new(&lists, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..4).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     assert_eq!(link.counts(), LinkCounts { arrived: 4, sent: 1, dropped: 1, marked: 1 });
     let records = link.records();
@@ -94,7 +96,8 @@ fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
 
 #[test]
 fn a_packet_that_is_not_ipv4_is_ignored() {
-    let mut link = RouterLink::new(&plan("codel", "100p"), 1, recording()).unwrap();
+    let mut link =
+        RouterLink::new(&plan("codel", "100p"), &LoadedLaws::default(), 1, recording()).unwrap();
     link.arrive(Time::ZERO, vec![0x60; 40], 0);
     assert_eq!(link.counts().arrived, 0);
 }
@@ -104,7 +107,7 @@ fn a_packet_that_is_not_ipv4_is_ignored() {
 fn a_packet_in_service_finishes_at_its_old_rate() {
     let service = Service::Rates(vec![(0, 10_000_000), (1_000_000, 20_000_000)]);
     let changing = RouterLinkPlan { service, ..plan("taildrop", "9p") };
-    let mut link = RouterLink::new(&changing, 1, recording()).unwrap();
+    let mut link = RouterLink::new(&changing, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..2).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut leaving = Vec::new();
     link.on_timer(Time::from_nanos(9_000_000), |due, _| leaving.push(due.as_nanos()));
@@ -118,7 +121,7 @@ fn at_one_instant_the_server_comes_before_the_timer() {
     // 1500 B take 1 ms, PI samples the backlog every 10 ms.
     let service = Service::Rates(vec![(0, 12_000_000)]);
     let pi = RouterLinkPlan { service, ..plan("pi:sample_rate=100hz", "100p") };
-    let mut link = RouterLink::new(&pi, 1, recording()).unwrap();
+    let mut link = RouterLink::new(&pi, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..40).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     link.on_timer(Time::from_nanos(10_000_000), |_, _| {});
     let sampled = link.vars().iter().position(|var| var.name == "q_old").unwrap();
@@ -130,7 +133,13 @@ fn at_one_instant_the_server_comes_before_the_timer() {
 /// arrival, as in the simulator.
 #[test]
 fn an_arrival_wakes_the_server_only_where_nothing_waited() {
-    let mut link = RouterLink::new(&plan("cake:bandwidth=1mbit", "100p"), 1, recording()).unwrap();
+    let mut link = RouterLink::new(
+        &plan("cake:bandwidth=1mbit", "100p"),
+        &LoadedLaws::default(),
+        1,
+        recording(),
+    )
+    .unwrap();
     (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     link.on_timer(Time::from_nanos(2_000_000), |_, _| {});
     let held_until = link.next_timer();

@@ -15,6 +15,7 @@ mod tun_router;
 use std::fs;
 use std::path::Path;
 
+use crate::laws::{LoadedLaws, PlannedLaw};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netns::enter_private;
@@ -32,10 +33,15 @@ const MOUNTED: &str = "/run";
 
 /// Carries out the plan in `folder` and writes results there, the status last. A guest has the
 /// folder at `/run` and is powered off afterwards; on a host (`private`) it is mounted there for
-/// this process and its children alone.
-pub fn run(folder: &Path, private: bool) {
+/// this process and its children alone. `load` loads the laws that the plan names beside the
+/// registered ones.
+pub fn run(
+    folder: &Path,
+    private: bool,
+    load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
+) {
     let entered = if private { enter_private(folder) } else { Ok(()) };
-    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED)));
+    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED), load));
     let status = match ended {
         Ok(()) => Status { ok: true, failure: String::new() },
         Err(failure) => Status { ok: false, failure },
@@ -49,11 +55,15 @@ pub fn run(folder: &Path, private: bool) {
     }
 }
 
-fn carry_out(folder: &Path) -> Result<(), Failure> {
+fn carry_out(
+    folder: &Path,
+    load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
+) -> Result<(), Failure> {
     let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
+    let laws = load(&plan.laws)?;
     let hosts = Hosts::open(folder, plan.namespaces())?;
-    let router = TunRouter::open(&plan, &hosts)?;
+    let router = TunRouter::open(&plan, &laws, &hosts)?;
     setup::set_up(&plan, &hosts)?;
     if let Some(adaptation) = &plan.adaptation {
         red_adaptation::start(adaptation, &hosts)?;
@@ -69,5 +79,6 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
     }
     let clock = Clock::start(SETTLE_NS).map_err(|e| format!("clock: {e}"))?;
     let result = RunResult::new(&plan, offloads, before);
-    RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)
+    RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)?;
+    laws.failure().map_or(Ok(()), Err)
 }

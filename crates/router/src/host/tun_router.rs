@@ -16,6 +16,7 @@ use crate::forwarding::recorder::{LinkCounts, Recording};
 use crate::forwarding::router_link::RouterLink;
 use crate::forwarding::wire::{Wire, WireCounts};
 use crate::header::Header;
+use crate::laws::LoadedLaws;
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::tun::{self, DEVICE, LARGEST};
@@ -40,8 +41,9 @@ impl OneWay {
         link: Option<&RouterLinkPlan>,
         wire: Option<&WirePlan>,
         plan: &Plan,
+        laws: &LoadedLaws,
     ) -> Result<OneWay, Failure> {
-        let new = |link| RouterLink::new(link, plan.seed, Recording::Records(Vec::new()));
+        let new = |link| RouterLink::new(link, laws, plan.seed, Recording::Records(Vec::new()));
         let wire = Wire::new(wire, plan.seed, Time::from_nanos(plan.warmup_ns));
         Ok(OneWay { link: link.map(new).transpose()?, wire })
     }
@@ -96,7 +98,11 @@ pub(super) struct TunRouter {
 impl TunRouter {
     /// Makes both devices, if the plan has a link or a wire of ours; its commands configure them
     /// afterwards.
-    pub(super) fn open(plan: &Plan, hosts: &Hosts) -> Result<Option<TunRouter>, Failure> {
+    pub(super) fn open(
+        plan: &Plan,
+        laws: &LoadedLaws,
+        hosts: &Hosts,
+    ) -> Result<Option<TunRouter>, Failure> {
         let (netns, name, link) = match &plan.bottleneck {
             Bottleneck::Sojourn(link) => (Netns::Router, "out", Some(link)),
             Bottleneck::Kernel { .. } if plan.has_wire() => (Netns::Wire, "near", None),
@@ -121,8 +127,8 @@ impl TunRouter {
         let reverse_wire = reverse.and_then(|reverse| reverse.wire.as_ref());
         let uses = |group| reverse.is_some_and(|reverse| reverse.groups.contains(&group));
         Ok(Some(TunRouter {
-            forward: OneWay::new(link, plan.wire.as_ref(), plan)?,
-            reverse: OneWay::new(reverse.map(|reverse| &reverse.link), reverse_wire, plan)?,
+            forward: OneWay::new(link, plan.wire.as_ref(), plan, laws)?,
+            reverse: OneWay::new(reverse.map(|reverse| &reverse.link), reverse_wire, plan, laws)?,
             uses_reverse: (0..plan.groups()).map(uses).collect(),
             near,
             far,

@@ -21,6 +21,7 @@ use super::plan::{ADDRESSES, EndNetns, LivePlan};
 use super::results::{self, DeviceReport, LiveResult};
 use super::state::{RouterState, SAMPLE_INTERVAL};
 use super::status::StatusWriter;
+use crate::laws::LoadedLaws;
 use crate::linux::netns::become_root;
 use crate::linux::{Failure, tun};
 
@@ -32,6 +33,7 @@ const SAMPLES_PER_REPORT: u64 = 5;
 /// Routes until the end; returns the results and the exit code of the near command.
 pub(super) fn run(
     plan: &LivePlan,
+    laws: &LoadedLaws,
     status: &mut StatusWriter,
     control: &File,
 ) -> Result<(LiveResult, Option<i32>), Failure> {
@@ -46,7 +48,7 @@ pub(super) fn run(
     // By default the kernel may delay a wake-up by 50 us to join it with others
     // (PR_SET_TIMERSLACK).
     nix::sys::prctl::set_timerslack(1).map_err(|e| format!("timer slack: {e}"))?;
-    let router = RouterState::new(plan)?;
+    let router = RouterState::new(plan, laws)?;
     status.begun(&before);
     let far = start(&ends, 1, &plan.commands[1])?;
     let near = start(&ends, 0, &plan.commands[0])?;
@@ -58,6 +60,9 @@ pub(super) fn run(
         // It may have ended by itself; its descendants end with the process group.
         let _ = command.kill();
         let _ = command.wait();
+    }
+    if let Some(failure) = laws.failure() {
+        return Err(failure);
     }
     let code = ended.map_err(|e| format!("while running: {e}"))?;
     let after = [devices::shown(&ends, 0)?, devices::shown(&ends, 1)?];
@@ -116,6 +121,9 @@ impl EventLoop<'_> {
                     status.report(next_sample, &self.router);
                 }
                 next_sample += SAMPLE_INTERVAL;
+                if self.router.laws.failure().is_some() {
+                    return Ok(None);
+                }
                 if let Some(code) = is_over(commands, control)? {
                     return Ok(code);
                 }

@@ -24,19 +24,22 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::laws::LoadedLaws;
 use crate::linux::Failure;
 use plan::LivePlan;
 pub use results::LiveResult;
 use status::StatusWriter;
 
-/// Routes packets until the time is over, the near command has ended, or the other end of the pipe
-/// `control` is closed. The pipe `status` gets a line of JSON twice a second; its last line is the
-/// end or the failure. `keep` stores the results, if that is wanted.
+/// Routes packets, with queues that may have these laws, until the time is over, the near command
+/// has ended, or the other end of the pipe `control` is closed. The pipe `status` gets a line of
+/// JSON twice a second; its last line is the end or the failure. `keep` stores the results, if that
+/// is wanted.
 ///
 /// # Errors
 /// A pipe cannot be opened.
 pub fn run(
     plan: &LivePlan,
+    laws: &LoadedLaws,
     status: &Path,
     control: &Path,
     keep: impl FnOnce(&LiveResult) -> Result<(), Failure>,
@@ -44,7 +47,7 @@ pub fn run(
     let status = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(status)?;
     let control = File::open(control)?;
     let mut status = StatusWriter::new(status);
-    let ended = event_loop::run(plan, &mut status, &control).and_then(|(result, command)| {
+    let ended = event_loop::run(plan, laws, &mut status, &control).and_then(|(result, command)| {
         keep(&result)?;
         Ok((result, command))
     });

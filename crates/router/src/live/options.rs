@@ -1,9 +1,10 @@
 //! The options of a user, and the plan that they mean. What is wrong is refused with its option.
 
 use serde::Deserialize;
-use sojourn_aqm::{QdiscSpec, registry, units};
+use sojourn_aqm::{CustomLaws, QdiscSpec, registry, units};
 
 use super::plan::{EndNetns, LivePlan, PathPlan};
+use crate::laws::PlannedLaw;
 use crate::plan::{Direction, RouterLinkPlan, Service};
 
 /// The longest time to spin: more would be a busy loop.
@@ -60,15 +61,21 @@ pub struct PathOptions {
     pub framing: Option<String>,
 }
 
+/// The laws that AQMs may name beside the registered ones, and those that they do name.
+struct Laws<'a> {
+    known: &'a CustomLaws,
+    used: Vec<PlannedLaw>,
+}
+
 /// An option and what is wrong with it.
 pub type Refusal = (String, String);
 
 impl Options {
-    /// The plan that they mean.
+    /// The plan that they mean; AQMs may name these laws.
     ///
     /// # Errors
     /// The first option that is wrong.
-    pub fn plan(&self) -> Result<LivePlan, Refusal> {
+    pub fn plan(&self, known: &CustomLaws) -> Result<LivePlan, Refusal> {
         let mtu_bytes = self.mtu()?;
         let duration_ns = self.duration.as_deref().map(|text| nanos("--duration", text));
         let duration_ns = duration_ns.transpose()?;
@@ -83,9 +90,10 @@ impl Options {
         if stall_ns == 0 {
             return refuse("--stall", "must be positive");
         }
+        let mut laws = Laws { known, used: Vec::new() };
         let paths = [
-            self.forward.plan(0, "--", mtu_bytes)?,
-            self.reverse.plan(1, "--reverse-", mtu_bytes)?,
+            self.forward.plan(0, "--", mtu_bytes, &mut laws)?,
+            self.reverse.plan(1, "--reverse-", mtu_bytes, &mut laws)?,
         ];
         let ends = [end_netns(self.near.as_deref()), end_netns(self.far.as_deref())];
         if ends[0] == ends[1] && ends[0] != EndNetns::New {
@@ -104,6 +112,7 @@ impl Options {
             mtu_bytes,
             packets,
             signals,
+            laws: laws.used,
         })
     }
 
@@ -118,7 +127,13 @@ impl Options {
 }
 
 impl PathOptions {
-    fn plan(&self, index: u16, prefix: &str, mtu_bytes: u32) -> Result<PathPlan, Refusal> {
+    fn plan(
+        &self,
+        index: u16,
+        prefix: &str,
+        mtu_bytes: u32,
+        laws: &mut Laws<'_>,
+    ) -> Result<PathPlan, Refusal> {
         let option = |key: &str| format!("{prefix}{key}");
         let name = ["forward", "reverse"][usize::from(index)].to_owned();
         let delay_ns = nanos(&option("delay"), self.delay.as_deref().unwrap_or("0s"))?;
@@ -143,7 +158,7 @@ impl PathOptions {
         if framing > u64::from(mtu_bytes) {
             return refuse(&option("framing"), "is more than a whole packet");
         }
-        let (queue, limit) = self.queue(prefix)?;
+        let (queue, limit) = self.queue(prefix, laws)?;
         let link = RouterLinkPlan {
             queue,
             index,
@@ -160,10 +175,12 @@ impl PathOptions {
     }
 
     /// The queue with its limit, and that limit.
-    fn queue(&self, prefix: &str) -> Result<(String, String), Refusal> {
+    fn queue(&self, prefix: &str, laws: &mut Laws<'_>) -> Result<(String, String), Refusal> {
         let aqm = self.aqm.as_deref().unwrap_or("taildrop");
-        let mut spec = QdiscSpec::parse(aqm)
-            .map_err(|error| (format!("{prefix}aqm"), format!("{aqm}: {}", error.message)))?;
+        let refusal = |message: String| (format!("{prefix}aqm"), format!("{aqm}: {message}"));
+        let mut spec =
+            QdiscSpec::parse_with(aqm, laws.known).map_err(|error| refusal(error.message))?;
+        PlannedLaw::note(&spec, &mut laws.used).map_err(refusal)?;
         if let Some(text) = &self.limit {
             let limit =
                 units::limit(text).map_err(|message| (format!("{prefix}limit"), message))?;
@@ -172,8 +189,7 @@ impl PathOptions {
                 return refuse(&format!("{prefix}limit"), message);
             }
         }
-        let settings = registry::settings(&spec)
-            .map_err(|error| (format!("{prefix}aqm"), format!("{aqm}: {}", error.message)))?;
+        let settings = registry::settings(&spec).map_err(|error| refusal(error.message))?;
         let limit = settings.iter().find(|(name, _)| *name == "limit");
         let limit = limit.expect("every discipline has a limit").1.clone();
         Ok((spec.to_string(), limit))
@@ -201,7 +217,7 @@ mod tests {
     use super::*;
 
     fn plan(options: &str) -> Result<LivePlan, Refusal> {
-        serde_json::from_str::<Options>(options).unwrap().plan()
+        serde_json::from_str::<Options>(options).unwrap().plan(CustomLaws::NONE)
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::plan::PathPlan;
 use crate::forwarding::raw_packet::InFlightPacket;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
+use crate::laws::LoadedLaws;
 
 /// One path.
 pub struct RouterPath {
@@ -23,8 +24,13 @@ impl RouterPath {
     ///
     /// # Errors
     /// A sentence, if the queue cannot be made.
-    pub fn new(plan: &PathPlan, seed: u64, recording: Recording) -> Result<RouterPath, String> {
-        let link = plan.link.as_ref().map(|link| RouterLink::new(link, seed, recording));
+    pub fn new(
+        plan: &PathPlan,
+        laws: &LoadedLaws,
+        seed: u64,
+        recording: Recording,
+    ) -> Result<RouterPath, String> {
+        let link = plan.link.as_ref().map(|link| RouterLink::new(link, laws, seed, recording));
         Ok(RouterPath {
             link: link.transpose()?,
             line: DelayLine::new(Span::from_nanos(plan.delay_ns)),
@@ -88,12 +94,15 @@ impl RouterPath {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::CustomLaws;
+
     use super::*;
     use crate::live::options::Options;
 
     fn path(options: &str) -> RouterPath {
-        let plan = serde_json::from_str::<Options>(options).unwrap().plan().unwrap();
-        RouterPath::new(&plan.paths[0], 1, Recording::Off).unwrap()
+        let plan =
+            serde_json::from_str::<Options>(options).unwrap().plan(CustomLaws::NONE).unwrap();
+        RouterPath::new(&plan.paths[0], &LoadedLaws::default(), 1, Recording::Off).unwrap()
     }
 
     /// A datagram of 1250 bytes.

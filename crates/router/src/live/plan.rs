@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::laws::PlannedLaw;
 use crate::plan::RouterLinkPlan;
 
 /// Addresses of the near and the far end, of the shared address space (RFC 6598), which no site
@@ -56,4 +57,7 @@ pub struct LivePlan {
     pub packets: bool,
     /// Whether every drop and mark becomes a row, with the AQM's state before it.
     pub signals: bool,
+    /// The laws of its queues that are not in the registry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub laws: Vec<PlannedLaw>,
 }

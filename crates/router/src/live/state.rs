@@ -8,6 +8,7 @@ use super::flows::FlowNumbers;
 use super::path::RouterPath;
 use super::plan::LivePlan;
 use crate::forwarding::recorder::Recording;
+use crate::laws::LoadedLaws;
 
 /// Queues are sampled, and commands and the user checked, this often.
 pub(super) const SAMPLE_INTERVAL: Span = Span::from_millis(100);
@@ -18,6 +19,8 @@ pub(super) type Intervals = [Option<Interval>; 2];
 /// The paths and what is counted beside them.
 pub(super) struct RouterState<'a> {
     pub(super) plan: &'a LivePlan,
+    /// The laws that its queues may have beside the registered ones.
+    pub(super) laws: &'a LoadedLaws,
     pub(super) paths: [RouterPath; 2],
     /// How much later than due each packet left.
     pub(super) lateness: Histogram,
@@ -33,14 +36,15 @@ impl<'a> RouterState<'a> {
     ///
     /// # Errors
     /// A sentence, if a queue cannot be made.
-    pub(super) fn new(plan: &'a LivePlan) -> Result<RouterState<'a>, String> {
+    pub(super) fn new(plan: &'a LivePlan, laws: &'a LoadedLaws) -> Result<RouterState<'a>, String> {
         let recording = |link| Recording::Probe(Box::new(probe(plan)), link);
         let [forward, reverse] = &plan.paths;
         Ok(RouterState {
             plan,
+            laws,
             paths: [
-                RouterPath::new(forward, plan.seed, recording(0))?,
-                RouterPath::new(reverse, plan.seed, recording(1))?,
+                RouterPath::new(forward, laws, plan.seed, recording(0))?,
+                RouterPath::new(reverse, laws, plan.seed, recording(1))?,
             ],
             lateness: Histogram::default(),
             refused: 0,

@@ -17,9 +17,10 @@ mod topology;
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::Resolved;
 
-use crate::plan::{Bottleneck, Plan};
+use crate::laws::PlannedLaw;
+use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
-use refusal::Planned;
+use refusal::{Planned, refuse};
 use topology::{Commands, in_few_batches};
 
 /// The kernel that a run is planned for.
@@ -44,6 +45,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let (bottleneck, discipline) = bottleneck(scenario, links, kernel, &mut warnings)?;
     warn(scenario, kernel, &mut warnings);
     let (wire, reverse) = (wire(link), reverse_link(scenario, links, &mut warnings)?);
+    let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
     let mut out = Commands::default();
@@ -73,7 +75,28 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         warnings,
         drops_at_head: discipline.as_ref().is_some_and(|discipline| discipline.drops_at_head),
         is_random: discipline.as_ref().is_some_and(|discipline| discipline.is_random),
+        laws,
     })
+}
+
+/// The laws of our router's queues that are not in the registry.
+fn laws(
+    scenario: &Resolved,
+    bottleneck: &Bottleneck,
+    reverse: Option<&ReverseLink>,
+) -> Planned<Vec<PlannedLaw>> {
+    let forward = match bottleneck {
+        Bottleneck::Sojourn(link) => Some(link),
+        Bottleneck::Kernel { .. } => None,
+    };
+    let mut laws = Vec::new();
+    for link in forward.into_iter().chain(reverse.map(|reverse| &reverse.link)) {
+        let link = &scenario.links[usize::from(link.index)];
+        if let Err(message) = PlannedLaw::note(&link.queue, &mut laws) {
+            return refuse(format!("links.{}.queue", link.name), message);
+        }
+    }
+    Ok(laws)
 }
 
 /// What will differ from the scenario.

@@ -71,7 +71,7 @@ impl Program for Stream {
         }
         if self.next_start <= now {
             self.next_start = Time::NEVER;
-            let bytes = self.plan.next_bytes(&mut self.rng);
+            let bytes = self.plan.next_bytes(now, &mut self.rng);
             self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
             return self.connection.open(&self.flow, bytes, hosts);
         }

@@ -13,6 +13,12 @@ pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A
 /// The error of a `kind` that is none of these. Unlike serde's error of an unknown variant it is
 /// about the key `kind`, not about the table.
 pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
+    if kind == "python" && known.contains(&"bulk") {
+        return E::custom(
+            "a scenario is data and names no code; give an application of your own to \
+             sojourn.run(..., app={NAME OF THE FLOWS: CLASS})",
+        );
+    }
     E::custom(format!("unknown kind `{kind}`, expected `{}`", known.join("`, `")))
 }
 

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_scenario::resolved::App;
-use sojourn_traffic::{DatagramSource, UDP_HEADER_BYTES};
+use sojourn_traffic::{CustomApp, DatagramSource, UDP_HEADER_BYTES};
 
 use super::Outbox;
 use crate::packet::{Packet, PacketKind};
@@ -30,12 +30,23 @@ pub struct DatagramFlow {
 }
 
 impl DatagramFlow {
-    /// A flow that sends from `start` until before `stop`; none for an application over TCP.
-    pub fn new(flow: u32, app: &App, times: (Time, Time), rng: Rng) -> Option<DatagramFlow> {
+    /// A flow that sends from `start` until before `stop`, what `custom` says if the caller brings
+    /// that; none for an application over TCP.
+    pub fn new(
+        flow: u32,
+        app: &App,
+        custom: Option<Box<dyn CustomApp>>,
+        times: (Time, Time),
+        rng: Rng,
+    ) -> Option<DatagramFlow> {
+        let source = match custom {
+            Some(custom) if app.tcp().is_none() => DatagramSource::custom(custom, times, rng),
+            _ => DatagramSource::new(app, times, rng)?,
+        };
         Some(DatagramFlow {
             flow,
             ecn: if app.datagrams_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
-            source: DatagramSource::new(app, times, rng)?,
+            source,
             sent: 0,
             sent_bytes: 0,
             first_counted: 0,

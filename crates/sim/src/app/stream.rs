@@ -129,7 +129,7 @@ impl Stream {
     }
 
     fn open(&mut self, out: &mut Outbox<'_>) {
-        let bytes = self.plan.next_bytes(&mut self.rng);
+        let bytes = self.plan.next_bytes(out.now, &mut self.rng);
         self.connect(bytes, out);
     }
 

@@ -12,7 +12,7 @@ use sojourn_link::{Impairment, SerialLink};
 use sojourn_measure::{Bins, DatagramLosses, EcnConnections, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
-use sojourn_traffic::TransferPlan;
+use sojourn_traffic::{CustomApp, TransferPlan};
 
 use self::ends::{ecn, initial_window, window_rule, with_fallback};
 pub(crate) use self::links::{discipline, link};
@@ -30,7 +30,7 @@ use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::tcp::Segments;
 use crate::world::{End, FlowEnds, Group, Leg, Sampling, World};
-use crate::{SimError, drop_elsewhere};
+use crate::{Brought, SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
 /// link.
@@ -46,7 +46,7 @@ const FLOWS_PER_LOOK: u32 = 4096;
 /// brought for flows that there are not; [`SimError::Cancelled`] when `keep_going` returned false.
 pub(crate) fn world(
     plan: &Resolved,
-    brought: &CustomControls,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<World, SimError> {
     check_brought(plan, brought)?;
@@ -230,13 +230,15 @@ fn add_flows(
     world: &mut World,
     plan: &Resolved,
     place: usize,
-    brought: &CustomControls,
+    brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
-    let transport = tcp.map(|tcp| transport((place, &group.name), tcp, brought)).transpose()?;
+    let transport =
+        tcp.map(|tcp| transport((place, &group.name), tcp, &brought.controls)).transpose()?;
     let transport = tcp.zip(transport);
+    let app = brought.apps.get(&group.name);
     for i in 0..group.count {
         if i % FLOWS_PER_LOOK == 0 && !keep_going(Time::ZERO) {
             return Err(SimError::Cancelled);
@@ -250,6 +252,7 @@ fn add_flows(
         let flow = build_flow(
             (index as u32, plan.record.latency),
             group,
+            app.map(|app| (app.factory)(i, group.app.packet_bytes())),
             transport.as_ref(),
             (start, stop),
             &stream,
@@ -277,29 +280,42 @@ fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     Err(SimError::invalid("duration", message))
 }
 
-/// A control that is brought must find TCP flows of its name.
-fn check_brought(plan: &Resolved, brought: &CustomControls) -> Result<(), SimError> {
-    let with_tcp = plan.flows.iter().filter(|group| group.app.tcp().is_some());
-    let known: Vec<&str> = with_tcp.map(|group| group.name.as_str()).collect();
-    match brought.keys().find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => {
-            let message =
-                format!("there are no TCP flows of this name; known: {}", known.join(", "));
-            Err(SimError::invalid(&format!("cc[{name}]"), message))
-        }
+/// A control that is brought must find TCP flows of its name, an application flows that can have
+/// one.
+fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+    let names = |suits: fn(&App) -> bool| -> Vec<&str> {
+        let suiting = plan.flows.iter().filter(|group| suits(&group.app));
+        suiting.map(|group| group.name.as_str()).collect()
+    };
+    let with_tcp = names(|app| app.tcp().is_some());
+    if let Some(name) = brought.controls.keys().find(|name| !with_tcp.contains(&name.as_str())) {
+        let known = with_tcp.join(", ");
+        let message = format!("there are no TCP flows of this name; known: {known}");
+        return Err(SimError::invalid(&format!("cc[{name}]"), message));
     }
+    let others = names(|app| !matches!(app, App::Web { .. }));
+    if let Some(name) = brought.apps.keys().find(|name| !others.contains(&name.as_str())) {
+        let known = others.join(", ");
+        let message = format!(
+            "there are no flows of this name that can have another application (web pages cannot); \
+             known: {known}"
+        );
+        return Err(SimError::invalid(&format!("app[{name}]"), message));
+    }
+    Ok(())
 }
 
 fn build_flow(
     (index, observed): (u32, bool),
     group: &FlowGroup,
+    mut custom: Option<Box<dyn CustomApp>>,
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
     stream_of: &dyn Fn(&str) -> Rng,
 ) -> FlowEnds {
-    if let Some(flow) = DatagramFlow::new(index, &group.app, times, stream_of("app")) {
-        return FlowEnds::Datagrams(Box::new(flow));
+    if group.app.tcp().is_none() {
+        let flow = DatagramFlow::new(index, &group.app, custom, times, stream_of("app"));
+        return FlowEnds::Datagrams(Box::new(flow.expect("it has no TCP")));
     }
     let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
     // Lane `lane` of `lanes` connections that are open at once.
@@ -336,7 +352,9 @@ fn build_flow(
     let alone = |plan: TransferPlan| FlowEnds::Stream(Box::new(stream(plan, (0, 1))));
     match &group.app {
         App::Bulk { .. } | App::Files { .. } | App::Chunks { .. } => {
-            alone(TransferPlan::of(&group.app).expect("it has one connection at a time"))
+            let own = custom.take().map(TransferPlan::Custom);
+            let plan = own.or_else(|| TransferPlan::of(&group.app));
+            alone(plan.expect("it has one connection at a time"))
         }
         App::Web { web, .. } => {
             let lanes = web.parallel.next_power_of_two() as u16;

@@ -127,7 +127,7 @@ fn scenario(recorded: &Recording) -> Resolved {
 /// The simulator's window in segments, every half millisecond.
 fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let scenario = scenario(recorded);
-    let mut world = build::world(&scenario, &std::collections::BTreeMap::new(), &|_| true).unwrap();
+    let mut world = build::world(&scenario, &crate::Brought::default(), &|_| true).unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
     let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());

@@ -3,14 +3,23 @@
 use sojourn_aqm::Time;
 use sojourn_link::Impairment;
 use sojourn_measure::activity::{self, FlowTimes};
-use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome};
+use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome, ecn_share, summary};
+use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
 use super::{FlowEnds, World};
 
 impl World {
+    /// The results of a world that has run.
+    pub(crate) fn into_results(self, plan: &Resolved) -> Run {
+        let connections = self.ecn_connections(plan);
+        let mut run = summary::collect(self.into_outcome(plan), plan);
+        ecn_share::add_to_summary(&mut run, &connections);
+        run
+    }
+
     /// Takes everything out of a world that has run.
-    pub(crate) fn into_outcome(mut self, plan: &Resolved) -> Outcome {
+    fn into_outcome(mut self, plan: &Resolved) -> Outcome {
         self.count_unfinished();
         let totals = self.totals(self.end);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);

@@ -82,6 +82,8 @@ class Linux:
         """
         if controls:
             raise InputError("cc: engine linux runs the kernel's own congestion controls")
+        if scenario.app_sources:
+            raise InputError("app: engine linux runs traffic programs of its own; use engine sim")
         place = _place(scenario, options.get("kernel"))
         plan = place.plan(scenario)
         with ExitStack() as stack:

@@ -110,10 +110,16 @@ def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, w
     _judge(folder, what)
 
 
+def paths() -> str:
+    """Where this process finds modules, for one that may load a law."""
+    return ":".join(os.path.realpath(path) for path in sys.path if path)
+
+
 def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
     """Write the script of the guest's first shell: `before`, then it becomes our program."""
     program = [
         os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
+        paths(),
     ]  # fmt: skip
     lines = [
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",

@@ -117,7 +117,7 @@ class Host:
     ) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
         command = [sys.executable, "-I", "-S", str(guest.BOOT), str(_core.__file__),
-                   str(folder.shared), "private"]  # fmt: skip
+                   str(folder.shared), guest.paths(), "private"]  # fmt: skip
         guest.carry_out(command, folder, plan, watcher, "run on the host")
 
 

@@ -1,0 +1,84 @@
+"""Applications written in Python, for experiments; docs/own-aqm.md says how to write one.
+
+A scenario is data and names no code, so that opening somebody's file never runs her program: only
+a call such as ``sojourn.run("small.toml", app={"web": Reader})`` brings an application. The flows
+keep all else that the scenario says of them: transport, path, ECN, class, start and stop.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Protocol
+
+from sojourn._core import Random
+from sojourn.control import digest
+from sojourn.errors import InputError
+
+__all__ = ["CustomApp", "Datagrams", "Random", "Transfers", "custom_apps"]
+
+CustomApp = tuple[str, type, str]
+"""Name of the flows, class, and the name of that class in the manifest."""
+
+_METHODS = ("next_bytes", "next_start", "next_datagram")
+
+
+class Transfers(Protocol):
+    """The class of an application over TCP, for flows whose scenario says bulk, files or chunks.
+
+    One object is made per flow, without arguments. Each transfer has a connection of its own; the
+    first opens when the flow starts.
+    """
+
+    def next_bytes(self, now_ns: int, random: Random, /) -> int | None:
+        """The bytes that the connection which opens now carries; None: unlimited."""
+
+    def next_start(
+        self, now_ns: int, begun_ns: int, size_bytes: int, random: Random, /
+    ) -> int | None:
+        """When the next connection opens, after a transfer of so many bytes is finished now.
+
+        At `now_ns` or later; None: no further one.
+        """
+
+
+class Datagrams(Protocol):
+    """The class of an application that sends datagrams, for flows whose scenario does so.
+
+    One object is made per flow, without arguments.
+    """
+
+    def next_datagram(self, now_ns: int, random: Random, /) -> tuple[int, int] | None:
+        """When the next datagram leaves, and its bytes with IP and UDP headers; None: no more.
+
+        Called when the flow starts, and whenever a datagram has left. The time is `now_ns` or
+        later; a datagram is at most as large as the ``packet`` of the scenario's own application.
+        """
+
+
+def custom_apps(apps: Mapping[str, type]) -> list[CustomApp]:
+    """Applications by name of the flows in the form that the core takes.
+
+    Raises:
+        InputError: not a class, its methods are missing, or its source cannot be read.
+    """
+    return [(flows, cls, _described(flows, cls)) for flows, cls in apps.items()]
+
+
+def _described(flows: str, cls: type) -> str:
+    place = f"app[{flows!r}]"
+    if not inspect.isclass(cls):
+        raise InputError(f"{place}: {cls!r} is not a class; give the class itself, not an object")
+    has = {method for method in _METHODS if callable(getattr(cls, method, None))}
+    if has not in ({"next_bytes", "next_start"}, {"next_datagram"}):
+        raise InputError(
+            f"{place}: {cls.__name__} has {', '.join(sorted(has)) or 'none of the methods'}; an "
+            "application has next_bytes and next_start, or next_datagram; see help(sojourn.app)"
+        )
+    try:
+        return f"python:{cls.__module__}.{cls.__qualname__} sha256={digest(cls)}"
+    except (OSError, TypeError):
+        raise InputError(
+            f"{place}: the source of {cls.__name__} cannot be read, so the manifest could not say "
+            "what ran; define it in a file or a notebook"
+        ) from None
