@@ -2,6 +2,7 @@
 //! one event loop. In a guest this is the first and only process; in virtual time its work takes no
 //! time.
 
+mod aqm_module;
 mod clock;
 mod counters;
 mod packet_capture;
@@ -57,6 +58,9 @@ fn carry_out(folder: &Path) -> Result<(), Failure> {
     setup::set_up(&plan, &hosts)?;
     if let Some(adaptation) = &plan.adaptation {
         red_adaptation::start(adaptation, &hosts)?;
+    }
+    if let Some(module) = &plan.module {
+        aqm_module::install(module, folder, &hosts)?;
     }
     let offloads = setup::switch_off_offloads(&plan, &hosts)?;
     let before = setup::read_back(&plan, &hosts)?;

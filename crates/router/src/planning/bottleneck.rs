@@ -10,7 +10,7 @@ use super::Kernel;
 use super::refusal::{Planned, refuse};
 use super::topology::{self, VETH_BPS, rate_change};
 use crate::plan::{
-    Bottleneck, Direction, GroupDelays, ReverseLink, RouterLinkPlan, Service, WirePlan,
+    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
 };
 use crate::tc::{self, TcContext, TcDiscipline};
 
@@ -97,9 +97,9 @@ pub(super) fn reverse_link(
     warnings: &mut Vec<String>,
 ) -> Planned<Option<ReverseLink>> {
     let Some((link, index)) = links.reverse else { return Ok(None) };
-    if scenario.linux.bottleneck == LinuxBottleneck::Kernel {
+    if scenario.linux.bottleneck != LinuxBottleneck::Sojourn {
         warnings.push(format!(
-            "links.{}: its queue is our router's; the kernel's own is on the way to the receivers",
+            "links.{}: its queue is our router's; the kernel's is on the way to the receivers",
             link.name
         ));
     }
@@ -128,7 +128,7 @@ pub(super) fn bottleneck(
             let link = router_link(link, index, Direction::Forward, delays)?;
             Ok((Bottleneck::Sojourn(link), None))
         }
-        LinuxBottleneck::Kernel => {
+        LinuxBottleneck::Kernel | LinuxBottleneck::SojournModule => {
             let (bottleneck, discipline) = kernel_bottleneck(scenario, link, kernel, warnings)?;
             Ok((bottleneck, Some(discipline)))
         }
@@ -181,7 +181,20 @@ fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     }
 }
 
-/// The kernel's own discipline under its shaper.
+/// Our AQM in the kernel, if the scenario asks for it.
+pub(super) fn module(
+    scenario: &Resolved,
+    Links { forward: link, .. }: Links<'_>,
+) -> Option<ModuleAqm> {
+    let rate = rates(link)?[0].1;
+    (scenario.linux.bottleneck == LinuxBottleneck::SojournModule).then(|| ModuleAqm {
+        aqm: link.queue.to_string(),
+        seed: scenario.seed,
+        rate_bps: rate.as_bps(),
+    })
+}
+
+/// The discipline in the kernel under its shaper.
 fn kernel_bottleneck(
     scenario: &Resolved,
     link: &Link,
@@ -206,8 +219,11 @@ fn kernel_bottleneck(
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();
     let context = TcContext { mtu_bytes: link.queue_mtu_bytes(), rate_bps, hz: kernel.hz };
-    let discipline = tc::translate(&link.queue, &context)
-        .map_err(|message| ScenarioError::new(place.clone(), message))?;
+    let discipline = match scenario.linux.bottleneck {
+        LinuxBottleneck::SojournModule => tc::module(&link.queue),
+        LinuxBottleneck::Kernel | LinuxBottleneck::Sojourn => tc::translate(&link.queue, &context),
+    };
+    let discipline = discipline.map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
     let changes = rates[1..].iter().flat_map(|&(at, rate)| {
         rate_change(scenario, link, rate.as_bps())

@@ -1,0 +1,197 @@
+"""The kernel's own disciplines against ours in the same kernel: writes docs/kernel-module.md.
+
+    python tests/oracle/measure.py [--show] [AQM...]
+
+Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
+shaper, once with `sch_sojourn` and the same AQM. Every packet that came to the router is compared:
+when it came, when it left or was dropped, and its ECN field. With `--show` nothing is written, and
+the packets around the first difference are printed. Needs `sojourn kernel build` and `module`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.engines.linux import kernel
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "kernel-module.md"
+BEGIN, END = "<!-- oracle: begin -->\n", "<!-- oracle: end -->\n"
+FLOWS, RATES = (1, 2, 4, 16), (10, 50)
+# Without random numbers, then with them.
+STEADY = (
+    "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
+    "fq_codel@linux", "fq_codel@linux:ecn=true",
+)  # fmt: skip
+DRAWN = (
+    "pie@linux:hz=1000", "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
+    "red@linux:limit=400000B,min_th=30000B,max_th=90000B,burst=55,max_p=0.1",
+    "choke:limit=1000p,min_th=30,max_th=90", "cake", "sfq",
+)  # fmt: skip
+SECONDS = 20
+# What of a packet is compared, and how many are shown.
+SHOWN = 6
+TEXT = """
+name = "oracle"
+duration = "{seconds}s"
+warmup = "1s"
+[record]
+packets = true
+[engine.linux]
+where = "guest"
+bottleneck = "{bottleneck}"
+[links.bottleneck]
+rate = "{rate}mbit"
+delay = "10ms"
+queue = "{queue}"
+[[flows]]
+count = {flows}
+path = ["bottleneck"]
+rtt = "40ms"
+tcp = "linux"
+cc = "reno"
+ecn = {ecn}
+app = {{ kind = "bulk" }}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One AQM at one link."""
+
+    queue: str
+    flows: int
+    rate: int
+
+    def scenario(self, bottleneck: str) -> _core.Scenario:
+        """The scenario of one side."""
+        ecn = "true" if "ecn=true" in self.queue or self.queue == "cake" else "false"
+        return _core.Scenario.load(
+            TEXT.format(
+                seconds=SECONDS,
+                bottleneck=bottleneck,
+                rate=self.rate,
+                queue=self.queue,
+                flows=self.flows,
+                ecn=ecn,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one run shows."""
+
+    packets: list[tuple[Any, ...]]
+    drops: int
+    marks: int
+
+    @staticmethod
+    def of(case: Case, bottleneck: str) -> Side:
+        """Run it."""
+        (engine,) = registry.select(["linux"], {"kernel": None})
+        run = engine.run(case.scenario(bottleneck), _core.Cancel())
+        if run.invalid:
+            raise SystemExit(f"{case} {bottleneck}: {run.invalid}")
+        rows = [tuple(row.values()) for row in _rows(run)]
+        counts = {row[:3]: row[3] for row in run.summary()}
+        total = {
+            name: int(sum(value for key, value in counts.items() if key[2] == name))
+            for name in ("drops", "marks")
+        }
+        return Side(rows, total["drops"], total["marks"])
+
+
+def _rows(run: _core.Run) -> list[dict[str, Any]]:
+    import pyarrow as pa
+
+    return pa.table(run.table("packets")).to_pylist()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Both runs of a case."""
+
+    case: Case
+    kernel: Side
+    ours: Side
+
+    @property
+    def first(self) -> int | None:
+        """The first packet that differs, if any."""
+        longest = max(len(self.kernel.packets), len(self.ours.packets))
+        pairs = zip(self.kernel.packets, self.ours.packets, strict=False)
+        return (
+            next((i for i, (a, b) in enumerate(pairs) if a != b), None)
+            if (self.kernel.packets != self.ours.packets)
+            else None
+            if longest
+            else 0
+        )
+
+    def row(self) -> str:
+        """The row of the table."""
+        case, first = self.case, self.first
+        verdict = "equal" if first is None else f"differ from packet {first + 1} on"
+        cells = [
+            f"`{case.queue}`", str(case.flows), f"{case.rate} Mbit/s",
+            *(f"{a} / {b}" if a != b else str(a) for a, b in (
+                (len(self.kernel.packets), len(self.ours.packets)),
+                (self.kernel.drops, self.ours.drops), (self.kernel.marks, self.ours.marks))),
+            verdict,
+        ]  # fmt: skip
+        return f"| {' | '.join(cells)} |"
+
+    def show(self) -> None:
+        """Print both sides around the first difference."""
+        first = self.first
+        print(self.row())
+        if first is not None:
+            for name, side in (("kernel", self.kernel), ("ours", self.ours)):
+                for row in side.packets[max(0, first - 2) : first + SHOWN]:
+                    print(f"  {name:7}", *row)
+
+
+def outcome(case: Case) -> Outcome:
+    """Run both sides."""
+    return Outcome(case, Side.of(case, "kernel"), Side.of(case, "sojourn-module"))
+
+
+def main(arguments: list[str]) -> None:
+    """Run the cases; write the page, or show."""
+    show = "--show" in arguments
+    queues = [word for word in arguments if not word.startswith("--")] or [*STEADY, *DRAWN]
+    cases = [Case(*each) for each in product(queues, FLOWS, RATES)]
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        found = list(pool.map(outcome, cases))
+    for each in found:
+        each.show() if show else print(each.row())
+    if not show:
+        _write(found)
+
+
+def _write(found: list[Outcome]) -> None:
+    """Replace the table of the page; the text around it is written by hand."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    guest = kernel.find()
+    version = guest.version if guest else "unknown"
+    equal = sum(each.first is None for each in found)
+    lines = [
+        f"Linux {version}: {equal} of {len(found)} cases equal, packet for packet.", "",
+        "| AQM | flows | rate | packets | drops | marks | kernel and ours |",
+        "|---|---|---|---|---|---|---|", *(each.row() for each in found),
+    ]  # fmt: skip
+    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
