@@ -51,6 +51,9 @@ struct sojourn_sched_data {
 	struct aqm *aqm;
 	struct sk_buff_head waiting;
 	struct qdisc_watchdog watchdog;
+	/* PIE's updates, by a timer of jiffies as in sch_pie.c, pie_timer. */
+	struct timer_list updates;
+	struct Qdisc *sch;
 	struct tc_sojourn_xstats stats;
 	/* For the callbacks of one call: the arriving packet, if any, and what left the queue. */
 	struct sk_buff *arriving;
@@ -179,8 +182,31 @@ static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 {
 	u64 due;
 
+	if (q->aqm->is_pie)
+		return;
 	while (sch->q.qlen && (due = sojourn_next_timer(q->aqm->handle)) <= now)
 		sojourn_on_timer(q->aqm->handle, due);
+}
+
+/* Counted from the last update, which is handled at the time at which it was due. */
+static unsigned long jiffies_until(const struct aqm *aqm, u64 last_ns)
+{
+	return nsecs_to_jiffies(sojourn_next_timer(aqm->handle) - last_ns);
+}
+
+static void on_update(struct timer_list *timer)
+{
+	struct sojourn_sched_data *q = container_of(timer, struct sojourn_sched_data, updates);
+	spinlock_t *root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
+	u64 due;
+
+	spin_lock(root_lock);
+	if (q->aqm->is_pie) {
+		due = sojourn_next_timer(q->aqm->handle);
+		sojourn_on_timer(q->aqm->handle, due);
+		mod_timer(&q->updates, jiffies + jiffies_until(q->aqm, due));
+	}
+	spin_unlock(root_lock);
 }
 
 /* Parents count the packets of their children. */
@@ -306,14 +332,14 @@ static void refuse(struct netlink_ext_ack *extack, const char *reason)
 		extack->_msg = kept;
 }
 
-static u64 origin(const struct aqm *aqm)
+static void start_clock(struct aqm *aqm)
 {
 	u64 now = ktime_get_ns(), step = ORIGIN_STEP_NS;
 
 	/* PIE's first update is counted in jiffies from the moment that it is made. */
 	if (aqm->is_pie)
 		step = NSEC_PER_SEC / HZ;
-	return now - now % step;
+	aqm->origin_ns = now - now % step;
 }
 
 static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ack *extack)
@@ -349,7 +375,8 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
 		    struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_SOJOURN_MAX + 1];
-	int err = nla_parse_nested(tb, TCA_SOJOURN_MAX, opt, sojourn_policy, extack);
+	/* Like the disciplines of tc, which does not flag its options as nested. */
+	int err = nla_parse_nested_deprecated(tb, TCA_SOJOURN_MAX, opt, sojourn_policy, extack);
 
 	if (err < 0)
 		return err;
@@ -364,7 +391,7 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
 	aqm->rate_bps = tb[TCA_SOJOURN_RATE] ? nla_get_u64(tb[TCA_SOJOURN_RATE]) : 0;
 	aqm->mtu_bytes = tb[TCA_SOJOURN_MTU] ? nla_get_u32(tb[TCA_SOJOURN_MTU]) :
 					       psched_mtu(qdisc_dev(sch));
-	aqm->origin_ns = origin(aqm);
+	start_clock(aqm);
 	return make_handle(aqm, sch, extack);
 }
 
@@ -411,6 +438,8 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	sch_tree_lock(sch);
 	replace(q, sch, aqm);
+	if (aqm->is_pie)
+		mod_timer(&q->updates, jiffies + jiffies_until(aqm, 0));
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -422,6 +451,8 @@ static int sojourn_qdisc_init(struct Qdisc *sch, struct nlattr *opt,
 
 	__skb_queue_head_init(&q->waiting);
 	qdisc_watchdog_init(&q->watchdog, sch);
+	timer_setup(&q->updates, on_update, 0);
+	q->sch = sch;
 	return sojourn_qdisc_change(sch, opt, extack);
 }
 
@@ -454,11 +485,21 @@ static void sojourn_qdisc_reset(struct Qdisc *sch)
 	q->left_bytes = 0;
 }
 
+static void stop_updates(struct timer_list *updates)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	timer_shutdown_sync(updates);
+#else
+	del_timer_sync(updates);
+#endif
+}
+
 static void sojourn_qdisc_destroy(struct Qdisc *sch)
 {
 	struct sojourn_sched_data *q = qdisc_priv(sch);
 
 	qdisc_watchdog_cancel(&q->watchdog);
+	stop_updates(&q->updates);
 	free_aqm(q->aqm);
 	__skb_queue_purge(&q->waiting);
 }

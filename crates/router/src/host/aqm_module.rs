@@ -47,7 +47,8 @@ pub(super) fn install(module: &ModuleAqm, folder: &Path, hosts: &Hosts) -> Resul
         format!("the kernel refuses our discipline with `{}`: {error}; {}", module.aqm, log())
     };
     route.ask(request(module, device)).map_err(refused)?;
-    let found = report(hosts)?.aqm;
+    // A second socket would draw a random number for its address.
+    let found = ask(&mut route)?.aqm;
     if found == module.aqm {
         Ok(())
     } else {
@@ -86,12 +87,17 @@ fn request(module: &ModuleAqm, device: u32) -> Request {
 
 /// What the discipline says of itself.
 pub(super) fn report(hosts: &Hosts) -> Result<ModuleReport, Failure> {
-    let failure = |error: io::Error| format!("report of our discipline: {error}");
-    let mut route = hosts
-        .within(Netns::Router, || Netlink::open(SockProtocol::NetlinkRoute))
-        .map_err(failure)?;
+    let open = || Netlink::open(SockProtocol::NetlinkRoute);
+    ask(&mut hosts.within(Netns::Router, open).map_err(unread)?)
+}
+
+fn unread(error: io::Error) -> Failure {
+    format!("report of our discipline: {error}")
+}
+
+fn ask(route: &mut Netlink) -> Result<ModuleReport, Failure> {
     let every = Request::new(libc::RTM_GETQDISC, libc::NLM_F_DUMP, &[0; TCMSG_BYTES]);
-    let messages = route.ask(every).map_err(failure)?;
+    let messages = route.ask(every).map_err(unread)?;
     let found = messages.iter().find_map(|message| read(message));
     found.ok_or_else(|| "our discipline is not at the router".to_owned())
 }
