@@ -32,7 +32,7 @@ AQMS = (
     "fq_codel@linux", "fq_codel@linux:ecn=true",
 )  # fmt: skip
 # Seconds of a run by its rate: about as many packets at each.
-SECONDS = {10: 12, 50: 3}
+SECONDS = {10: 6, 50: 2}
 # How many packets are shown from the first difference on.
 SHOWN = 6
 TEXT = """
