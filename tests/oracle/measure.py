@@ -137,13 +137,12 @@ class Outcome:
         ]  # fmt: skip
         return f"| {' | '.join(cells)} |"
 
-    def show(self) -> None:
-        """Print both sides around the first difference."""
-        first = self.first
-        print(self.row())
-        if first is not None:
+    def show(self, count: int) -> None:
+        """Print the row, and so many packets of both sides from the first difference on."""
+        print(self.row(), flush=True)
+        if self.first is not None and count:
             for name, side in (("kernel", self.kernel), ("ours", self.ours)):
-                for row in side.packets[max(0, first - 2) : first + SHOWN]:
+                for row in side.packets[max(0, self.first - 2) : self.first + count]:
                     print(f"  {name:7}", *row)
 
 
@@ -157,10 +156,11 @@ def main(arguments: list[str]) -> None:
     show = "--show" in arguments
     queues = [word for word in arguments if not word.startswith("--")] or AQMS
     cases = [Case(*each) for each in product(queues, FLOWS, RATES)]
+    found = []
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        found = list(pool.map(outcome, cases))
-    for each in found:
-        each.show() if show else print(each.row())
+        for each in pool.map(outcome, cases):
+            found.append(each)
+            each.show(SHOWN if show else 0)
     if not show:
         _write(found)
 

@@ -97,12 +97,17 @@ pub(super) fn reverse_link(
     warnings: &mut Vec<String>,
 ) -> Planned<Option<ReverseLink>> {
     let Some((link, index)) = links.reverse else { return Ok(None) };
-    if scenario.linux.bottleneck != LinuxBottleneck::Sojourn {
-        warnings.push(format!(
-            "links.{}: its queue is our router's; the kernel's is on the way to the receivers",
+    let other = match scenario.linux.bottleneck {
+        LinuxBottleneck::Kernel => Some("the kernel's own"),
+        LinuxBottleneck::SojournModule => Some("the module's"),
+        LinuxBottleneck::Sojourn => None,
+    };
+    warnings.extend(other.map(|other| {
+        format!(
+            "links.{}: its queue is our router's; {other} is on the way to the receivers",
             link.name
-        ));
-    }
+        )
+    }));
     let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
     let router_link = router_link(link, index, Direction::Reverse, Vec::new())?;
     Ok(Some(ReverseLink { link: router_link, wire: wire(link), groups: groups.collect() }))
