@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws ns3 bench instructions \
+.PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
         web web-toolchain test-web clean
 .DELETE_ON_ERROR:
@@ -48,6 +48,13 @@ test-hosts: $(VENV)/developed
 ## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
 test-kernel-laws:
 	cargo run --quiet --package sojourn-kernel-laws -- --write $(foreach law,$(LAWS),'$(law)')
+
+## oracle: the kernel's own disciplines against ours in the same kernel; writes docs/kernel-module.md.
+##         Some minutes; AQMS="codel@linux ..." prints those alone and where they first differ
+oracle: $(VENV)/developed
+	$(BIN)/sojourn kernel build
+	$(BIN)/sojourn kernel module
+	$(BIN)/python tests/oracle/measure.py $(if $(AQMS),--show $(AQMS))
 
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:

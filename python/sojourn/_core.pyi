@@ -337,7 +337,7 @@ def run(
         Cancelled: `cancel` was used.
     """
 
-def linux_wish(scenario: Scenario) -> tuple[str, bool, int]:
+def linux_wish(scenario: Scenario) -> tuple[str, str, int]:
     """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
 
 def linux_plan(scenario: Scenario, hz: int | None = None, delays_in_router: bool = False) -> str:

@@ -2085,8 +2085,8 @@ class FlowGroup(_Part):
     app: App
 
 
-# Where the bottleneck runs: `kernel` or `sojourn`.
-LinuxBottleneck: TypeAlias = Literal["kernel"] | Literal["sojourn"]
+# Where the bottleneck runs: `kernel`, `sojourn` or `sojourn-module`.
+LinuxBottleneck: TypeAlias = Literal["kernel"] | Literal["sojourn"] | Literal["sojourn-module"]
 
 
 # Where the kernel runs: `auto`, `guest`, `uml` or `host`.
@@ -2099,8 +2099,8 @@ class LinuxEngine(_Part):
 
     Attributes:
         bottleneck: Where the bottleneck runs: ``kernel`` is the kernel's own queueing discipline,
-            ``sojourn`` any of our AQMs in a router in user space, under the kernel's TCP. Default:
-            ``"kernel"``.
+            ``sojourn`` any of our AQMs in a router in user space, ``sojourn-module`` any of them in
+            the kernel, as a module; all under the kernel's TCP. Default: ``"kernel"``.
         where: Where the kernel runs: ``guest`` in virtual time, ``uml`` in a guest of Debian's
             package user-mode-linux in real time, ``host`` in network name spaces of this machine in
             real time, ``auto`` the first of these that works here. Default: ``"auto"``.

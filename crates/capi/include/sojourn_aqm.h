@@ -118,6 +118,9 @@ typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, u
 /* Gives the next uniform number in [0, 1) of a source of the caller's. */
 typedef double (*sojourn_uniform_fn)(void *context);
 
+/* Gives the next 64 random bits of a source of the caller's, of which the upper 53 count. */
+typedef uint64_t (*sojourn_bits_fn)(void *context);
+
 /* The link of a discipline, its seed, and the callbacks. */
 typedef struct sojourn_setup {
     /* Largest packet of the link, at least 1. */
@@ -125,7 +128,7 @@ typedef struct sojourn_setup {
     /* Rate of the link in bits per second; 0 where it is not known. */
     uint64_t rate_bps;
     /* Seed of all random numbers: the same seed gives the same drops and marks. With
-       uniform it only salts the hashes of flows. */
+       uniform or bits it only salts the hashes of flows. */
     uint64_t seed;
     /* Passed to the callbacks. */
     void *context;
@@ -135,6 +138,9 @@ typedef struct sojourn_setup {
     sojourn_marked_fn marked;
     /* Where random numbers come from, if not from seed; may be null. */
     sojourn_uniform_fn uniform;
+    /* The same for a host without floating point, such as a kernel; may be null, and must
+       be if uniform is not. */
+    sojourn_bits_fn bits;
 } sojourn_setup;
 
 /* A discipline. */

@@ -13,7 +13,7 @@ use sojourn_aqm::{
     Rng, Sink, Stage, Time, Var, registry,
 };
 
-use crate::{DroppedFn, MarkedFn, Packet, Setup, UniformFn};
+use crate::{BitsFn, DroppedFn, MarkedFn, Packet, Setup, UniformFn};
 
 /// What the handle of a discipline points to.
 pub(crate) struct QdiscState {
@@ -43,18 +43,32 @@ pub(crate) struct Numbers {
 
 /// A source of random numbers of the caller's.
 struct Source {
-    uniform: UniformFn,
+    draw: Draw,
     context: *mut c_void,
+}
+
+/// In which form it gives them.
+#[derive(Clone, Copy)]
+enum Draw {
+    Uniform(UniformFn),
+    Bits(BitsFn),
+}
+
+impl Draw {
+    /// The function that a setup names, if any.
+    fn of(setup: &Setup) -> Option<Draw> {
+        setup.uniform.map(Draw::Uniform).or(setup.bits.map(Draw::Bits))
+    }
 }
 
 impl Numbers {
     fn new(setup: &Setup) -> Numbers {
-        let Some(uniform) = setup.uniform else {
+        let Some(draw) = Draw::of(setup) else {
             return Numbers { rng: stream(setup.seed), _source: None };
         };
-        let source = Box::new(Source { uniform, context: setup.context });
+        let source = Box::new(Source { draw, context: setup.context });
         let context = &raw const *source as usize;
-        let rng = Rng::outside(Outside { uniform: draw, context });
+        let rng = Rng::outside(Outside { uniform: next, context });
         Numbers { rng, _source: Some(source) }
     }
 
@@ -65,12 +79,15 @@ impl Numbers {
 }
 
 /// The next number of the source at that address.
-fn draw(context: usize) -> f64 {
+fn next(context: usize) -> f64 {
     // SAFETY: only `Numbers::new` names this function, with the address of a source that lives as
     // long as the generator; the setup holds a function and the context that it expects.
     unsafe {
         let source = &*(context as *const Source);
-        (source.uniform)(source.context)
+        match source.draw {
+            Draw::Uniform(uniform) => uniform(source.context),
+            Draw::Bits(bits) => (bits(source.context) >> 11) as f64 * (1.0 / (1u64 << 53) as f64),
+        }
     }
 }
 
@@ -143,6 +160,9 @@ fn stream(seed: u64) -> Rng {
 fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
     if setup.mtu_bytes == 0 {
         return Err("mtu_bytes must be positive".to_owned());
+    }
+    if setup.uniform.is_some() && setup.bits.is_some() {
+        return Err("uniform and bits are two sources of random numbers; set one".to_owned());
     }
     let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
     let salt = Rng::stream(setup.seed, "hash", 0).next_u64();

@@ -133,6 +133,9 @@ pub type MarkedFn = unsafe extern "C" fn(
 /// Gives the next uniform number in [0, 1) of a source of the caller's.
 pub type UniformFn = unsafe extern "C" fn(context: *mut c_void) -> f64;
 
+/// Gives the next 64 random bits of a source of the caller's, of which the upper 53 count.
+pub type BitsFn = unsafe extern "C" fn(context: *mut c_void) -> u64;
+
 /// The link of a discipline, its seed, and the callbacks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -141,8 +144,8 @@ pub struct Setup {
     pub mtu_bytes: u32,
     /// Rate of the link in bits per second; 0 where it is not known.
     pub rate_bps: u64,
-    /// Seed of all random numbers: the same seed gives the same drops and marks. With `uniform` it
-    /// only salts the hashes of flows.
+    /// Seed of all random numbers: the same seed gives the same drops and marks. With `uniform` or
+    /// `bits` it only salts the hashes of flows.
     pub seed: u64,
     /// Passed to the callbacks.
     pub context: *mut c_void,
@@ -152,6 +155,9 @@ pub struct Setup {
     pub marked: Option<MarkedFn>,
     /// Where random numbers come from, if not from `seed`; may be null.
     pub uniform: Option<UniformFn>,
+    /// The same for a host without floating point, such as a kernel; may be null, and must be if
+    /// `uniform` is not.
+    pub bits: Option<BitsFn>,
 }
 
 /// A discipline.

@@ -27,6 +27,7 @@ fn setup(context: *mut c_void) -> c::Setup {
         dropped,
         marked,
         uniform: None,
+        bits: None,
     }
 }
 

@@ -7,7 +7,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_router::plan::Plan;
 use sojourn_router::{collect, planning};
-use sojourn_scenario::resolved::LinuxBottleneck;
 use sojourn_sim::cc::CustomControls;
 
 use crate::engine::transports_json;
@@ -16,12 +15,12 @@ use crate::law;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// Where a scenario asks the kernel to run, whether the bottleneck is our router, and the timer
-/// frequency that it asks for.
+/// Where a scenario asks the kernel to run, what its bottleneck is, and the timer frequency that it
+/// asks for.
 #[pyfunction]
-pub fn linux_wish(scenario: &Scenario) -> (&'static str, bool, u32) {
+pub fn linux_wish(scenario: &Scenario) -> (&'static str, &'static str, u32) {
     let linux = scenario.loaded.scenario.resolved().linux;
-    (linux.place.word(), linux.bottleneck == LinuxBottleneck::Sojourn, linux.hz)
+    (linux.place.word(), linux.bottleneck.word(), linux.hz)
 }
 
 /// What is done for a scenario on real hosts, as JSON: on a kernel of `hz`, by default that of the

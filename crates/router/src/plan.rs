@@ -219,6 +219,17 @@ pub struct RedAdaptation {
     pub rate_bps: u64,
 }
 
+/// An AQM of ours in the kernel, by its module.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModuleAqm {
+    /// The AQM in its text form.
+    pub aqm: String,
+    /// Seeds the hashes of flows.
+    pub seed: u64,
+    /// Rate of the link at the start, bit/s.
+    pub rate_bps: u64,
+}
+
 /// The plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Plan {
@@ -254,6 +265,8 @@ pub struct Plan {
     pub reverse: Option<ReverseLink>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<RedAdaptation>,
+    /// Our AQM in the kernel, instead of one of its own.
+    pub module: Option<ModuleAqm>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// What was rounded or differs, one sentence each.

@@ -1,5 +1,7 @@
 //! The files of a run: the plan, then `result.json`, the captures, and last the status.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +23,8 @@ pub const SENDER_CAPTURES: &str = "senders.bin";
 pub const RECEIVER_CAPTURES: &str = "receivers.bin";
 /// The file that says how the run ended; as long as it is missing, the run has not ended.
 pub const STATUS: &str = "status.json";
+/// The kernel module with our AQMs, where a plan needs it; exists before the run.
+pub const MODULE: &str = "sch_sojourn.ko";
 /// The file with the simulated time reached so far, nanoseconds.
 pub const PROGRESS: &str = "progress";
 
@@ -139,6 +143,19 @@ pub struct KernelCounters {
     pub dropped: u64,
 }
 
+/// What our discipline in the kernel says of itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ModuleReport {
+    /// The AQM in its text form.
+    pub aqm: String,
+    /// Drops by cause; causes that did not occur are left out.
+    pub drops: BTreeMap<String, u64>,
+    /// The same for marks.
+    pub marks: BTreeMap<String, u64>,
+    /// The state variables, as text.
+    pub vars: BTreeMap<String, String>,
+}
+
 /// The results of traffic programs, kernel and clock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
@@ -169,6 +186,8 @@ pub struct RunResult {
     pub capture_lost: u64,
     /// The counters of the kernel's discipline at the bottleneck, at the end.
     pub kernel_counters: Option<KernelCounters>,
+    /// The report of our discipline in the kernel, at the end.
+    pub module: Option<ModuleReport>,
     /// The counts of our router's links, the forward one first.
     pub link_counts: Vec<LinkCounts>,
     /// The counts of the wires behind the links, forward and reverse, where they lose packets or
@@ -195,6 +214,7 @@ impl RunResult {
             after: Value::Null,
             capture_lost: 0,
             kernel_counters: None,
+            module: None,
             link_counts: Vec::new(),
             wire_counts: [None, None],
             latest_ns: 0,

@@ -88,6 +88,7 @@ target! {
             dropped: Some(on_drop),
             marked: None,
             uniform: None,
+            bits: None,
         };
         let mut balance = Balance::default();
         // SAFETY: text and setup outlive the call, the handle is freed once.

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
 from sojourn.cli import console
 from sojourn.engines.linux import kernel as guest_kernel
+from sojourn.engines.linux.kernel import module as aqm_module
+from sojourn.engines.linux.kernel import rust
+from sojourn.errors import InputError
 
 _SAY_EVERY_S = 15.0
 
@@ -48,6 +52,65 @@ def build(hz: str, jobs: int) -> int:
         made = guest_kernel.build(meter, hz=int(hz), jobs=jobs)
     print(made)
     return 0
+
+
+@kernel.command(
+    epilog="""\b
+Examples:
+  sojourn kernel module
+  sojourn kernel module --for host
+"""
+)
+@click.option(
+    "--hz", type=click.Choice(["100", "250", "300", "1000"]), default="1000", show_default=True,
+    help="The guest kernel with that many timer interrupts per second.",
+)  # fmt: skip
+@click.option(
+    "--for", "target", type=click.Choice(["guest", "host"]), default="guest", show_default=True,
+    help="The guest kernel, or the one that runs this machine.",
+)  # fmt: skip
+@click.option(
+    "--headers", type=click.Path(path_type=Path), metavar="PATH",
+    help="A kernel of x86-64 by its headers, instead.",
+)  # fmt: skip
+def module(hz: str, target: str, headers: Path | None) -> int:
+    """Compile our AQMs as a kernel module, in about a minute; nothing needs root.
+
+    It registers the queueing discipline `sojourn`, which bottleneck = "sojourn-module" runs.
+    """
+    print(aqm_module.build(_target(int(hz), target, headers), _compilers()))
+    return 0
+
+
+def _target(hz: int, target: str, headers: Path | None) -> aqm_module.Target:
+    if headers is not None:
+        return aqm_module.of_headers(headers, guest_kernel.cache())
+    if target == "host":
+        return aqm_module.of_this_machine(guest_kernel.cache())
+    found = guest_kernel.find(hz)
+    if found is None:
+        raise InputError(
+            f"kernel module: there is no guest kernel of {hz} Hz yet; `sojourn kernel build` "
+            "makes it in about 5 minutes"
+        )
+    return aqm_module.of_guest(found.path.parent)
+
+
+@kernel.command()
+def toolchain() -> int:
+    """Unpack Debian's Rust compiler with the sources of its library into the cache.
+
+    240 MB from Debian's archive, by apt-get; nothing is installed and nothing needs root.
+    """
+    found = rust.find(_compilers())
+    if found is None:
+        found = rust.unpack(_compilers())
+    print(f"{found.path}: {found.version}")
+    return 0
+
+
+def _compilers() -> Path:
+    return guest_kernel.cache().parent / "rust"
 
 
 @kernel.command()

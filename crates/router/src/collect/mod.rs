@@ -94,6 +94,7 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
         "wire_counts": result.wire_counts,
         "qdiscs_before": result.before,
         "qdiscs_after": result.after,
+        "module": result.module,
         "router": result.link_counts,
         "offloads_on": result.offloads,
         "broken_connections": result.broken,

@@ -20,12 +20,13 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock whose time zero comes `settle_ns` from now.
-    pub(super) fn start(settle_ns: u64) -> io::Result<Clock> {
+    /// A clock whose time zero comes at least `settle_ns` from now, at a multiple of `step_ns`.
+    pub(super) fn start(settle_ns: u64, step_ns: u64) -> io::Result<Clock> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_REALTIME, flags)?;
-        let zero_ns = reading()? + settle_ns as i64;
-        std::thread::sleep(Duration::from_nanos(settle_ns));
+        let now_ns = reading()?;
+        let zero_ns = (now_ns as u64 + settle_ns).next_multiple_of(step_ns) as i64;
+        std::thread::sleep(Duration::from_nanos((zero_ns - now_ns) as u64));
         Ok(Clock { timer, zero_ns, alarm: Time::NEVER })
     }
 

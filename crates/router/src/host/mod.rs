@@ -2,6 +2,7 @@
 //! one event loop. In a guest this is the first and only process; in virtual time its work takes no
 //! time.
 
+mod aqm_module;
 mod clock;
 mod counters;
 mod packet_capture;
@@ -28,6 +29,9 @@ use tun_router::TunRouter;
 
 /// Time between set-up and time zero, nanoseconds.
 const SETTLE_NS: u64 = 100_000_000;
+/// In a guest time zero is a whole second of its clock, however long the set-up took: interrupts of
+/// its timer, and all that they do, come at the same times of the scenario (fact linux-8).
+const GUEST_STEP_NS: u64 = 1_000_000_000;
 /// Where the folder of a run is mounted.
 const MOUNTED: &str = "/run";
 
@@ -41,7 +45,8 @@ pub fn run(
     load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
 ) {
     let entered = if private { enter_private(folder) } else { Ok(()) };
-    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED), load));
+    let step_ns = if private { 1 } else { GUEST_STEP_NS };
+    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED), step_ns, load));
     let status = match ended {
         Ok(()) => Status { ok: true, failure: String::new() },
         Err(failure) => Status { ok: false, failure },
@@ -57,6 +62,7 @@ pub fn run(
 
 fn carry_out(
     folder: &Path,
+    step_ns: u64,
     load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
 ) -> Result<(), Failure> {
     let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
@@ -68,6 +74,9 @@ fn carry_out(
     if let Some(adaptation) = &plan.adaptation {
         red_adaptation::start(adaptation, &hosts)?;
     }
+    if let Some(module) = &plan.module {
+        aqm_module::install(module, folder, &hosts)?;
+    }
     let offloads = setup::switch_off_offloads(&plan, &hosts)?;
     let before = setup::read_back(&plan, &hosts)?;
     let captures =
@@ -77,7 +86,7 @@ fn carry_out(
         let program = traffic::program(&plan, index, &hosts);
         programs.push(program.map_err(|e| format!("flow {index} of `{}`: {e}", flow.name))?);
     }
-    let clock = Clock::start(SETTLE_NS).map_err(|e| format!("clock: {e}"))?;
+    let clock = Clock::start(SETTLE_NS, step_ns).map_err(|e| format!("clock: {e}"))?;
     let result = RunResult::new(&plan, offloads, before);
     RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)?;
     laws.failure().map_or(Ok(()), Err)

@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::packet_capture::PacketCapture;
 use super::schedule::Schedule;
 use super::tun_router::{TUN_TOKEN, TunRouter};
-use super::{counters, setup};
+use super::{aqm_module, counters, setup};
 use crate::linux::Failure;
 use crate::linux::hosts::{Hosts, SocketKey};
 use crate::plan::{Bottleneck, Plan};
@@ -183,6 +183,8 @@ impl<'a> RunLoop<'a> {
         if matches!(self.plan.bottleneck, Bottleneck::Kernel { .. }) {
             let counters = counters::read(self.plan, &self.hosts, &self.clock)?;
             self.result.kernel_counters = Some(counters);
+            let report = self.plan.module.as_ref().map(|_| aqm_module::report(&self.hosts));
+            self.result.module = report.transpose()?;
         }
         for capture in &mut self.captures {
             capture.drain(&self.clock).map_err(failure)?;

@@ -10,7 +10,7 @@ use super::Kernel;
 use super::refusal::{Planned, refuse};
 use super::topology::{self, VETH_BPS, rate_change};
 use crate::plan::{
-    Bottleneck, Direction, GroupDelays, ReverseLink, RouterLinkPlan, Service, WirePlan,
+    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
 };
 use crate::tc::{self, TcContext, TcDiscipline};
 
@@ -97,12 +97,17 @@ pub(super) fn reverse_link(
     warnings: &mut Vec<String>,
 ) -> Planned<Option<ReverseLink>> {
     let Some((link, index)) = links.reverse else { return Ok(None) };
-    if scenario.linux.bottleneck == LinuxBottleneck::Kernel {
-        warnings.push(format!(
-            "links.{}: its queue is our router's; the kernel's own is on the way to the receivers",
+    let other = match scenario.linux.bottleneck {
+        LinuxBottleneck::Kernel => Some("the kernel's own"),
+        LinuxBottleneck::SojournModule => Some("the module's"),
+        LinuxBottleneck::Sojourn => None,
+    };
+    warnings.extend(other.map(|other| {
+        format!(
+            "links.{}: its queue is our router's; {other} is on the way to the receivers",
             link.name
-        ));
-    }
+        )
+    }));
     let groups = (0..scenario.flows.len()).filter(|&i| !scenario.flows[i].reverse.is_empty());
     let router_link = router_link(link, index, Direction::Reverse, Vec::new())?;
     Ok(Some(ReverseLink { link: router_link, wire: wire(link), groups: groups.collect() }))
@@ -128,7 +133,7 @@ pub(super) fn bottleneck(
             let link = router_link(link, index, Direction::Forward, delays)?;
             Ok((Bottleneck::Sojourn(link), None))
         }
-        LinuxBottleneck::Kernel => {
+        LinuxBottleneck::Kernel | LinuxBottleneck::SojournModule => {
             let (bottleneck, discipline) = kernel_bottleneck(scenario, link, kernel, warnings)?;
             Ok((bottleneck, Some(discipline)))
         }
@@ -181,7 +186,20 @@ fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     }
 }
 
-/// The kernel's own discipline under its shaper.
+/// Our AQM in the kernel, if the scenario asks for it.
+pub(super) fn module(
+    scenario: &Resolved,
+    Links { forward: link, .. }: Links<'_>,
+) -> Option<ModuleAqm> {
+    let rate = rates(link)?[0].1;
+    (scenario.linux.bottleneck == LinuxBottleneck::SojournModule).then(|| ModuleAqm {
+        aqm: link.queue.to_string(),
+        seed: scenario.seed,
+        rate_bps: rate.as_bps(),
+    })
+}
+
+/// The discipline in the kernel under its shaper.
 fn kernel_bottleneck(
     scenario: &Resolved,
     link: &Link,
@@ -206,8 +224,11 @@ fn kernel_bottleneck(
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();
     let context = TcContext { mtu_bytes: link.queue_mtu_bytes(), rate_bps, hz: kernel.hz };
-    let discipline = tc::translate(&link.queue, &context)
-        .map_err(|message| ScenarioError::new(place.clone(), message))?;
+    let discipline = match scenario.linux.bottleneck {
+        LinuxBottleneck::SojournModule => tc::module(&link.queue),
+        LinuxBottleneck::Kernel | LinuxBottleneck::Sojourn => tc::translate(&link.queue, &context),
+    };
+    let discipline = discipline.map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
     let changes = rates[1..].iter().flat_map(|&(at, rate)| {
         rate_change(scenario, link, rate.as_bps())

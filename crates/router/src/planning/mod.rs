@@ -70,6 +70,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         bottleneck,
         wire,
         reverse,
+        module: bottleneck::module(scenario, links),
         adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
         flows,
         warnings,

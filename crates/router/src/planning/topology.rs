@@ -6,7 +6,7 @@ use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 use crate::plan::{
     Bottleneck, Command, Expected, MIRROR, Netns, SenderCapture, receiver_address, sender_address,
 };
-use crate::tc::TcDiscipline;
+use crate::tc::{MODULE_KIND, TcDiscipline};
 
 /// The Ethernet header, which Linux counts beside the IP packet.
 const ETHERNET_BYTES: u32 = 14;
@@ -201,9 +201,14 @@ impl Commands {
     /// The shaper and the discipline.
     pub(super) fn bottleneck(&mut self, link: &Link, discipline: &TcDiscipline) {
         self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
-        let line =
-            format!("qdisc add dev out parent 1:1 handle 10: {}", discipline.arguments.join(" "));
-        self.commands.push(command(Netns::Router, "tc", &line));
+        // tc has no words for the options of ours, which the host sends by netlink.
+        if discipline.arguments[0] != MODULE_KIND {
+            let line = format!(
+                "qdisc add dev out parent 1:1 handle 10: {}",
+                discipline.arguments.join(" ")
+            );
+            self.commands.push(command(Netns::Router, "tc", &line));
+        }
         self.expected.push(Expected {
             netns: Netns::Router,
             device: "out".to_owned(),

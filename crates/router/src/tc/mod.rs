@@ -45,6 +45,33 @@ pub const READ_BACK_SLACK: u64 = 2;
 
 type Refusable<T> = Result<T, String>;
 
+/// The kind of the discipline that our module registers.
+pub const MODULE_KIND: &str = "sojourn";
+
+/// Disciplines of ours that drop at the head: the law asks the sojourn time of what leaves.
+const DROP_AT_HEAD: [&str; 6] = ["codel", "fq_codel", "cobalt", "fq_cobalt", "cake", "step"];
+
+/// Our module with any AQM of ours, whose text it takes as it stands.
+///
+/// # Errors
+/// A sentence that says what the text lacks.
+pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
+    registry::settings(spec).map_err(|error| error.message)?;
+    if spec.custom.is_some() {
+        return Err("a law from a file runs in no kernel; take bottleneck = \"sojourn\"".to_owned());
+    }
+    let kind = spec.kind();
+    let drops_at_head = DROP_AT_HEAD.contains(&kind.as_str());
+    Ok(TcDiscipline {
+        arguments: vec![MODULE_KIND.to_owned()],
+        warnings: Vec::new(),
+        expected: Vec::new(),
+        drops_at_head,
+        is_random: !drops_at_head && kind != "taildrop",
+        adaptation: None,
+    })
+}
+
 /// Translates a discipline.
 ///
 /// # Errors

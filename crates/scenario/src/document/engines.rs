@@ -23,7 +23,8 @@ impl Engines {
 #[serde(deny_unknown_fields, default)]
 pub struct LinuxEngine {
     /// Where the bottleneck runs: `kernel` is the kernel's own queueing discipline, `sojourn` any
-    /// of our AQMs in a router in user space, under the kernel's TCP.
+    /// of our AQMs in a router in user space, `sojourn-module` any of them in the kernel, as a
+    /// module; all under the kernel's TCP.
     pub bottleneck: LinuxBottleneck,
     /// Where the kernel runs: `guest` in virtual time, `uml` in a guest of Debian's package
     /// user-mode-linux in real time, `host` in network name spaces of this machine in real time,
@@ -42,14 +43,27 @@ impl Default for LinuxEngine {
     }
 }
 
-/// Where the bottleneck runs: `kernel` or `sojourn`.
+/// Where the bottleneck runs: `kernel`, `sojourn` or `sojourn-module`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum LinuxBottleneck {
     /// The kernel's own discipline.
     Kernel,
     /// One of our AQMs in a router in user space.
     Sojourn,
+    /// One of our AQMs in the kernel, by the module `sch_sojourn`.
+    SojournModule,
+}
+
+impl LinuxBottleneck {
+    /// As written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            LinuxBottleneck::Kernel => "kernel",
+            LinuxBottleneck::Sojourn => "sojourn",
+            LinuxBottleneck::SojournModule => "sojourn-module",
+        }
+    }
 }
 
 /// Where the kernel runs: `auto`, `guest`, `uml` or `host`.

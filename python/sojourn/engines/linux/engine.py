@@ -17,6 +17,7 @@ from typing import Protocol
 from sojourn import _core
 from sojourn.control import CustomControl
 from sojourn.engines.linux import guest, host, kernel, uml
+from sojourn.engines.linux.kernel import module
 from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
 from sojourn.errors import Cancelled, InputError
 
@@ -141,24 +142,30 @@ class _Guest:
     where = "guest, virtual time"
     virtual_time = True
 
-    def __init__(self, found: kernel.Kernel) -> None:
+    def __init__(self, found: kernel.Kernel, ours: Path | None) -> None:
         self.version = found.version
-        self._kernel = found
+        self._kernel, self._module = found, ours
 
     @property
     def identity(self) -> str:
-        return f"linux {hashlib.sha256(self._kernel.path.read_bytes()).hexdigest()}"
+        parts = [self._kernel.path, *([self._module] if self._module else [])]
+        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in parts]
+        return f"linux {' '.join(digests)}"
 
     def plan(self, scenario: _core.Scenario) -> str:
         return _core.linux_plan(scenario)
 
     def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
+        if self._module is not None:
+            shutil.copy(self._module, folder.shared / module.NAME)
         guest.run(self._kernel, folder, plan, seed, watcher)
 
 
 def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
-    where, is_ours, hz = _core.linux_wish(scenario)
+    where, bottleneck, hz = _core.linux_wish(scenario)
     own = kernel.own(own_kernel) if own_kernel is not None else None
+    if bottleneck == module.BOTTLENECK:
+        return _with_module(where, own or _found(hz))
     if where == host.NAME:
         if own is not None:
             raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
@@ -166,11 +173,20 @@ def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
     if where == uml.NAME:
         return uml.Uml(own.path if own else None)
     if where == "auto" and own is None and kernel.find(hz) is None:
-        if is_ours and host.missing() is None:
+        if bottleneck == "sojourn" and host.missing() is None:
             return host.Host()
         if uml.availability().works:
             return uml.Uml()
-    return _Guest(own or _found(hz))
+    return _Guest(own or _found(hz), None)
+
+
+def _with_module(where: str, found: kernel.Kernel) -> Place:
+    if where not in ("auto", "guest"):
+        raise InputError(
+            f'engine.linux.where: {where}: bottleneck = "{module.BOTTLENECK}" loads a module, '
+            'which is done in a guest; set where = "guest", or bottleneck = "sojourn"'
+        )
+    return _Guest(found, module.require(found.path.parent))
 
 
 def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn import files
+from sojourn.engines.linux.kernel import module_tree
 from sojourn.errors import InputError
 
 DEFAULT_HZ = 1000
@@ -181,6 +182,7 @@ def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
         "source": f"{tarball.name}, SHA-256 {_digest(tarball)}",
         "sha256": _digest(source / _PROGRAM),
     }
+    module_tree.keep(source, folder)
     _keep(source / _PROGRAM, folder, about)
     shutil.rmtree(work)
     meter.step(1.0, "done")
@@ -284,7 +286,7 @@ def _configure(source: Path) -> None:
 
 
 def _make(source: Path, jobs: int, meter: Meter) -> None:
-    command = ["nice", "make", "ARCH=um", f"-j{jobs}", "linux"]
+    command = ["nice", "make", "ARCH=um", f"-j{jobs}", "linux", "modules"]
     done = 0
     for line in _lines(command, source):
         if line.startswith("  "):

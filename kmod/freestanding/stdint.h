@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* For sojourn_aqm.h: the kernel has its types elsewhere. */
+#include <linux/types.h>
+#ifndef UINT64_MAX
+#define UINT64_MAX U64_MAX
+#endif

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queueing discipline "sojourn": an AQM of Sojourn's registry, named by its text, in a kernel.
+ *
+ * The library in Rust holds descriptions of packets and decides; this file holds the packets. It
+ * describes each arrival to the library, and carries out the drops and marks that the library
+ * reports by callbacks. Packets wait in a list of their own too, in the order of arrival, so that
+ * they can be freed or judged anew without asking the library for them.
+ */
+
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+#include <net/flow_dissector.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_sched.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <net/gso.h>
+#endif
+
+#include "sojourn_aqm.h"
+#include "sojourn_netlink.h"
+
+#define TEXT_BYTES 1024
+#define ERROR_BYTES 256
+#define VARS 64
+/*
+ * The library counts time from an instant shortly before the discipline was made. It is a multiple
+ * of CoDel's tick of 1024 ns and of a jiffy, so that both begin as they do for the kernel's own.
+ */
+#define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
+
+/* What a text asks for. A change of it makes another. */
+struct aqm {
+	sojourn_qdisc *handle;
+	u64 origin_ns;
+	u64 seed;
+	u64 rate_bps;
+	u32 mtu_bytes;
+	/* CAKE gets segments and addresses (Linux 6.1 sch_cake.c, cake_enqueue and cake_hash). */
+	bool is_cake;
+	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
+	bool is_pie;
+	char text[TEXT_BYTES];
+};
+
+struct sojourn_sched_data {
+	struct aqm *aqm;
+	struct sk_buff_head waiting;
+	struct qdisc_watchdog watchdog;
+	/* PIE's updates, by a timer of jiffies as in sch_pie.c, pie_timer. */
+	struct timer_list updates;
+	struct Qdisc *sch;
+	struct tc_sojourn_xstats stats;
+	/* For the callbacks of one call: the arriving packet, if any, and what left the queue. */
+	struct sk_buff *arriving;
+	struct sk_buff **to_free;
+	bool arrival_is_dropped;
+	u32 left_packets;
+	u32 left_bytes;
+};
+
+/* ---- What the library asks of its host (crates/capi/src/host.rs). ---- */
+
+void *sojourn_host_alloc(size_t size, size_t align);
+void sojourn_host_free(void *memory, size_t size, size_t align);
+void __noreturn sojourn_host_panic(const unsigned char *text, size_t length);
+
+/* Packets are handled with softirqs off; everything else may wait for memory. */
+void *sojourn_host_alloc(size_t size, size_t align)
+{
+	size_t bytes = align > ARCH_KMALLOC_MINALIGN ? roundup_pow_of_two(max(size, align)) : size;
+
+	if (in_softirq() || irqs_disabled())
+		return kmalloc(bytes, GFP_ATOMIC);
+	return kvmalloc(bytes, GFP_KERNEL);
+}
+
+void sojourn_host_free(void *memory, size_t size, size_t align)
+{
+	kvfree(memory);
+}
+
+void __noreturn sojourn_host_panic(const unsigned char *text, size_t length)
+{
+	panic("sojourn: %.*s", (int)length, text);
+}
+
+/* ---- Packets. ---- */
+
+static struct sk_buff *packet_of(const sojourn_packet *packet)
+{
+	return (struct sk_buff *)(uintptr_t)packet->id;
+}
+
+static void take_out(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb)
+{
+	__skb_unlink(skb, &q->waiting);
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+}
+
+static void on_dropped(void *context, const sojourn_packet *packet, uint64_t enqueued_ns,
+		       uint8_t stage, uint8_t cause)
+{
+	struct Qdisc *sch = context;
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = packet_of(packet);
+
+	q->stats.drops[min_t(u8, cause, SOJOURN_CAUSES - 1)]++;
+	if (skb == q->arriving) {
+		q->arrival_is_dropped = true;
+		return;
+	}
+	q->left_packets++;
+	q->left_bytes += qdisc_pkt_len(skb);
+	take_out(q, sch, skb);
+	if (q->to_free) {
+		qdisc_drop(skb, sch, q->to_free);
+	} else {
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+	}
+}
+
+static void on_marked(void *context, const sojourn_packet *packet, uint64_t enqueued_ns,
+		      uint8_t stage, uint8_t cause)
+{
+	struct sojourn_sched_data *q = qdisc_priv((struct Qdisc *)context);
+
+	q->stats.marks[min_t(u8, cause, SOJOURN_CAUSES - 1)]++;
+	INET_ECN_set_ce(packet_of(packet));
+}
+
+static uint64_t draw_long(void *context)
+{
+	u64 bits;
+
+	get_random_bytes(&bits, sizeof(bits));
+	return bits;
+}
+
+static uint64_t draw_short(void *context)
+{
+	return (u64)get_random_u32() << 32;
+}
+
+static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
+{
+	int dsfield = skb_get_dsfield(skb);
+	u32 hash = skb_get_hash(skb);
+	sojourn_packet packet = {
+		.id = (uintptr_t)skb,
+		.flow = hash,
+		.src_host = hash,
+		.dst_host = hash,
+		.bytes = qdisc_pkt_len(skb),
+		.ecn = dsfield < 0 ? SOJOURN_NOT_ECT : dsfield & INET_ECN_MASK,
+		.dscp = dsfield < 0 ? 0 : dsfield >> 2,
+	};
+
+	if (aqm->is_cake) {
+		struct flow_keys keys;
+
+		skb_flow_dissect_flow_keys(skb, &keys, FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
+		packet.src_host = ntohl(flow_get_u32_src(&keys));
+		packet.dst_host = ntohl(flow_get_u32_dst(&keys));
+	}
+	return packet;
+}
+
+static u64 now_of(const struct aqm *aqm)
+{
+	return ktime_get_ns() - aqm->origin_ns;
+}
+
+/* Timers that were due while packets waited, each at its own time: no one else would call them. */
+static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
+{
+	u64 due;
+
+	if (q->aqm->is_pie)
+		return;
+	while (sch->q.qlen && (due = sojourn_next_timer(q->aqm->handle)) <= now)
+		sojourn_on_timer(q->aqm->handle, due);
+}
+
+/* Counted from the last update, which is handled at the time at which it was due. */
+static unsigned long jiffies_until(const struct aqm *aqm, u64 last_ns)
+{
+	return nsecs_to_jiffies(sojourn_next_timer(aqm->handle) - last_ns);
+}
+
+static void on_update(struct timer_list *timer)
+{
+	struct sojourn_sched_data *q = container_of(timer, struct sojourn_sched_data, updates);
+	spinlock_t *root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
+	u64 due;
+
+	spin_lock(root_lock);
+	if (q->aqm->is_pie) {
+		due = sojourn_next_timer(q->aqm->handle);
+		sojourn_on_timer(q->aqm->handle, due);
+		mod_timer(&q->updates, jiffies + jiffies_until(q->aqm, due));
+	}
+	spin_unlock(root_lock);
+}
+
+/* Parents count the packets of their children. */
+static void tell_parents(struct sojourn_sched_data *q, struct Qdisc *sch)
+{
+	u32 packets = q->left_packets, bytes = q->left_bytes;
+
+	q->left_packets = 0;
+	q->left_bytes = 0;
+	if (packets)
+		qdisc_tree_reduce_backlog(sch, packets, bytes);
+}
+
+static bool arrive(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	sojourn_packet packet = describe(q->aqm, skb);
+
+	q->arriving = skb;
+	q->arrival_is_dropped = false;
+	if (sojourn_enqueue(q->aqm->handle, now, &packet))
+		q->arrival_is_dropped = true;
+	q->arriving = NULL;
+	if (q->arrival_is_dropped)
+		return false;
+	__skb_queue_tail(&q->waiting, skb);
+	qdisc_qstats_backlog_inc(sch, skb);
+	sch->q.qlen++;
+	return true;
+}
+
+static int enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	u64 now = now_of(q->aqm);
+	bool stays;
+
+	catch_up(q, sch, now);
+	q->to_free = to_free;
+	stays = arrive(q, sch, skb, now);
+	q->to_free = NULL;
+	tell_parents(q, sch);
+	return stays ? NET_XMIT_SUCCESS : qdisc_drop(skb, sch, to_free);
+}
+
+/* As sch_cake.c, cake_enqueue: the segments of a large packet arrive one by one. */
+static int enqueue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct sk_buff *segments = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	unsigned int bytes = qdisc_pkt_len(skb), kept = 0, kept_bytes = 0;
+	struct sk_buff *segment, *next;
+
+	if (IS_ERR_OR_NULL(segments))
+		return qdisc_drop(skb, sch, to_free);
+	skb_list_walk_safe(segments, segment, next) {
+		skb_mark_not_on_list(segment);
+		qdisc_skb_cb(segment)->pkt_len = segment->len;
+		if (enqueue_one(segment, sch, to_free) == NET_XMIT_SUCCESS) {
+			kept++;
+			kept_bytes += segment->len;
+		}
+	}
+	consume_skb(skb);
+	/* The parent will count one packet of the old size. */
+	if (kept)
+		qdisc_tree_reduce_backlog(sch, 1 - kept, bytes - kept_bytes);
+	return kept ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
+static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+
+	if (q->aqm->is_cake && skb_is_gso(skb))
+		return enqueue_segments(skb, sch, to_free);
+	return enqueue_one(skb, sch, to_free);
+}
+
+static struct sk_buff *sojourn_qdisc_dequeue(struct Qdisc *sch)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	u64 now = now_of(q->aqm), until;
+	struct sk_buff *skb = NULL;
+	sojourn_departure departure;
+
+	catch_up(q, sch, now);
+	/* An empty queue is asked too: some laws notice that it is empty. */
+	if (sojourn_dequeue(q->aqm->handle, now, &departure) == 1) {
+		skb = packet_of(&departure.packet);
+		take_out(q, sch, skb);
+		qdisc_bstats_update(sch, skb);
+	} else if ((until = sojourn_held_until(q->aqm->handle)) != SOJOURN_NEVER) {
+		qdisc_watchdog_schedule_ns(&q->watchdog, until + q->aqm->origin_ns);
+	}
+	tell_parents(q, sch);
+	return skb;
+}
+
+/* ---- Configuration. ---- */
+
+static const struct nla_policy sojourn_policy[TCA_SOJOURN_MAX + 1] = {
+	[TCA_SOJOURN_AQM] = { .type = NLA_NUL_STRING, .len = TEXT_BYTES - 1 },
+	[TCA_SOJOURN_SEED] = { .type = NLA_U64 },
+	[TCA_SOJOURN_RATE] = { .type = NLA_U64 },
+	[TCA_SOJOURN_MTU] = { .type = NLA_U32 },
+};
+
+static bool is_kind(const char *text, const char *kind)
+{
+	size_t length = strlen(kind);
+
+	return !strncmp(text, kind, length) && (!text[length] || strchr("@:", text[length]));
+}
+
+static void refuse(struct netlink_ext_ack *extack, const char *reason)
+{
+	/* One change at a time: netlink's lock is held, and the answer is made before the next. */
+	static char kept[ERROR_BYTES];
+
+	strscpy(kept, reason, sizeof(kept));
+	pr_info_ratelimited("sojourn: %s\n", kept);
+	if (extack)
+		extack->_msg = kept;
+}
+
+static void start_clock(struct aqm *aqm)
+{
+	u64 now = ktime_get_ns(), step = ORIGIN_STEP_NS;
+
+	/* PIE's first update is counted in jiffies from the moment that it is made. */
+	if (aqm->is_pie)
+		step = NSEC_PER_SEC / HZ;
+	aqm->origin_ns = now - now % step;
+}
+
+static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ack *extack)
+{
+	sojourn_setup setup = {
+		.mtu_bytes = aqm->mtu_bytes,
+		.rate_bps = aqm->rate_bps,
+		.seed = aqm->seed,
+		.context = sch,
+		.dropped = on_dropped,
+		.marked = on_marked,
+		.bits = aqm->is_pie ? draw_long : draw_short,
+	};
+	char *error = kzalloc(ERROR_BYTES, GFP_KERNEL);
+
+	if (!error)
+		return -ENOMEM;
+	aqm->handle = sojourn_new(aqm->text, &setup, error, ERROR_BYTES);
+	if (!aqm->handle)
+		refuse(extack, error);
+	kfree(error);
+	return aqm->handle ? 0 : -EINVAL;
+}
+
+static void free_aqm(struct aqm *aqm)
+{
+	if (aqm)
+		sojourn_free(aqm->handle);
+	kfree(aqm);
+}
+
+static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
+		    struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_SOJOURN_MAX + 1];
+	/* Like the disciplines of tc, which does not flag its options as nested. */
+	int err = nla_parse_nested_deprecated(tb, TCA_SOJOURN_MAX, opt, sojourn_policy, extack);
+
+	if (err < 0)
+		return err;
+	if (!tb[TCA_SOJOURN_AQM]) {
+		refuse(extack, "the AQM is missing; give its text, such as codel@linux");
+		return -EINVAL;
+	}
+	nla_strscpy(aqm->text, tb[TCA_SOJOURN_AQM], sizeof(aqm->text));
+	aqm->is_cake = is_kind(aqm->text, "cake");
+	aqm->is_pie = is_kind(aqm->text, "pie") || is_kind(aqm->text, "fq_pie");
+	aqm->seed = tb[TCA_SOJOURN_SEED] ? nla_get_u64(tb[TCA_SOJOURN_SEED]) : get_random_u64();
+	aqm->rate_bps = tb[TCA_SOJOURN_RATE] ? nla_get_u64(tb[TCA_SOJOURN_RATE]) : 0;
+	aqm->mtu_bytes = tb[TCA_SOJOURN_MTU] ? nla_get_u32(tb[TCA_SOJOURN_MTU]) :
+					       psched_mtu(qdisc_dev(sch));
+	start_clock(aqm);
+	return make_handle(aqm, sch, extack);
+}
+
+/* The packets that wait are judged anew, in the order in which they came. */
+static void replace(struct sojourn_sched_data *q, struct Qdisc *sch, struct aqm *aqm)
+{
+	struct sk_buff_head before;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&before);
+	skb_queue_splice_init(&q->waiting, &before);
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+	swap(q->aqm, aqm);
+	while ((skb = __skb_dequeue(&before))) {
+		if (arrive(q, sch, skb, now_of(q->aqm)))
+			continue;
+		q->left_packets++;
+		q->left_bytes += qdisc_pkt_len(skb);
+		rtnl_qdisc_drop(skb, sch);
+	}
+	tell_parents(q, sch);
+	free_aqm(aqm);
+}
+
+static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
+				struct netlink_ext_ack *extack)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	struct aqm *aqm;
+	int err;
+
+	if (!opt) {
+		refuse(extack, "the AQM is missing; give its text, such as codel@linux");
+		return -EINVAL;
+	}
+	aqm = kzalloc(sizeof(*aqm), GFP_KERNEL);
+	if (!aqm)
+		return -ENOMEM;
+	err = read_aqm(aqm, sch, opt, extack);
+	if (err) {
+		free_aqm(aqm);
+		return err;
+	}
+	sch_tree_lock(sch);
+	replace(q, sch, aqm);
+	if (aqm->is_pie)
+		mod_timer(&q->updates, jiffies + jiffies_until(aqm, 0));
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static int sojourn_qdisc_init(struct Qdisc *sch, struct nlattr *opt,
+			      struct netlink_ext_ack *extack)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+
+	__skb_queue_head_init(&q->waiting);
+	qdisc_watchdog_init(&q->watchdog, sch);
+	timer_setup(&q->updates, on_update, 0);
+	q->sch = sch;
+	return sojourn_qdisc_change(sch, opt, extack);
+}
+
+/*
+ * Frees all packets. A shaper of the library that holds them back is asked at the time at which it
+ * lets them go: its clock jumps there, and goes on from there.
+ */
+static void sojourn_qdisc_reset(struct Qdisc *sch)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	sojourn_departure departure;
+	struct sk_buff *skb;
+	u64 now, until;
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	while (q->aqm && sch->q.qlen) {
+		now = now_of(q->aqm);
+		if (sojourn_dequeue(q->aqm->handle, now, &departure) == 1) {
+			skb = packet_of(&departure.packet);
+			take_out(q, sch, skb);
+			rtnl_kfree_skbs(skb, skb);
+			continue;
+		}
+		until = sojourn_held_until(q->aqm->handle);
+		if (until == SOJOURN_NEVER)
+			break;
+		q->aqm->origin_ns -= until > now ? until - now : 0;
+	}
+	q->left_packets = 0;
+	q->left_bytes = 0;
+}
+
+static void stop_updates(struct timer_list *updates)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	timer_shutdown_sync(updates);
+#else
+	del_timer_sync(updates);
+#endif
+}
+
+static void sojourn_qdisc_destroy(struct Qdisc *sch)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	stop_updates(&q->updates);
+	free_aqm(q->aqm);
+	__skb_queue_purge(&q->waiting);
+}
+
+/* ---- What tc and others read. ---- */
+
+static int dump_vars(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct nlattr *all = nla_nest_start(skb, TCA_SOJOURN_VARS), *one;
+	/* The bytes of doubles, which this file only carries. */
+	u64 *values = kcalloc(VARS, sizeof(u64), GFP_KERNEL);
+	size_t i, count = 0;
+	int err = -EMSGSIZE;
+
+	if (values && all) {
+		sch_tree_lock(sch);
+		count = sojourn_observe(q->aqm->handle, (double *)values, VARS);
+		sch_tree_unlock(sch);
+		err = 0;
+	}
+	for (i = 0; !err && i < min_t(size_t, count, VARS); i++) {
+		one = nla_nest_start(skb, i + 1);
+		if (!one || nla_put_string(skb, TCA_SOJOURN_VAR_NAME,
+					   sojourn_var_name(q->aqm->handle, i)) ||
+		    nla_put(skb, TCA_SOJOURN_VAR_VALUE, sizeof(u64), &values[i]))
+			err = -EMSGSIZE;
+		else
+			nla_nest_end(skb, one);
+	}
+	kfree(values);
+	if (!err)
+		nla_nest_end(skb, all);
+	return err;
+}
+
+static int sojourn_qdisc_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts = nla_nest_start(skb, TCA_OPTIONS);
+
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_string(skb, TCA_SOJOURN_AQM, q->aqm->text) ||
+	    nla_put_u64_64bit(skb, TCA_SOJOURN_SEED, q->aqm->seed, TCA_SOJOURN_UNSPEC) ||
+	    nla_put_u64_64bit(skb, TCA_SOJOURN_RATE, q->aqm->rate_bps, TCA_SOJOURN_UNSPEC) ||
+	    nla_put_u32(skb, TCA_SOJOURN_MTU, q->aqm->mtu_bytes) || dump_vars(q, sch, skb)) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static int sojourn_qdisc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct sojourn_sched_data *q = qdisc_priv(sch);
+
+	return gnet_stats_copy_app(d, &q->stats, sizeof(q->stats));
+}
+
+static struct Qdisc_ops sojourn_qdisc_ops __read_mostly = {
+	.id = "sojourn",
+	.priv_size = sizeof(struct sojourn_sched_data),
+	.enqueue = sojourn_qdisc_enqueue,
+	.dequeue = sojourn_qdisc_dequeue,
+	.peek = qdisc_peek_dequeued,
+	.init = sojourn_qdisc_init,
+	.reset = sojourn_qdisc_reset,
+	.destroy = sojourn_qdisc_destroy,
+	.change = sojourn_qdisc_change,
+	.dump = sojourn_qdisc_dump,
+	.dump_stats = sojourn_qdisc_dump_stats,
+	.owner = THIS_MODULE,
+};
+
+static int __init sojourn_module_init(void)
+{
+	return register_qdisc(&sojourn_qdisc_ops);
+}
+
+static void __exit sojourn_module_exit(void)
+{
+	unregister_qdisc(&sojourn_qdisc_ops);
+}
+
+module_init(sojourn_module_init)
+module_exit(sojourn_module_exit)
+
+MODULE_AUTHOR("The Sojourn developers");
+MODULE_DESCRIPTION("Active queue management of Sojourn's registry");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,184 @@
+"""The kernel's own disciplines against ours in the same kernel: writes docs/kernel-module.md.
+
+    python tests/oracle/measure.py [--show] [AQM...]
+
+Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
+shaper, once with `sch_sojourn` and the same AQM. Every packet that came to the router is compared:
+when it came, when it left or was dropped, and its ECN field. With `--show` nothing is written, and
+the packets around the first difference are printed. Needs `sojourn kernel build` and `module`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product, zip_longest
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.engines.linux import kernel
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "kernel-module.md"
+BEGIN, END = "<!-- oracle: begin -->\n", "<!-- oracle: end -->\n"
+FLOWS, RATES = (1, 2, 4, 16), (10, 50)
+# Those that draw no random numbers.
+AQMS = (
+    "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
+    "fq_codel@linux", "fq_codel@linux:ecn=true",
+)  # fmt: skip
+# Seconds of a run by its rate: about as many packets at each.
+SECONDS = {10: 6, 50: 2}
+# How many packets are shown from the first difference on.
+SHOWN = 6
+TEXT = """
+name = "oracle"
+duration = "{seconds}s"
+warmup = "1s"
+[record]
+packets = true
+[engine.linux]
+where = "guest"
+bottleneck = "{bottleneck}"
+[links.bottleneck]
+rate = "{rate}mbit"
+delay = "10ms"
+queue = "{queue}"
+[[flows]]
+count = {flows}
+path = ["bottleneck"]
+rtt = "40ms"
+tcp = "linux"
+cc = "reno"
+ecn = {ecn}
+app = {{ kind = "bulk" }}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One AQM at one link."""
+
+    queue: str
+    flows: int
+    rate: int
+
+    def scenario(self, bottleneck: str) -> _core.Scenario:
+        """The scenario of one side."""
+        ecn = "true" if "ecn=true" in self.queue else "false"
+        return _core.Scenario.load(
+            TEXT.format(
+                seconds=SECONDS[self.rate],
+                bottleneck=bottleneck,
+                rate=self.rate,
+                queue=self.queue,
+                flows=self.flows,
+                ecn=ecn,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one run shows."""
+
+    packets: list[tuple[Any, ...]]
+    drops: int
+    marks: int
+
+    @staticmethod
+    def of(case: Case, bottleneck: str) -> Side:
+        """Run it."""
+        (engine,) = registry.select(["linux"], {"kernel": None})
+        run = engine.run(case.scenario(bottleneck), _core.Cancel())
+        if run.invalid:
+            raise SystemExit(f"{case} {bottleneck}: {run.invalid}")
+        rows = _rows(run)
+        drops = sum(row["fate"] == "dropped" for row in rows)
+        return Side(
+            [tuple(row.values()) for row in rows], drops, sum(row["marked"] for row in rows)
+        )
+
+
+def _rows(run: _core.Run) -> list[dict[str, Any]]:
+    import pyarrow as pa
+
+    return pa.table(run.table("packets")).to_pylist()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Both runs of a case."""
+
+    case: Case
+    kernel: Side
+    ours: Side
+
+    @property
+    def first(self) -> int | None:
+        """The first packet that differs, if any."""
+        pairs = zip_longest(self.kernel.packets, self.ours.packets)
+        return next((index for index, (a, b) in enumerate(pairs) if a != b), None)
+
+    def row(self) -> str:
+        """The row of the table."""
+        case, first = self.case, self.first
+        verdict = "equal" if first is None else f"differ from packet {first + 1} on"
+        cells = [
+            f"`{case.queue}`", str(case.flows), f"{case.rate} Mbit/s",
+            *(f"{a} / {b}" if a != b else str(a) for a, b in (
+                (len(self.kernel.packets), len(self.ours.packets)),
+                (self.kernel.drops, self.ours.drops), (self.kernel.marks, self.ours.marks))),
+            verdict,
+        ]  # fmt: skip
+        return f"| {' | '.join(cells)} |"
+
+    def show(self, count: int) -> None:
+        """Print the row, and so many packets of both sides from the first difference on."""
+        print(self.row(), flush=True)
+        if self.first is not None and count:
+            for name, side in (("kernel", self.kernel), ("ours", self.ours)):
+                for row in side.packets[max(0, self.first - 2) : self.first + count]:
+                    print(f"  {name:7}", *row)
+
+
+def outcome(case: Case) -> Outcome:
+    """Run both sides."""
+    return Outcome(case, Side.of(case, "kernel"), Side.of(case, "sojourn-module"))
+
+
+def main(arguments: list[str]) -> None:
+    """Run the cases; write the page, or show."""
+    show = "--show" in arguments
+    queues = [word for word in arguments if not word.startswith("--")] or AQMS
+    cases = [Case(*each) for each in product(queues, FLOWS, RATES)]
+    found = []
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for each in pool.map(outcome, cases):
+            found.append(each)
+            each.show(SHOWN if show else 0)
+    if not show:
+        _write(found)
+
+
+def _write(found: list[Outcome]) -> None:
+    """Replace the table of the page; the text around it is written by hand."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    guest = kernel.find()
+    version = guest.version if guest else "unknown"
+    equal = sum(each.first is None for each in found)
+    lines = [
+        f"Linux {version}: {equal} of {len(found)} cases equal, packet for packet.", "",
+        "| AQM | flows | rate | packets | drops | marks | kernel and ours |",
+        "|---|---|---|---|---|---|---|", *(each.row() for each in found),
+    ]  # fmt: skip
+    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

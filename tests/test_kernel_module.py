@@ -1,0 +1,144 @@
+"""Our AQMs as a kernel module: compiled, loaded in the guest, equal to the kernel's own, refused.
+
+Where the guest kernel or a compiler for the module is missing, what needs it is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guests import KERNEL, in_guest, needs_kernel
+from sojourn import _core
+from sojourn.engines.linux import kernel
+from sojourn.engines.linux.kernel import module, module_tree, rust
+from sojourn.errors import InputError, RunFailed
+
+COMPILERS = kernel.cache().parent / "rust"
+CAN_COMPILE = KERNEL is not None and rust.find(COMPILERS) is not None
+needs_module = pytest.mark.skipif(
+    not CAN_COMPILE, reason="no compiler for kernel modules: sojourn kernel toolchain"
+)
+TEXT = """
+name = "module"
+duration = "4s"
+warmup = "1s"
+[record]
+packets = true
+[engine.linux]
+where = "{where}"
+bottleneck = "{bottleneck}"
+[links.bottleneck]
+rate = "10mbit"
+delay = "10ms"
+queue = "{queue}"
+[[flows]]
+count = 4
+path = ["bottleneck"]
+rtt = "40ms"
+tcp = "linux"
+cc = "reno"
+app = {{ kind = "bulk" }}
+"""
+
+
+def scenario(bottleneck: str, queue: str = "codel@linux", where: str = "guest") -> _core.Scenario:
+    return _core.Scenario.load(TEXT.format(bottleneck=bottleneck, queue=queue, where=where))
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Path:
+    """The module for the guest kernel, compiled unless it is there."""
+    assert KERNEL is not None, "what needs it is skipped otherwise"
+    folder = KERNEL.path.parent
+    return module.find(folder) or module.build(module.of_guest(folder), COMPILERS)
+
+
+@needs_module
+@pytest.mark.slow
+@pytest.mark.parametrize("queue", ["taildrop:limit=50p", "codel@linux"])
+def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str) -> None:
+    own, ours = (in_guest(scenario(each, queue)) for each in ("kernel", module.BOTTLENECK))
+    assert own.packets_handled > 3000
+    assert own.digest == ours.digest
+
+
+@needs_module
+@pytest.mark.slow
+def test_the_report_of_the_module_accounts_for_every_drop(compiled: Path) -> None:
+    run = in_guest(scenario(module.BOTTLENECK, "madpie:target=15ms"))
+    facts: dict[str, Any] = json.loads(run.manifest_json())["linux"]
+    report = facts["module"]
+    assert report["aqm"].startswith("madpie:target=15ms")
+    router = next(row for row in facts["qdiscs_after"]["router"] if row["kind"] == "sojourn")
+    assert sum(report["drops"].values()) == router["drops"] > 0
+    assert "drop_prob" in report["vars"]
+
+
+@needs_module
+@pytest.mark.slow
+def test_a_module_for_another_kernel_is_refused_with_the_kernels_words(
+    compiled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / module.NAME
+    other.write_bytes(compiled.read_bytes().replace(b"vermagic=6.", b"vermagic=7."))
+    monkeypatch.setattr(module, "require", lambda _folder: other)
+    with pytest.raises(RunFailed, match="version magic") as error:
+        in_guest(scenario(module.BOTTLENECK))
+    assert "sojourn kernel module" in str(error.value)
+
+
+@needs_kernel
+def test_a_module_of_other_sources_or_none_at_all_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no module for the kernel in "):
+        module.require(tmp_path)
+    (tmp_path / module.NAME).write_bytes(b"a module")
+    about = {"sources": "others", "sha256": module._digest(b"a module")}
+    (tmp_path / "sch_sojourn.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match="was made from other sources than"):
+        module.require(tmp_path)
+    (tmp_path / module.NAME).write_bytes(b"half")
+    with pytest.raises(InputError, match="is damaged"):
+        module.require(tmp_path)
+
+
+@needs_kernel
+@pytest.mark.parametrize("where", ["host", "uml"])
+def test_a_module_is_loaded_in_a_guest_only(where: str) -> None:
+    with pytest.raises(InputError, match='set where = "guest"'):
+        in_guest(scenario(module.BOTTLENECK, where=where))
+
+
+def test_a_kernel_without_headers_or_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no headers of its kernel"):
+        module.of_guest(tmp_path)
+    with pytest.raises(InputError, match="are not the headers of a kernel"):
+        module.of_headers(tmp_path, tmp_path)
+
+
+def test_without_a_compiler_both_ways_to_one_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(rust, "find", lambda _folder: None)
+    with pytest.raises(InputError, match="sojourn kernel toolchain") as error:
+        module.build(module.Target(tmp_path, "um", tmp_path), tmp_path)
+    assert "rustup component add rust-src" in str(error.value)
+
+
+def test_what_is_kept_of_a_kernel_is_what_modules_need(tmp_path: Path) -> None:
+    source, folder = tmp_path / "source", tmp_path / "kept"
+    names = [
+        ".config", "Makefile", "Module.symvers", "include/net/pkt_sched.h", "scripts/mod/modpost",
+        "arch/um/Makefile", "arch/um/kernel/process.c", "net/sched/sch_codel.c",
+    ]  # fmt: skip
+    for name in names:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).touch()
+    (source / "arch/x86").mkdir()
+    module_tree.keep(source, folder)
+    kept = {str(path.relative_to(folder / "build")) for path in (folder / "build").rglob("*")
+            if path.is_file()}  # fmt: skip
+    assert kept == {*names[:6]}
