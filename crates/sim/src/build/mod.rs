@@ -4,7 +4,7 @@ mod ends;
 mod links;
 mod transport;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
@@ -65,14 +65,15 @@ pub(crate) fn world(
 /// The links, wires and counters of a world.
 fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
-    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
+    let onward = links_with_onward_wires(plan);
+    let slots = slots(plan, onward.len(), flows);
     let mut agenda = Agenda::new(&slots);
     let end = Time::ZERO + plan.duration;
     check_end(end, slots, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let (groups, legs) = groups(plan, &classes);
-    let wires = wires(plan, slots);
+    let (groups, legs) = groups(plan, &classes, &onward);
+    let wires = wires(plan, &onward, slots);
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
     let links = (0..plan.links.len())
@@ -135,9 +136,10 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
 /// As [`world`].
 pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
-    let slots = slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), flows);
+    let onward = links_with_onward_wires(plan).len();
+    let slots = slots(plan, onward, flows);
     check_end(Time::ZERO + plan.duration, slots, flows)?;
-    let slots = self::slots((plan.links.len(), plan.wlans.len()), plan.flows.len(), 0);
+    let slots = self::slots(plan, onward, 0);
     let mut agenda = Agenda::new(&slots);
     for i in 0..plan.links.len() {
         link_at(plan, i, &slots, &mut agenda)?;
@@ -156,9 +158,18 @@ fn link_at(
     link(plan, place, alarms, |wlan| slots.alarm(slots.media + wlan), agenda)
 }
 
-fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
+/// The links behind which a way goes on to another, in their order. Only they have a wire of their
+/// own, so that most worlds have few wires.
+fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
+    let ways = plan.flows.iter().flat_map(|group| [&group.path, &group.reverse]);
+    let onward = ways.flat_map(|way| way.split_last().map_or(&[][..], |(_, before)| before));
+    BTreeSet::from_iter(onward.copied()).into_iter().collect()
+}
+
+fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
+    let (links, wlans) = (plan.links.len(), plan.wlans.len());
     let wires = 2 * links + wlans;
-    let accesses = wires + links + WIRES_PER_GROUP * groups;
+    let accesses = wires + onward + WIRES_PER_GROUP * plan.flows.len();
     Slots {
         media: links,
         timers: links + wlans,
@@ -171,14 +182,14 @@ fn slots((links, wlans): (usize, usize), groups: usize, flows: usize) -> Slots {
 }
 
 /// The groups of flows, with their ways; their classes are places in `classes`.
-fn groups(plan: &Resolved, classes: &[String]) -> (Vec<Group>, Vec<Leg>) {
+fn groups(plan: &Resolved, classes: &[String], onward: &[usize]) -> (Vec<Group>, Vec<Leg>) {
     let class_of: BTreeMap<&str, usize> =
         classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
     let mut legs = Vec::new();
     let groups = plan.flows.iter().enumerate().map(|(place, group)| {
-        let first_wire = plan.links.len() + WIRES_PER_GROUP * place;
-        let forward = add_way(&mut legs, &group.path, first_wire);
-        let backward = add_way(&mut legs, &group.reverse, first_wire + 2);
+        let first_wire = onward.len() + WIRES_PER_GROUP * place;
+        let forward = add_way(&mut legs, &group.path, onward, first_wire);
+        let backward = add_way(&mut legs, &group.reverse, onward, first_wire + 2);
         Group {
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
@@ -189,11 +200,12 @@ fn groups(plan: &Resolved, classes: &[String]) -> (Vec<Group>, Vec<Leg>) {
 }
 
 /// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
-fn add_way(legs: &mut Vec<Leg>, links: &[usize], exit: usize) -> u32 {
+fn add_way(legs: &mut Vec<Leg>, links: &[usize], onward: &[usize], exit: usize) -> u32 {
     let first = u32::try_from(legs.len()).expect("all ways together have fewer than 2^32 links");
     for (place, &link) in links.iter().enumerate() {
-        // Between two links lies the wire of the first, which has its number.
-        let wire = if place + 1 == links.len() { exit } else { link };
+        let is_last = place + 1 == links.len();
+        let own = || onward.binary_search(&link).expect("a way goes on behind it");
+        let wire = if is_last { exit } else { own() };
         legs.push(Leg { link: link as u32, wire: wire as u32 });
     }
     first
@@ -201,9 +213,9 @@ fn add_way(legs: &mut Vec<Leg>, links: &[usize], exit: usize) -> u32 {
 
 /// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
 /// a group shares are serial links on its wires.
-fn wires(plan: &Resolved, slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
+fn wires(plan: &Resolved, onward: &[usize], slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
-        plan.links.iter().map(|link| (link.delay, End::Link, Vec::new())).collect();
+        onward.iter().map(|&link| (plan.links[link].delay, End::Link, Vec::new())).collect();
     for group in &plan.flows {
         let delay_of = |links: &[usize]| links.last().map_or(Span::ZERO, |&l| plan.links[l].delay);
         let rates = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();

@@ -104,8 +104,8 @@ pub(crate) struct World {
     pub(crate) wireless_lans: Vec<WirelessLan>,
     /// Loss, jitter and bleaching on the wire behind each link.
     pub(crate) impairments: Vec<Option<Impairment>>,
-    /// All wires, with where they end; first, in the order of the links, those from each link to
-    /// the next of a route.
+    /// All wires, with where they end; first, in the order of the links, those from a link to
+    /// the next of a way.
     pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
     /// The ways of all groups, one after the other.
     pub(crate) legs: Vec<Leg>,
