@@ -1,6 +1,6 @@
 //! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave in the
-//! same dumbbell, ns-2 with five seeds and ns-3 with one. `testdata/witness/dumbbell.txt` holds their
-//! numbers; tests/witness/record.py made them.
+//! same dumbbell, ns-2 with five seeds and ns-3 with one. `testdata/witness/dumbbell.txt` holds
+//! their numbers; tests/witness/record.py made them.
 //!
 //! The bands were stated before ns-2's runs were made. A number of ours lies between the lowest and
 //! the highest of the witness's seeds, widened at both ends:
