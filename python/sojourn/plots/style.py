@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -199,7 +199,7 @@ def filled(text: str) -> str:
     return textwrap.fill(text, int(92 * _width_in.get() / WIDTH_IN))
 
 
-def legend_place() -> str:
+def legend_place() -> Literal["outside upper right", "outside lower right"]:
     """Where a small legend goes that stands beside the title of a page: below it in a column."""
     is_page = _width_in.get() >= WIDTH_IN
     return "outside upper right" if is_page else "outside lower right"
