@@ -250,7 +250,7 @@ def libraries(tmp_path_factory):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     folder = tmp_path_factory.mktemp("libraries")
-    for name in ("codel", "pie"):
+    for name in ("codel", "pie", "gred"):
         subprocess.run(
             ["cc", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
              f"-I{HEADER}", EXAMPLES / f"{name}.c", "-o", folder / f"lib{name}.so", "-lm"],
@@ -298,6 +298,13 @@ def test_the_contract_is_examined_and_codel_keeps_it():
     findings = _core.examine_law("codel", [], 20_000)
     assert all(held is not False for _, held, _ in findings), findings
     assert len(findings) == 8
+
+
+def test_the_contract_tries_values_that_two_parameters_leave_each_other(libraries):
+    brought = bring([f"{libraries}/libgred.so"])
+    findings = _core.examine_law(brought.aqms[0], brought.laws, 20_000)
+    broken = [(promise, why) for promise, held, why in findings if held is False]
+    assert not broken, "no usual size lies above its lower threshold, 30 kB"
 
 
 def test_the_contract_finds_state_across_runs_and_parameters_without_effect(mine):

@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes

@@ -268,20 +268,32 @@ impl Subject<'_> {
         }
     }
 
-    fn has_effect(&self, param: &ParamSpec) -> Result<bool, String> {
+    /// Whether a value of a parameter changes a decision; none where no other value is legal
+    /// beside the settings given.
+    fn has_effect(&self, param: &ParamSpec) -> Result<Option<bool>, String> {
         let ecn: &[&[(&str, &str)]] = &[&[], &[("ecn", "true")]];
         let needed = if self.has("ecn") && param.name != "ecn" { ecn } else { &ecn[..1] };
+        let scaled = self.value_of(param.name).map(|value| multiples(&value)).unwrap_or_default();
+        let mut is_tried = false;
         for others in needed {
             let Some(first) = self.digest(others)? else { continue };
-            for value in usual(param) {
+            for value in usual(param).into_iter().chain(scaled.iter().map(String::as_str)) {
                 let mut all = others.to_vec();
                 all.push((param.name, value));
-                if self.digest(&all)?.is_some_and(|other| other != first) {
-                    return Ok(true);
+                let Some(other) = self.digest(&all)? else { continue };
+                is_tried = true;
+                if other != first {
+                    return Ok(Some(true));
                 }
             }
         }
-        Ok(false)
+        Ok(is_tried.then_some(false))
+    }
+
+    /// The value that a parameter has, as text.
+    fn value_of(&self, param: &str) -> Option<String> {
+        let settings = registry::settings(&self.spec).ok()?;
+        settings.into_iter().find(|(name, _)| *name == param).map(|(_, value)| value)
     }
 
     fn effects(&self) -> Finding {
@@ -289,25 +301,29 @@ impl Subject<'_> {
         if self.params.is_empty() {
             return Finding { promise, held: None, detail: "the law has no parameter".to_owned() };
         }
-        let mut without = Vec::new();
+        let (mut without, mut untried) = (Vec::new(), Vec::new());
         for param in self.params {
             match self.has_effect(param) {
-                Ok(true) => {}
-                Ok(false) => without.push(param.name),
+                Ok(Some(true)) => {}
+                Ok(Some(false)) => without.push(param.name),
+                Ok(None) => untried.push(param.name),
                 Err(why) => return finding(promise, Err(format!("{}: {why}", param.name))),
             }
         }
-        let names: Vec<&str> = self.params.iter().map(|param| param.name).collect();
-        finding(
-            promise,
-            match without.is_empty() {
-                true => Ok(names.join(", ")),
-                false => Err(format!(
-                    "no value that was tried changes a decision: {}",
-                    without.join(", ")
-                )),
-            },
-        )
+        let names = self.params.iter().map(|param| param.name);
+        let tried: Vec<&str> = names.filter(|name| !untried.contains(name)).collect();
+        let other = match untried.is_empty() {
+            true => String::new(),
+            false => format!("; of {} no other value was legal", untried.join(", ")),
+        };
+        let found = match without.is_empty() {
+            true => Ok(format!("{}{other}", tried.join(", "))),
+            false => {
+                let names = without.join(", ");
+                Err(format!("no value that was tried changes a decision: {names}{other}"))
+            }
+        };
+        finding(promise, found)
     }
 
     fn extremes(&self) -> Finding {
@@ -337,6 +353,15 @@ fn finding(promise: &'static str, found: Result<String, String>) -> Finding {
 
 fn refused(promise: &'static str) -> Finding {
     finding(promise, Err("the law cannot be made with these settings".to_owned()))
+}
+
+/// A value with a number, such as `90kB`, times a quarter, a half, two and four: where two
+/// parameters bound each other, values near the present ones are legal when the usual ones are not.
+fn multiples(value: &str) -> Vec<String> {
+    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+    let (number, unit) = value.split_at(end);
+    let Ok(number) = number.parse::<f64>() else { return Vec::new() };
+    [0.25, 0.5, 2.0, 4.0].iter().map(|factor| format!("{}{unit}", factor * number)).collect()
 }
 
 fn full(packets: u64) -> Backlog {

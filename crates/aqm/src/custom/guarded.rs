@@ -26,8 +26,6 @@ pub(crate) struct Guarded {
     /// What `next_timer` said when it could change: asking at every packet would double the calls
     /// of many a law.
     next: Option<Time>,
-    /// Verdicts; each time it comes round to 0, `next` is compared with the law's own answer.
-    verdicts: u8,
     about: &'static About,
     failures: Arc<dyn Failures>,
     /// The second in which timers are counted, and how many there were.
@@ -42,10 +40,9 @@ impl Guarded {
         about: &'static About,
         failures: Arc<dyn Failures>,
     ) -> Guarded {
-        let (has_failed, next, verdicts) = (false, None, 0);
+        let (has_failed, next) = (false, None);
         let (second, timers) = (0, 0);
-        let mut made =
-            Guarded { law, hooks, has_failed, next, verdicts, about, failures, second, timers };
+        let mut made = Guarded { law, hooks, has_failed, next, about, failures, second, timers };
         made.ask_for_timer();
         made
     }
@@ -56,7 +53,6 @@ impl Guarded {
 
     /// The law's next timer is where it was: it moves in `on_timer`, `on_idle_timers` and `on_rate`
     /// only, or flow queues would miss it.
-    #[inline(never)]
     fn insist_on_timer(&mut self, now: Time) {
         let said = self.hooks.timers.then(|| self.law.next_timer()).flatten();
         if said != self.next && !self.has_failed {
@@ -86,10 +82,6 @@ impl Guarded {
             let why = "it marks a packet that is not ECN-capable; drop it, or let it pass";
             self.fail(hook, now, Some(head.enqueued), why.to_owned());
             return Verdict::Pass;
-        }
-        self.verdicts = self.verdicts.wrapping_add(1);
-        if self.verdicts == 0 {
-            self.insist_on_timer(now);
         }
         verdict
     }
@@ -151,6 +143,7 @@ impl Aqm for Guarded {
     }
 
     fn on_empty(&mut self, now: Time) {
+        self.insist_on_timer(now);
         if self.hooks.on_empty {
             self.law.on_empty(now);
         }
