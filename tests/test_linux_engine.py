@@ -120,9 +120,10 @@ def test_a_law_in_python_decides_in_our_router_in_a_guest_twice_the_same(tmp_pat
 
 @needs_kernel
 def test_ecn_and_transfers_that_do_not_finish_are_counted_as_in_the_simulator() -> None:
-    # Files of 5 MB take more than 4 s; the others finish.
+    # Files of 5 MB, requested after the warm-up, take more than 4 s; most others finish.
     given = scenario(duration="3s", **{
         "flows[0].ecn": "true",
+        "flows[0].start": '"1500ms"',
         "flows[0].app": '{ kind = "files", sizes = ["5MB"], think = "10ms" }',
     })  # fmt: skip
     run = in_guest(given)
@@ -132,6 +133,8 @@ def test_ecn_and_transfers_that_do_not_finish_are_counted_as_in_the_simulator() 
     assert shares <= real.keys()
     (ecn,) = (key for key in shares if key.endswith("/ecn_share"))
     assert real[ecn] == simulated[ecn] == 1.0
+    large = ecn.replace("ecn_share", "unfinished_share")
+    assert real[large] == simulated[large] == 1.0
     assert run.invalid == []
 
 
