@@ -144,7 +144,7 @@ def test_a_table_that_is_cut_or_missing_is_found(tmp_path, damage):
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[: 1000 if damage == "cut" else 0])
-    with pytest.raises(InputError, match=r"summary\.parquet: is (damaged|missing); run it again"):
+    with pytest.raises(InputError, match=r"summary\.parquet is (damaged|missing); run it again"):
         Result.open(tmp_path).summary  # noqa: B018
 
 

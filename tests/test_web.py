@@ -27,6 +27,8 @@ NO_COMPILER = 3
 def test_every_digest_on_record_is_that_of_webassembly() -> None:
     if shutil.which("node") is None:
         pytest.skip("no node; install the package nodejs")
+    if not (ROOT / "web" / "node_modules").is_dir():
+        pytest.skip("the page was not built; run `make web`")
     built = subprocess.run(
         ["sh", "web/wasm.sh"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 from sojourn.errors import InputError
 from sojourn.locking import locked
 
-CHECKSUM = "checksum"
 COMPARISON = "comparison.json"
 MANIFEST = "manifest.json"
 
+_CHECKSUM = "checksum"
 # Where and in which process a temporary file is written, and a part that nobody can foresee.
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\.tmp")
 
@@ -142,25 +142,30 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def sealed(facts: Mapping[str, Any]) -> str:
-    """Facts as JSON with a checksum of their own; `unsealed` reads them back."""
-    return json.dumps({**facts, CHECKSUM: _seal(facts)}, indent=1, ensure_ascii=False) + "\n"
+    """Facts as JSON whose second line is the checksum of all others; `unsealed` reads it back.
+
+    `sojourn_record::files` writes the same form.
+    """
+    text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+    return text.replace("{\n", f'{{\n "{_CHECKSUM}": "{_sum(text)}",\n', 1)
 
 
 def unsealed(text: str) -> dict[str, Any]:
-    """What `sealed` made a text of, without its checksum.
+    """The facts of a text that was made by `sealed`.
 
     Raises:
         ValueError: it is no such text, or has changed since.
     """
-    facts: dict[str, Any] = json.loads(text)
-    if not isinstance(facts, dict) or facts.pop(CHECKSUM, None) != _seal(facts):
+    found = re.match(rf'{{\n *"{_CHECKSUM}": "([0-9a-f]{{64}})",\n', text)
+    rest = text.replace(found[0], "{\n", 1) if found else text
+    if found is None or _sum(rest) != found[1]:
         raise ValueError("its checksum is not that of its content")
+    facts: dict[str, Any] = json.loads(rest)
     return facts
 
 
-def _seal(facts: Mapping[str, Any]) -> str:
-    words = json.dumps(facts, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(words.encode()).hexdigest()
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _confirm(folder: Path) -> None:

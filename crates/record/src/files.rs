@@ -1,7 +1,8 @@
 //! A run on disk: Parquet tables, then `manifest.json`. A folder with a manifest is complete.
 //!
 //! Every file is first written whole under a temporary name. Only when all are, the old manifest
-//! (if any) is removed, the tables are renamed into place, and the new manifest comes last.
+//! (if any) is removed, the tables are renamed into place, and the new manifest comes last. It holds
+//! the SHA-256 of every table, and its second line is that of the manifest without this line.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,6 +13,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use sha2::{Digest, Sha256};
 
 use crate::rows::Run;
 use crate::tables::Table;
@@ -34,13 +36,16 @@ pub fn write(
     let mut pending = Pending::default();
     let (present, absent): (Vec<Table>, Vec<Table>) =
         Table::ALL.into_iter().partition(|table| table.rows(run) > 0);
+    let mut sums = serde_json::Map::new();
     for table in &present {
         let path = pending.temporary_for(folder.join(file_of(*table)));
-        write_table(run, *table, &path).map_err(|error| at(&path, error))?;
+        let written = write_table(run, *table, &path).and_then(|()| fs::read(&path));
+        let content = written.map_err(|error| at(&path, error))?;
+        sums.insert(file_of(*table), sha256(&content).into());
     }
     let path = pending.temporary_for(folder.join(MANIFEST));
-    let text = serde_json::to_string_pretty(manifest).map_err(io::Error::other)?;
-    fs::write(&path, text + "\n").map_err(|error| at(&path, error))?;
+    let text = sealed(manifest, sums)?;
+    fs::write(&path, text).map_err(|error| at(&path, error))?;
 
     let stale = absent.into_iter().map(file_of).chain([MANIFEST.to_owned()]);
     for path in stale.map(|name| folder.join(name)) {
@@ -48,6 +53,22 @@ pub fn write(
     }
     pending.commit()?;
     Ok(present.into_iter().map(file_of).chain([MANIFEST.to_owned()]).collect())
+}
+
+/// The manifest with the checksums of the tables, and its own.
+fn sealed(
+    manifest: &serde_json::Value,
+    sums: serde_json::Map<String, serde_json::Value>,
+) -> io::Result<String> {
+    let mut manifest = manifest.clone();
+    manifest["files"] = sums.into();
+    let text = serde_json::to_string_pretty(&manifest).map_err(io::Error::other)? + "\n";
+    let line = format!("{{\n  \"checksum\": \"{}\",\n", sha256(text.as_bytes()));
+    Ok(text.replacen("{\n", &line, 1))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn file_of(table: Table) -> String {

@@ -32,6 +32,8 @@ TABLES = (
     "drop_delays",
 )
 MANIFEST = "manifest.json"
+FILES = "files"
+"""Key of a saved manifest: the SHA-256 of every table beside it, by the name of its file."""
 
 
 class RunLike(Protocol):
@@ -257,8 +259,8 @@ class StoredTables:
     def __init__(self, files: Mapping[str, bytes], where: str) -> None:
         self._files = files
         self._where = where
-        self._manifest = self._files[MANIFEST].decode()
-        self._facts = json.loads(self._manifest)
+        self._facts = unsealed(self._files[MANIFEST].decode())
+        self._digests: dict[str, str] = self._facts.pop(FILES)
 
     @property
     def digest(self) -> str:  # noqa: D102
@@ -273,21 +275,26 @@ class StoredTables:
         from pyarrow import parquet
 
         empty = pa.table(_core.Table.empty(name))
-        content = self._files.get(f"{name}.parquet")
-        if content is None:
+        file = f"{name}.parquet"
+        if file not in self._digests:
             return empty
+        content = self._files.get(file)
+        if content is None:
+            raise InputError(f"{self._where}: {file} is missing; run it again")
+        if hashlib.sha256(content).hexdigest() != self._digests[file]:
+            raise InputError(f"{self._where}: {file} is damaged; run it again")
         try:
             table = parquet.ParquetFile(pa.BufferReader(content)).read()
             return table.select(empty.column_names)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise InputError(f"{self._where}: {name}.parquet is damaged; run it again") from error
+            raise InputError(f"{self._where}: {file} is damaged; run it again") from error
 
     def summary(self) -> list[SummaryRow]:  # noqa: D102
         rows = self.table("summary").to_pylist()
         return [(r["scope"], r["name"], r["metric"], r["value"], r["unit"]) for r in rows]
 
     def manifest_json(self) -> str:  # noqa: D102
-        return self._manifest
+        return json.dumps(self._facts, ensure_ascii=False)
 
     def write(self, folder: str) -> list[str]:  # noqa: D102
         for name, content in self._files.items():
@@ -296,48 +303,30 @@ class StoredTables:
 
 
 class _Files(Mapping[str, bytes]):
-    """The files of a folder, read and compared with their checksums when they are needed.
+    """The files of a folder, read when they are needed."""
 
-    Args:
-        folder: where.
-        manifest: the run's own, without what was added for the folder.
-        digests: SHA-256 by the name of the file.
-    """
-
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], digests: Mapping[str, str]):
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._manifest = json.dumps(manifest, ensure_ascii=False).encode()
-        self._digests = digests
 
     def __getitem__(self, name: str) -> bytes:
-        if name == MANIFEST:
-            return self._manifest
-        path, expected = self._folder / name, self._digests[name]
         try:
-            content = path.read_bytes()
+            return (self._folder / name).read_bytes()
         except FileNotFoundError:
-            raise InputError(f"{path}: is missing; run it again") from None
-        if hashlib.sha256(content).hexdigest() != expected:
-            raise InputError(f"{path}: is damaged; run it again")
-        return content
+            raise KeyError(name) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter([MANIFEST, *self._digests])
+        return (path.name for path in sorted(self._folder.iterdir()))
 
     def __len__(self) -> int:
-        return 1 + len(self._digests)
+        return sum(1 for _ in self)
 
 
 def _in_folder(folder: Path) -> StoredTables:
-    from sojourn.running.saving import FILES
-
     try:
-        facts = unsealed((folder / MANIFEST).read_text(encoding="utf-8"))
-        digests = facts.pop(FILES)
-    except FileNotFoundError:
+        return StoredTables(_Files(folder), str(folder))
+    except KeyError:
         raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
-    except (ValueError, KeyError) as error:
+    except ValueError as error:
         raise InputError(
             f"{folder}: {MANIFEST} is damaged, or of an earlier version; run it again"
         ) from error
-    return StoredTables(_Files(folder, facts, digests), str(folder))

@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sojourn import files
 from sojourn.running.labels import Labels
+from sojourn.running.result import FILES
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-FILES = "files"
-"""Key of a manifest: the SHA-256 of every table beside it, by the name of its file."""
 
 
 def save(
