@@ -25,11 +25,11 @@ crate::words! {
 impl Framing {
     /// Bytes of a packet on the link below.
     pub(super) fn bytes(&self, packet: u32) -> u64 {
-        let bytes = (u64::from(packet) + self.overhead).max(self.mpu);
+        let bytes = u64::from(packet).saturating_add(self.overhead).max(self.mpu);
         match self.cells {
             Cells::None => bytes,
-            Cells::Atm => bytes.div_ceil(48) * 53,
-            Cells::Ptm => bytes + bytes.div_ceil(64),
+            Cells::Atm => bytes.div_ceil(48).saturating_mul(53),
+            Cells::Ptm => bytes.saturating_add(bytes.div_ceil(64)),
         }
     }
 }
@@ -54,9 +54,10 @@ impl ByteTime {
         ByteTime { fraction, shift }
     }
 
-    /// The time of that many bytes, cut off.
+    /// The time of that many bytes, cut off; the longest there is if it is longer.
     pub(super) fn of(self, bytes: u64) -> Span {
-        Span::from_nanos((bytes * self.fraction) >> self.shift)
+        let nanos = (u128::from(bytes) * u128::from(self.fraction)) >> self.shift;
+        Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
 
@@ -106,6 +107,20 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A framing may be as large as a parameter can say.
+    #[test]
+    fn the_largest_framing_takes_the_longest_time_and_overflows_nothing() {
+        let slow = Rate::from_bps(1);
+        for cells in [Cells::None, Cells::Atm, Cells::Ptm] {
+            let framing = Framing { overhead: u64::MAX, mpu: u64::MAX, cells };
+            let mut shaper = Shaper::new(Some(slow), framing);
+            shaper.charge(u32::MAX);
+            shaper.charge(1);
+            assert_eq!(shaper.held_until(Time::ZERO), Some(Time::NEVER));
+        }
+        assert_eq!(ByteTime::at(slow).of(1 << 31).as_nanos(), (1 << 31) * 15_625_000);
+    }
 
     /// Linux 6.1 sch_cake.c, cake_set_rate and cake_advance_shaper: 1514 bytes at 7 Mbit/s take
     /// 1730285.7 ns; the time of a byte has 24 bits behind the point there.
