@@ -1,8 +1,8 @@
 //! A run on disk: Parquet tables, then `manifest.json`. A folder with a manifest is complete.
 //!
 //! Every file is first written whole under a temporary name. Only when all are, the old manifest
-//! (if any) is removed, the tables are renamed into place, and the new manifest comes last. It holds
-//! the SHA-256 of every table, and its second line is that of the manifest without this line.
+//! (if any) is removed, the tables are renamed into place, and the new manifest comes last. It
+//! holds the SHA-256 of every table, and its second line is that of the manifest without this line.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn import _core
 from sojourn.errors import InputError
-from sojourn.files import unsealed
+from sojourn.files import FILES, unsealed
 from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
 
@@ -32,8 +32,6 @@ TABLES = (
     "drop_delays",
 )
 MANIFEST = "manifest.json"
-FILES = "files"
-"""Key of a saved manifest: the SHA-256 of every table beside it, by the name of its file."""
 
 
 class RunLike(Protocol):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sojourn import files
 from sojourn.running.labels import Labels
-from sojourn.running.result import FILES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +54,7 @@ def save(
             else:
                 digests[path.name] = hashed.digest
         with together.open(folder / files.MANIFEST) as file:
-            file.write(files.sealed({**manifest, FILES: digests}).encode())
+            file.write(files.sealed({**manifest, files.FILES: digests}).encode())
         for path in stale:
             path.unlink(missing_ok=True)
         return [path.name for path in together.rename()]
