@@ -2,6 +2,7 @@
 
 mod bans;
 mod bibliography;
+mod binaries;
 mod citations;
 mod columns;
 mod facts;
@@ -58,9 +59,11 @@ type Complaints = Vec<String>;
 
 /// Checks the whole repository.
 pub fn check(root: &Path) -> Result<String, String> {
-    let sources = sources(root)?;
+    let paths = paths(root)?;
+    let sources = read(root, &paths);
     let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
-    let checks: [(&str, Complaints); 10] = [
+    let checks: [(&str, Complaints); 11] = [
+        ("binary", binaries::check(root, &paths)),
         ("registration", registered::check(&sources)),
         ("length", each(lengths::check)),
         ("ban", each(bans::check)),
@@ -116,19 +119,27 @@ fn folder(complaint: &str) -> &str {
 
 /// The text files that git knows or would add.
 pub fn sources(root: &Path) -> Result<Vec<Source>, String> {
+    paths(root).map(|paths| read(root, &paths))
+}
+
+/// Every file of the repository, or new and not ignored.
+fn paths(root: &Path) -> Result<Vec<String>, String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let listed = Command::new("git").args(arguments).current_dir(root).output();
     let listed = listed.map_err(|error| format!("git ls-files: {error}"))?;
     if !listed.status.success() {
         return Err(format!("git ls-files: {}", String::from_utf8_lossy(&listed.stderr)));
     }
-    let paths = String::from_utf8_lossy(&listed.stdout).into_owned();
-    // What is not text, or was removed but not yet from the index, is not read.
-    let read = |path: &str| {
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect())
+}
+
+/// The files that are text. What was removed but not yet from the index is not read.
+fn read(root: &Path, paths: &[String]) -> Vec<Source> {
+    let source = |path: &String| {
         let text = fs::read_to_string(root.join(path)).ok()?;
-        Some(Source { path: path.to_owned(), text })
+        Some(Source { path: path.clone(), text })
     };
-    Ok(paths.lines().filter_map(read).collect())
+    paths.iter().filter_map(source).collect()
 }
 
 #[cfg(test)]
