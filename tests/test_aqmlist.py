@@ -18,6 +18,7 @@ PARAMS = st.lists(st.tuples(NAME, VALUE).map("=".join), max_size=3).map(",".join
 AQM = st.tuples(KIND, PARAMS).map(lambda parts: ":".join(filter(None, parts)))
 
 
+@pytest.mark.slow
 @given(st.lists(AQM, min_size=1, max_size=6))
 def test_a_joined_list_splits_into_its_parts(aqms):
     assert split(",".join(aqms)) == aqms

@@ -126,6 +126,7 @@ def test_the_sentences_name_the_cells_above_target_and_every_aqm():
     assert all("fq_codel" in sentence for sentence in said[1:])
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_finding_and_a_heat_map_for_each_measure(tmp_path):
     text = page(checked())
     assert text.count("<svg") == 3

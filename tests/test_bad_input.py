@@ -84,6 +84,7 @@ def test_a_name_that_is_neither_file_nor_scenario_names_the_nearest(command):
     assert "is a folder" in command.refused("run", ".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("aqms", "words"),
     [
@@ -129,6 +130,7 @@ def test_a_wrong_call_shows_the_usage(command, arguments):
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "pie"]])
 def test_an_output_folder_that_cannot_be_written_is_refused_before_work(command, verb):
     (command.folder / "taken").write_text("")
@@ -138,6 +140,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_work(command,
         assert f"--out {out}" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie", "--seeds", "2"]])
 def test_a_full_disk_is_reported_and_leaves_nothing_half_written(command, verb):
     # A limit on the size of files is a disk that is full after so many bytes.
@@ -159,6 +162,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(command, verb):
     assert resource.getrlimit(resource.RLIMIT_FSIZE) != (3000, 3000)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_earlier_result_whole(command):
     assert command("run", "small.toml", "--out", "out").returncode == 0
     before = contents(command.folder / "out")

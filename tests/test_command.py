@@ -57,6 +57,7 @@ def test_compare_prints_a_table_of_at_most_120_columns_and_conclusions(command):
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_compare_saves_report_figures_numbers_and_every_run(command):
     done = command("compare", "small.toml", "--aqm", AQMS, "--seeds", "2", "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
@@ -79,6 +80,7 @@ def test_aqm_may_be_repeated(command):
     assert json.loads(done.stdout)["aqms"] == ["taildrop", "pie"]
 
 
+@pytest.mark.slow
 def test_any_number_of_jobs_gives_the_same_bytes(command):
     calls = [
         command("compare", "small.toml", "--aqm", AQMS, "--seeds", "3", "--jobs", jobs, "--json")
@@ -131,6 +133,7 @@ def test_explain_names_the_nearest_on_a_miss(command):
     assert "did you mean `cubic`" in command.refused("explain", "cubik")
 
 
+@pytest.mark.slow
 def test_every_aqm_and_control_can_be_explained():
     from sojourn.describing.explain import explain
 
@@ -193,6 +196,7 @@ def test_help_and_import_are_fast(command, verb):
     assert time.monotonic() - began < 2.0
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_and_lists_finished_runs(command):
     arguments = ["compare", "small.toml", "--aqm", "taildrop,pie", "--seeds", "2", "--jobs", "1"]
     # The first run is short; the others would last for hours.

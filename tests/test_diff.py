@@ -85,6 +85,7 @@ def test_signals_survive_the_disk(tmp_path) -> None:
     assert len(stored) > 10
 
 
+@pytest.mark.slow
 def test_the_command_saves_numbers_and_a_picture(command) -> None:
     done = command(
         "diff",

@@ -196,6 +196,7 @@ def test_lost_syns_show_in_the_summary_and_as_a_warning() -> None:
     assert any(text.startswith("pie: class bulk: ") for text in found.warnings)
 
 
+@pytest.mark.slow
 def test_the_command_has_fair_and_fresh(command) -> None:
     arguments = ["compare", "small.toml", "--aqm", "taildrop,pie,madpie@linux", "--seeds", "1"]
     done = command(*arguments, "--fair", "target=20ms,tupdate=20ms", "--fresh")

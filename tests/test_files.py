@@ -16,6 +16,8 @@ from sojourn import files
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
 
+pytestmark = pytest.mark.slow
+
 LONG = ("run", "dumbbell-cubic", "--fresh", "--set", "duration=100000s", "--out", "out")
 
 

@@ -51,6 +51,7 @@ def two(result):
     return 2.0
 
 
+@pytest.mark.slow
 def test_a_metric_of_ones_own_is_estimated_tested_and_exploratory(mine, saved):
     comparison, folder = saved
     again = sojourn.Comparison.open(folder, metrics=["mine.py:worst_change", two])
@@ -91,6 +92,7 @@ def test_a_metric_says_its_unit_and_its_failure_names_metric_and_run(saved):
         broken(saved[0].of("codel")[0])
 
 
+@pytest.mark.slow
 def test_a_comparison_is_read_back_and_drawn_again_without_running(saved, tmp_path):
     comparison, folder = saved
     again = sojourn.Comparison.open(folder)

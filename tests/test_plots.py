@@ -10,6 +10,8 @@ from sojourn.plots import style
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def compared():
@@ -20,7 +22,6 @@ def test_every_kind_is_drawn(compared):
     assert list(compared.figures()) == list(plots.KINDS)
 
 
-@pytest.mark.slow
 def test_equal_results_give_equal_figures_byte_for_byte(compared):
     first, second = compared.figures(), compared.figures()
     for name, figure in first.items():

@@ -48,6 +48,7 @@ def test_a_failure_is_a_sentence_and_the_others_go_on(failing):
     assert outcomes[1].manifest["seed"] == 1
 
 
+@pytest.mark.slow
 def test_a_comparison_with_failures_exits_with_1_and_shows_the_rest(failing, capsys, tmp_path):
     arguments = ["compare", "dumbbell-cubic", "--aqm", "taildrop,pie", "--seeds", "4", "--json"]
     arguments += ["--set", "duration=2s", "--set", "warmup=0s", "--out", str(tmp_path / "out")]

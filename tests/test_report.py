@@ -8,6 +8,8 @@ import pytest
 
 from synthetic import AQMS, SIM, comparison
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """Tags, ids and addresses of a page; fails on tags that do not match."""

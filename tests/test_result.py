@@ -101,6 +101,7 @@ def test_a_table_can_be_read_twice_and_outlives_the_run():
     assert len(table) == first.num_rows > 0
 
 
+@pytest.mark.slow
 def test_a_saved_result_reads_back(result, tmp_path):
     names = result.save(tmp_path / "deep" / "er")
     back = Result.open(tmp_path / "deep" / "er")

@@ -8,6 +8,8 @@ import pytest
 
 from sojourn.stability import analyse
 
+pytestmark = pytest.mark.slow
+
 LINK = ("--rtt", "100ms", "--rate", "10mbit")
 
 
@@ -28,7 +30,6 @@ def test_json_holds_the_numbers(command):
     assert found["flows"][0][0] == [5, 20, 100]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("plot", ["bode", "margin", "step"])
 def test_figures_are_written(command, plot):
     done = command("stability", "pi2", *LINK, "--flows", "8..16", "--plot", plot, "--out", "figs")
@@ -39,7 +40,6 @@ def test_figures_are_written(command, plot):
         assert "settles in" in done.stderr and "overshoot" in done.stderr
 
 
-@pytest.mark.slow
 def test_the_map_is_a_page(command):
     done = command(
         "stability", "pie@paper2013", "--rtt", "20ms,200ms", "--rate", "10mbit", "--flows", "4,9",
@@ -49,7 +49,6 @@ def test_the_map_is_a_page(command):
     assert "point-1.svg" in (command.folder / "out" / "map.html").read_text()
 
 
-@pytest.mark.slow
 def test_a_design_is_printed_as_scenario_text_and_as_tc_options(command):
     done = command("stability", "pie", *LINK, "--flows", "10..50", "--design", "--margin", "50")
     assert done.returncode == 0, done.stderr
@@ -86,7 +85,6 @@ def test_bad_input_is_refused_with_a_sentence(command, arguments, words):
     assert words in command.refused("stability", *arguments)
 
 
-@pytest.mark.slow
 def test_a_map_of_200_by_200_takes_two_seconds_at_most():
     """On one core; the processor's time, best of three, so that other work does not count."""
     rtt_s, flows = np.geomspace(0.01, 0.3, 200)[:, None], np.geomspace(2, 60, 200)

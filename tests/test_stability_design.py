@@ -9,6 +9,8 @@ from sojourn import InputError, _core
 from sojourn.stability import analyse
 from sojourn.stability.study.design import design
 
+pytestmark = pytest.mark.slow
+
 
 def at_drop_prob(aqm, rtt_s, prob, target_s):
     """The designed AQM on a link whose flows rest at a probability, analysed afresh."""

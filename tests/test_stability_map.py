@@ -56,6 +56,7 @@ def test_a_point_is_one_call_from_its_series(observed):
     assert str(point) == "30 ms, 10 Mbit/s, 5 flows"
 
 
+@pytest.mark.slow
 def test_every_observed_dot_links_to_its_series(observed, tmp_path):
     written = {path.name for path in observed.save(tmp_path)}
     assert written == {"map.svg", "map.png", "map.html", "map.json"} | {

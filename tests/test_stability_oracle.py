@@ -6,6 +6,8 @@ import pytest
 from sojourn.stability import margins
 from sojourn.stability.loops.normalised import loop_at
 
+pytestmark = pytest.mark.slow
+
 control = pytest.importorskip("control", reason="the extra `test` installs python-control")
 
 POINTS = [

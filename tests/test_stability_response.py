@@ -8,6 +8,8 @@ from sojourn.stability import analyse
 from sojourn.stability.loops.dde import integrate
 from sojourn.stability.loops.response import Step, respond
 
+pytestmark = pytest.mark.slow
+
 RED = "red:min_th=20kB,max_th=80kB"
 LOOPS = [
     ("pie@paper2013", {}), ("pie", {}), ("pi2", {}), ("madpie", {}), (RED, {}),

@@ -17,6 +17,8 @@ from sojourn.running.replicas import Silent
 from sojourn.running.result import TABLES
 from sojourn.running.store import Store
 
+pytestmark = pytest.mark.slow
+
 SHORT = {"duration": "2s", "warmup": "0s"}
 LABELS = ["scenario", "scenario_digest", "engine", "aqm", "dialect", "seed"]
 

@@ -136,6 +136,7 @@ def test_a_word_that_the_scenario_does_not_have_is_refused_with_its_point():
         plan(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
 
 
+@pytest.mark.slow
 def test_the_command_refuses_a_study_that_is_not_there(command):
     assert "did you mean `aqm-load-rtt`" in command.refused("study", "plan", "aqm-load-rt")
     assert "holds no study" in command.refused("study", "status", "nowhere")

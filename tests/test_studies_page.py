@@ -12,6 +12,8 @@ from sojourn import studies
 from sojourn.errors import InputError
 from sojourn.studies.page import _front, save
 
+pytestmark = pytest.mark.slow
+
 DELAY, USED = "queue/bottleneck/delay_p95", "queue/bottleneck/utilisation"
 STUDY = {
     "name": "a </script> study", "scenario": "dumbbell-reno", "metrics": [DELAY, USED], "seeds": 2,

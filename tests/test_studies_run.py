@@ -24,6 +24,8 @@ from sojourn.studies.folder import open_folder
 from sojourn.studies.running import StudyPart, parse_part
 from sojourn.studies.storage import StudyStore
 
+pytestmark = pytest.mark.slow
+
 DELAY, JAIN = "queue/bottleneck/delay_p95", "class/bulk/jain"
 STUDY = {
     "name": "small", "scenario": "dumbbell-reno", "metrics": [DELAY, JAIN], "seeds": 2,
@@ -248,7 +250,6 @@ def test_processes_give_the_same_table_as_threads(tmp_path):
     assert one.equals(run(tmp_path / "threads").wide())
 
 
-@pytest.mark.slow
 def test_dask_gives_the_same_table_as_threads(tmp_path):
     pytest.importorskip("distributed")
     workers = executors.cluster("local", 2)

@@ -8,6 +8,8 @@ from scipy.special import ndtri
 
 from sojourn.studies.until import Until, pocock_level
 
+pytestmark = pytest.mark.slow
+
 MEAN, MEDIAN = "queue/bottleneck/utilisation", "class/bulk/jain"
 
 
