@@ -21,7 +21,7 @@ develop: $(VENV)/developed
 
 ## quick: after an edit of a law: its crate's tests, every scenario's digest, the quick Python tests
 quick: $(VENV)/developed
-	cargo test --quiet --package sojourn-aqm
+	SOJOURN_OPERATIONS=100000 cargo test --quiet --package sojourn-aqm --lib --tests
 	cargo test --quiet --test fingerprints
 	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
