@@ -260,11 +260,20 @@ class Wireless(_Part):
 
     Attributes:
         wlan: The name of the wireless LAN.
+        rate: Rate of the data frames that this station sends and of those that the access point
+            sends to it; that of the wireless LAN if it is left out. A packet goes to the station
+            whose link the other direction of its flow crosses.
+        error_rate: Probability that a frame from or to this station is not received, instead of the
+            LAN's.
+        snr: Signal-to-noise ratio of frames from and to this station, instead of the LAN's.
     """
 
     _kind: ClassVar[str | None] = "wireless"
 
     wlan: str
+    rate: str | None = None
+    error_rate: float | None = None
+    snr: str | None = None
 
 
 # A rate that varies.
@@ -1687,10 +1696,14 @@ class Wlan(_Part):
     for the medium frame by frame (DCF).
 
     Attributes:
-        rate: Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Default: ``"54mbit"``.
+        rate: Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s, or ``minstrel``, the rate
+            control of Linux. Default: ``"54mbit"``.
         error_rate: Probability that a frame is not received although no other was sent at the same
-            time. Default: ``0.0``.
-        attempts: How often a frame is sent at most before it is given up. Default: ``7``.
+            time, whatever its rate. Default: ``0.0``.
+        snr: Signal-to-noise ratio at the receiver: the faster the rate, the more frames noise
+            destroys. Without it there is no noise.
+        attempts: How often a frame is sent at most before it is given up; Minstrel's retry chain
+            has its own limits. Default: ``7``.
         slot: A slot of the backoff; ``20us`` if stations of 802.11b are present. Default:
             ``"9us"``.
         eifs: From the end of a frame that was not received until slots are counted again (EIFS).
@@ -1699,6 +1712,7 @@ class Wlan(_Part):
 
     rate: str | None = None
     error_rate: float | None = None
+    snr: str | None = None
     attempts: int | None = None
     slot: str | None = None
     eifs: str | None = None

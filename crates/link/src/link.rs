@@ -163,10 +163,10 @@ impl<P: Packet> Link<P> {
         debug_assert!(self.next_timer() > now, "a timer makes progress");
     }
 
-    /// The size of the packet that waits for a shared medium, if there is one.
-    pub fn head_bytes(&self) -> Option<u32> {
+    /// The packet that waits for a shared medium, if there is one.
+    pub fn head(&self) -> Option<&P> {
         match &self.server {
-            Server::SharedMedium(ring) => ring.head_bytes(),
+            Server::SharedMedium(ring) => ring.head(),
             Server::Steady(_) | Server::Recorded(_) | Server::Shaped(_) => None,
         }
     }

@@ -185,13 +185,13 @@ fn a_discipline_that_shapes_is_asked_again_when_it_said_so() {
 #[test]
 fn the_host_of_a_shared_medium_takes_the_head() {
     let (mut link, mut report) = (link("taildrop", Server::shared_medium(None)), Report::default());
-    assert_eq!(link.head_bytes(), None);
+    assert_eq!(link.head(), None);
     fill(&mut link, 2, &mut report);
-    assert_eq!((link.head_bytes(), link.backlog().packets), (Some(1_500), 1));
+    assert_eq!((link.head(), link.backlog().packets), (Some(&Numbered(0)), 1));
     assert_eq!(link.take_head(ms(3), &mut report), Numbered(0));
-    assert_eq!((link.head_bytes(), report.departed.len()), (Some(1_500), 2));
+    assert_eq!((link.head(), report.departed.len()), (Some(&Numbered(1)), 2));
     assert_eq!(link.take_head(ms(4), &mut report), Numbered(1));
-    assert_eq!(link.head_bytes(), None);
+    assert_eq!(link.head(), None);
 }
 
 #[test]

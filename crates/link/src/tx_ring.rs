@@ -47,8 +47,13 @@ impl<P: Packet> TxRing<P> {
         self.bytes
     }
 
+    /// The first packet.
+    pub(crate) fn head(&self) -> Option<&P> {
+        self.packets.front()
+    }
+
     /// The size of the first packet, as the link accounts it.
     pub(crate) fn head_bytes(&self) -> Option<u32> {
-        self.packets.front().map(Packet::bytes)
+        self.head().map(Packet::bytes)
     }
 }

@@ -147,7 +147,11 @@ mod tests {
             bins.end(now, Totals { delivered, class_of, classes, links, reserves, utilisations });
         };
         end(at(2_000), &mut probe.links);
-        probe.at_link::<false>(at(2_100), 0).sent_frame(Span::from_millis(200), Some(1_000));
+        probe.at_link::<false>(at(2_100), 0).sent_frame(
+            Span::from_millis(200),
+            Rate::from_bps(6_000_000),
+            Some(1_000),
+        );
         end(at(4_000), &mut probe.links);
         let rows = bins.into_rows();
         let used = rows.iter().filter(|row| row.metric == "utilisation").map(|row| row.value);

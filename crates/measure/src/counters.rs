@@ -20,6 +20,8 @@ pub struct Counters {
     pub marked: [u64; 3],
     /// Frames that a wireless link sent, every attempt counted.
     pub frames: u64,
+    /// The sum of their rates.
+    pub frame_rates_bps: u64,
     /// Those of them that were not received.
     pub failed: u64,
     /// Packets that a wireless link gave up.
@@ -36,6 +38,7 @@ impl Counters {
             dropped: less(self.dropped, then.dropped),
             marked: less(self.marked, then.marked),
             frames: self.frames - then.frames,
+            frame_rates_bps: self.frame_rates_bps - then.frame_rates_bps,
             failed: self.failed - then.failed,
             given_up: self.given_up - then.given_up,
         }

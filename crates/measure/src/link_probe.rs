@@ -1,6 +1,6 @@
 //! Counts what a link reports.
 
-use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Cause, Departure, Evidence, Rate, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow};
 
@@ -63,10 +63,10 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.transmissions.add(bytes, Span::ZERO);
     }
 
-    /// A wireless link has sent a frame, which kept the medium busy until now; `received` is the
-    /// size of the packet in it, if it was received.
+    /// A wireless link has sent a frame at a rate, which kept the medium busy until now; `received`
+    /// is the size of the packet in it, if it was received.
     #[inline]
-    pub fn sent_frame(&mut self, airtime: Span, received: Option<u32>) {
+    pub fn sent_frame(&mut self, airtime: Span, rate: Rate, received: Option<u32>) {
         let stats = &mut *self.stats;
         let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
         stats.transmissions.add(received.unwrap_or(0), airtime);
@@ -76,6 +76,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             *before = *before + stats.window.0.since(start);
         }
         stats.total.frames += 1;
+        stats.total.frame_rates_bps += rate.as_bps();
         stats.total.failed += u64::from(received.is_none());
     }
 
@@ -326,8 +327,16 @@ mod tests {
         let totals = probe.totals(at(10));
         probe.end_warmup(totals);
         probe.links[0].bin_began = at(11);
-        probe.at_link::<false>(at(12), 0).sent_frame(Span::from_millis(4), Some(1_000));
-        probe.at_link::<false>(at(15), 0).sent_frame(Span::from_millis(1), None);
+        probe.at_link::<false>(at(12), 0).sent_frame(
+            Span::from_millis(4),
+            Rate::from_bps(6_000_000),
+            Some(1_000),
+        );
+        probe.at_link::<false>(at(15), 0).sent_frame(
+            Span::from_millis(1),
+            Rate::from_bps(54_000_000),
+            None,
+        );
         probe.at_link::<false>(at(15), 0).gave_up(&packet(0));
         let link = &probe.links[0];
         let used = link.totals(at(20), None).carried.since(link.at_warmup.carried);

@@ -230,6 +230,7 @@ fn summarise_queue(
     row("waiting", waiting as f64, "packets");
     if counts.frames > 0 {
         row("frames", counts.frames as f64, "frames");
+        row("frame_rate", counts.frame_rates_bps as f64 / counts.frames as f64, "bit/s");
         row("frame_failure_rate", counts.failed as f64 / counts.frames as f64, "1");
         row("given_up", counts.given_up as f64, "packets");
     }
@@ -395,6 +396,7 @@ mod tests {
             dropped: [10, 20, 40],
             marked: [0, 80, 160],
             frames: 1_600,
+            frame_rates_bps: 1_600 * 24_000_000,
             failed: 400,
             given_up: 3,
         };
@@ -418,6 +420,7 @@ mod tests {
             ("sent", 600.0),
             ("waiting", 332.0),
             ("frames", 1_600.0),
+            ("frame_rate", 24e6),
             ("frame_failure_rate", 0.25),
             ("given_up", 3.0),
             ("drop_rate", 0.07),

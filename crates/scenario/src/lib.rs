@@ -34,6 +34,7 @@ mod resolve;
 pub mod resolved;
 mod scenario;
 mod schema;
+mod wlan_errors;
 pub mod wlan_timing;
 
 pub use self::document::Document;

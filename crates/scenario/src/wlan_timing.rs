@@ -2,6 +2,8 @@
 
 use sojourn_aqm::{Rate, Span};
 
+use crate::wlan_errors;
+
 /// A rate of ERP-OFDM (802.11g: IEEE 802.11-2012 clause 19 with the signals of clause 18).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OfdmRate {
@@ -15,7 +17,7 @@ pub const WINDOW_MIN: u32 = 15;
 pub const WINDOW_MAX: u32 = 1023;
 
 /// The rates, in Mbit/s. A symbol of 4 us carries four times as many bits.
-const RATES_MBIT: [u64; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
+const RATES_MBIT: [u64; OfdmRate::COUNT] = [6, 9, 12, 18, 24, 36, 48, 54];
 /// The mandatory rates, which every station can receive (IEEE 802.11-2012 clause 18).
 const BASIC_MBIT: [u64; 3] = [24, 12, 6];
 
@@ -39,6 +41,14 @@ pub(crate) const SHORT_RETRY_LIMIT: u32 = 7;
 pub(crate) const SHORT_SLOT: Span = Span::from_micros(9);
 
 impl OfdmRate {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+
+    /// All of them, the slowest first.
+    pub fn all() -> [OfdmRate; OfdmRate::COUNT] {
+        RATES_MBIT.map(|megabits| OfdmRate { megabits })
+    }
+
     /// The rate, if 802.11g has it.
     pub fn new(rate: Rate) -> Option<OfdmRate> {
         let known = |megabits: &u64| megabits * 1_000_000 == rate.as_bps();
@@ -50,13 +60,24 @@ impl OfdmRate {
         Rate::from_bps(self.megabits * 1_000_000)
     }
 
+    /// Bits of a symbol of 4 us.
+    pub fn symbol_bits(self) -> u64 {
+        self.megabits * SYMBOL_US
+    }
+
+    /// Probability that noise destroys a frame with `packet_bytes` of IP, at a signal-to-noise
+    /// ratio (a ratio of powers).
+    pub(crate) fn frame_error(self, ratio: f64, packet_bytes: u32) -> f64 {
+        wlan_errors::frame_error(self.megabits, ratio, packet_bytes + DATA_OVERHEAD_BYTES)
+    }
+
     /// How long a frame with `packet_bytes` of IP, link framing included, is on the air.
-    pub(crate) fn data_frame(self, packet_bytes: u32) -> Span {
+    pub fn data_frame(self, packet_bytes: u32) -> Span {
         self.frame(packet_bytes + DATA_OVERHEAD_BYTES)
     }
 
     /// What follows a data frame that was received: a SIFS and the acknowledgement.
-    pub(crate) fn sifs_and_ack(self) -> Span {
+    pub fn sifs_and_ack(self) -> Span {
         Span::from_micros(SIFS_US) + self.of_ack().frame(ACK_BYTES)
     }
 
@@ -70,7 +91,7 @@ impl OfdmRate {
     /// How long a frame is on the air. `mac_bytes` include header and frame check sequence.
     fn frame(self, mac_bytes: u32) -> Span {
         let bits = SERVICE_AND_TAIL_BITS + 8 * u64::from(mac_bytes);
-        let symbols = bits.div_ceil(self.megabits * SYMBOL_US);
+        let symbols = bits.div_ceil(self.symbol_bits());
         Span::from_micros(PREAMBLE_US + SYMBOL_US * symbols + SIGNAL_EXTENSION_US)
     }
 }

@@ -29,7 +29,7 @@ loss = { kind = "bernoulli", rate = 0.25 }
 rate = { kind = "trace", file = "x.down", opportunity = "1504B" }
 jitter = { kind = "exponential", mean = "4ms" }
 [links.d]
-rate = { kind = "wireless", wlan = "w" }
+rate = { kind = "wireless", wlan = "w", rate = "minstrel", snr = "20dB" }
 [wlans.w]
 rate = "24mbit"
 error_rate = 0.5
@@ -127,13 +127,15 @@ fn rates_jitter_and_loss_have_their_kind() {
     assert_eq!(trace, expected);
     let jitter = json!({ "kind": "exponential", "mean": "4ms", "reorder": false });
     assert_eq!(links[2]["jitter"], jitter);
-    assert_eq!(
-        (&links[3]["rate"]["kind"], &links[3]["rate"]["wlan"]),
-        (&json!("wireless"), &json!("w"))
-    );
+    // At 20 dB, 36 Mbit/s carries most: 12,000 bits in 28 + 90 + 370 + 44 us, with slots of 20 us.
+    let wireless = json!({
+        "kind": "wireless", "wlan": "w", "alone": links[3]["rate"]["alone"],
+        "radio": { "rate": "minstrel", "error_rate": 0.5, "snr": "20dB" },
+    });
+    assert_eq!(links[3]["rate"], wireless);
     let wlan = json!({
-        "name": "w", "rate": "24mbit", "error_rate": 0.5, "attempts": 3, "slot": "20us",
-        "difs": "50us", "eifs": "100us",
+        "name": "w", "radio": { "rate": "24mbit", "error_rate": 0.5, "snr": null },
+        "attempts": 3, "slot": "20us", "difs": "50us", "eifs": "100us",
     });
     assert_eq!(json["wlans"], json!([wlan]));
 }

@@ -466,6 +466,18 @@ fn wireless_lans_and_their_transmitters_are_checked() {
     let office = |line: &str| wlan(&format!("[wlans.office]\n{line}\n"), "");
     let at = |key: &str| format!("demo.toml:12: wlans.office.{key}");
     refused(&office("rate = \"11mbit\""), &at("rate"), "802.11g does not send at 11mbit; write 6");
+    refused(&office("rate = \"minstrell\""), &at("rate"), "a rate of 802.11g or minstrel");
+    refused(&office("snr = \"25\""), &at("snr"), "a ratio of powers needs its unit: `25dB`");
+    refused(&office("snr = \"25dBm\""), &at("snr"), "`dBm` is no unit of a ratio of powers");
+    refused(&office("snr = \"2.5.1dB\""), &at("snr"), "is no number of decibels");
+    let own = |more: &str| {
+        let rate = format!("{{ kind = \"wireless\", wlan = \"office\", {more} }}");
+        edited("\"10mbit\"", &rate) + good
+    };
+    assert!(load(&own("rate = \"6mbit\", snr = \"12.5dB\""), &[]).is_ok());
+    let at_link = |key: &str| format!("demo.toml:4: links.bottleneck.rate.{key}");
+    refused(&own("rate = \"7mbit\""), &at_link("rate"), "802.11g does not send at 7mbit; write 6");
+    refused(&own("error_rate = -0.5"), &at_link("error_rate"), "-0.5 is no probability");
     refused(&office("error_rate = 1.5"), &at("error_rate"), "1.5 is no probability");
     refused(&office("attempts = 0"), &at("attempts"), "at least 1");
     refused(&office("slot = \"0us\""), &at("slot"), "must be positive");

@@ -284,7 +284,7 @@ fn the_initial_rate_is_that_at_time_zero() {
     // Four opportunities of 1500 B in 4 ms.
     assert_eq!(rate("{ kind = \"trace\", file = \"x.down\" }"), mbit(12));
     let wlan = [("links.a.rate", "{ kind = \"wireless\", wlan = \"w\" }"), ("wlans.w", "{}")];
-    let Capacity::Wireless { wlan, alone } = base(&wlan).links[0].capacity else { panic!() };
+    let Capacity::Wireless { wlan, alone, .. } = base(&wlan).links[0].capacity else { panic!() };
     assert_eq!((wlan, alone.as_bps()), (0, 30_495_552)); // fact scenario-4
 }
 

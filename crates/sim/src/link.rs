@@ -136,16 +136,16 @@ impl ScheduledLink {
         agenda.set(self.alarms.service, self.link.next_service());
         if let Some(medium) = self.alarms.medium
             && !self.contends
-            && self.link.head_bytes().is_some()
+            && self.link.head().is_some()
         {
             self.contends = true;
             agenda.advance(medium, now);
         }
     }
 
-    /// The size of the packet with which it contends for a medium, if there is one.
-    pub(crate) fn head_bytes(&self) -> Option<u32> {
-        self.link.head_bytes()
+    /// The packet that waits for the medium, if there is one.
+    pub(crate) fn head(&self) -> Option<&Packet> {
+        self.link.head()
     }
 
     /// The medium is done with that packet: returns it, and takes the next.
@@ -157,7 +157,7 @@ impl ScheduledLink {
     ) -> Packet {
         let packet = self.link.take_head(now, probe);
         agenda.set(self.alarms.service, self.link.next_service());
-        self.contends = self.link.head_bytes().is_some();
+        self.contends = self.link.head().is_some();
         packet
     }
 

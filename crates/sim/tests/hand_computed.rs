@@ -13,7 +13,8 @@ use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Recording, Tcp, Trace, Wlan,
+    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Radio, RateControl, Recording, Tcp, Trace,
+    Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
 
@@ -282,16 +283,17 @@ fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
 
 #[test]
 fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up() {
+    let rate = RateControl::Constant(OfdmRate::new(mbit(54)).unwrap());
+    let radio = Radio { rate, error_rate: 1.0, snr: None };
     let wlan = Wlan {
         name: "cell".into(),
-        rate: OfdmRate::new(mbit(54)).unwrap(),
-        error_rate: 1.0,
+        radio,
         attempts: 3,
         slot: Span::from_micros(9),
         difs: Span::from_micros(28),
         eifs: Span::from_micros(88),
     };
-    let capacity = Capacity::Wireless { wlan: 0, alone: wlan.lone_rate() };
+    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone: wlan.lone_rate(&radio) };
     let ap = Link { capacity, ..link("ap", "taildrop", 10_000) };
     let mut plan = scenario(1, vec![ap], vec![bursts(1_000, &[(0, 2)])]);
     plan.wlans = vec![wlan];
@@ -299,6 +301,7 @@ fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up()
     let of = |name: &str| metric(&found, QUEUE, "ap", name);
     assert_eq!(["arrived", "sent", "waiting"].map(of), [2.0, 2.0, 0.0]);
     assert_eq!(["frames", "frame_failure_rate", "given_up"].map(of), [6.0, 1.0, 2.0]);
+    assert_eq!(of("frame_rate"), 54e6);
     assert_eq!(of("throughput"), 0.0);
     // 1036 B and 22 bits at 216 bits a symbol are 39 symbols of 4 us, with preamble and signal
     // extension 182 us; no acknowledgement follows.

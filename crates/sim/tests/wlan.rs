@@ -6,14 +6,20 @@ use common::{bulk, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Limit, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
-use sojourn_scenario::resolved::{App, Capacity, Device, FlowGroup, Link, Resolved, Wlan};
+use sojourn_scenario::resolved::{
+    App, Capacity, Device, FlowGroup, Link, Radio, RateControl, Resolved, Wlan,
+};
 use sojourn_scenario::wlan_timing::OfdmRate;
+
+fn radio(megabits: u64) -> Radio {
+    let rate = RateControl::Constant(OfdmRate::new(mbit(megabits)).unwrap());
+    Radio { rate, error_rate: 0.0, snr: None }
+}
 
 fn cell() -> Wlan {
     Wlan {
         name: "cell".into(),
-        rate: OfdmRate::new(mbit(54)).unwrap(),
-        error_rate: 0.0,
+        radio: radio(54),
         attempts: 7,
         slot: Span::from_micros(9),
         difs: Span::from_micros(28),
@@ -23,7 +29,7 @@ fn cell() -> Wlan {
 
 /// A transmitter with room for 1000 packets of 1500 B.
 fn transmitter(name: &str, aqm: &str) -> Link {
-    let capacity = Capacity::Wireless { wlan: 0, alone: cell().lone_rate() };
+    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone: cell().lone_rate(&radio(54)) };
     Link { capacity, delay: Span::ZERO, ..link(name, aqm, 1_500_000) }
 }
 
@@ -118,7 +124,7 @@ fn a_driver_hides_its_packets_from_the_queue_above() {
 fn a_frame_is_given_up_after_its_attempts() {
     let mut plan =
         lan(20, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(1), 1_500)]);
-    (plan.wlans[0].error_rate, plan.wlans[0].attempts) = (0.5, 3);
+    (plan.wlans[0].radio.error_rate, plan.wlans[0].attempts) = (0.5, 3);
     let found = run(&plan);
     let of = |name: &str| metric(&found, Scope::Queue, "ap", name);
     // One in eight fails three times; 1500 packets, four standard errors 3.4 %.
@@ -133,4 +139,48 @@ fn a_wireless_link_cannot_be_replayed_alone() {
     let plan = lan(1 + 2, vec![transmitter("ap", "codel")], vec![cbr("udp", 1, mbit(1), 1_500)]);
     let error = sojourn_sim::diff::diff([&plan, &plan], 0, &|_| true).unwrap_err();
     assert!(error.to_string().contains("links.ap: when a wireless link sends"), "{error}");
+}
+
+/// The access point sends to a fast and to a slow station from one queue: every packet has the rate
+/// of the station whose link its flow's other direction crosses.
+#[test]
+fn the_access_point_sends_to_each_station_at_its_rate() {
+    let plan = |slow: u64| {
+        let alone = cell().lone_rate(&radio(slow));
+        let capacity = Capacity::Wireless { wlan: 0, radio: Some(radio(slow)), alone };
+        let far = Link { capacity, ..transmitter("far", "taildrop") };
+        let links = vec![transmitter("ap", "taildrop"), transmitter("near", "taildrop"), far];
+        let down = |name: &str, station: usize| FlowGroup {
+            reverse: vec![station],
+            ..answered_over(station, cbr(name, 1, mbit(2), 1_500))
+        };
+        lan(30, links, vec![down("to-near", 1), down("to-far", 2)])
+    };
+    let found = run(&plan(6));
+    let of = |name: &str| metric(&found, Scope::Queue, "ap", name);
+    // As many packets at 54 as at 6 Mbit/s, 2 Mbit/s each: 298 and 2138 us of airtime per 6 ms.
+    assert!((of("frame_rate") / 30e6 - 1.0).abs() < 0.01, "{}", of("frame_rate"));
+    assert!((of("utilisation") / (2.436 / 6.0) - 1.0).abs() < 0.01, "{}", of("utilisation"));
+    let near = run(&plan(54));
+    assert_eq!(metric(&near, Scope::Queue, "ap", "frame_rate"), 54e6);
+}
+
+/// With noise that spoils fast frames Minstrel sends at rates that come through, and carries more
+/// than 54 Mbit/s does; without noise it is nearly as fast as 54 Mbit/s.
+#[test]
+fn minstrel_finds_the_rate_that_noise_allows() {
+    let goodput = |rate: RateControl, decibels: Option<f64>| {
+        let snr = decibels.map(|decibels| 10f64.powf(decibels / 10.0));
+        let flow = vec![cbr("udp", 1, mbit(40), 1_500)];
+        let mut plan = lan(30, vec![transmitter("ap", "taildrop")], flow);
+        plan.wlans[0].radio = Radio { rate, error_rate: 0.0, snr };
+        let found = run(&plan);
+        (goodput_mbit(&found, "udp"), metric(&found, Scope::Queue, "ap", "frame_rate") / 1e6)
+    };
+    let fixed = radio(54).rate;
+    let (quiet, _) = goodput(RateControl::Minstrel, None);
+    assert!(quiet > 0.93 * goodput(fixed, None).0, "{quiet}");
+    let (noisy, rate) = goodput(RateControl::Minstrel, Some(18.0));
+    assert!((30.0..48.0).contains(&rate), "{rate}");
+    assert!(noisy > 15.0 && goodput(fixed, Some(18.0)).0 < noisy / 2.0, "{noisy}");
 }

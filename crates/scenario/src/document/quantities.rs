@@ -111,6 +111,47 @@ quantity! {
     r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
 }
 
+quantity! {
+    /// A ratio of powers in decibels: `25dB`, `-3dB`.
+    DecibelText(f64) as "Decibel", "25dB", r"^-?[0-9]+(\.[0-9]*)? *dB$", decibels;
+}
+
+quantity! {
+    /// The rate of data frames on a wireless LAN: a constant one of 6, 9, 12, 18, 24, 36, 48 and 54
+    /// Mbit/s, or `minstrel`, which chooses by what was received.
+    FrameRateText(FrameRate) as "FrameRate", "54mbit",
+    r"^(minstrel|[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit))$", frame_rate;
+}
+
+/// Who chooses the rate of data frames, as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameRate {
+    /// Nobody: it is always this.
+    Constant(Rate),
+    /// Minstrel.
+    Minstrel,
+}
+
+fn frame_rate(text: &str) -> Result<FrameRate, String> {
+    match text.trim() {
+        "minstrel" => Ok(FrameRate::Minstrel),
+        rate => units::rate(rate)
+            .map(FrameRate::Constant)
+            .map_err(|error| format!("{error}; this is a rate of 802.11g or minstrel")),
+    }
+}
+
+fn decibels(text: &str) -> Result<f64, String> {
+    match units::split(text) {
+        (number, "dB") => match number.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(format!("`{number}` is no number of decibels; write a text such as 25dB")),
+        },
+        (number, "") => Err(format!("a ratio of powers needs its unit: `{number}dB`")),
+        (_, unit) => Err(format!("`{unit}` is no unit of a ratio of powers; write dB")),
+    }
+}
+
 /// The size of a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Buffer {
@@ -179,6 +220,21 @@ impl fmt::Display for BufferText {
             Buffer::Bdp(factor) => write!(f, "{factor}bdp"),
             Buffer::Limit(limit) => limit.fmt(f),
         }
+    }
+}
+
+impl fmt::Display for FrameRateText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            FrameRate::Constant(rate) => rate.fmt(f),
+            FrameRate::Minstrel => f.write_str("minstrel"),
+        }
+    }
+}
+
+impl fmt::Display for DecibelText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}dB", self.0)
     }
 }
 

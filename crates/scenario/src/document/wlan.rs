@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::Rate;
 
-use super::quantities::{RateText, SpanText};
+use super::quantities::{DecibelText, FrameRate, FrameRateText, SpanText};
 use crate::wlan_timing;
 
 /// One cell of 802.11g: a medium that an access point and its stations share. Each link with `rate
@@ -13,14 +13,21 @@ use crate::wlan_timing;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wlan {
-    /// Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s.
+    /// Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s, or `minstrel`, the rate control
+    /// of Linux.
     #[serde(default = "fastest")]
-    pub rate: RateText,
-    /// Probability that a frame is not received although no other was sent at the same time.
+    pub rate: FrameRateText,
+    /// Probability that a frame is not received although no other was sent at the same time,
+    /// whatever its rate.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub error_rate: f64,
-    /// How often a frame is sent at most before it is given up.
+    /// Signal-to-noise ratio at the receiver: the faster the rate, the more frames noise destroys.
+    /// Without it there is no noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snr: Option<DecibelText>,
+    /// How often a frame is sent at most before it is given up; Minstrel's retry chain has its own
+    /// limits.
     #[serde(default = "short_retry_limit")]
     #[schemars(range(min = 1))]
     pub attempts: u32,
@@ -38,10 +45,22 @@ pub struct Wlan {
 pub struct Wireless {
     /// The name of the wireless LAN.
     pub wlan: String,
+    /// Rate of the data frames that this station sends and of those that the access point sends to
+    /// it; that of the wireless LAN if it is left out. A packet goes to the station whose link the
+    /// other direction of its flow crosses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<FrameRateText>,
+    /// Probability that a frame from or to this station is not received, instead of the LAN's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub error_rate: Option<f64>,
+    /// Signal-to-noise ratio of frames from and to this station, instead of the LAN's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snr: Option<DecibelText>,
 }
 
-fn fastest() -> RateText {
-    RateText(Rate::from_bps(54_000_000))
+fn fastest() -> FrameRateText {
+    FrameRateText(FrameRate::Constant(Rate::from_bps(54_000_000)))
 }
 
 fn short_retry_limit() -> u32 {

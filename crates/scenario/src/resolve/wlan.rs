@@ -4,8 +4,9 @@ use sojourn_aqm::{Span, registry};
 
 use super::{Checked, checks, refuse};
 use crate::document::Document;
+use crate::document::quantities::{DecibelText, FrameRate, FrameRateText};
 use crate::document::wlan::{self, Wireless};
-use crate::resolved::{Capacity, Wlan};
+use crate::resolved::{Capacity, Radio, RateControl, Wlan};
 use crate::wlan_timing::{self, OfdmRate};
 
 /// All wireless LANs, in the order of their names.
@@ -16,11 +17,6 @@ pub(super) fn all(document: &Document) -> Checked<Vec<Wlan>> {
 fn wlan(name: &str, written: &wlan::Wlan) -> Checked<Wlan> {
     let place = format!("wlans.{name}");
     checks::name(&place, "a wireless LAN's name", name)?;
-    let Some(rate) = OfdmRate::new(written.rate.0) else {
-        let message = format!("802.11g does not send at {}", written.rate);
-        let remedy = "; write 6, 9, 12, 18, 24, 36, 48 or 54mbit";
-        return refuse(&format!("{place}.rate"), message + remedy);
-    };
     if written.attempts == 0 {
         return refuse(&format!("{place}.attempts"), "must be at least 1");
     }
@@ -31,8 +27,11 @@ fn wlan(name: &str, written: &wlan::Wlan) -> Checked<Wlan> {
     }
     Ok(Wlan {
         name: name.to_owned(),
-        rate,
-        error_rate: checks::probability(&format!("{place}.error_rate"), written.error_rate)?,
+        radio: Radio {
+            rate: frame_rate(&place, written.rate)?,
+            error_rate: error_rate(&place, written.error_rate)?,
+            snr: written.snr.map(ratio),
+        },
         attempts: written.attempts,
         slot: written.slot.0,
         difs: wlan_timing::difs(written.slot.0),
@@ -40,10 +39,52 @@ fn wlan(name: &str, written: &wlan::Wlan) -> Checked<Wlan> {
     })
 }
 
+fn frame_rate(place: &str, written: FrameRateText) -> Checked<RateControl> {
+    match written.0 {
+        FrameRate::Minstrel => Ok(RateControl::Minstrel),
+        FrameRate::Constant(rate) => match OfdmRate::new(rate) {
+            Some(rate) => Ok(RateControl::Constant(rate)),
+            None => {
+                let message = format!("802.11g does not send at {written}");
+                let remedy = "; write 6, 9, 12, 18, 24, 36, 48 or 54mbit, or minstrel";
+                refuse(&format!("{place}.rate"), message + remedy)
+            }
+        },
+    }
+}
+
+fn error_rate(place: &str, written: f64) -> Checked<f64> {
+    checks::probability(&format!("{place}.error_rate"), written)
+}
+
+/// A ratio of powers from decibels.
+fn ratio(written: DecibelText) -> f64 {
+    libm::pow(10.0, written.0 / 10.0)
+}
+
+/// What a station has instead of the LAN's, if it says anything.
+fn own_radio(place: &str, written: &Wireless, lan: &Radio) -> Checked<Option<Radio>> {
+    if (written.rate, written.error_rate, written.snr) == (None, None, None) {
+        return Ok(None);
+    }
+    let rate = written.rate.map(|rate| frame_rate(place, rate)).transpose()?;
+    let errors = written.error_rate.map(|rate| error_rate(place, rate)).transpose()?;
+    Ok(Some(Radio {
+        rate: rate.unwrap_or(lan.rate),
+        error_rate: errors.unwrap_or(lan.error_rate),
+        snr: written.snr.map(ratio).or(lan.snr),
+    }))
+}
+
 /// The capacity of a link that is a transmitter.
 pub(super) fn transmitter(place: &str, written: &Wireless, wlans: &[Wlan]) -> Checked<Capacity> {
     match wlans.iter().position(|wlan| wlan.name == written.wlan) {
-        Some(wlan) => Ok(Capacity::Wireless { wlan, alone: wlans[wlan].lone_rate() }),
+        Some(wlan) => {
+            let lan = &wlans[wlan];
+            let radio = own_radio(place, written, &lan.radio)?;
+            let alone = lan.lone_rate(radio.as_ref().unwrap_or(&lan.radio));
+            Ok(Capacity::Wireless { wlan, radio, alone })
+        }
         None if wlans.is_empty() => {
             let message = format!("there is no wireless LAN `{}`", written.wlan);
             refuse(&format!("{place}.wlan"), message + &format!("; write [wlans.{}]", written.wlan))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time, registry};
 
-use super::as_numbers;
+use super::{Radio, as_numbers};
 
 /// A link in one direction: queue, transmitter, wire.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +71,8 @@ pub enum Capacity {
     Wireless {
         /// The LAN, by index.
         wlan: usize,
+        /// What its frames and those sent to it have instead of the LAN's.
+        radio: Option<Radio>,
         /// The IP rate of a lone transmitter with packets of 1500 B.
         alone: Rate,
     },

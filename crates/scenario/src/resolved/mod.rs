@@ -17,7 +17,7 @@ pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
-pub use self::wlan::Wlan;
+pub use self::wlan::{Radio, RateControl, Wlan};
 pub use crate::document::apps::Arrivals;
 pub use crate::document::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};

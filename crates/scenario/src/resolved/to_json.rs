@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
 
 use super::{
-    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Resolved, Shape, Sizes, Tcp,
-    Trace, Wlan,
+    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
+    Shape, Sizes, Tcp, Trace, Wlan,
 };
 
 impl Resolved {
@@ -57,8 +57,7 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
 fn wlan(wlan: &Wlan) -> Value {
     json!({
         "name": wlan.name,
-        "rate": text(wlan.rate.rate()),
-        "error_rate": wlan.error_rate,
+        "radio": radio(&wlan.radio),
         "attempts": wlan.attempts,
         "slot": text(wlan.slot),
         "difs": text(wlan.difs),
@@ -91,6 +90,18 @@ fn loss(loss: Loss) -> Value {
     }
 }
 
+/// How frames are sent and lost; the signal-to-noise ratio in decibels.
+fn radio(radio: &Radio) -> Value {
+    json!({
+        "rate": match radio.rate {
+            RateControl::Constant(rate) => text(rate.rate()),
+            RateControl::Minstrel => "minstrel".to_owned(),
+        },
+        "error_rate": radio.error_rate,
+        "snr": radio.snr.map(|ratio| format!("{}dB", 10.0 * libm::log10(ratio))),
+    })
+}
+
 fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
     match capacity {
         Capacity::Constant(rate) => json!(text(rate)),
@@ -106,9 +117,10 @@ fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
             "overdraft": bucket.overdraft,
         }),
         Capacity::Trace(recorded) => trace(recorded),
-        Capacity::Wireless { wlan, alone } => json!({
+        Capacity::Wireless { wlan, radio: own, alone } => json!({
             "kind": "wireless",
             "wlan": wlans[*wlan].name,
+            "radio": own.as_ref().map(radio),
             "alone": text(alone),
         }),
     }

@@ -12,11 +12,9 @@ const LONE_PACKET_BYTES: u32 = 1500;
 pub struct Wlan {
     /// Its name.
     pub name: String,
-    /// The rate of data frames.
-    pub rate: OfdmRate,
-    /// Probability that a frame is not received although no other was sent at the same time.
-    pub error_rate: f64,
-    /// Transmissions of one frame, at most.
+    /// How frames are sent and lost between stations that say nothing else.
+    pub radio: Radio,
+    /// Transmissions of one frame at a constant rate, at most.
     pub attempts: u32,
     /// A slot of the backoff.
     pub slot: Span,
@@ -26,21 +24,56 @@ pub struct Wlan {
     pub eifs: Span,
 }
 
+/// How frames are sent between two stations, and how they are lost where no other is sent at the
+/// same time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Radio {
+    /// Who chooses the rate of data frames.
+    pub rate: RateControl,
+    /// Probability that a frame is lost, whatever its rate and size.
+    pub error_rate: f64,
+    /// Signal-to-noise ratio, as a ratio of powers; none without noise.
+    pub snr: Option<f64>,
+}
+
+/// Who chooses the rate of data frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateControl {
+    /// Nobody: it is always this.
+    Constant(OfdmRate),
+    /// Linux's Minstrel.
+    Minstrel,
+}
+
+impl Radio {
+    /// Probability that a lone frame at a rate, with `packet_bytes` of IP, is not received.
+    pub fn frame_error(&self, rate: OfdmRate, packet_bytes: u32) -> f64 {
+        let noise = self.snr.map_or(0.0, |ratio| rate.frame_error(ratio, packet_bytes));
+        self.error_rate + noise * (1.0 - self.error_rate)
+    }
+
+    /// The rate that carries most: the constant one, or the best that Minstrel can find for packets
+    /// of 1500 B.
+    fn best_rate(&self) -> OfdmRate {
+        let carries = |rate: &OfdmRate| {
+            let airtime = rate.data_frame(LONE_PACKET_BYTES) + rate.sifs_and_ack();
+            (1.0 - self.frame_error(*rate, LONE_PACKET_BYTES)) / airtime.as_secs()
+        };
+        let best = || OfdmRate::all().into_iter().max_by(|a, b| carries(a).total_cmp(&carries(b)));
+        match self.rate {
+            RateControl::Constant(rate) => rate,
+            RateControl::Minstrel => best().expect("there are eight rates"),
+        }
+    }
+}
+
 impl Wlan {
-    /// How long a frame with `packet_bytes` of IP, link framing included, is on the air.
-    pub fn data_frame(&self, packet_bytes: u32) -> Span {
-        self.rate.data_frame(packet_bytes)
-    }
-
-    /// What follows a data frame that was received: a SIFS and the acknowledgement.
-    pub fn sifs_and_ack(&self) -> Span {
-        self.rate.sifs_and_ack()
-    }
-
-    /// The IP rate of a lone transmitter that always has a packet of 1500 B, at the mean backoff.
-    pub fn lone_rate(&self) -> Rate {
+    /// The IP rate of a lone transmitter that always has a packet of 1500 B, at the mean backoff
+    /// and the best rate of a radio.
+    pub fn lone_rate(&self, radio: &Radio) -> Rate {
         let backoff = Span::from_nanos(self.slot.as_nanos() * u64::from(WINDOW_MIN) / 2);
-        let cycle = self.difs + backoff + self.data_frame(LONE_PACKET_BYTES) + self.sifs_and_ack();
+        let rate = radio.best_rate();
+        let cycle = self.difs + backoff + rate.data_frame(LONE_PACKET_BYTES) + rate.sifs_and_ack();
         let bits = u64::from(LONE_PACKET_BYTES) * 8;
         Rate::from_bps(bits * 1_000_000_000 / cycle.as_nanos())
     }
@@ -53,17 +86,18 @@ mod tests {
     /// Fact scenario-4.
     #[test]
     fn a_lone_transmitter_at_54_mbit_sends_a_packet_every_393_5_us() {
+        let rate = OfdmRate::new(Rate::from_bps(54_000_000)).unwrap();
+        let radio = Radio { rate: RateControl::Constant(rate), error_rate: 0.0, snr: None };
         let wlan = Wlan {
             name: "test".into(),
-            rate: OfdmRate::new(Rate::from_bps(54_000_000)).unwrap(),
-            error_rate: 0.0,
+            radio,
             attempts: 7,
             slot: Span::from_micros(9),
             difs: Span::from_micros(28),
             eifs: Span::from_micros(88),
         };
         // DIFS 28, mean backoff 67.5, data 254, SIFS 10, ACK 34 us.
-        assert_eq!(wlan.data_frame(1500) + wlan.sifs_and_ack(), Span::from_micros(298));
-        assert_eq!(wlan.lone_rate(), Rate::from_bps(12_000 * 10_000_000 / 3935));
+        assert_eq!(rate.data_frame(1500) + rate.sifs_and_ack(), Span::from_micros(298));
+        assert_eq!(wlan.lone_rate(&radio), Rate::from_bps(12_000 * 10_000_000 / 3935));
     }
 }

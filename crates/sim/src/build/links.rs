@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Env, Qdisc, Rate, Rng, Time, registry};
 use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
-use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Resolved};
+use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
 use crate::agenda::{Agenda, Alarm};
@@ -90,10 +90,30 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
             let name = &plan.links[links[station]].name;
             Rng::stream(plan.seed, &format!("{name}/{purpose}"), 0)
         };
-        let medium = Medium::new(cell, links.len(), stream);
+        let own: Vec<Radio> = links.iter().filter_map(|&i| own_radio(&plan.links[i])).collect();
+        let medium = Medium::new(cell, &own, links.len(), stream);
         WirelessLan { medium, links, sent: Vec::new() }
     };
     plan.wlans.iter().enumerate().map(lan).collect()
+}
+
+/// How the frames of a way's link are sent and lost, as a place among the radios of its wireless
+/// LAN: the station's that sends them, else that of the station which sends the other way's, else
+/// the LAN's.
+pub(super) fn radio(plan: &Resolved, link: usize, other_way: &[usize]) -> u32 {
+    let Capacity::Wireless { wlan, .. } = plan.links[link].capacity else { return 0 };
+    let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();
+    let named = [link].into_iter().chain(other_way.iter().copied()).find(has_own);
+    let place = |named: usize| (0..=named).filter(has_own).count();
+    named.map_or(0, |named| place(named) as u32)
+}
+
+/// What a transmitter says of its own frames.
+fn own_radio(link: &LinkPlan) -> Option<Radio> {
+    match link.capacity {
+        Capacity::Wireless { radio, .. } => radio,
+        _ => None,
+    }
 }
 
 /// Whether a link is a transmitter of the wireless LAN at a place.

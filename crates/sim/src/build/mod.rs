@@ -16,7 +16,7 @@ use sojourn_traffic::{CustomApp, TransferPlan};
 
 use self::ends::{ecn, initial_window, window_rule, with_fallback};
 pub(crate) use self::links::{discipline, link};
-use self::links::{impairment, wireless_lans};
+use self::links::{impairment, radio, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::agenda::{self, Agenda, Slots};
@@ -188,8 +188,9 @@ fn groups(plan: &Resolved, classes: &[String], onward: &[usize]) -> (Vec<Group>,
     let mut legs = Vec::new();
     let groups = plan.flows.iter().enumerate().map(|(place, group)| {
         let first_wire = onward.len() + WIRES_PER_GROUP * place;
-        let forward = add_way(&mut legs, &group.path, onward, first_wire);
-        let backward = add_way(&mut legs, &group.reverse, onward, first_wire + 2);
+        let forward = add_way(&mut legs, plan, [&group.path, &group.reverse], onward, first_wire);
+        let backward =
+            add_way(&mut legs, plan, [&group.reverse, &group.path], onward, first_wire + 2);
         Group {
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
@@ -200,13 +201,20 @@ fn groups(plan: &Resolved, classes: &[String], onward: &[usize]) -> (Vec<Group>,
 }
 
 /// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
-fn add_way(legs: &mut Vec<Leg>, links: &[usize], onward: &[usize], exit: usize) -> u32 {
+fn add_way(
+    legs: &mut Vec<Leg>,
+    plan: &Resolved,
+    [links, other_way]: [&[usize]; 2],
+    onward: &[usize],
+    exit: usize,
+) -> u32 {
     let first = u32::try_from(legs.len()).expect("all ways together have fewer than 2^32 links");
     for (place, &link) in links.iter().enumerate() {
         let is_last = place + 1 == links.len();
         let own = || onward.binary_search(&link).expect("a way goes on behind it");
         let wire = if is_last { exit } else { own() };
-        legs.push(Leg { link: link as u32, wire: wire as u32 });
+        let radio = radio(plan, link, other_way);
+        legs.push(Leg { link: link as u32, wire: wire as u32, radio });
     }
     first
 }

@@ -4,14 +4,16 @@
 //! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before
 //! it.
 //!
-//! Leaves out: hidden stations (every station receives every other), RTS and CTS, the
-//! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost), and
-//! rate control (one fixed rate). After a frame that was not received all stations
-//! wait an EIFS (fact wlan-5).
+//! Leaves out: hidden stations (every station receives every other), RTS and CTS, and the
+//! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost).
+//! After a frame that was not received all stations wait an EIFS (fact wlan-5).
 
 use sojourn_aqm::{Rng, Span, Time};
-use sojourn_scenario::resolved::Wlan;
-use sojourn_scenario::wlan_timing::{WINDOW_MAX, WINDOW_MIN};
+use sojourn_scenario::resolved::{Radio, Wlan};
+use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
+
+use super::frame::Frame;
+use super::rate::RateChoice;
 
 /// What became of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,8 @@ pub(crate) struct Sent {
     pub(crate) attempt: Attempt,
     /// How long its frame and the answer kept the medium busy.
     pub(crate) airtime: Span,
+    /// The rate of its frame.
+    pub(crate) rate: OfdmRate,
 }
 
 /// Whether a station may send.
@@ -47,13 +51,13 @@ enum Backoff {
 /// One transmitter.
 #[derive(Debug)]
 struct Station {
-    /// How long its frame is on the air, if it has one.
-    frame: Option<Span>,
+    /// Its frame, if it has one.
+    frame: Option<Frame>,
+    /// Who chooses the rate of frames by each radio.
+    rates: Vec<RateChoice>,
     backoff: Backoff,
     /// Backoffs are drawn from zero to this.
     window: u32,
-    /// Transmissions of this frame so far.
-    attempts: u32,
     is_sending: bool,
     /// Whether its next transmission would not be received although it were alone.
     is_spoiled: bool,
@@ -65,6 +69,8 @@ struct Station {
 #[derive(Debug)]
 pub(crate) struct Medium {
     cell: Wlan,
+    /// How frames are lost: the LAN's own radio first, then those of stations.
+    radios: Vec<Radio>,
     stations: Vec<Station>,
     /// From when idle slots count.
     slots_from: Time,
@@ -73,36 +79,50 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// An idle medium. `stream` names the random streams of each station.
-    pub(crate) fn new(cell: &Wlan, stations: usize, stream: impl Fn(usize, &str) -> Rng) -> Medium {
-        let station = |place| Station {
-            frame: None,
-            backoff: Backoff::Done,
-            window: WINDOW_MIN,
-            attempts: 0,
-            is_sending: false,
-            is_spoiled: false,
-            backoffs: stream(place, "backoff"),
-            errors: stream(place, "frame-error"),
+    /// An idle medium. `own` are the radios of stations that do not have the LAN's; `stream` names
+    /// the random streams of each station.
+    pub(crate) fn new(
+        cell: &Wlan,
+        own: &[Radio],
+        stations: usize,
+        stream: impl Fn(usize, &str) -> Rng,
+    ) -> Medium {
+        let radios = [&[cell.radio], own].concat();
+        let station = |place| {
+            let mut samples = stream(place, "rate-samples");
+            let rate = |radio: &Radio| RateChoice::new(radio.rate, cell.attempts, &mut samples);
+            Station {
+                frame: None,
+                rates: radios.iter().map(rate).collect(),
+                backoff: Backoff::Done,
+                window: WINDOW_MIN,
+                is_sending: false,
+                is_spoiled: false,
+                backoffs: stream(place, "backoff"),
+                errors: stream(place, "frame-error"),
+            }
         };
         Medium {
             cell: cell.clone(),
             stations: (0..stations).map(station).collect(),
+            radios,
             slots_from: Time::ZERO,
             on_air: None,
         }
     }
 
-    /// A station has a packet to send; nothing changes where it had one already.
-    pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32) {
+    /// A station has a packet to send by a radio, 0 being the LAN's own; nothing changes where it
+    /// had one already.
+    pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
         if self.stations[place].frame.is_some() {
             return;
         }
         self.catch_up(now);
         let is_idle = self.on_air.is_none() && now >= self.slots_from;
         let station = &mut self.stations[place];
-        station.frame = Some(self.cell.data_frame(packet_bytes));
-        station.is_spoiled = station.errors.uniform() < self.cell.error_rate;
+        let frame = station.rates[radio].frame(packet_bytes, radio);
+        station.spoil(&frame, &self.radios);
+        station.frame = Some(frame);
         match (station.backoff, is_idle) {
             (Backoff::Slots(_), _) => {}
             (Backoff::Done, false) => station.draw(),
@@ -120,7 +140,7 @@ impl Medium {
         }
         let Some((start, slots)) = self.next_start() else { return Time::NEVER };
         let first = |station: &&Station| station.backoff == Backoff::Slots(slots);
-        start + self.exchange(self.contenders().filter(first)).0
+        start + Self::exchange(self.contenders().filter(first)).0
     }
 
     /// The exchange that ends now, if one does: all transmissions in it.
@@ -132,10 +152,14 @@ impl Medium {
         self.slots_from = now + if is_received { self.cell.difs } else { self.cell.eifs };
         for (place, station) in self.stations.iter_mut().enumerate() {
             if std::mem::take(&mut station.is_sending) {
-                let frame = station.frame.expect("a station that sends has a frame");
-                let attempt = station.settle(is_received, &self.cell);
-                let answer = if is_received { self.cell.sifs_and_ack() } else { Span::ZERO };
-                sent.push(Sent { station: place, attempt, airtime: frame + answer });
+                let frame = station.frame.take().expect("a station that sends has a frame");
+                let rate = frame.rate();
+                let airtime = match is_received {
+                    true => frame.airtime() + rate.sifs_and_ack(),
+                    false => frame.airtime(),
+                };
+                let attempt = station.settle(now, frame, is_received, &self.radios);
+                sent.push(Sent { station: place, attempt, airtime, rate });
             }
         }
     }
@@ -188,23 +212,25 @@ impl Medium {
 
     /// The stations that are marked as sending start.
     fn take_the_air(&mut self, start: Time) {
-        let (busy, is_received) = self.exchange(self.stations.iter().filter(|s| s.is_sending));
+        let (busy, is_received) = Self::exchange(self.stations.iter().filter(|s| s.is_sending));
         self.on_air = Some((start + busy, is_received));
     }
 
     /// How long the medium is busy if these send, and whether one of them is received: only who is
     /// alone.
-    fn exchange<'a>(&self, senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
-        let (mut longest, mut count, mut is_spoiled) = (Span::ZERO, 0, false);
+    fn exchange<'a>(senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
+        let (mut longest, mut answer, mut count, mut is_spoiled) = (Span::ZERO, None, 0, false);
         for station in senders {
-            longest = longest.max(station.frame.expect("a station that sends has a frame"));
+            let frame = station.frame.as_ref().expect("a station that sends has a frame");
+            longest = longest.max(frame.airtime());
+            answer = Some(frame.rate().sifs_and_ack());
             count += 1;
             is_spoiled |= station.is_spoiled;
         }
         debug_assert!(count > 0, "some station sends");
-        match count == 1 && !is_spoiled {
-            true => (longest + self.cell.sifs_and_ack(), true),
-            false => (longest, false),
+        match answer.filter(|_| count == 1 && !is_spoiled) {
+            Some(answer) => (longest + answer, true),
+            None => (longest, false),
         }
     }
 }
@@ -215,22 +241,35 @@ impl Station {
         self.backoff = Backoff::Slots(slots as u32); // at most 1023
     }
 
-    /// The transmission is over; a backoff follows in any case.
-    fn settle(&mut self, is_received: bool, cell: &Wlan) -> Attempt {
-        self.attempts += 1;
-        let attempt = match is_received {
-            true => Attempt::Received,
-            false if self.attempts < cell.attempts => Attempt::Failed,
-            false => Attempt::GivenUp,
-        };
-        if attempt == Attempt::Failed {
-            self.window = (2 * self.window + 1).min(WINDOW_MAX);
-            self.is_spoiled = self.errors.uniform() < cell.error_rate;
+    /// Whether the next transmission of a frame is lost although it be alone.
+    fn spoil(&mut self, frame: &Frame, radios: &[Radio]) {
+        let error = radios[frame.radio()].frame_error(frame.rate(), frame.packet_bytes());
+        self.is_spoiled = self.errors.uniform() < error;
+    }
+
+    /// The transmission of a frame is over; a backoff follows in any case.
+    fn settle(
+        &mut self,
+        now: Time,
+        mut frame: Frame,
+        is_received: bool,
+        radios: &[Radio],
+    ) -> Attempt {
+        let is_over = frame.was_tried(is_received);
+        if is_over {
+            self.window = WINDOW_MIN;
+            self.rates[frame.radio()].learn(now, &frame, is_received);
         } else {
-            (self.window, self.attempts, self.frame) = (WINDOW_MIN, 0, None);
+            self.window = (2 * self.window + 1).min(WINDOW_MAX);
+            self.spoil(&frame, radios);
+            self.frame = Some(frame);
         }
         self.draw();
-        attempt
+        match (is_received, is_over) {
+            (true, _) => Attempt::Received,
+            (false, false) => Attempt::Failed,
+            (false, true) => Attempt::GivenUp,
+        }
     }
 }
 

@@ -1,11 +1,20 @@
 use std::collections::BTreeMap;
 
 use sojourn_aqm::Rate;
+use sojourn_scenario::resolved::RateControl;
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use super::*;
 
 const PACKET: u32 = 1_500;
+
+fn rate(megabits: u64) -> OfdmRate {
+    OfdmRate::new(Rate::from_bps(megabits * 1_000_000)).unwrap()
+}
+
+fn radio(megabits: u64, error_rate: f64) -> Radio {
+    Radio { rate: RateControl::Constant(rate(megabits)), error_rate, snr: None }
+}
 
 fn micros(us: u64) -> Span {
     Span::from_micros(us)
@@ -15,8 +24,7 @@ fn micros(us: u64) -> Span {
 fn cell(megabits: u64, eifs: Span) -> Wlan {
     Wlan {
         name: "test".into(),
-        rate: OfdmRate::new(Rate::from_bps(megabits * 1_000_000)).unwrap(),
-        error_rate: 0.0,
+        radio: radio(megabits, 0.0),
         attempts: u32::MAX,
         slot: micros(9),
         difs: micros(28),
@@ -25,7 +33,7 @@ fn cell(megabits: u64, eifs: Span) -> Wlan {
 }
 
 fn medium(cell: &Wlan, stations: usize, seed: u64) -> Medium {
-    Medium::new(cell, stations, |place, purpose| Rng::stream(seed, purpose, place as u64))
+    Medium::new(cell, &[], stations, |place, purpose| Rng::stream(seed, purpose, place as u64))
 }
 
 /// Everything that was sent while all stations always have a packet.
@@ -33,7 +41,7 @@ fn saturate(medium: &mut Medium, until: Time, mut each: impl FnMut(Time, &Sent))
     let stations = medium.stations.len();
     let (mut now, mut sent) = (Time::ZERO, Vec::new());
     while now < until {
-        (0..stations).for_each(|place| medium.offer(now, place, PACKET));
+        (0..stations).for_each(|place| medium.offer(now, place, PACKET, 0));
         now = medium.next();
         medium.end(now, &mut sent);
         sent.drain(..).for_each(|sent| each(now, &sent));
@@ -78,9 +86,10 @@ fn bianchi(cell: &Wlan, stations: usize, again: f64) -> f64 {
     let some = 1.0 - (1.0 - tau).powi(stations as i32);
     let one = stations as f64 * tau * (1.0 - tau).powi(stations as i32 - 1);
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
-    let data = us(cell.data_frame(PACKET));
+    let RateControl::Constant(rate) = cell.radio.rate else { panic!("a constant rate") };
+    let data = us(rate.data_frame(PACKET));
     let slot = if again > 0.0 { us(cell.slot) } else { 0.0 };
-    let success = (data + us(cell.sifs_and_ack()) + us(cell.difs)) / (1.0 - again) + slot;
+    let success = (data + us(rate.sifs_and_ack()) + us(cell.difs)) / (1.0 - again) + slot;
     let collision = data + us(cell.eifs);
     let bits = f64::from(PACKET) * 8.0 / (1.0 - again);
     one * bits / ((1.0 - some) * us(cell.slot) + one * success + (some - one) * collision)
@@ -131,7 +140,9 @@ fn two_backoffs_are_equal_once_in_sixteen() {
     for seed in 0..draws {
         let mut medium = medium(&cell, 2, seed);
         medium.stations.iter_mut().for_each(Station::draw);
-        (0..2).for_each(|place| medium.stations[place].frame = Some(micros(254)));
+        for station in &mut medium.stations {
+            station.frame = Some(station.rates[0].frame(PACKET, 0));
+        }
         slots += u64::from(medium.next_start().unwrap().1);
         ties += u64::from(medium.stations[0].backoff == medium.stations[1].backoff);
     }
@@ -158,13 +169,14 @@ fn an_idle_medium_is_taken_at_once_and_a_busy_one_after_a_backoff() {
     let mut medium = medium(&cell, 2, 1);
     let mut sent = Vec::new();
     let start = Time::ZERO + micros(1_000);
-    medium.offer(start, 0, PACKET);
+    medium.offer(start, 0, PACKET, 0);
     let end = start + micros(254 + 10 + 34);
     assert_eq!(medium.next(), end);
-    medium.offer(start + micros(100), 1, PACKET);
+    medium.offer(start + micros(100), 1, PACKET, 0);
     assert_eq!(medium.next(), end, "an exchange on the air is not disturbed");
     medium.end(end, &mut sent);
-    let received = Sent { station: 0, attempt: Attempt::Received, airtime: micros(298) };
+    let received =
+        Sent { station: 0, attempt: Attempt::Received, airtime: micros(298), rate: rate(54) };
     assert_eq!(sent, [received]);
     let Backoff::Slots(slots) = medium.stations[1].backoff else { panic!("it has drawn") };
     assert_eq!(medium.next(), end + micros(28 + 9 * u64::from(slots) + 298));
@@ -173,21 +185,21 @@ fn an_idle_medium_is_taken_at_once_and_a_busy_one_after_a_backoff() {
 #[test]
 fn a_station_whose_frame_was_received_backs_off_before_the_next() {
     let mut medium = medium(&cell(54, micros(88)), 1, 1);
-    medium.offer(Time::ZERO, 0, PACKET);
+    medium.offer(Time::ZERO, 0, PACKET, 0);
     let end = medium.next();
     medium.end(end, &mut Vec::new());
     let Backoff::Slots(slots) = medium.stations[0].backoff else { panic!("it has drawn") };
     assert!(slots > 0, "this seed draws {slots}");
-    medium.offer(end, 0, PACKET);
+    medium.offer(end, 0, PACKET, 0);
     assert_eq!(medium.next(), end + micros(28 + 9 * u64::from(slots) + 298));
 }
 
 #[test]
 fn a_frame_that_fails_is_sent_again_with_a_doubled_window_and_given_up_in_the_end() {
-    let spoiled = Wlan { error_rate: 1.0, attempts: 7, ..cell(54, micros(88)) };
+    let spoiled = Wlan { radio: radio(54, 1.0), attempts: 7, ..cell(54, micros(88)) };
     let mut medium = medium(&spoiled, 1, 2);
     let (mut windows, mut attempts, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-    medium.offer(Time::ZERO, 0, PACKET);
+    medium.offer(Time::ZERO, 0, PACKET, 0);
     for _ in 0..7 {
         windows.push(medium.stations[0].window);
         let now = medium.next();
@@ -203,7 +215,7 @@ fn a_frame_that_fails_is_sent_again_with_a_doubled_window_and_given_up_in_the_en
 
 #[test]
 fn frames_fail_at_the_error_rate() {
-    let noisy = Wlan { error_rate: 0.05, ..cell(54, micros(88)) };
+    let noisy = Wlan { radio: radio(54, 0.05), ..cell(54, micros(88)) };
     let (mut failed, mut all) = (0u32, 0u32);
     saturate(&mut medium(&noisy, 1, 4), Time::ZERO + Span::from_secs(20), |_, sent| {
         (failed, all) = (failed + u32::from(sent.attempt == Attempt::Failed), all + 1);
@@ -220,4 +232,76 @@ fn another_station_does_not_change_what_the_first_draws() {
         (0..20).map(|_| medium.stations[0].backoffs.below(16)).collect::<Vec<_>>()
     };
     assert_eq!(draws(1), draws(3));
+}
+
+/// Throughput of each of `fast` stations at 54 Mbit/s and a slow one at 6, in Mbit/s of 1500 B:
+/// Bianchi's equation 13 with exchanges of two lengths; a collision with the slow one lasts as long
+/// as its frame.
+fn beside_a_slow_station(fast: i32) -> f64 {
+    let us = |span: Span| span.as_nanos() as f64 / 1e3;
+    let difs = 28.0;
+    let exchange = |megabits| us(rate(megabits).data_frame(PACKET) + rate(megabits).sifs_and_ack());
+    let tau = send_probability(fast as usize + 1);
+    let others_silent = (1.0 - tau).powi(fast);
+    let some_fast = 1.0 - (1.0 - tau).powi(fast);
+    let one_fast = f64::from(fast) * tau * (1.0 - tau).powi(fast - 1);
+    // After a success its sender draws zero once in 16 times, and sends again at once.
+    let (again, slot) = (1.0 / 16.0, 9.0);
+    let success = |length: f64| (length + difs) / (1.0 - again) + slot;
+    let frame = |megabits| us(rate(megabits).data_frame(PACKET)) + difs;
+    let mean = (1.0 - tau) * (1.0 - some_fast) * slot
+        + (1.0 - tau) * one_fast * success(exchange(54))
+        + tau * others_silent * success(exchange(6))
+        + (1.0 - tau) * (some_fast - one_fast) * frame(54)
+        + tau * some_fast * frame(6);
+    tau * others_silent * f64::from(PACKET) * 8.0 / (1.0 - again) / mean
+}
+
+/// Heusse et al. 2003, §3: every station gets the same share of exchanges, so the fast ones have no
+/// more throughput than the slow one.
+#[test]
+fn one_slow_station_slows_all_down() {
+    for fast in [1, 2, 4] {
+        let stations = fast as usize + 1;
+        let lan = cell(54, micros(28));
+        let mut medium = Medium::new(&lan, &[radio(6, 0.0)], stations, |place, purpose| {
+            Rng::stream(9, purpose, place as u64)
+        });
+        let (mut now, mut sent, mut received) = (Time::ZERO, Vec::new(), vec![0u32; stations]);
+        let seconds = 100;
+        while now < Time::ZERO + Span::from_secs(seconds) {
+            (0..stations).for_each(|i| medium.offer(now, i, PACKET, usize::from(i == 0)));
+            now = medium.next();
+            medium.end(now, &mut sent);
+            for sent in sent.drain(..) {
+                received[sent.station] += u32::from(sent.attempt == Attempt::Received);
+            }
+        }
+        let mbit = |frames: u32| f64::from(frames * PACKET * 8) / seconds as f64 / 1e6;
+        let mean = mbit(received.iter().sum()) / stations as f64;
+        let expected = beside_a_slow_station(fast);
+        assert!((mean / expected - 1.0).abs() < 0.02, "{fast} fast: {mean} against {expected}");
+        for &frames in &received {
+            assert!((mbit(frames) / mean - 1.0).abs() < 0.05, "{received:?}");
+        }
+    }
+}
+
+#[test]
+fn noise_spoils_frames_by_their_rate() {
+    let failed = |megabits: u64| {
+        let noisy = Radio { snr: Some(libm::pow(10.0, 1.9)), ..radio(megabits, 0.0) };
+        let lan = Wlan { radio: noisy, ..cell(54, micros(28)) };
+        let (mut failed, mut all) = (0u32, 0u32);
+        saturate(&mut medium(&lan, 1, 4), Time::ZERO + Span::from_secs(10), |_, sent| {
+            (failed, all) = (failed + u32::from(sent.attempt != Attempt::Received), all + 1);
+        });
+        (f64::from(failed) / f64::from(all), noisy.frame_error(rate(megabits), PACKET))
+    };
+    for megabits in [36, 48, 54] {
+        let (found, expected) = failed(megabits);
+        let error = (expected * (1.0 - expected) / 5_000.0).sqrt();
+        assert!((found - expected).abs() < 4.0 * error + 1e-9, "{megabits}: {found}, {expected}");
+    }
+    assert!(failed(54).1 > 0.2 && failed(36).1 < 1e-3, "{:?} {:?}", failed(54), failed(36));
 }

@@ -20,13 +20,12 @@ impl World {
     pub(super) fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
         let mut sent = std::mem::take(&mut self.wireless_lans[place].sent);
         self.wireless_lans[place].medium.end(now, &mut sent);
-        for Sent { station, attempt, airtime } in sent.drain(..) {
+        for Sent { station, attempt, airtime, rate } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
             let (links, agenda, probe, mut onward) = self.behind(link);
             let mut probe = probe.at_link::<NOTES>(now, link);
-            let received =
-                if attempt == Attempt::Received { links[link].head_bytes() } else { None };
-            probe.sent_frame(airtime, received);
+            let head = links[link].head().filter(|_| attempt == Attempt::Received);
+            probe.sent_frame(airtime, rate.rate(), head.map(|packet| packet.link_bytes));
             if attempt == Attempt::Failed {
                 continue;
             }
@@ -40,8 +39,9 @@ impl World {
         let WirelessLan { medium, links, sent: empty } = &mut self.wireless_lans[place];
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
-            if let Some(bytes) = self.links[link].head_bytes() {
-                medium.offer(now, station, bytes);
+            if let Some(packet) = self.links[link].head() {
+                let radio = self.legs[packet.leg as usize].radio as usize;
+                medium.offer(now, station, packet.link_bytes, radio);
             }
         }
         let alarm = self.slots.alarm(self.slots.media + place);

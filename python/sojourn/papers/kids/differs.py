@@ -51,7 +51,8 @@ PARAGRAPHS = {
     "{F10/heavy.codel.ap.qd.p50_ms:.0f}, ARED's {F10/light.ared.ap.qd.p50_ms:.0f}, "
     "{F10/moderate.ared.ap.qd.p50_ms:.0f} and {F10/heavy.ared.ap.qd.p50_ms:.0f}. The rest of the "
     "uploads' RTT waits in the stations' own queues, without an AQM. How long these were is not "
-    "stated; {=1000} packets are our choice.",
+    "stated; {=1000} packets are our choice. Minstrel gives up no frame (fact wlan-6), so that "
+    "only a full queue halves an upload's window.",
 }
 _PIE = f"{{see {PIE_HOLDS}}}"
 _OF_PIE_NOT = f"true of CoDel. Of PIE not: {_PIE}."
@@ -164,8 +165,9 @@ DIFFERS = {
     "{moderate.ared.rtt.p50_ms:.0f} and {heavy.ared.rtt.p50_ms:.0f} with ARED, "
     "{tc_weight.light.ared.rtt.p50_ms:.0f}, {tc_weight.moderate.ared.rtt.p50_ms:.0f} and "
     "{tc_weight.heavy.ared.rtt.p50_ms:.0f} with the weight of tc: PIE holds its target here.",
-    "F9-2": "one rate stands for Minstrel here, which spends part of its frames on trying slower "
-    "ones. ARED has {light.ared.goodput5s.p50_mbps:.1f} Mbit/s, PIE "
+    "F9-2": "what the report's channel lost is not known; here {=3} % of the frames fail at any "
+    "rate, and Minstrel samples other rates with a tenth. ARED has "
+    "{light.ared.goodput5s.p50_mbps:.1f} Mbit/s, PIE "
     "{light.pie.goodput5s.p50_mbps:.1f}, where the report has {=18.6} and {=21}.",
     "F9-4": "ARED has {light.ared.goodput5s.p50_mbps:.2f}, {moderate.ared.goodput5s.p50_mbps:.2f} "
     "and {heavy.ared.goodput5s.p50_mbps:.2f} Mbit/s by load, with the weight of tc "

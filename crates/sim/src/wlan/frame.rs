@@ -1,0 +1,81 @@
+//! A frame and the attempts to send it.
+
+use sojourn_aqm::Span;
+use sojourn_scenario::wlan_timing::OfdmRate;
+
+use super::minstrel::{Chain, STAGES};
+
+/// A frame that a station sends until it is received or its attempts are used up.
+#[derive(Debug)]
+pub(super) struct Frame {
+    packet_bytes: u32,
+    /// Between which stations, as a place among the radios.
+    radio: usize,
+    chain: Chain,
+    /// The stage of the chain that the next attempt belongs to.
+    stage: usize,
+    tried: [u32; STAGES],
+    /// Whether the chain has a sample that counts once it was sent.
+    has_deferred_sample: bool,
+}
+
+impl Frame {
+    /// A frame that was not sent yet.
+    pub(super) fn new(
+        packet_bytes: u32,
+        radio: usize,
+        chain: Chain,
+        has_deferred_sample: bool,
+    ) -> Frame {
+        Frame { packet_bytes, radio, chain, stage: 0, tried: [0; STAGES], has_deferred_sample }
+    }
+
+    /// The rate of the next attempt.
+    pub(super) fn rate(&self) -> OfdmRate {
+        OfdmRate::all()[self.chain[self.stage].rate]
+    }
+
+    /// How long an attempt is on the air.
+    pub(super) fn airtime(&self) -> Span {
+        self.rate().data_frame(self.packet_bytes)
+    }
+
+    /// An attempt was made: whether it was the last one.
+    pub(super) fn was_tried(&mut self, is_received: bool) -> bool {
+        self.tried[self.stage] = self.tried[self.stage].saturating_add(1);
+        if is_received {
+            return true;
+        }
+        if self.tried[self.stage] < self.chain[self.stage].attempts {
+            return false;
+        }
+        match self.chain.get(self.stage + 1) {
+            Some(next) if next.attempts > 0 => {
+                self.stage += 1;
+                false
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn packet_bytes(&self) -> u32 {
+        self.packet_bytes
+    }
+
+    pub(super) fn radio(&self) -> usize {
+        self.radio
+    }
+
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Attempts so far, by stage of the chain.
+    pub(super) fn tried(&self) -> [u32; STAGES] {
+        self.tried
+    }
+
+    pub(super) fn has_deferred_sample(&self) -> bool {
+        self.has_deferred_sample
+    }
+}

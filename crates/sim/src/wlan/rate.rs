@@ -1,0 +1,55 @@
+//! At which rates a station tries its frames.
+
+use sojourn_aqm::{Rng, Time};
+use sojourn_scenario::resolved::RateControl;
+use sojourn_scenario::wlan_timing::OfdmRate;
+
+use super::frame::Frame;
+use super::minstrel::{Chain, Minstrel, STAGES, Stage};
+
+/// Who chooses the rates of a station's frames to another.
+#[derive(Debug)]
+pub(super) enum RateChoice {
+    /// Nobody: one rate, so many attempts.
+    Constant(Stage),
+    /// Minstrel.
+    Minstrel(Box<Minstrel>),
+}
+
+impl RateChoice {
+    /// As a scenario says; `attempts` are those of a constant rate.
+    pub(super) fn new(control: RateControl, attempts: u32, samples: &mut Rng) -> RateChoice {
+        match control {
+            RateControl::Minstrel => RateChoice::Minstrel(Box::new(Minstrel::new(samples))),
+            RateControl::Constant(rate) => {
+                let place = OfdmRate::all().into_iter().position(|known| known == rate);
+                let rate = place.expect("a rate is one of all");
+                RateChoice::Constant(Stage { rate, attempts })
+            }
+        }
+    }
+
+    /// The next frame, with the rates that it is tried at.
+    pub(super) fn frame(&mut self, packet_bytes: u32, radio: usize) -> Frame {
+        let (chain, has_deferred_sample) = match self {
+            RateChoice::Constant(stage) => (only(*stage), false),
+            RateChoice::Minstrel(minstrel) => minstrel.next_frame(),
+        };
+        Frame::new(packet_bytes, radio, chain, has_deferred_sample)
+    }
+
+    /// What became of a frame.
+    pub(super) fn learn(&mut self, now: Time, frame: &Frame, was_received: bool) {
+        if let RateChoice::Minstrel(minstrel) = self {
+            let (chain, tried) = (frame.chain(), frame.tried());
+            minstrel.report(now, chain, tried, was_received, frame.has_deferred_sample());
+        }
+    }
+}
+
+/// A chain of one stage.
+fn only(stage: Stage) -> Chain {
+    let mut chain = [Stage::default(); STAGES];
+    chain[0] = stage;
+    chain
+}
