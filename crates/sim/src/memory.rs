@@ -150,3 +150,42 @@ fn of_records(plan: &Resolved, flows: f64, needs: &mut Vec<MemoryNeed>) {
 fn bits(rate: Rate) -> f64 {
     rate.as_bps() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use sojourn_scenario::{Scenario, Source};
+
+    use super::*;
+
+    fn bytes(text: &str, place: &str) -> f64 {
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let loaded = Scenario::load(text, &Source::default(), &none).expect("it is legal");
+        let needs = memory_needs(loaded.resolved());
+        let of_place = needs.iter().filter(|need| need.place == place);
+        of_place.map(|need| need.bytes).sum()
+    }
+
+    fn with(app: &str) -> String {
+        format!(
+            "name = 'm'\nduration = '1s'\n\
+             [links.a]\nrate = '10mbit'\nbuffer = '1000000p'\nqueue = 'taildrop'\n\
+             [links.b]\nrate = '10mbit'\nbuffer = '1000000p'\nqueue = 'taildrop'\n\
+             [[flows]]\ncount = 100\npath = ['a']\nrtt = '10ms'\napp = {app}\n"
+        )
+    }
+
+    #[test]
+    fn a_flow_of_tcp_costs_more_than_one_of_datagrams() {
+        let place = "flows[0].count";
+        assert_eq!(bytes(&with("{ kind = 'bulk' }"), place), 100.0 * TCP_FLOW_BYTES);
+        let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
+        assert_eq!(bytes(&cbr, place), 100.0 * DATAGRAM_FLOW_BYTES);
+    }
+
+    #[test]
+    fn what_waits_at_a_link_came_over_it() {
+        let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
+        assert_eq!(bytes(&cbr, "links.b.buffer"), 0.0);
+        assert!(bytes(&cbr, "links.a.buffer") > 0.0);
+    }
+}

@@ -115,3 +115,25 @@ fn an_unknown_parameter_leaves_the_queue_as_it_was() {
     other.advance(at(9_000), u64::MAX);
     assert_eq!(one.digest(), other.digest());
 }
+
+#[test]
+fn time_goes_on_to_where_nothing_happens_but_not_past_events_that_are_left() {
+    let mut session = session();
+    session.advance(at(700), u64::MAX);
+    assert_eq!(session.now(), at(700));
+    session.advance(at(2_000), 3);
+    assert!(session.now() >= at(700) && session.now() < at(2_000), "{:?}", session.now());
+}
+
+#[test]
+fn a_queue_that_is_replaced_has_the_variables_of_its_discipline() {
+    let mut session = session();
+    session.advance(at(500), u64::MAX);
+    let names = |session: &Session| -> Vec<_> {
+        session.world.links[0].vars().iter().map(|var| var.name).collect()
+    };
+    assert!(names(&session).contains(&"drop_next"), "{:?}", names(&session));
+    let pie = scenario().with_queue("bottleneck", "pie").expect("it is legal");
+    session.set_queue(0, &pie.resolved().links[0]).expect("it can be built");
+    assert!(!names(&session).contains(&"drop_next") && !names(&session).is_empty());
+}

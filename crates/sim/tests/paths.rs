@@ -273,3 +273,15 @@ fn a_parking_lot_delays_the_long_flow_at_every_link() {
     let p50 = metric(&run, Scope::Class, "long", "owd_p50");
     assert!((least..least + 2.0 * 0.000_8).contains(&p50), "{p50}");
 }
+
+/// Every link's discipline has an alarm of its own.
+#[test]
+fn the_controller_of_a_second_link_is_updated() {
+    let wide = Limit::Bytes(250_000);
+    let mut first = link("first", "pie", 250_000);
+    (first.capacity, first.limit) = (Capacity::Constant(Rate::from_bps(100_000_000)), wide);
+    let second = link("second", "pie", 250_000);
+    let flow = FlowGroup { path: vec![0, 1], ..bulk(5, "reno") };
+    let found = run(&scenario(20, vec![first, second], vec![flow]));
+    assert!(metric(&found, Scope::Queue, "second", "drop_rate_random") > 0.0);
+}

@@ -415,6 +415,32 @@ mod tests {
         assert!(bbr.pacing_gain != 0.75, "in_probe_bw never begins with the draining phase");
     }
 
+    /// Linux `bbr_is_next_cycle_phase` with a gain of one.
+    #[test]
+    fn a_cruising_phase_lasts_longer_than_the_shortest_round_trip() {
+        let (mut bbr, mut window) = started();
+        until_mode_changes(&mut bbr, &mut window, 0, 100);
+        until_mode_changes(&mut bbr, &mut window, 500, 50);
+        bbr.cycle_idx = 4;
+        bbr.on_progress(&ack(5_000, 90_000, 500.0, 50), &mut window);
+        let begun = (bbr.cycle_idx, bbr.cycle_stamp);
+        assert!(bbr.pacing_gain == 1.0 && begun.1 == Time::ZERO + Span::from_secs(5));
+        bbr.on_progress(&ack(5_100, 90_010, 500.0, 50), &mut window);
+        assert_eq!((bbr.cycle_idx, bbr.cycle_stamp), begun, "after one round-trip time");
+        bbr.on_progress(&ack(5_101, 90_020, 500.0, 50), &mut window);
+        assert_eq!(bbr.cycle_idx, begun.0 + 1);
+    }
+
+    /// Linux `bbr_set_state`: a timeout begins the search for the full bandwidth anew.
+    #[test]
+    fn a_timeout_forgets_the_full_bandwidth() {
+        let (mut bbr, mut window) = started();
+        until_mode_changes(&mut bbr, &mut window, 0, 100);
+        assert!(bbr.full_bw > 0.0);
+        bbr.on_timeout();
+        assert_eq!((bbr.full_bw, bbr.recovery), (0.0, RecoveryStage::Loss));
+    }
+
     #[test]
     fn no_new_minimum_for_ten_seconds_means_four_packets_for_200_ms() {
         let (mut bbr, mut window) = started();

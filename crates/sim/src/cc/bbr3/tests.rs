@@ -215,3 +215,29 @@ fn a_timeout_bounds_the_packets_in_flight_and_its_end_restores_the_window() {
     rounds.round(500.0, 40);
     assert!(rounds.window.cwnd >= before, "{} of {before}", rounds.window.cwnd);
 }
+
+#[test]
+fn an_acknowledgement_of_nothing_new_leaves_the_window() {
+    let mut rounds = Rounds::cruising();
+    rounds.window.cwnd = 5_000;
+    let mut ack = rounds.next(500.0, 40);
+    ack.ack.delivered = 0;
+    rounds.bbr.set_cwnd(&ack, &mut rounds.window);
+    assert_eq!(rounds.window.cwnd, 5_000);
+    ack.ack.delivered = 1;
+    rounds.bbr.set_cwnd(&ack, &mut rounds.window);
+    assert!(rounds.window.cwnd < 500, "{}", rounds.window.cwnd);
+}
+
+/// Until the full bandwidth is known, a window below twice the initial one grows whatever the
+/// target.
+#[test]
+fn a_window_grows_to_twice_the_initial_one_before_the_bandwidth_is_known() {
+    let mut rounds = Rounds::start();
+    let ack = rounds.next(20.0, 1);
+    for window in [10, 12, 18] {
+        rounds.window.cwnd = window;
+        rounds.bbr.set_cwnd(&ack, &mut rounds.window);
+        assert_eq!(rounds.window.cwnd, window + ack.ack.delivered);
+    }
+}
