@@ -1,7 +1,8 @@
 """Record what a reproduction of the five papers found: the page of scores, the line of the README.
 
-    python tests/papers/record.py out/reproduction/reproduction.json
+    python tests/papers/record.py out/reproduction/reproduction.json [LATER.json ...]
 
+A later reproduction of some items replaces what the first one has of them, and the page says so.
 Writes docs/papers.md, the number of claims that hold in README.md, and, in
 tests/data/reason_values.txt, the measured values that reasons name. A reason that names a value
 that was not measured is an error.
@@ -35,9 +36,11 @@ GROUPS: dict[str, tuple[Callable[[Claim], bool], Sequence[str]]] = {
 }
 
 
-def main(path: str) -> None:
-    """Write everything from one ``reproduction.json``."""
-    found = json.loads(Path(path).read_text(encoding="utf-8"))
+def main(*paths: str) -> None:
+    """Write everything from one ``reproduction.json`` and later ones of some items."""
+    found, *later = (json.loads(Path(path).read_text(encoding="utf-8")) for path in paths)
+    for one in later:
+        replace(found, one)
     VALUES.write_text(values_text(found["values"]), encoding="utf-8")
     PAGE.write_text(page(found), encoding="utf-8")
     good, _, covered = score(found["claims"], "claims hold or match")
@@ -47,6 +50,17 @@ def main(path: str) -> None:
     if count != 1:
         raise SystemExit(f"{README}: one phrase like `200 of 284 hold or match` is expected")
     README.write_text(text, encoding="utf-8")
+
+
+def replace(found: dict[str, Any], later: Mapping[str, Any]) -> None:
+    """Replace claims, values and paragraphs of the items that were reproduced later."""
+    claims = {one["id"]: one for one in later["claims"]}
+    found["claims"] = [claims.get(one["id"], one) for one in found["claims"]]
+    found["values"] |= later["values"]
+    for paper, paragraphs in later["paragraphs"].items():
+        found["paragraphs"][paper] |= paragraphs
+    items = [f"{one['paper']}:{one['item']}" for one in later["items"]]
+    found.setdefault("later", []).append(f"{', '.join(items)} (simulator {later['simulator']})")
 
 
 def named() -> list[str]:
@@ -99,7 +113,8 @@ def page(found: Mapping[str, Any]) -> str:
         "# Papers: what holds", "",
         "Generated from `sojourn reproduce --full` by `make reproduce-full`; do not edit. What the "
         "verdicts mean is in", "[reproduce.md](reproduce.md).", "",
-        f"Profile {found['profile']}, engine {found['engine']}.", "",
+        f"Profile {found['profile']}, engine {found['engine']}, simulator {found['simulator']}."
+        + "".join(f" Reproduced later: {items}." for items in found.get("later", ())), "",
         "Each cell: by the rule / by the first rule, of all that are covered. By the first rule "
         "shares, bounds and ranges were", "judged like other numbers.", "",
         "| paper | " + " | ".join(GROUPS) + " |", "|---" * (len(GROUPS) + 1) + "|",
@@ -142,4 +157,4 @@ def number(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
