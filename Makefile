@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        web web-toolchain test-web clean
+        site web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -129,6 +129,18 @@ web/node_modules/.package-lock.json: web/package-lock.json
 ## docs: documentation of the crates
 docs:
 	cargo doc --workspace --no-deps
+
+## site: the site, into out/site/html: docs/, the reference made from the code, a gallery drawn for
+##       it, the documentation of the crates, and the live page where `make web` has built it
+site: $(VENV)/sphinx docs
+	$(BIN)/python docs/site/stage.py out/site/source
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site \
+	    --doctree-dir out/site/doctrees out/site/source out/site/html
+	$(BIN)/python docs/site/beside.py out/site/html
+
+$(VENV)/sphinx: docs/site/requirements.txt $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 clean:
 	rm -rf $(VENV) target out dist
