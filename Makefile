@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        site web web-toolchain test-web clean
+        docs-test site web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -129,6 +129,10 @@ web/node_modules/.package-lock.json: web/package-lock.json
 ## docs: documentation of the crates
 docs:
 	cargo doc --workspace --no-deps
+
+## docs-test: every code block of the pages that can run here, the slow ones too; some minutes
+docs-test: $(VENV)/developed
+	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
 
 ## site: the site, into out/site/html: docs/, the reference made from the code, a gallery drawn for
 ##       it, the documentation of the crates, and the live page where `make web` has built it

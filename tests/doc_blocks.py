@@ -15,9 +15,12 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import linecache
 import re
 import shlex
+import sys
 import tomllib
+import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +36,7 @@ from sojourn.describing.library import shipped
 ROOT = Path(__file__).parents[1]
 SLOW, NOT_RUN = "slow", "not run: "
 _FENCE = re.compile(r"^```(\S+)[ ]?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
-_TARGETS = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
+_TARGETS = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
 
 _FOREIGN = "is no command of ours: say `not run: REASON` behind `console`"
 
@@ -78,7 +81,12 @@ class Page:
     """Runs the blocks of one page, in the current folder."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"__name__": "__docs__"}
+        # A module with a file, in which Sojourn finds the source of a class.
+        self.module = types.ModuleType("docs_page")
+        self.file = Path("docs_page.py").resolve()
+        self.module.__file__ = str(self.file)
+        self.file.write_text("")
+        sys.modules["docs_page"] = self.module
 
     def run(self, block: Block) -> None:
         """Run a block, or check it where it says that it is not run."""
@@ -88,11 +96,17 @@ class Page:
         if block.language == "toml":
             _write(block)
         if block.language == "python":
-            _save_classes(block)
-            exec(compile(block.text, str(block), "exec"), self.names)
+            self._execute(block.text)
         if block.language == "console":
             for line in _lines(block):
                 _call(line, block)
+
+    def _execute(self, text: str) -> None:
+        before = self.file.read_text()
+        self.file.write_text(before + text)
+        linecache.checkcache(str(self.file))
+        lines = "\n" * before.count("\n")
+        exec(compile(lines + text, str(self.file), "exec"), vars(self.module))
 
 
 def check(block: Block) -> None:
@@ -189,7 +203,10 @@ def _completed(part: Mapping[str, Any]) -> dict[str, Any]:
     if not own_links:
         links = {**base["links"]}
         for name, link in part.get("links", {}).items():
-            links[name] = {**base["links"]["bottleneck"], **link}
+            rest = {**base["links"]["bottleneck"]}
+            if "limit" in link.get("queue", {}):
+                del rest["buffer"]  # which sets the limit too
+            links[name] = {**rest, **link}
         part = {**part, "links": links}
     if any("path" in flow for flow in flows):
         part = {**part, "flows": [{"name": f"flow{i}", **flow} for i, flow in enumerate(flows)]}
@@ -204,15 +221,3 @@ def _write(block: Block) -> None:
     name = tomllib.loads(block.text).get("name")
     if name is not None:
         Path(f"{name}.toml").write_text(block.text)
-
-
-def _save_classes(block: Block) -> None:
-    """Write a block with classes to a file too, as a page says `mine.py:Class`."""
-    first = block.text.splitlines()[0]
-    if first.startswith("# ") and first.endswith(".py"):
-        path = Path(first[2:])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.text)
-
-
-

@@ -1,6 +1,6 @@
 """Put beside the pages of the site what others have built: the live page, the crates' own pages.
 
-    python docs/site/beside.py FOLDER
+python docs/site/beside.py FOLDER
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Settings of Sphinx for the site; `stage.py` lays its pages out."""
 
+import re
+
 import sojourn
 
 project = "Sojourn"
@@ -35,3 +37,13 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 # Of blocks whose language has no lexer here.
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
+
+
+def setup(app):  # noqa: ANN001, ANN201 - the types are Sphinx's
+    """Let a word of a scenario that ends with an underscore be a word, not a link."""
+    app.connect("autodoc-process-docstring", _escape)
+
+
+def _escape(_app, _what, name, _object, _options, lines):  # noqa: ANN001, ANN202
+    if name.startswith("sojourn.scenario"):
+        lines[:] = [re.sub(r"(?<=\w)_(?!\w)", r"\\_", line) for line in lines]

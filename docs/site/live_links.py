@@ -8,7 +8,6 @@ from sojourn.describing import aqm_list, library
 from sojourn.live import page
 
 
-
 def exists() -> bool:
     """Whether the page is built."""
     return (page.FOLDER / "sojourn.wasm").is_file()
@@ -24,7 +23,9 @@ def after(fence: str, depth: int) -> str:
     if not fence.startswith("```console") or not exists():
         return ""
     calls = [line[2:] for line in fence.splitlines() if line.startswith("$ sojourn live ")]
-    links = (f'<a href="{_address(call, depth)}">Open <code>{call}</code> here</a>' for call in calls)
+    links = (
+        f'<a href="{_address(call, depth)}">Open <code>{call}</code> here</a>' for call in calls
+    )
     return "".join(f'\n\n<p class="live">{link}</p>' for link in links)
 
 

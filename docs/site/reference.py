@@ -63,5 +63,7 @@ def _directive(name: str) -> str:
 def _module(name: str, title: str) -> str:
     # The dataclasses have fields such as `bytes`, which a type of another page must not point to.
     scenario = "   :undoc-members:\n   :no-index:\n" if name == "sojourn.scenario" else ""
-    options = f"   :members:\n{scenario}"
+    # It is shown where laws are.
+    shared = "   :exclude-members: Random\n" if name == "sojourn.app" else ""
+    options = f"   :members:\n{scenario}{shared}"
     return f"# {title}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}```\n"
