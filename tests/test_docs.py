@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import doc_blocks
 import pytest
+
+import doc_blocks
 from doc_blocks import SLOW, Block, Page, blocks, check, pages
 
 ALL = "SOJOURN_DOCS" in os.environ

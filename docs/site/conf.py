@@ -39,11 +39,11 @@ pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 
 
-def setup(app):  # noqa: ANN001, ANN201 - the types are Sphinx's
+def setup(app):
     """Let a word of a scenario that ends with an underscore be a word, not a link."""
     app.connect("autodoc-process-docstring", _escape)
 
 
-def _escape(_app, _what, name, _object, _options, lines):  # noqa: ANN001, ANN202
+def _escape(_app, _what, name, _object, _options, lines):
     if name.startswith("sojourn.scenario"):
         lines[:] = [re.sub(r"(?<=\w)_(?!\w)", r"\\_", line) for line in lines]
