@@ -34,8 +34,8 @@ test: $(VENV)/developed
 	cargo test --workspace --quiet
 	cargo xtask check-gen
 	cargo xtask tidy
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests docs/site
+	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
 	$(BIN)/pytest
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)

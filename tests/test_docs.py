@@ -20,7 +20,15 @@ def _name(path: Path) -> str:
     return path.relative_to(doc_blocks.ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", pages(), ids=_name)
+def _case(path: Path) -> object:
+    """A page; where its commands run, its test takes seconds."""
+    runs = any(
+        b.language == "console" and b.how == "" and "$ sojourn" in b.text for b in blocks(path)
+    )
+    return pytest.param(path, id=_name(path), marks=[pytest.mark.slow] if runs else [])
+
+
+@pytest.mark.parametrize("path", [_case(path) for path in pages()])
 def test_the_blocks_of_a_page_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
 ) -> None:
