@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        web web-toolchain test-web clean
+        docs-test site web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -34,8 +34,8 @@ test: $(VENV)/developed
 	cargo test --workspace --quiet
 	cargo xtask check-gen
 	cargo xtask tidy
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests docs/site
+	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
 	$(BIN)/pytest
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
@@ -129,6 +129,22 @@ web/node_modules/.package-lock.json: web/package-lock.json
 ## docs: documentation of the crates
 docs:
 	cargo doc --workspace --no-deps
+
+## docs-test: every code block of the pages that can run here, the slow ones too; some minutes
+docs-test: $(VENV)/developed
+	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
+
+## site: the site, into out/site/html: docs/, the reference made from the code, a gallery drawn for
+##       it, the documentation of the crates, and the live page where `make web` has built it
+site: $(VENV)/sphinx docs
+	$(BIN)/python docs/site/stage.py out/site/source
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site \
+	    --doctree-dir out/site/doctrees out/site/source out/site/html
+	$(BIN)/python docs/site/beside.py out/site/html
+
+$(VENV)/sphinx: docs/site/requirements.txt $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 clean:
 	rm -rf $(VENV) target out dist

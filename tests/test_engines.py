@@ -91,6 +91,16 @@ def test_a_third_engine_is_compared_with_the_first(third: Third) -> None:
     assert first == second
 
 
+def test_engines_are_compared_with_the_queue_of_a_scenario_whose_link_sizes_its_buffer(
+    third: Third,
+) -> None:
+    engines = registry.select(["sim", "third"], {})
+    sized = {**SMALL, "links.bottleneck.buffer": "1bdp"}
+    found = sojourn.compare("dumbbell-reno", [], 1, sets=sized, on=engines)
+    assert found.failures == []
+    assert len(found.aqms) == 2
+
+
 def test_doctor_shows_a_third_engine_with_its_remedy(third: Third) -> None:
     (check,) = [check for check in examine() if check.name == "engine third"]
     assert (check.state, check.found, check.remedy) == ("later", "not built", "sojourn third build")

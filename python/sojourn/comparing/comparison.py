@@ -212,9 +212,11 @@ def _variants(
     loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
 ) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
     """By the name of a contender, its scenario, engine and AQM."""
+    # The scenario's own queue stays: as a text it has the limit that the link's buffer gives it.
+    own = loaded.queue(link)
     return {
         f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
-            loaded.with_queue(link, aqm),
+            loaded if aqm == own else loaded.with_queue(link, aqm),
             engine,
             aqm,
         )
