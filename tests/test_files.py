@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from processes import wait_for
 from sojourn import files
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
+from sojourn.studies.folder import open_folder
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +71,26 @@ def test_what_a_killed_writer_left_is_removed_and_what_another_machine_writes_st
     assert alive.exists()
     assert elsewhere.exists()
     assert own.exists()
+
+
+def test_what_another_machine_has_not_written_to_for_an_hour_is_removed(tmp_path):
+    silent, writing = (tmp_path / f".{n}.another.1.{'a' * 16}.tmp" for n in ("silent", "writing"))
+    for path, age_s in ((silent, 3700), (writing, 3500)):
+        path.touch()
+        os.utime(path, (time.time() - age_s,) * 2)
+    files.remove_leftovers(tmp_path.glob(".*.tmp"))
+    assert not silent.exists()
+    assert writing.exists()
+
+
+def test_the_lock_of_a_study_removes_what_killed_writers_left(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    left = tmp_path / "fragments" / f".a.{files._host()}.{int(done.stdout)}.{'a' * 16}.tmp"
+    left.parent.mkdir()
+    left.touch()
+    with open_folder(tmp_path).lock():
+        assert not left.exists()
 
 
 def test_two_processes_do_not_write_to_one_folder(command):

@@ -119,10 +119,10 @@ def test_seeds_are_added_until_the_rule_is_met(tmp_path):
 
 def test_the_same_run_in_two_fragments_is_one_row_before_and_after_compaction(tmp_path):
     base = BaseScenario((studies.study.find_scenario("dumbbell-reno")).read_text(), "toml", "", "")
-    runs = [BatchRun(f"{n:040}", (("duration", '"1s"'), ("warmup", '"0s"')), n, "sim", 0)
+    runs = [BatchRun(f"{n:040}", base, (("duration", '"1s"'), ("warmup", '"0s"')), n, "sim", 0)
             for n in (1, 2, 3)]  # fmt: skip
     for part in (runs[:2], runs[1:], runs):
-        batches.work(Batch(str(tmp_path), base, tuple(part), simulator()))
+        batches.work(Batch(str(tmp_path), tuple(part), simulator()))
     store = StudyStore(open_folder(tmp_path), pytest.fail)
     expected = _content(store)
     assert len({row["run"] for row in expected}) == 3
@@ -280,12 +280,13 @@ def test_a_run_that_kills_its_worker_is_set_aside_and_the_others_are_made():
     made: list[str] = []
     aside: dict[str, str] = {}
     dispatcher = Dispatcher(
-        executors.processes(2), "", BaseScenario("", "toml", "", ""), "",
+        executors.processes(2), "", "",
         finish=lambda _batch, outcome: made.extend(outcome.made),
         set_aside=lambda run, reason: aside.update({run.address: reason}),
         work=kills,
     )  # fmt: skip
-    dispatcher.run(BatchRun(f"{n:040}", (), 1, "sim", n) for n in range(20))
+    base = BaseScenario("", "toml", "", "")
+    dispatcher.run(BatchRun(f"{n:040}", base, (), 1, "sim", n) for n in range(20))
     assert sorted(made) == [f"{n:040}" for n in range(20) if n != 5]
     assert list(aside) == [POISON]
     assert "worker died" in aside[POISON]
@@ -294,7 +295,7 @@ def test_a_run_that_kills_its_worker_is_set_aside_and_the_others_are_made():
 def test_a_run_that_fails_is_set_aside_with_its_scenario_and_tried_again_on_demand(
     tmp_path, monkeypatch
 ):
-    def fails(base, run):
+    def fails(run):
         raise sojourn.errors.RunFailed("a bug")
 
     monkeypatch.setattr(batches, "_rows", fails)

@@ -10,6 +10,7 @@ import re
 import secrets
 import socket
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,6 +26,9 @@ FILES = "files"
 _CHECKSUM = "checksum"
 # Where and in which process a temporary file is written, and a part that nobody can foresee.
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\.tmp")
+
+# A writer on another machine that has been silent for so long has ended.
+_SILENT_S = 3600.0
 
 
 def holds_result(folder: Path) -> bool:
@@ -65,11 +69,24 @@ def writing_to(folder: Path | None) -> Iterator[None]:
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
-    """Remove temporary files whose writer on this machine has ended."""
+    """Remove temporary files whose writer has ended.
+
+    Of a writer on this machine that is known. One on another machine, in a folder that machines
+    share, counts as ended when it has not written for an hour.
+    """
     for path in list(paths):
         found = _TEMPORARY.fullmatch(path.name)
-        if found and found["host"] == _host() and not _is_alive(int(found["process"])):
+        if found and _has_ended(found["host"], int(found["process"]), path):
             path.unlink(missing_ok=True)
+
+
+def _has_ended(host: str, process: int, path: Path) -> bool:
+    if host == _host():
+        return not _is_alive(process)
+    try:
+        return time.time() - path.stat().st_mtime > _SILENT_S
+    except FileNotFoundError:
+        return False
 
 
 class Together:

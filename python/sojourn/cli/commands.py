@@ -81,6 +81,10 @@ COMMANDS = {
         "study", "study",
         "Run a sweep of many scenarios, keep every run once, and go on after any interruption.",
     ),
+    "tune": Entry(
+        "tune", "tune",
+        "Search the parameters of an AQM for a goal, and judge them on scenarios not seen.",
+    ),
     "validate": Entry(
         "ask", "validate",
         "Check a scenario without running it; --json shows it with every default filled in.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,13 @@ _option = click.option(
     help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
 )
 _dashboard = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
+
+
+def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where runs are made; `workers_of` takes them."""
+    for option in (_dashboard, _option, _cluster, _jobs):
+        command = option(command)
+    return command
 
 
 @click.group(
@@ -229,9 +236,7 @@ def _run(
 ) -> int:
     from sojourn.studies import run
 
-    workers = _workers(jobs, cluster, dict(parse_set(text) for text in options))
-    if dashboard:
-        console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
+    workers = workers_of(jobs, cluster, options, dashboard)
     began = time.monotonic()
     results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
     done = results.status()
@@ -242,6 +247,20 @@ def _run(
     if done.failed:
         console.say(f"{done.failed:,} runs are set aside; `sojourn study status {store}` says why")
     return _INVALID if done.failed else 0
+
+
+def workers_of(
+    jobs: int | None, cluster: str | None, options: tuple[str, ...], dashboard: bool
+) -> Workers:
+    """What `where_options` ask for.
+
+    Raises:
+        InputError: the cluster does not answer, or an option does not fit.
+    """
+    workers = _workers(jobs, cluster, dict(parse_set(text) for text in options))
+    if dashboard:
+        console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
+    return workers
 
 
 def _workers(jobs: int | None, cluster: str | None, options: Mapping[str, str]) -> Workers:

@@ -51,6 +51,18 @@ class RangeEnds:
         # The unit of the low end: `5ms` to `0.1s` gives 5ms to 100ms.
         return [self._value(float(size)) for size in sizes]
 
+    def rounded(self, size: float, digits: int) -> Value:
+        """A size within the ends, as people would write it.
+
+        Args:
+            size: in the first unit of the family, see `Quantity.size`.
+            digits: significant digits that are kept.
+        """
+        if self.is_whole:
+            return round(size)
+        near = float(f"{size:.{digits - 1}e}")
+        return self._value(min(max(near, self.low.size), self.high.size))
+
     def _value(self, size: float) -> Value:
         text = self.low.at(size)
         return text if self.low.unit else float(text)
@@ -117,22 +129,23 @@ def read_sampling(table: Mapping[str, Any]) -> Sampling:
     return Sampling(cast("Method", method), points, whole("sample.seed", table.get("seed", 1)))
 
 
-def read_axis(index: int, table: Mapping[str, Any]) -> StudyAxis:
+def read_axis(index: int, table: Mapping[str, Any], among: str = "axes") -> StudyAxis:
     """Read one of ``[[axes]]``.
 
     Args:
         index: its place, from 0.
         table: the table.
+        among: the key of the list.
 
     Raises:
         InputError: a key or a value is not what it should be.
     """
-    place = f"axes[{index}]"
+    place = f"{among}[{index}]"
     known_keys(place, table, _KEYS)
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InputError(f"{place}.name: is missing; it names the column of the results")
-    place = f"axes.{name}"
+    place = f"{among}.{name}"
     if name in _RESERVED or "/" in name:
         raise InputError(f"{place}: the results have a column `{name}` already; write another name")
     keys = tuple(text_list(f"{place}.key", table.get("key", name)))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn import _core
@@ -21,25 +22,6 @@ from sojourn.studies.storage import StudyStore, schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class BatchRun:
-    """One run to make.
-
-    Attributes:
-        address: its name in the store.
-        sets: dotted keys and TOML values over the base scenario.
-        seed: its seed.
-        engine: where.
-        point: index of its point.
-    """
-
-    address: str
-    sets: tuple[tuple[str, str], ...]
-    seed: int
-    engine: str
-    point: int
 
 
 @dataclass(frozen=True)
@@ -65,19 +47,50 @@ class BaseScenario:
         )
 
 
+def read_base(path: Path, origin: str) -> BaseScenario:
+    """A scenario file as text.
+
+    Args:
+        path: the file.
+        origin: its name for messages.
+    """
+    kind = "json" if path.suffix == ".json" else "toml"
+    folder = str(path.parent.absolute())
+    return BaseScenario(path.read_text(encoding="utf-8"), kind, origin, folder)
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """One run to make.
+
+    Attributes:
+        address: its name in the store.
+        base: the base scenario; the runs of a batch share it when they are sent.
+        sets: dotted keys and TOML values over the base scenario.
+        seed: its seed.
+        engine: where.
+        point: index of its point.
+    """
+
+    address: str
+    base: BaseScenario
+    sets: tuple[tuple[str, str], ...]
+    seed: int
+    engine: str
+    point: int
+
+
 @dataclass(frozen=True)
 class Batch:
     """Some runs for one worker.
 
     Attributes:
         store: address of the study's store.
-        base: the base scenario.
         runs: what to run.
         simulator: the version that the client has; the worker must have the same.
     """
 
     store: str
-    base: BaseScenario
     runs: tuple[BatchRun, ...]
     simulator: str
 
@@ -119,7 +132,7 @@ def work(batch: Batch) -> BatchOutcome:
     tables, failed = [], dict[str, str]()
     for run in batch.runs:
         try:
-            tables.append(_rows(batch.base, run))
+            tables.append(_rows(run))
         except (ScenarioError, ControlError, RunFailed, InputError) as error:
             failed[run.address] = f"{type(error).__name__}: {error}"
     unwritable = None
@@ -149,11 +162,11 @@ def _keys(rows: pa.Table) -> tuple[str, ...]:
     return tuple("/".join(filter(None, key)) for key in zip(*columns, strict=True))
 
 
-def _rows(base: BaseScenario, run: BatchRun) -> pa.Table:
+def _rows(run: BatchRun) -> pa.Table:
     """Table ``summary`` of a run with the columns of the store."""
     import pyarrow as pa
 
-    made, wall_s = _made(base, run)
+    made, wall_s = _made(run)
     rows = made.summary()
     scope, name, metric, value, unit = zip(*rows, strict=True)
     n = len(rows)
@@ -168,7 +181,7 @@ def _rows(base: BaseScenario, run: BatchRun) -> pa.Table:
     )  # fmt: skip
 
 
-def _made(base: BaseScenario, run: BatchRun) -> tuple[RunLike, float]:
+def _made(run: BatchRun) -> tuple[RunLike, float]:
     """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
     store = Store()
     path = store.folder / run.address[:2] / f"{run.address}.run"
@@ -177,7 +190,7 @@ def _made(base: BaseScenario, run: BatchRun) -> tuple[RunLike, float]:
         return kept, 0.0
     (engine,) = registry.select([run.engine], {})
     began = time.perf_counter()
-    made = engine.run(base.load(run.sets).with_seed(run.seed), _core.Cancel())
+    made = engine.run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel())
     if made.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
     return made, time.perf_counter() - began

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 
 from sojourn.errors import InputError
-from sojourn.studies.batch import BaseScenario, Batch, BatchOutcome, BatchRun, work
+from sojourn.studies.batch import Batch, BatchOutcome, BatchRun, work
 from sojourn.studies.executors import Workers
 
 BATCH_S = 2.0
@@ -71,27 +71,28 @@ class Dispatcher:
     Args:
         workers: where.
         store: address of the study's store.
-        base: the base scenario.
         simulator: the version that workers must have.
         finish: called in this thread with every batch and its outcome.
         set_aside: called with a run and the reason why it cannot be made.
         work: what a worker does.
+        keeps: whether workers stay for the next call of `run`, until `close`.
     """
 
     def __init__(
         self,
         workers: Workers,
         store: str,
-        base: BaseScenario,
         simulator: str,
         *,
         finish: Callable[[Batch, BatchOutcome], None],
         set_aside: Callable[[BatchRun, str], None],
         work: Work = work,
+        keeps: bool = False,
     ) -> None:
         self._workers = workers
-        self._store, self._base, self._simulator = store, base, simulator
+        self._store, self._simulator = store, simulator
         self._finish, self._set_aside, self._work = finish, set_aside, work
+        self._keeps = keeps
         self.costs = Costs()
         self._executor: Executor | None = None
         self._flying: dict[Future[BatchOutcome], _Sent] = {}
@@ -111,8 +112,11 @@ class Dispatcher:
                 done, _ = wait(self._flying, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     self._take(future)
-        finally:
-            self._end()
+        except BaseException:
+            self.close()
+            raise
+        if not self._keeps:
+            self.close()
 
     def _fill(self, waiting: Iterator[BatchRun]) -> bool:
         """Send what may be sent; whether anything is under way."""
@@ -142,7 +146,7 @@ class Dispatcher:
         return runs
 
     def _batch(self, runs: Iterable[BatchRun]) -> Batch:
-        return Batch(self._store, self._base, tuple(runs), self._simulator)
+        return Batch(self._store, tuple(runs), self._simulator)
 
     def _send(self, sent: _Sent) -> None:
         if self._executor is None:
@@ -190,7 +194,8 @@ class Dispatcher:
             broken.shutdown(wait=False)
             self._executor = None
 
-    def _end(self) -> None:
+    def close(self) -> None:
+        """End the workers; what they have not begun is not made."""
         for future in self._flying:
             future.cancel()
         if self._executor is not None:

@@ -70,6 +70,17 @@ def given(executor: Executor, count: int | None = None) -> Workers:
     )
 
 
+def chosen(executor: Executor | Workers | None, jobs: int | None) -> Workers:
+    """What a caller asks for: workers, an executor, or processes of this machine.
+
+    Raises:
+        InputError: there must be at least one process.
+    """
+    if isinstance(executor, Workers):
+        return executor
+    return processes(jobs) if executor is None else given(executor)
+
+
 def cluster(
     where: str, workers: int | None = None, options: Mapping[str, Any] | None = None
 ) -> Workers:

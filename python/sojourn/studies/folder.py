@@ -7,7 +7,6 @@ when it is complete.
 from __future__ import annotations
 
 import fcntl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import Any, Protocol
 
 from sojourn import files
 from sojourn.errors import InputError
-
-_STALE_S = 3600.0
 
 
 class StudyFolder(Protocol):
@@ -77,9 +74,7 @@ class LocalFolder:
         self._path.mkdir(parents=True, exist_ok=True)
         with (self._path / ".lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            for left in self._path.glob("*/.*.tmp"):
-                if time.time() - left.stat().st_mtime > _STALE_S:
-                    left.unlink(missing_ok=True)
+            files.remove_leftovers(self._path.glob("*/.*.tmp"))
             yield
 
 

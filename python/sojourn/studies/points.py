@@ -55,18 +55,22 @@ class PointScenario:
         (engine,) = registry.select([point.engine], {})
         # A real-time engine has no identity: its runs are kept here, but are not for `compare`.
         self._identity = f"{engine.name} {engine.identity(scenario)}"
-        self._addresses: list[str] = []
+        self._addresses: dict[int, str] = {}
 
     def addresses(self, seeds: int) -> list[str]:
-        """The names of its runs under seeds from 1 on, as in the store of runs.
+        """The names of its runs under seeds from 1 on; see `address`."""
+        return [self.address(seed) for seed in range(1, seeds + 1)]
 
-        A name is the digest of all that a run depends on, 40 hexadecimal digits.
+    def address(self, seed: int) -> str:
+        """The name of its run under a seed, as in the store of runs.
+
+        It is the digest of all that a run depends on, 40 hexadecimal digits.
         """
-        for seed in range(len(self._addresses) + 1, seeds + 1):
+        if seed not in self._addresses:
             scenario = self.scenario.with_seed(seed)
             path = _ADDRESSES.path(scenario, engine=self._identity, kind="run")
-            self._addresses.append(path.stem)
-        return self._addresses[:seeds]
+            self._addresses[seed] = path.stem
+        return self._addresses[seed]
 
 
 def count(study: Study) -> int:

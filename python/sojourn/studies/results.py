@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.comparing.centres import centre_of, estimate_about, is_in_bins
 from sojourn.comparing.metrics import ABOVE
 from sojourn.comparing.statistics import Estimate
+from sojourn.errors import InputError
 from sojourn.running.store import warn
 from sojourn.studies.axes import Value
 from sojourn.studies.folder import open_folder
@@ -180,6 +181,8 @@ def open_results(store: str | Path, report: Callable[[str], None] = warn) -> Res
     """
     kept = StudyStore(open_folder(store), report)
     facts = kept.facts()
+    if "study" not in facts:
+        raise InputError(f"{store}: holds the runs of a search, `{facts['search']}`, not a study")
     return Results(parse(facts["study"], Path(facts["folder"])), kept)
 
 

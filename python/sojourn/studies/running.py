@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.store import simulator, warn
 from sojourn.studies import executors
-from sojourn.studies.batch import BaseScenario, Batch, BatchOutcome, BatchRun
+from sojourn.studies.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base
 from sojourn.studies.dispatch import Dispatcher
 from sojourn.studies.executors import Workers
 from sojourn.studies.folder import open_folder
@@ -88,7 +88,7 @@ def run(
     found = [resolve(study, point) for point in points(study)]
     kept.begin(describe(study))
     results = Results(study, kept, found)
-    workers = _workers(executor, jobs)
+    workers = executors.chosen(executor, jobs)
     mine = [each for each in found if part is None or part.has(each.point.index)]
     try:
         _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
@@ -104,16 +104,7 @@ def describe(study: Study) -> dict[str, Any]:
 
 def base_scenario(study: Study) -> BaseScenario:
     """The base scenario as text."""
-    path = study.source
-    kind = "json" if path.suffix == ".json" else "toml"
-    folder = str(path.parent.absolute())
-    return BaseScenario(path.read_text(encoding="utf-8"), kind, study.scenario, folder)
-
-
-def _workers(executor: Executor | Workers | None, jobs: int | None) -> Workers:
-    if isinstance(executor, Workers):
-        return executor
-    return executors.processes(jobs) if executor is None else executors.given(executor)
+    return read_base(study.source, study.scenario)
 
 
 class _Session:
@@ -132,7 +123,7 @@ class _Session:
         self._done, self._simulated_s = 0, 0.0
         self._scenarios: dict[int, PointScenario] = {}
         self._dispatcher = Dispatcher(
-            workers, store.folder.address, base_scenario(study), simulator(),
+            workers, store.folder.address, simulator(),
             finish=self._finish, set_aside=self._set_aside,
         )  # fmt: skip
 
@@ -157,8 +148,9 @@ class _Session:
     def _missing(self, found: Sequence[PointScenario]) -> list[BatchRun]:
         there = self._store.runs() | self._store.failed().keys()
         wanted = self._results.wanted_seeds()
+        base = base_scenario(self._study)
         return [
-            BatchRun(address, sets, seed, each.point.engine, each.point.index)
+            BatchRun(address, base, sets, seed, each.point.engine, each.point.index)
             for each in found
             for sets in [tuple(set_pairs(each.point.sets))]
             for seed, address in enumerate(each.addresses(wanted[each.point.index]), 1)

@@ -137,17 +137,24 @@ class StudyStore:
         for name in self.folder.names("failed"):
             self.folder.remove(name)
 
-    def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def tables(
+        self, columns: Sequence[str] | None = None, known: set[str] | None = None
+    ) -> Iterator[pa.Table]:
         """All rows, file by file; each run once.
 
         Args:
             columns: those that are wanted, with ``run`` among them; all by default.
+            known: names of files that are left out; those that are read are added.
         """
         seen: set[str] = set()
         # Fragments first: one that is compacted meanwhile is found in the table then.
         names = self.folder.names("fragments")
         for name in [*self.folder.names("table"), *names]:
+            if known is not None and name in known:
+                continue
             rows = self._read(name, columns)
+            if known is not None:
+                known.add(name)
             if rows is not None:
                 yield _beyond(rows, seen)
 

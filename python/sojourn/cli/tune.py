@@ -1,0 +1,43 @@
+"""The command ``tune``: parameters of an AQM for a goal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sojourn.cli import console
+from sojourn.cli.options import json_option
+from sojourn.cli.study import where_options, workers_of
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn tune tune-pie --store out/tune-pie
+  sojourn tune mine.toml --store out/mine --jobs 8 --json
+"""
+)
+@click.argument("file")
+@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@where_options
+@json_option
+def tune(file: str, store: str, as_json: bool, **where: Any) -> int:
+    """Search the parameters of an AQM for a goal, and judge them on scenarios not seen.
+
+    FILE is a search file or the name of a shipped search (docs/studies.md). Needs `sojourn[tune]`.
+    """
+    from sojourn.studies import tune_report
+    from sojourn.studies.tune_file import read_tune
+    from sojourn.studies.tuning import tune as search
+
+    found = search(
+        read_tune(file), store, executor=workers_of(**where), progress=console.meter(),
+        report=lambda text: console.warn([text]),
+    )  # fmt: skip
+    if as_json:
+        console.show_json(tune_report.plain(found))
+    else:
+        for line in tune_report.lines(found):
+            print(line)
+    return 0 if found.judged else 1

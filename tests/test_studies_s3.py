@@ -1,0 +1,70 @@
+"""A study whose store is a bucket: the same table, each run once, nothing run twice."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sojourn import studies
+
+STUDY = {
+    "name": "bucket", "scenario": "dumbbell-reno", "seeds": 2,
+    "metrics": ["queue/bottleneck/delay_p95"], "set": {"duration": "1s", "warmup": "0s"},
+    "axes": [{"name": "flows", "key": "flows.bulk.count", "values": [1, 3]}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The address of a bucket of moto's server, which answers as S3 does."""
+    moto = pytest.importorskip("moto.server")
+    boto3 = pytest.importorskip("boto3")
+    pytest.importorskip("s3fs")
+    running = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    running.start()
+    host, port = running.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        boto3.client("s3").create_bucket(Bucket="sweeps")
+        yield "s3://sweeps"
+    running.stop()
+
+
+@pytest.fixture
+def bucket(server, request) -> str:
+    return f"{server}/{request.node.name}"
+
+
+@pytest.mark.slow
+def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tmp_path):
+    study = studies.parse(STUDY)
+    local = studies.run(study, tmp_path, executor=ThreadPoolExecutor(2))
+    far = studies.run(study, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
+    assert far.wide().equals(local.wide())
+    assert far.wide().num_rows == 4
+    folder = far.store.folder
+    assert folder.names("fragments") == []
+    (table,) = folder.names("table")
+    more = studies.parse(STUDY | {"seeds": 3})
+    again = studies.run(more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
+    assert again.wide().num_rows == 6
+    # What was there is untouched: only the third seeds were made and stand beside it.
+    assert table in folder.names("table")
+    assert studies.open_results(bucket, pytest.fail).status().made == 6
+
+
+@pytest.mark.slow
+def test_damage_in_a_bucket_is_reported_and_made_again(bucket):
+    study = studies.parse(STUDY)
+    first = studies.run(study, bucket, executor=ThreadPoolExecutor(2))
+    (name,) = first.store.folder.names("table")
+    first.store.folder.write(name, b"not what its name says")
+    reported: list[str] = []
+    again = studies.run(study, bucket, executor=ThreadPoolExecutor(2), report=reported.append)
+    assert len(reported) == 1
+    assert "is damaged" in reported[0]
+    assert again.wide().equals(first.wide())
