@@ -1,0 +1,257 @@
+//! The handshake, from both sides.
+
+use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_sim::cc::{CongestionControl, Start, configure};
+use sojourn_sim::packet::{Packet, PacketKind};
+use sojourn_sim::tcp::negotiation::{Flags as Feedback, Mode};
+use sojourn_sim::tcp::receiver::EcnAbility;
+use sojourn_sim::tcp::{Receiver, Segments, Sender};
+
+use super::bytes::Outgoing;
+use super::{Ends, Host, Refusal, Stage};
+use crate::read::{Segment, TcpOption};
+
+/// IP and TCP headers, and what timestamps add (RFC 7323 §3.2).
+const HEADER_BYTES: u32 = 40;
+const STAMP_BYTES: u32 = 12;
+/// RFC 9293 §3.7.1: of a peer that says nothing.
+const DEFAULT_MSS: u32 = 536;
+
+/// A handshake under way.
+pub(super) struct Opening {
+    /// The host answers a SYN; otherwise it has sent one.
+    answers: bool,
+    since: Time,
+    /// When the last SYN or SYN-ACK was sent, and how often one was.
+    attempts: u32,
+    pub(super) due: Time,
+    timeout: Span,
+    peer: Peer,
+    /// ECN: the field and the flags of a SYN-ACK.
+    answer: (Ecn, Feedback),
+    mode: Mode,
+}
+
+/// What the peer's SYN says.
+#[derive(Clone, Copy, Default)]
+struct Peer {
+    mss: u32,
+    shift: Option<u32>,
+    window: u32,
+    sack: bool,
+    stamp: Option<u32>,
+}
+
+impl Peer {
+    fn new(segment: &Segment) -> Result<Peer, Refusal> {
+        let mut peer = Peer { mss: DEFAULT_MSS, ..Peer::default() };
+        peer.window = segment.window.unwrap_or_default();
+        for option in segment.options.iter().flatten() {
+            match option {
+                TcpOption::Mss(mss) => peer.mss = *mss,
+                TcpOption::WindowScale(shift) => peer.shift = Some(*shift),
+                TcpOption::SackPermitted => peer.sack = true,
+                TcpOption::Stamps { value, .. } => peer.stamp = Some(*value),
+                TcpOption::Padding | TcpOption::AccEcn(_) | TcpOption::Sack(_) => {}
+                TcpOption::Other(option) => {
+                    return Err(Refusal::not_modelled(format!("TCP option {option}")));
+                }
+            }
+        }
+        Ok(peer)
+    }
+}
+
+impl Host {
+    /// The application connects.
+    pub(super) fn connect(&mut self, now: Time) {
+        let timeout = self.settings.profile.rto.initial;
+        self.stamps = self.settings.profile.timestamps;
+        self.stage = Stage::Opening(Box::new(Opening {
+            answers: false,
+            since: now,
+            attempts: 0,
+            due: now + timeout,
+            timeout,
+            peer: Peer::default(),
+            answer: (Ecn::NotEct, 0),
+            mode: self.settings.asks,
+        }));
+        self.send_opening(now);
+    }
+
+    /// A SYN arrives where the host listens, or once more.
+    pub(super) fn on_syn(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+        let peer = Peer::new(segment)?;
+        let timeout = self.settings.profile.rto.initial;
+        let earlier = match &self.stage {
+            Stage::Opening(opening) => Some((opening.since, opening.attempts, opening.due)),
+            Stage::Closed | Stage::Listening | Stage::Open(_) | Stage::Reset => None,
+        };
+        if earlier.is_none() {
+            self.agree_options(peer);
+            self.receiver = self.new_receiver();
+        }
+        let mut syn = Packet::new(PacketKind::Syn, 0, 1, 0, HEADER_BYTES, now);
+        (syn.ace, syn.ecn) = (segment.flags.ace, super::arriving::field(segment.field));
+        let answer = self.receiver.on_syn(now, &syn);
+        let (since, attempts, due) = earlier.unwrap_or((now, 0, now + timeout));
+        let mode = self.settings.grants.granted(segment.flags.ace);
+        self.stage = Stage::Opening(Box::new(Opening {
+            answers: true,
+            since,
+            attempts,
+            due,
+            timeout,
+            peer,
+            answer,
+            mode,
+        }));
+        self.send_opening(now);
+        Ok(())
+    }
+
+    fn agree_options(&mut self, peer: Peer) {
+        self.sack = peer.sack && self.settings.profile.sack;
+        self.stamps = peer.stamp.is_some() && self.settings.profile.timestamps;
+        self.peer_stamp = peer.stamp.unwrap_or_default();
+    }
+
+    fn new_receiver(&self) -> Receiver {
+        let profile = self.settings.profile;
+        let needs = self.control().needs();
+        let ability = EcnAbility {
+            speaks: self.settings.grants,
+            runs: needs.feedback == sojourn_sim::cc::Feedback::Runs,
+            ect: needs.ect(),
+            needs_ecn: needs.needs_ecn,
+            option: self.settings.option,
+            header_bytes: HEADER_BYTES,
+            timestamps: self.stamps,
+        };
+        Receiver::new(profile.ack, self.sack).with_tick(profile.ack, profile.tick).with_ecn(ability)
+    }
+
+    fn control(&self) -> Box<dyn CongestionControl> {
+        let control = configure(&self.settings.cc).expect("the settings were checked");
+        (control.factory)()
+    }
+
+    /// The timer of the handshake has expired: the timeout doubles (RFC 6298 §5.5).
+    pub(super) fn open_again(&mut self, now: Time) {
+        if let Stage::Opening(opening) = &mut self.stage {
+            opening.timeout = opening.timeout + opening.timeout;
+            opening.due = now + opening.timeout;
+            self.send_opening(now);
+        }
+    }
+
+    fn send_opening(&mut self, now: Time) {
+        let Stage::Opening(opening) = &mut self.stage else { return };
+        opening.attempts += 1;
+        let (answers, attempts, answer) = (opening.answers, opening.attempts, opening.answer);
+        let mut sent = self.handshake(now, answers);
+        if answers {
+            (sent.ecn, sent.ace) = answer;
+        } else {
+            (sent.ace, sent.ecn) = self.request(attempts);
+        }
+        self.sent.push_back(sent);
+    }
+
+    /// The flags and the field of a SYN: accurate feedback is asked for twice (RFC 9768 §3.1.4.1),
+    /// classic feedback once (RFC 3168 §6.1.1.1).
+    fn request(&self, attempt: u32) -> (Feedback, Ecn) {
+        let asks = self.settings.asks;
+        let times = match asks {
+            Mode::Accurate => 2,
+            Mode::Classic if self.settings.profile.ecn_fallback => 1,
+            Mode::Classic | Mode::NotEcn => u32::MAX,
+        };
+        let needs = self.control().needs();
+        match attempt <= times {
+            true if needs.needs_ecn && asks != Mode::NotEcn => (asks.request(), needs.ect()),
+            true => (asks.request(), Ecn::NotEct),
+            false => (Mode::NotEcn.request(), Ecn::NotEct),
+        }
+    }
+
+    /// The SYN-ACK arrives.
+    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+        let peer = Peer::new(segment)?;
+        self.agree_options(peer);
+        self.receiver = self.new_receiver();
+        let Stage::Opening(opening) = &mut self.stage else { return Ok(()) };
+        opening.peer = peer;
+        opening.mode = self.settings.asks.settled(segment.flags.ace);
+        let mode = opening.mode;
+        self.receiver.agree(mode);
+        self.establish(now, peer.window);
+        self.acknowledge(now);
+        Ok(())
+    }
+
+    /// The last acknowledgement of the handshake arrives. `window`: as it is in its header.
+    pub(super) fn on_established(&mut self, now: Time, window: u32) {
+        let Stage::Opening(opening) = &self.stage else { return };
+        let shift = opening.peer.shift.unwrap_or_default();
+        self.establish(now, window << shift);
+    }
+
+    fn establish(&mut self, now: Time, window_bytes: u32) {
+        let Stage::Opening(opening) = &self.stage else { return };
+        let Opening { answers, since, attempts, peer, mode, .. } = **opening;
+        let stamps = if self.stamps { STAMP_BYTES } else { 0 };
+        let mss = peer.mss.min(self.settings.mss) - stamps;
+        let rtt = (attempts == 1).then(|| now.since(since));
+        let mut sender = self.new_sender(now, mss, mode, rtt);
+        let outgoing = Outgoing::new(mss);
+        sender.set_receive_window(outgoing.within(window_bytes));
+        self.stage = Stage::Open(Box::new(Ends {
+            sender,
+            outgoing,
+            shift: peer.shift.unwrap_or_default(),
+            read: 0,
+            peer_fin: false,
+            accepted: !answers,
+            handshake: now.since(since),
+            nodelay: false,
+        }));
+    }
+
+    fn new_sender(&self, now: Time, mss: u32, mode: Mode, rtt: Option<Span>) -> Sender {
+        let profile = sojourn_sim::tcp::Profile {
+            sack: self.sack,
+            timestamps: self.stamps,
+            ..self.settings.profile
+        };
+        let header_bytes = HEADER_BYTES + if self.stamps { STAMP_BYTES } else { 0 };
+        let segments = Segments {
+            flow: 0,
+            connection: 1,
+            payload_bytes: mss,
+            header_bytes,
+            ecn: mode != Mode::NotEcn,
+            accurate: mode == Mode::Accurate,
+            count: 0,
+            last_payload_bytes: mss,
+            initial_window: profile.initial_window.packets(mss),
+        };
+        let mut cc = self.control();
+        cc.on_start(&Start {
+            now,
+            flow: 0,
+            initial_window: segments.initial_window,
+            payload_bytes: mss,
+            packet_bytes: mss + header_bytes,
+            rtt,
+            ecn: segments.ecn,
+            rng: Rng::stream(1, "connection", 0),
+        });
+        let mut sender = Sender::new(segments, profile, cc);
+        if let Some(rtt) = rtt {
+            sender.on_established(rtt);
+        }
+        sender
+    }
+}
