@@ -5,11 +5,11 @@
 
 use sojourn_aqm::{Ecn, Span};
 
-use crate::host::{Host, Refusal, Returned, SentSegment};
+use crate::host::{Returned, SentSegment, StepError, TestedHost};
 use crate::read::{Call, Field, Segment, TcpOption};
 
-fn differs(expected: String, got: String) -> Result<(), Refusal> {
-    Err(Refusal::Differs { expected, got })
+fn differs(expected: String, got: String) -> Result<(), StepError> {
+    Err(StepError::Differs { expected, got })
 }
 
 /// Two segments as one, if the second continues the first.
@@ -24,7 +24,7 @@ pub(crate) fn joined(first: SentSegment, second: &SentSegment) -> Option<SentSeg
 }
 
 /// What a call returns.
-pub(crate) fn returned(call: &Call, found: Returned) -> Result<(), Refusal> {
+pub(crate) fn returned(call: &Call, found: Returned) -> Result<(), StepError> {
     let value_holds = call.result.is_none_or(|expected| expected == found.value);
     let error_holds = call.errno.as_deref().is_none_or(|errno| Some(errno) == found.error);
     if value_holds && error_holds {
@@ -41,9 +41,9 @@ pub(crate) fn returned(call: &Call, found: Returned) -> Result<(), Refusal> {
 pub(crate) fn sent(
     expected: &Segment,
     found: &SentSegment,
-    host: &mut Host,
-    tolerance: Span,
-) -> Result<(), Refusal> {
+    host: &mut TestedHost,
+    tolerance: Option<Span>,
+) -> Result<(), StepError> {
     let flags = expected.flags;
     let header = flags.syn == found.syn
         && flags.fin == found.fin
@@ -75,9 +75,9 @@ fn sent_options(
     expected: &Segment,
     options: &[TcpOption],
     found: &SentSegment,
-    host: &mut Host,
-    tolerance: Span,
-) -> Result<(), Refusal> {
+    host: &mut TestedHost,
+    tolerance: Option<Span>,
+) -> Result<(), StepError> {
     let mut blocks: &[(u32, u32)] = &[];
     let mut counters: &[_] = &[];
     let (mut stamps, mut permitted) = (None, false);
@@ -89,7 +89,7 @@ fn sent_options(
             TcpOption::SackPermitted => permitted = true,
             TcpOption::Padding | TcpOption::Mss(_) | TcpOption::WindowScale(_) => {}
             TcpOption::Other(option) => {
-                return Err(Refusal::not_modelled(format!("TCP option {option}")));
+                return Err(StepError::not_modelled(format!("TCP option {option}")));
             }
         }
     }
@@ -104,15 +104,18 @@ fn sent_options(
 fn are_stamps(
     expected: Option<(u32, u32)>,
     found: &SentSegment,
-    host: &mut Host,
-    tolerance: Span,
+    host: &mut TestedHost,
+    tolerance: Option<Span>,
 ) -> bool {
     let (Some((value, echo)), Some((at, echoed))) = (expected, found.stamps) else {
         return expected.is_none() && found.stamps.is_none();
     };
     host.set_clock(value, at);
-    let millis = (tolerance.as_nanos() / 1_000_000) as u32;
-    let near = host.stamp(at).is_some_and(|stamp| stamp.abs_diff(value) <= millis);
+    // packetdrill looks at values only where a script says how long a tick is.
+    let near = tolerance.is_none_or(|tolerance| {
+        let millis = (tolerance.as_nanos() / 1_000_000) as u32;
+        host.stamp(at).is_some_and(|stamp| stamp.abs_diff(value) <= millis)
+    });
     near && echo == echoed
 }
 

@@ -14,5 +14,5 @@ pub mod read;
 mod run;
 mod shell;
 
-pub use run::{Verdict, run};
-pub use shell::Files;
+pub use run::{ScriptOutcome, run};
+pub use shell::FileTexts;

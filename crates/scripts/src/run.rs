@@ -4,13 +4,13 @@ use sojourn_aqm::{Span, Time};
 
 use crate::assertions::{self, Trouble};
 use crate::compare;
-use crate::host::{Host, Refusal, SentSegment, Settings};
-use crate::read::{Action, Call, Direction, Event, ReadError, Script, Segment, When, read};
-use crate::shell::{self, Files};
+use crate::host::{SentSegment, Settings, StepError, TestedHost};
+use crate::read::{Action, Call, Event, ReadError, Script, Segment, SegmentDirection, When, read};
+use crate::shell::{self, FileTexts};
 
 /// How a script ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum ScriptOutcome {
     /// Everything in it holds.
     Passed,
     /// The endpoint has not got what the script needs.
@@ -40,34 +40,40 @@ const TOLERANCE_PARTS: u64 = 8;
 ///
 /// # Errors
 /// [`ReadError`] if the text is no script.
-pub fn run(text: &str, files: Files<'_>) -> Result<Verdict, ReadError> {
+pub fn run(text: &str, files: FileTexts<'_>) -> Result<ScriptOutcome, ReadError> {
     let script = read(text)?;
     Ok(match run_script(&script, files) {
-        Ok(()) => Verdict::Passed,
-        Err((line, Refusal::NotModelled(reason))) => Verdict::NotApplicable { line, reason },
-        Err((line, Refusal::Differs { expected, got })) => Verdict::Failed { line, expected, got },
+        Ok(()) => ScriptOutcome::Passed,
+        Err((line, StepError::NotModelled(reason))) => {
+            ScriptOutcome::NotApplicable { line, reason }
+        }
+        Err((line, StepError::Differs { expected, got })) => {
+            ScriptOutcome::Failed { line, expected, got }
+        }
     })
 }
 
-type Outcome = Result<(), (u32, Refusal)>;
+type Step = Result<(), (u32, StepError)>;
 
-fn run_script(script: &Script, files: Files<'_>) -> Outcome {
+fn run_script(script: &Script, files: FileTexts<'_>) -> Step {
     let mut settings = Settings::default();
     for commands in &script.setup {
         shell::apply(&commands.text, &mut settings, files).map_err(|why| (commands.line, why))?;
     }
     let arrivals = script.events.iter().filter_map(|event| match &event.action {
-        Action::Segment(segment) if segment.direction == Direction::Inbound => {
+        Action::Segment(segment) if segment.direction == SegmentDirection::Inbound => {
             let start = segment.seq.saturating_sub(1);
             (segment.payload > 0 && !segment.flags.syn).then(|| (start, start + segment.payload))
         }
         _ => None,
     });
+    let ticks = script.options.iter().any(|(name, _)| name == "tcp_ts_tick_usecs");
     let mut run = Run {
-        host: Host::new(settings, arrivals),
+        host: TestedHost::new(settings, arrivals),
         files,
         now: Time::ZERO,
         tolerance: tolerance(script),
+        stamps: ticks.then(|| tolerance(script)),
         blocked: None,
     };
     script.events.iter().try_for_each(|event| run.event(event))?;
@@ -82,25 +88,27 @@ fn tolerance(script: &Script) -> Span {
     said.and_then(|(_, value)| value.parse().ok()).map_or(TOLERANCE, Span::from_micros)
 }
 
-fn differs(expected: impl Into<String>, got: impl Into<String>) -> Refusal {
-    Refusal::Differs { expected: expected.into(), got: got.into() }
+fn differs(expected: impl Into<String>, got: impl Into<String>) -> StepError {
+    StepError::Differs { expected: expected.into(), got: got.into() }
 }
 
 /// A script under way.
 struct Run<'a> {
-    host: Host,
-    files: Files<'a>,
+    host: TestedHost,
+    files: FileTexts<'a>,
     /// When the last event was over.
     now: Time,
     tolerance: Span,
+    /// How far a timestamp may be off, if they are looked at.
+    stamps: Option<Span>,
     /// A call that has not returned.
     blocked: Option<(u32, Call)>,
 }
 
 impl Run<'_> {
-    fn event(&mut self, event: &Event) -> Outcome {
+    fn event(&mut self, event: &Event) -> Step {
         let result = match &event.action {
-            Action::Segment(segment) if segment.direction == Direction::Outbound => {
+            Action::Segment(segment) if segment.direction == SegmentDirection::Outbound => {
                 self.expect(event.when, segment)
             }
             action => {
@@ -131,17 +139,19 @@ impl Run<'_> {
         self.now = self.now.max(until);
     }
 
-    fn act(&mut self, line: u32, action: &Action) -> Result<(), Refusal> {
+    fn act(&mut self, line: u32, action: &Action) -> Result<(), StepError> {
         match action {
             Action::Segment(segment) => self.host.arrive(self.now, segment),
             Action::Call(call) => self.call(line, call),
             Action::Shell(text) => shell::apply(text, self.host.settings(), self.files),
             Action::Code(code) => self.judge(code),
-            Action::Foreign(text) => Err(Refusal::not_modelled(format!("other than TCP: {text}"))),
+            Action::Foreign(text) => {
+                Err(StepError::not_modelled(format!("other than TCP: {text}")))
+            }
         }
     }
 
-    fn call(&mut self, line: u32, call: &Call) -> Result<(), Refusal> {
+    fn call(&mut self, line: u32, call: &Call) -> Result<(), StepError> {
         match self.host.call(self.now, call)? {
             Some(returned) => compare::returned(call, returned),
             None => {
@@ -152,23 +162,23 @@ impl Run<'_> {
     }
 
     /// A call that blocks may return after every event.
-    fn retry_blocked(&mut self) -> Outcome {
+    fn retry_blocked(&mut self) -> Step {
         let Some((line, call)) = self.blocked.take() else { return Ok(()) };
         self.call(line, &call).map_err(|why| (line, why))
     }
 
-    fn judge(&self, code: &str) -> Result<(), Refusal> {
+    fn judge(&self, code: &str) -> Result<(), StepError> {
         let value = |name: &str| self.host.value(self.now, name);
         assertions::judge(code, &value).map_err(|(statement, trouble)| match trouble {
             Trouble::False(values) => differs(statement, values),
-            Trouble::Beyond(why) => Refusal::not_modelled(format!("{statement}: {why}")),
+            Trouble::Beyond(why) => StepError::not_modelled(format!("{statement}: {why}")),
         })
     }
 
     /// A segment must have been sent, or be sent in time.
-    fn expect(&mut self, when: When, expected: &Segment) -> Result<(), Refusal> {
+    fn expect(&mut self, when: When, expected: &Segment) -> Result<(), StepError> {
         if expected.flags.rst {
-            return Err(Refusal::not_modelled("a RST: the endpoint sends none"));
+            return Err(StepError::not_modelled("a RST: the endpoint sends none"));
         }
         let (from, to) = self.times(when);
         let relative = from.since(self.now.min(from));
@@ -197,7 +207,7 @@ impl Run<'_> {
             sent = Some(whole);
         }
         let sent = sent.expect("the loop ends with a segment");
-        compare::sent(expected, &sent, &mut self.host, self.tolerance)?;
+        compare::sent(expected, &sent, &mut self.host, self.stamps)?;
         if when != When::Any && sent.at + off < from {
             let at = |time: Time| format!("{} s", time.as_secs());
             return Err(differs(format!("at {}", at(from)), format!("at {}", at(sent.at))));

@@ -1,17 +1,17 @@
 //! Commands of the shell: those that change a setting of the endpoint, and those that do not matter
 //! to it. Nothing is executed.
 
-use crate::host::{Refusal, Settings};
+use crate::host::{Settings, StepError};
 
 /// Gives the text of a file that a script names, if there is one.
-pub type Files<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type FileTexts<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Takes every command into the settings.
 pub(crate) fn apply(
     commands: &str,
     settings: &mut Settings,
-    files: Files<'_>,
-) -> Result<(), Refusal> {
+    files: FileTexts<'_>,
+) -> Result<(), StepError> {
     for line in commands.replace("\\\n", " ").split(['\n', ';']) {
         let words = words(line);
         if let Some((program, args)) = words.split_first() {
@@ -25,8 +25,8 @@ fn command(
     program: &str,
     args: &[String],
     settings: &mut Settings,
-    files: Files<'_>,
-) -> Result<(), Refusal> {
+    files: FileTexts<'_>,
+) -> Result<(), StepError> {
     let name = program.rsplit('/').next().unwrap_or_default();
     let said: Vec<&str> = args.iter().map(String::as_str).collect();
     match (name, said.as_slice()) {
@@ -41,23 +41,25 @@ fn command(
         (name, []) if name.ends_with(".sh") && name.contains("restore") => Ok(()),
         (name, []) if name.ends_with(".sh") => {
             let Some(text) = files(program) else {
-                return Err(Refusal::not_modelled(format!("`{program}` is not beside the script")));
+                return Err(StepError::not_modelled(format!(
+                    "`{program}` is not beside the script"
+                )));
             };
             apply(&text, settings, files)
         }
         (name, args) => {
-            Err(Refusal::not_modelled(format!("the command {name} {}", args.join(" "))))
+            Err(StepError::not_modelled(format!("the command {name} {}", args.join(" "))))
         }
     }
 }
 
 /// `net.ipv4.NAME=VALUE`, also with slashes.
-fn set(assignment: &str, settings: &mut Settings) -> Result<(), Refusal> {
+fn set(assignment: &str, settings: &mut Settings) -> Result<(), StepError> {
     let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
     let path = path.trim_start_matches("/proc/sys/").replace('/', ".");
     match path.strip_prefix("net.ipv4.") {
         Some(name) => settings.set(name, value.trim_matches('"')),
-        None => Err(Refusal::not_modelled(format!("sysctl {assignment}"))),
+        None => Err(StepError::not_modelled(format!("sysctl {assignment}"))),
     }
 }
 
@@ -92,7 +94,7 @@ fn words(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn applied(commands: &str) -> Result<Settings, Refusal> {
+    fn applied(commands: &str) -> Result<Settings, StepError> {
         let mut settings = Settings::default();
         let files = |name: &str| {
             (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_sack=0 # off".to_owned())
@@ -124,7 +126,7 @@ mod tests {
             ("sysctl -q net.core.x=1", "sysctl net.core.x=1"),
         ] {
             let refusal = applied(commands).unwrap_err();
-            assert_eq!(refusal, Refusal::not_modelled(why));
+            assert_eq!(refusal, StepError::not_modelled(why));
         }
     }
 }

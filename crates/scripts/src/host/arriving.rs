@@ -5,7 +5,7 @@ use sojourn_sim::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 use sojourn_sim::tcp::Answer;
 use sojourn_sim::tcp::negotiation::Mode;
 
-use super::{Host, Refusal, Stage};
+use super::{Stage, StepError, TestedHost};
 use crate::read::{Field, Segment, TcpOption};
 
 /// Headers, whose size no rule of a sender or receiver depends on here.
@@ -21,15 +21,16 @@ pub(super) fn field(field: Field) -> Ecn {
     }
 }
 
-impl Host {
+impl TestedHost {
     /// A segment arrives.
-    pub(crate) fn arrive(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+    pub(crate) fn arrive(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         if let Some(ports) = &segment.ports {
-            return Err(Refusal::not_modelled(format!("ports {ports}: one connection only")));
+            return Err(StepError::not_modelled(format!("ports {ports}: one connection only")));
         }
         if let Some(ip) = &segment.ip {
-            return Err(Refusal::not_modelled(format!("IP header [{ip}]")));
+            return Err(StepError::not_modelled(format!("IP header [{ip}]")));
         }
+        self.peer_option |= segment.options.iter().flatten().any(is_counters);
         if segment.flags.rst {
             self.stage = Stage::Reset;
             return Ok(());
@@ -38,57 +39,63 @@ impl Host {
         match &self.stage {
             Stage::Listening | Stage::Opening(_) if flags.syn && !flags.ack => {
                 if segment.payload > 0 {
-                    return Err(Refusal::not_modelled("data on a SYN (RFC 7413)"));
+                    return Err(StepError::not_modelled("data on a SYN (RFC 7413)"));
                 }
                 self.on_syn(now, segment)
             }
             Stage::Opening(_) if flags.syn => self.on_syn_ack(now, segment),
             Stage::Opening(_) if flags.ack => {
-                self.on_established(now, segment.window.unwrap_or_default());
+                self.on_established(now, segment);
                 self.take(now, segment)
             }
             Stage::Open(_) if flags.syn => {
-                self.acknowledge(now); // a challenge (RFC 5961 §4)
+                // A challenge (RFC 5961 §4), or the answer to a SYN-ACK sent again.
+                self.answer_syn_ack(now, segment);
                 Ok(())
             }
             Stage::Open(_) => self.take(now, segment),
             Stage::Closed | Stage::Listening | Stage::Opening(_) | Stage::Reset => {
-                Err(Refusal::not_modelled("a segment without a connection (its answer is a RST)"))
+                Err(StepError::not_modelled("a segment without a connection (its answer is a RST)"))
             }
         }
     }
 
     /// A segment of an established connection.
-    fn take(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+    fn take(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         if segment.ack.is_none() || !segment.flags.ack {
-            return Err(Refusal::not_modelled("a segment without an acknowledgement"));
+            return Err(StepError::not_modelled("a segment without an acknowledgement"));
         }
         for option in segment.options.iter().flatten() {
             if let TcpOption::Other(option) = option {
-                return Err(Refusal::not_modelled(format!("TCP option {option}")));
+                return Err(StepError::not_modelled(format!("TCP option {option}")));
             }
         }
         self.take_ack(now, segment)?;
         if segment.payload > 0 || segment.flags.fin {
             self.take_data(now, segment);
-        } else if let Some(value) = stamp(segment) {
-            self.peer_stamp = self.peer_stamp.max(value.0);
+            return Ok(());
+        }
+        if segment.field == Field::Ce {
+            self.receiver.count_marked_control();
+        }
+        if let Some((value, _)) = stamp(segment) {
+            self.peer_stamp = self.peer_stamp.max(value);
         }
         Ok(())
     }
 
-    fn take_ack(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+    fn take_ack(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         let echo = stamp(segment).map(|(_, echo)| self.time_of(echo));
         let Stage::Open(ends) = &mut self.stage else { return Ok(()) };
         let byte = segment.ack.unwrap_or_default().wrapping_sub(1);
         let acked = ends.outgoing.below(byte).map_err(|_| {
-            Refusal::not_modelled(
+            StepError::not_modelled(
                 "an acknowledgement of part of a segment: segments are whole here",
             )
         })?;
         let (una, nxt) = ends.sender.unacknowledged();
         if acked > nxt {
-            return Err(Refusal::not_modelled("an acknowledgement of data that was not sent"));
+            return Err(StepError::not_modelled("an acknowledgement of data that was not sent"));
         }
         let mut ack = Packet::new(PacketKind::Ack, 0, 1, acked, HEADER_BYTES, now);
         let window = segment.window.unwrap_or_default() << ends.shift;
@@ -99,7 +106,7 @@ impl Host {
         take_blocks(&mut ack, segment, |range| ends.outgoing.inside(range.0, range.1));
         // RFC 5681 §2: with data or a FIN it is no duplicate acknowledgement.
         let duplicate = segment.payload == 0 && !segment.flags.fin;
-        if nxt == 0 || acked <= una && !duplicate && ack.sack[0].is_empty() {
+        if acked <= una && !duplicate && ack.sack[0].is_empty() {
             return Ok(());
         }
         let released = ends.outgoing.released(acked.max(una), nxt);
@@ -139,10 +146,18 @@ impl Host {
 
     /// When we took the timestamp that is echoed.
     fn time_of(&self, echo: u32) -> Time {
+        let written = self.written_stamps.iter().rfind(|(value, _)| *value == echo);
+        if let Some((_, taken)) = written {
+            return *taken;
+        }
         let Some((value, since)) = self.clock else { return Time::ZERO };
         let nanos = i64::from(echo.wrapping_sub(value) as i32) * 1_000_000;
         Time::from_nanos(since.as_nanos().saturating_add_signed(nanos))
     }
+}
+
+fn is_counters(option: &TcpOption) -> bool {
+    matches!(option, TcpOption::AccEcn(_))
 }
 
 /// The peer's timestamp, as the receiver keeps it.
@@ -150,7 +165,7 @@ fn time_of_peer(value: u32) -> Time {
     Time::from_nanos(u64::from(value))
 }
 
-/// Value and echo of the timestamps of a segment.
+/// Argument and echo of the timestamps of a segment.
 fn stamp(segment: &Segment) -> Option<(u32, u32)> {
     segment.options.iter().flatten().find_map(|option| match option {
         TcpOption::Stamps { value, echo } => Some((*value, *echo)),

@@ -2,8 +2,8 @@
 
 use sojourn_aqm::Time;
 
-use super::{Host, Refusal, Stage};
-use crate::read::{Call, Value};
+use super::{Stage, StepError, TestedHost};
+use crate::read::{Argument, Call};
 
 /// What a call returns, and its error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,13 +26,16 @@ impl Returned {
 const OPTIONS_WITHOUT_EFFECT: [&str; 6] =
     ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
 
-impl Host {
+impl TestedHost {
     /// Carries out a call. None: it blocks until something arrives.
     ///
     /// # Errors
-    /// [`Refusal`] for what the host does not know.
-    pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, Refusal> {
+    /// [`StepError`] for what the host does not know.
+    pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         let first = call.args.first();
+        if call.errno.as_deref() == Some("EFAULT") {
+            return Err(StepError::not_modelled("wrong addresses as arguments"));
+        }
         let done = Ok(Some(Returned::of(0)));
         match call.name.as_str() {
             "socket" => self.socket(call),
@@ -47,7 +50,7 @@ impl Host {
             "setsockopt" => self.set_option(call).map(|()| Some(Returned::of(0))),
             "getsockopt" => match option_of(call) {
                 "SO_ERROR" => done,
-                name => Err(Refusal::not_modelled(format!("getsockopt {name}"))),
+                name => Err(StepError::not_modelled(format!("getsockopt {name}"))),
             },
             "write" | "send" | "sendto" => self.write(now, call),
             "read" | "recv" => self.read(call),
@@ -57,24 +60,24 @@ impl Host {
             }
             "close" => done,
             "shutdown" => match call.args.get(1) {
-                Some(Value::Name(how)) if how == "SHUT_WR" || how == "SHUT_RDWR" => {
+                Some(Argument::Name(how)) if how == "SHUT_WR" || how == "SHUT_RDWR" => {
                     self.close(now);
                     done
                 }
-                _ => Err(Refusal::not_modelled("shutdown for reading alone")),
+                _ => Err(StepError::not_modelled("shutdown for reading alone")),
             },
-            name => Err(Refusal::not_modelled(format!("the call {name}"))),
+            name => Err(StepError::not_modelled(format!("the call {name}"))),
         }
     }
 
     /// The script has the number of each socket as the result of the call that makes it.
-    fn socket(&mut self, call: &Call) -> Result<Option<Returned>, Refusal> {
+    fn socket(&mut self, call: &Call) -> Result<Option<Returned>, StepError> {
         if !self.sockets.is_empty() && !matches!(self.stage, Stage::Closed) {
-            return Err(Refusal::not_modelled("a second connection"));
+            return Err(StepError::not_modelled("a second connection"));
         }
         let kind = call.args.get(1);
-        if !matches!(kind, Some(Value::Name(kind)) if kind.contains("SOCK_STREAM")) {
-            return Err(Refusal::not_modelled("a socket that is not of TCP"));
+        if !matches!(kind, Some(Argument::Name(kind)) if kind.contains("SOCK_STREAM")) {
+            return Err(StepError::not_modelled("a socket that is not of TCP"));
         }
         let number = call.result.unwrap_or(3);
         self.sockets.push(number);
@@ -82,15 +85,15 @@ impl Host {
     }
 
     /// Whether an argument names the connection, and not the socket that listens for it.
-    fn is_connection(&self, socket: Option<&Value>) -> bool {
+    fn is_connection(&self, socket: Option<&Argument>) -> bool {
         let listens = self.sockets.len() > 1;
         let number = self.sockets.last().copied();
         matches!(self.stage, Stage::Open(_))
-            && matches!(socket, Some(Value::Number(found)) if Some(*found) == number)
+            && matches!(socket, Some(Argument::Number(found)) if Some(*found) == number)
             && (listens || matches!(&self.stage, Stage::Open(ends) if ends.accepted))
     }
 
-    fn call_connect(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, Refusal> {
+    fn call_connect(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         match &self.stage {
             Stage::Closed => {
                 self.connect(now);
@@ -99,11 +102,11 @@ impl Host {
             }
             Stage::Opening(_) => Ok(None),
             Stage::Open(_) => Ok(Some(Returned::of(0))),
-            Stage::Listening | Stage::Reset => Err(Refusal::not_modelled("connect here")),
+            Stage::Listening | Stage::Reset => Err(StepError::not_modelled("connect here")),
         }
     }
 
-    fn accept(&mut self, call: &Call) -> Result<Option<Returned>, Refusal> {
+    fn accept(&mut self, call: &Call) -> Result<Option<Returned>, StepError> {
         match &mut self.stage {
             Stage::Open(ends) if !ends.accepted => {
                 ends.accepted = true;
@@ -114,29 +117,29 @@ impl Host {
             Stage::Listening | Stage::Opening(_) if call.blocks => Ok(None),
             Stage::Listening | Stage::Opening(_) => Ok(Some(Returned::failed("EAGAIN"))),
             Stage::Closed | Stage::Open(_) | Stage::Reset => {
-                Err(Refusal::not_modelled("a second connection"))
+                Err(StepError::not_modelled("a second connection"))
             }
         }
     }
 
-    fn set_option(&mut self, call: &Call) -> Result<(), Refusal> {
+    fn set_option(&mut self, call: &Call) -> Result<(), StepError> {
         let value = match call.args.get(3) {
-            Some(Value::List(values)) => values.first(),
+            Some(Argument::List(values)) => values.first(),
             other => other,
         };
         match (option_of(call), value) {
             (name, _) if OPTIONS_WITHOUT_EFFECT.contains(&name) => {}
-            ("TCP_NODELAY", Some(Value::Number(value))) => {
+            ("TCP_NODELAY", Some(Argument::Number(value))) => {
                 if let Stage::Open(ends) = &mut self.stage {
                     ends.outgoing.nodelay = *value != 0;
                 }
             }
-            ("TCP_CONGESTION", Some(Value::Text(cc)))
+            ("TCP_CONGESTION", Some(Argument::Text(cc)))
                 if sojourn_sim::cc::configure(cc).is_ok() && !self.is_open() =>
             {
                 self.settings.cc.clone_from(cc);
             }
-            (name, _) => return Err(Refusal::not_modelled(format!("setsockopt {name}"))),
+            (name, _) => return Err(StepError::not_modelled(format!("setsockopt {name}"))),
         }
         Ok(())
     }
@@ -145,15 +148,15 @@ impl Host {
         matches!(self.stage, Stage::Open(_))
     }
 
-    fn write(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, Refusal> {
+    fn write(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         let Stage::Open(ends) = &mut self.stage else {
-            return Err(Refusal::not_modelled("writing without a connection"));
+            return Err(StepError::not_modelled("writing without a connection"));
         };
-        let Some(Value::Number(bytes)) = call.args.get(2) else {
-            return Err(Refusal::not_modelled(format!("this form of {}", call.name)));
+        let Some(Argument::Number(bytes)) = call.args.get(2) else {
+            return Err(StepError::not_modelled(format!("this form of {}", call.name)));
         };
-        if let Some(Value::Name(flags)) = call.args.get(3) {
-            return Err(Refusal::not_modelled(format!("{} with {flags}", call.name)));
+        if let Some(Argument::Name(flags)) = call.args.get(3) {
+            return Err(StepError::not_modelled(format!("{} with {flags}", call.name)));
         }
         let (una, nxt) = ends.sender.unacknowledged();
         ends.outgoing.write(*bytes as u32, nxt);
@@ -162,13 +165,13 @@ impl Host {
         Ok(Some(Returned::of(*bytes)))
     }
 
-    fn read(&mut self, call: &Call) -> Result<Option<Returned>, Refusal> {
+    fn read(&mut self, call: &Call) -> Result<Option<Returned>, StepError> {
         let arrived = self.incoming.byte(self.receiver.next());
         let Stage::Open(ends) = &mut self.stage else {
-            return Err(Refusal::not_modelled("reading without a connection"));
+            return Err(StepError::not_modelled("reading without a connection"));
         };
-        let Some(Value::Number(most)) = call.args.get(2) else {
-            return Err(Refusal::not_modelled(format!("this form of {}", call.name)));
+        let Some(Argument::Number(most)) = call.args.get(2) else {
+            return Err(StepError::not_modelled(format!("this form of {}", call.name)));
         };
         let bytes = (arrived - ends.read).min(*most as u32);
         if bytes == 0 && !ends.peer_fin {
@@ -189,7 +192,7 @@ impl Host {
 
 fn option_of(call: &Call) -> &str {
     match call.args.get(2) {
-        Some(Value::Name(name)) => name,
+        Some(Argument::Name(name)) => name,
         _ => "of an unknown kind",
     }
 }

@@ -3,14 +3,16 @@
 use sojourn_aqm::{Ecn, Time};
 use sojourn_sim::packet::{Packet, PacketKind};
 use sojourn_sim::tcp::Sender;
+use sojourn_sim::tcp::accecn::OptionRule;
 use sojourn_sim::tcp::negotiation::Mode;
 
-use super::{Host, SentSegment, Stage};
+use super::{SentSegment, Stage, TestedHost};
+use crate::read::Counter;
 
 /// A SYN counts as the byte before the first.
 const FIRST: u32 = 1;
 
-impl Host {
+impl TestedHost {
     /// Lets the sender act, and sends what it emits.
     pub(super) fn step(&mut self, now: Time, act: impl FnOnce(&mut Sender, &mut Vec<Packet>)) {
         let Stage::Open(ends) = &mut self.stage else { return };
@@ -76,9 +78,25 @@ impl Host {
             },
             ecn: ack.ecn,
             sack: blocks.map(|block| (byte(block.start), byte(block.end))).collect(),
-            stamps: self.stamps.then_some((now, self.peer_stamp)),
-            accurate: Vec::new(),
+            stamps: self.stamps.then_some((now, self.echo(ack.sent))),
+            accurate: if ack.ce_bytes.is_some() { self.option_fields() } else { Vec::new() },
             sack_permitted: false,
+        }
+    }
+
+    /// The timestamp to echo: the receiver's, or that of a later segment without data.
+    fn echo(&self, received: Time) -> u32 {
+        self.peer_stamp.max(received.as_nanos() as u32)
+    }
+
+    /// The fields of an AccECN option, once one of the peer has shown that the path lets it pass
+    /// (RFC 9768 §3.2.3.2.4).
+    fn option_fields(&self) -> Vec<(Counter, u32)> {
+        match self.receiver.option_fields() {
+            Some(fields) if self.peer_option && self.settings.option != OptionRule::Never => {
+                fields_of(fields)
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -99,4 +117,9 @@ impl Host {
             sack_permitted: self.sack,
         }
     }
+}
+
+/// The fields in the order in which Linux writes them.
+pub(super) fn fields_of([ect1, ce, ect0]: [u32; 3]) -> Vec<(Counter, u32)> {
+    vec![(Counter::Ect1, ect1), (Counter::Ce, ce), (Counter::Ect0, ect0)]
 }

@@ -14,7 +14,7 @@ mod values;
 
 use std::collections::VecDeque;
 
-use sojourn_aqm::{Ecn, Span, Time};
+use sojourn_aqm::{Ecn, Time};
 use sojourn_sim::tcp::{Receiver, Sender};
 
 use self::bytes::{Incoming, Outgoing};
@@ -25,7 +25,7 @@ use crate::read::Counter;
 
 /// Why an event cannot be carried out as the script has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum StepError {
     /// The endpoint has no such thing.
     NotModelled(String),
     /// It has, and does something else.
@@ -37,9 +37,9 @@ pub(crate) enum Refusal {
     },
 }
 
-impl Refusal {
-    pub(crate) fn not_modelled(what: impl Into<String>) -> Refusal {
-        Refusal::NotModelled(what.into())
+impl StepError {
+    pub(crate) fn not_modelled(what: impl Into<String>) -> StepError {
+        StepError::NotModelled(what.into())
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct SentSegment {
     pub(crate) ace: u8,
     pub(crate) ecn: Ecn,
     pub(crate) sack: Vec<(u32, u32)>,
-    /// Value and echo of the timestamps, if they were negotiated.
+    /// Argument and echo of the timestamps, if they were negotiated.
     pub(crate) stamps: Option<(Time, u32)>,
     /// Fields of the AccECN option.
     pub(crate) accurate: Vec<(Counter, u32)>,
@@ -91,25 +91,25 @@ struct Ends {
     peer_fin: bool,
     /// Whether the application has accepted the connection.
     accepted: bool,
-    /// Round trip of the handshake.
-    handshake: Span,
-    nodelay: bool,
 }
 
 /// The host.
-pub(crate) struct Host {
+pub(crate) struct TestedHost {
     settings: Settings,
     stage: Stage,
     receiver: Receiver,
     incoming: Incoming,
     /// Where the peer's FIN is, in bytes from its first.
     peer_fin_at: Option<u32>,
-    ect: Ecn,
     /// What it has agreed to use.
     sack: bool,
     stamps: bool,
     /// The timestamp of the script that stands for a time of ours.
     clock: Option<(u32, Time)>,
+    /// Timestamps of ours as the script writes them, and when they were taken.
+    written_stamps: Vec<(u32, Time)>,
+    /// The peer has sent an AccECN option, so that the path lets it pass.
+    peer_option: bool,
     /// The peer's newest timestamp.
     peer_stamp: u32,
     /// Numbers of sockets: the one that listens, and that of the connection.
@@ -117,20 +117,24 @@ pub(crate) struct Host {
     sent: VecDeque<SentSegment>,
 }
 
-impl Host {
+impl TestedHost {
     /// A host without a connection. `arrivals`: first byte and end of every segment of data that
     /// the script will bring.
-    pub(crate) fn new(settings: Settings, arrivals: impl Iterator<Item = (u32, u32)>) -> Host {
+    pub(crate) fn new(
+        settings: Settings,
+        arrivals: impl Iterator<Item = (u32, u32)>,
+    ) -> TestedHost {
         let profile = settings.profile;
-        Host {
+        TestedHost {
             receiver: Receiver::new(profile.ack, profile.sack),
             stage: Stage::Closed,
             incoming: Incoming::new(arrivals),
             peer_fin_at: None,
-            ect: Ecn::Ect0,
             sack: profile.sack,
             stamps: false,
             clock: None,
+            written_stamps: Vec::new(),
+            peer_option: false,
             peer_stamp: 0,
             sockets: Vec::new(),
             sent: VecDeque::new(),
@@ -151,6 +155,7 @@ impl Host {
     /// Notes that the script writes this timestamp where ours was taken at that time.
     pub(crate) fn set_clock(&mut self, value: u32, at: Time) {
         self.clock.get_or_insert((value, at));
+        self.written_stamps.push((value, at));
     }
 
     /// Our timestamp of a time, as the script writes it.

@@ -3,17 +3,21 @@
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_sim::cc::{CongestionControl, Start, configure};
 use sojourn_sim::packet::{Packet, PacketKind};
-use sojourn_sim::tcp::negotiation::{Flags as Feedback, Mode};
+use sojourn_sim::tcp::accecn::OptionRule;
+use sojourn_sim::tcp::negotiation::{Flags as Feedback, Mode, is_mangled, syn_arrived};
 use sojourn_sim::tcp::receiver::EcnAbility;
 use sojourn_sim::tcp::{Receiver, Segments, Sender};
 
 use super::bytes::Outgoing;
-use super::{Ends, Host, Refusal, Stage};
+use super::leaving::fields_of;
+use super::{Ends, Stage, StepError, TestedHost};
 use crate::read::{Segment, TcpOption};
 
 /// IP and TCP headers, and what timestamps add (RFC 7323 §3.2).
 const HEADER_BYTES: u32 = 40;
 const STAMP_BYTES: u32 = 12;
+/// The AccECN option with three fields, padded (RFC 9768 §3.2.3).
+const COUNTER_BYTES: u32 = 12;
 /// RFC 9293 §3.7.1: of a peer that says nothing.
 const DEFAULT_MSS: u32 = 536;
 
@@ -43,7 +47,7 @@ struct Peer {
 }
 
 impl Peer {
-    fn new(segment: &Segment) -> Result<Peer, Refusal> {
+    fn new(segment: &Segment) -> Result<Peer, StepError> {
         let mut peer = Peer { mss: DEFAULT_MSS, ..Peer::default() };
         peer.window = segment.window.unwrap_or_default();
         for option in segment.options.iter().flatten() {
@@ -54,7 +58,7 @@ impl Peer {
                 TcpOption::Stamps { value, .. } => peer.stamp = Some(*value),
                 TcpOption::Padding | TcpOption::AccEcn(_) | TcpOption::Sack(_) => {}
                 TcpOption::Other(option) => {
-                    return Err(Refusal::not_modelled(format!("TCP option {option}")));
+                    return Err(StepError::not_modelled(format!("TCP option {option}")));
                 }
             }
         }
@@ -62,7 +66,7 @@ impl Peer {
     }
 }
 
-impl Host {
+impl TestedHost {
     /// The application connects.
     pub(super) fn connect(&mut self, now: Time) {
         let timeout = self.settings.profile.rto.initial;
@@ -81,7 +85,7 @@ impl Host {
     }
 
     /// A SYN arrives where the host listens, or once more.
-    pub(super) fn on_syn(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+    pub(super) fn on_syn(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         let peer = Peer::new(segment)?;
         let timeout = self.settings.profile.rto.initial;
         let earlier = match &self.stage {
@@ -96,7 +100,11 @@ impl Host {
         (syn.ace, syn.ecn) = (segment.flags.ace, super::arriving::field(segment.field));
         let answer = self.receiver.on_syn(now, &syn);
         let (since, attempts, due) = earlier.unwrap_or((now, 0, now + timeout));
-        let mode = self.settings.grants.granted(segment.flags.ace);
+        // The first SYN decides (RFC 9768 §3.1.4.2).
+        let mode = match &self.stage {
+            Stage::Opening(opening) => opening.mode,
+            _ => self.settings.grants.granted(segment.flags.ace),
+        };
         self.stage = Stage::Opening(Box::new(Opening {
             answers: true,
             since,
@@ -150,9 +158,18 @@ impl Host {
         let Stage::Opening(opening) = &mut self.stage else { return };
         opening.attempts += 1;
         let (answers, attempts, answer) = (opening.answers, opening.attempts, opening.answer);
+        let mode = opening.mode;
         let mut sent = self.handshake(now, answers);
         if answers {
             (sent.ecn, sent.ace) = answer;
+            if mode == Mode::Accurate {
+                // RFC 9768 §3.2.3.2.1, §3.1.4.2: a SYN-ACK sent again has no option, and after two
+                // no flags.
+                if attempts == 1 && self.settings.option != OptionRule::Never {
+                    sent.accurate = fields_of([1, 0, 1]);
+                }
+                sent.ace = if attempts > 2 { 0 } else { sent.ace };
+            }
         } else {
             (sent.ace, sent.ecn) = self.request(attempts);
         }
@@ -177,7 +194,7 @@ impl Host {
     }
 
     /// The SYN-ACK arrives.
-    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) -> Result<(), Refusal> {
+    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         let peer = Peer::new(segment)?;
         self.agree_options(peer);
         self.receiver = self.new_receiver();
@@ -186,25 +203,61 @@ impl Host {
         opening.mode = self.settings.asks.settled(segment.flags.ace);
         let mode = opening.mode;
         self.receiver.agree(mode);
-        self.establish(now, peer.window);
-        self.acknowledge(now);
+        let (needs, fallback) = (self.control().needs(), self.settings.profile.ecn_fallback);
+        let sent = if needs.needs_ecn { needs.ect() } else { Ecn::NotEct };
+        let arrived = syn_arrived(segment.flags.ace, sent);
+        let mangled = mode == Mode::Accurate && fallback && is_mangled(sent, arrived);
+        self.establish(now, peer.window, !mangled);
+        self.answer_syn_ack(now, segment);
         Ok(())
     }
 
-    /// The last acknowledgement of the handshake arrives. `window`: as it is in its header.
-    pub(super) fn on_established(&mut self, now: Time, window: u32) {
-        let Stage::Opening(opening) = &self.stage else { return };
-        let shift = opening.peer.shift.unwrap_or_default();
-        self.establish(now, window << shift);
+    /// The acknowledgement of a SYN-ACK reports in accurate mode how that arrived (RFC 9768
+    /// §3.2.2.1, Table 3).
+    pub(super) fn answer_syn_ack(&mut self, now: Time, segment: &Segment) {
+        let accurate = match &self.stage {
+            Stage::Open(ends) => ends.sender.ecn_mode() == Mode::Accurate,
+            _ => false,
+        };
+        let arrived = super::arriving::field(segment.field);
+        if accurate && arrived == Ecn::Ce {
+            self.receiver.count_marked_control();
+        }
+        self.acknowledge(now);
+        if let Some(sent) = self.sent().back_mut().filter(|_| accurate) {
+            sent.ace = Mode::Accurate.answer(arrived);
+        }
     }
 
-    fn establish(&mut self, now: Time, window_bytes: u32) {
+    /// The last acknowledgement of the handshake arrives.
+    pub(super) fn on_established(&mut self, now: Time, segment: &Segment) {
+        let Stage::Opening(opening) = &self.stage else { return };
+        let shift = opening.peer.shift.unwrap_or_default();
+        let (accurate, ace) = (opening.mode == Mode::Accurate, segment.flags.ace);
+        // RFC 9768 §3.2.2.1: the field of the SYN-ACK; zero if the path clears the flags.
+        let arrived = syn_arrived(ace, Ecn::NotEct);
+        let reports = accurate && segment.payload == 0;
+        let fallback = self.settings.profile.ecn_fallback;
+        let mangled = reports && (ace == 0 || fallback && is_mangled(Ecn::NotEct, arrived));
+        self.establish(now, segment.window.unwrap_or_default() << shift, !mangled);
+        if let Stage::Open(ends) = &mut self.stage
+            && reports
+            && arrived == Ecn::Ce
+        {
+            ends.sender.on_marked_handshake();
+        }
+    }
+
+    fn establish(&mut self, now: Time, window_bytes: u32, capable: bool) {
         let Stage::Opening(opening) = &self.stage else { return };
         let Opening { answers, since, attempts, peer, mode, .. } = **opening;
         let stamps = if self.stamps { STAMP_BYTES } else { 0 };
-        let mss = peer.mss.min(self.settings.mss) - stamps;
+        let sends_option =
+            mode == Mode::Accurate && self.peer_option && self.settings.option != OptionRule::Never;
+        let counters = if sends_option { COUNTER_BYTES } else { 0 };
+        let mss = peer.mss.min(self.settings.mss) - stamps - counters;
         let rtt = (attempts == 1).then(|| now.since(since));
-        let mut sender = self.new_sender(now, mss, mode, rtt);
+        let mut sender = self.new_sender(now, mss, (mode, capable), rtt);
         let outgoing = Outgoing::new(mss);
         sender.set_receive_window(outgoing.within(window_bytes));
         self.stage = Stage::Open(Box::new(Ends {
@@ -214,12 +267,17 @@ impl Host {
             read: 0,
             peer_fin: false,
             accepted: !answers,
-            handshake: now.since(since),
-            nodelay: false,
         }));
     }
 
-    fn new_sender(&self, now: Time, mss: u32, mode: Mode, rtt: Option<Span>) -> Sender {
+    /// `capable`: whether the path leaves the ECN field of data alone.
+    fn new_sender(
+        &self,
+        now: Time,
+        mss: u32,
+        (mode, capable): (Mode, bool),
+        rtt: Option<Span>,
+    ) -> Sender {
         let profile = sojourn_sim::tcp::Profile {
             sack: self.sack,
             timestamps: self.stamps,
@@ -231,7 +289,7 @@ impl Host {
             connection: 1,
             payload_bytes: mss,
             header_bytes,
-            ecn: mode != Mode::NotEcn,
+            ecn: mode != Mode::NotEcn && capable,
             accurate: mode == Mode::Accurate,
             count: 0,
             last_payload_bytes: mss,

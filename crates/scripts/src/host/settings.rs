@@ -5,7 +5,7 @@ use sojourn_sim::tcp::accecn::OptionRule;
 use sojourn_sim::tcp::negotiation::Mode;
 use sojourn_sim::tcp::profile::{Idle, LINUX};
 
-use super::Refusal;
+use super::StepError;
 
 /// The settings that the endpoint has.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ impl Settings {
     /// Takes `net.ipv4.NAME=VALUE`.
     ///
     /// # Errors
-    /// [`Refusal`] for a setting or a value that the endpoint has not.
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
-        let refuse = || Err(Refusal::not_modelled(format!("sysctl {name}={value}")));
+    /// [`StepError`] for a setting or a value that the endpoint has not.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), StepError> {
+        let refuse = || Err(StepError::not_modelled(format!("sysctl {name}={value}")));
         let is_on = value != "0";
         match (name, value) {
             (name, _) if WITHOUT_EFFECT.contains(&name) => {}
@@ -93,7 +93,7 @@ impl Settings {
     }
 
     /// Linux ip-sysctl, `tcp_ecn`: what is granted to a peer that asks, and what is asked for.
-    fn set_ecn(&mut self, value: &str) -> Result<(), Refusal> {
+    fn set_ecn(&mut self, value: &str) -> Result<(), StepError> {
         (self.grants, self.asks) = match value {
             "0" => (Mode::NotEcn, Mode::NotEcn),
             "1" => (Mode::Classic, Mode::Classic),
@@ -101,7 +101,7 @@ impl Settings {
             "3" => (Mode::Accurate, Mode::Accurate),
             "4" => (Mode::Accurate, Mode::Classic),
             "5" => (Mode::Accurate, Mode::NotEcn),
-            _ => return Err(Refusal::not_modelled(format!("sysctl tcp_ecn={value}"))),
+            _ => return Err(StepError::not_modelled(format!("sysctl tcp_ecn={value}"))),
         };
         Ok(())
     }

@@ -3,9 +3,9 @@
 use sojourn_aqm::Time;
 use sojourn_sim::tcp::sender::State;
 
-use super::{Host, Stage};
+use super::{Stage, TestedHost};
 
-impl Host {
+impl TestedHost {
     /// The value of a name, if it is modelled.
     pub(crate) fn value(&self, now: Time, name: &str) -> Option<f64> {
         if let Some(constant) = constant(name) {

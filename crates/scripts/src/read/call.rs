@@ -1,7 +1,7 @@
 //! Calls of the system: `setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0`.
 
 use super::cursor::Cursor;
-use super::{Call, ReadError, Value};
+use super::{Argument, Call, ReadError};
 
 /// Reads a call after its time.
 pub(super) fn call(cursor: &mut Cursor<'_>, blocks: bool) -> Result<Call, ReadError> {
@@ -32,12 +32,12 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Option<i64>, ReadError> {
         return Ok(None);
     }
     match value(cursor)? {
-        Value::Number(number) => Ok(Some(number)),
+        Argument::Number(number) => Ok(Some(number)),
         _ => Err(cursor.expected("the result of the call, a number or `?`")),
     }
 }
 
-fn value(cursor: &mut Cursor<'_>) -> Result<Value, ReadError> {
+fn value(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
     let first = match cursor.peek() {
         None => return Err(cursor.expected("an argument")),
         Some(first) => first,
@@ -45,11 +45,11 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Value, ReadError> {
     Ok(match first {
         '.' => {
             cursor.expect("...")?;
-            Value::Any
+            Argument::Any
         }
         '"' => {
             cursor.eat("\"");
-            Value::Text(cursor.until("\"")?.to_owned())
+            Argument::Text(cursor.until("\"")?.to_owned())
         }
         '[' => {
             cursor.eat("[");
@@ -58,34 +58,34 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Value, ReadError> {
                 values.push(value(cursor)?);
                 cursor.eat(",");
             }
-            Value::List(values)
+            Argument::List(values)
         }
-        '{' => Value::Opaque(nested(cursor)?),
+        '{' => Argument::Opaque(nested(cursor)?),
         '-' | '0'..='9' => {
             let negative = cursor.eat("-");
             let magnitude = i64::from(cursor.number()?);
-            Value::Number(if negative { -magnitude } else { magnitude })
+            Argument::Number(if negative { -magnitude } else { magnitude })
         }
         _ => name(cursor)?,
     })
 }
 
 /// A name, several joined by `|`, or one with arguments.
-fn name(cursor: &mut Cursor<'_>) -> Result<Value, ReadError> {
+fn name(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
     let mut names = vec![cursor.word()];
     if names[0].is_empty() {
         return Err(cursor.expected("an argument"));
     }
     if cursor.eat("(") {
-        return Ok(Value::Opaque(format!("{}({})", names[0], cursor.until(")")?)));
+        return Ok(Argument::Opaque(format!("{}({})", names[0], cursor.until(")")?)));
     }
     if cursor.eat("=") {
-        return Ok(Value::Opaque(format!("{}={:?}", names[0], value(cursor)?)));
+        return Ok(Argument::Opaque(format!("{}={:?}", names[0], value(cursor)?)));
     }
     while cursor.eat("|") {
         names.push(cursor.word());
     }
-    Ok(Value::Name(names.join("|")))
+    Ok(Argument::Name(names.join("|")))
 }
 
 /// `{...}` with all that is in it.

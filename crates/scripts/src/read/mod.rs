@@ -14,8 +14,8 @@ use sojourn_aqm::Span;
 
 use self::cursor::Cursor;
 pub use self::script::{
-    Action, Call, Counter, Direction, Event, Field, Flags, Script, Segment, Shell, TcpOption,
-    Value, When,
+    Action, Argument, Call, Counter, Event, Field, Script, Segment, SegmentDirection, Shell,
+    TcpFlags, TcpOption, When,
 };
 
 /// Why a text is no script.

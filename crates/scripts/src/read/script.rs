@@ -61,7 +61,7 @@ pub enum Action {
 
 /// Where a segment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+pub enum SegmentDirection {
     /// `<`: to the host under test.
     Inbound,
     /// `>`: from it.
@@ -89,7 +89,7 @@ pub enum Field {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// Where it goes.
-    pub direction: Direction,
+    pub direction: SegmentDirection,
     /// The ECN field.
     pub field: Field,
     /// Other properties of the IP header, as they are written.
@@ -97,7 +97,7 @@ pub struct Segment {
     /// Ports, as they are written.
     pub ports: Option<String>,
     /// The letters of its flags.
-    pub flags: Flags,
+    pub flags: TcpFlags,
     /// Sequence number of its first byte.
     pub seq: u32,
     /// Bytes of data.
@@ -110,9 +110,9 @@ pub struct Segment {
     pub options: Option<Vec<TcpOption>>,
 }
 
-/// Flags of the TCP header. `AE`, `CWR` and `ECE` are the field ACE of RFC 9768.
+/// TcpFlags of the TCP header. `AE`, `CWR` and `ECE` are the field ACE of RFC 9768.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Flags {
+pub struct TcpFlags {
     /// SYN.
     pub syn: bool,
     /// FIN.
@@ -174,7 +174,7 @@ pub struct Call {
     /// Its name.
     pub name: String,
     /// Its arguments.
-    pub args: Vec<Value>,
+    pub args: Vec<Argument>,
     /// What it must return; none where any value will do.
     pub result: Option<i64>,
     /// The error that it must return.
@@ -183,7 +183,7 @@ pub struct Call {
 
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub enum Argument {
     /// `...`: any.
     Any,
     /// A number.
@@ -193,7 +193,7 @@ pub enum Value {
     /// A text.
     Text(String),
     /// `[a, b]`.
-    List(Vec<Value>),
+    List(Vec<Argument>),
     /// `{...}` or anything deeper, as it is written.
     Opaque(String),
 }

@@ -1,15 +1,15 @@
 //! Segments: `< [ce] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
 
 use super::cursor::Cursor;
-use super::{Action, Counter, Direction, Field, Flags, ReadError, Segment, TcpOption};
+use super::{Action, Counter, Field, ReadError, Segment, SegmentDirection, TcpFlags, TcpOption};
 
 /// Reads a segment, or what is no TCP, after the time.
 pub(super) fn segment(cursor: &mut Cursor<'_>) -> Result<Action, ReadError> {
     let direction = if cursor.eat("<") {
-        Direction::Inbound
+        SegmentDirection::Inbound
     } else {
         cursor.expect(">")?;
-        Direction::Outbound
+        SegmentDirection::Outbound
     };
     let (field, ip) = bracket(cursor)?;
     let mut ahead = cursor.clone();
@@ -54,12 +54,12 @@ fn bracket(cursor: &mut Cursor<'_>) -> Result<(Field, Option<String>), ReadError
 }
 
 /// The letters, `.` for ACK, `-` for none. `A` is AE, `W` CWR, `E` ECE.
-fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, ReadError> {
+fn flags(cursor: &mut Cursor<'_>) -> Result<TcpFlags, ReadError> {
     let letters = cursor.run(|c| "FSRPUEWAC.-0123456789".contains(c));
     if letters.is_empty() {
         return Err(cursor.expected("flags (of S F R P U E W A and `.`)"));
     }
-    let mut flags = Flags::default();
+    let mut flags = TcpFlags::default();
     for letter in letters.chars() {
         match letter {
             'S' => flags.syn = true,
@@ -95,7 +95,7 @@ fn sequence(cursor: &mut Cursor<'_>) -> Result<(u32, u32), ReadError> {
 
 fn options(
     cursor: &mut Cursor<'_>,
-    direction: Direction,
+    direction: SegmentDirection,
 ) -> Result<Option<Vec<TcpOption>>, ReadError> {
     let mut found = Vec::new();
     // A `<` may also begin nothing: options stand on the line of their segment.
@@ -105,8 +105,8 @@ fn options(
     if cursor.eat("...") {
         cursor.expect(">")?;
         return match direction {
-            Direction::Outbound => Ok(None),
-            Direction::Inbound => {
+            SegmentDirection::Outbound => Ok(None),
+            SegmentDirection::Inbound => {
                 Err(cursor.error("`<...>` says nothing of a segment that arrives".to_owned()))
             }
         };

@@ -25,6 +25,14 @@ impl EcnState {
 }
 
 impl Sender {
+    /// The peer reports that the SYN-ACK arrived with CE (RFC 9768 §3.2.2.1).
+    pub fn on_marked_handshake(&mut self) {
+        if let Some(feedback) = &mut self.ecn.accurate {
+            feedback.note_marked_handshake();
+            self.ecn.delivered_ce += 1;
+        }
+    }
+
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
     /// none. A mark forbids an undo: the window was reduced for congestion.
     pub(super) fn process_ecn_feedback(
