@@ -427,6 +427,12 @@ def examine_law(
     """Every promise of the contract of a law: the promise, whether it held (None where it does
     not apply), how it was tested or what broke it. Raises ScenarioError."""
 
+def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
+    """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands
+    that it names, by name. Returns "passed", "not applicable", "failed" or "unreadable", the line
+    that decided (0 if passed), and two texts: the reason, or what the script has and what happens
+    here."""
+
 def check_aqm(text: str, laws: list[CustomLaw] = ...) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""
 

@@ -19,9 +19,10 @@ const TCP_HEAD: &str = "\
 `tcp = \"linux-2.6\"` in a group of flows says which rules both ends follow; without it they follow
 Linux 6. A profile is data: the code reads its fields and never its name. How well `linux` stands
 for the real kernel is [measured](agreement.md); the scripts that packetdrill and the kernel test it
-with are [restated](../crates/sim/testdata/scripts/README.md), and senders are fuzzed with
-acknowledgements that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test`
-counts the inputs). How both ends negotiate ECN has [its own page](ecn.md).
+with are [restated](../crates/sim/testdata/scripts/README.md), and run as they are from a checkout
+of yours ([`sojourn check tcp`](tcp-scripts.md)); senders are fuzzed with acknowledgements
+that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test` counts the
+inputs). How both ends negotiate ECN has [its own page](ecn.md).
 ";
 
 /// The default of a parameter in a dialect, as text.

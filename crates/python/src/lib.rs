@@ -16,6 +16,7 @@ mod python_law;
 mod router;
 mod run;
 mod scenario;
+mod script;
 mod table;
 
 use pyo3::prelude::*;
@@ -53,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add_function(wrap_pyfunction!(router::router_run, module)?)?;
     }
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(script::run_tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_aqm, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::ccs, module)?)?;

@@ -57,6 +57,7 @@ Examples:
   sojourn check mine.py:MyLaw --out check
   sojourn check mine/libmine.so:target=5ms
   sojourn check codel --quick
+  sojourn check tcp --scripts linux/tools/testing/selftests/net/packetdrill
 """
 )
 @click.argument("law")
@@ -65,15 +66,30 @@ Examples:
               show_default=True, help="Random operations in each long test.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N",
               help="Runs at a time; one per core by default.")  # fmt: skip
+@click.option("--scripts", type=click.Path(path_type=Path), metavar="DIR",
+              help="With tcp: the packetdrill scripts below DIR.")  # fmt: skip
+@click.option("--only", metavar="GLOB", help="With --scripts: names of scripts, as in *sack*.")
 @options.out_option("Save check.html and check.json in DIR.")
 @options.json_option
 def check(
-    law: str, quick: bool, operations: int, jobs: int | None, out: Path | None, as_json: bool
+    law: str,
+    quick: bool,
+    operations: int,
+    jobs: int | None,
+    scripts: Path | None,
+    only: str | None,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
     """Check a law: the contract, and how it does on standard worlds beside known ones.
 
-    LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm.
+    LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm; or tcp, to run
+    packetdrill's scripts against the TCP endpoint.
     """
+    if law == "tcp" or scripts is not None or only is not None:
+        from sojourn.cli.scripts import check_tcp
+
+        return check_tcp(law, scripts, only, as_json)
     from sojourn.authoring.check import check as examine
     from sojourn.authoring.check_page import save, to_json
 

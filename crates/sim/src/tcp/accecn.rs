@@ -47,6 +47,8 @@ pub struct AccEcnCounters {
     rule: OptionRule,
     ce_packets: u32,
     ce_bytes: u32,
+    /// Bytes received with ECT(0) and with ECT(1); only scripts read them.
+    ect_bytes: [u32; 2],
     last: Ecn,
     unreported: u32,
     /// Acknowledgements that must still carry the option, and when one last did.
@@ -64,6 +66,7 @@ impl AccEcnCounters {
             rule,
             ce_packets: 0,
             ce_bytes: 0,
+            ect_bytes: [0; 2],
             last: Ecn::NotEct,
             unreported: 0,
             options_due: 0,
@@ -87,6 +90,11 @@ impl AccEcnCounters {
             self.ce_packets = self.ce_packets.wrapping_add(1);
             self.ce_bytes = (self.ce_bytes + payload) % BYTE_MODULUS;
             self.unreported += 1;
+        }
+        match field {
+            Ecn::Ect0 => self.ect_bytes[0] = (self.ect_bytes[0] + payload) % BYTE_MODULUS,
+            Ecn::Ect1 => self.ect_bytes[1] = (self.ect_bytes[1] + payload) % BYTE_MODULUS,
+            Ecn::NotEct | Ecn::Ce => {}
         }
         begins || self.unreported >= MARKS_PER_ACK
     }
@@ -118,6 +126,19 @@ impl AccEcnCounters {
         }
     }
 
+    /// Counts a packet without data that arrived with CE (RFC 9768 §3.2.2: "including control
+    /// packets").
+    pub fn count_control(&mut self) {
+        self.ce_packets = self.ce_packets.wrapping_add(1);
+    }
+
+    /// The byte counters as the option has them: ECT(1), CE, ECT(0), with their initial values
+    /// (RFC 9768 §3.2.3).
+    pub fn option_fields(&self) -> [u32; 3] {
+        let [ect0, ect1] = self.ect_bytes;
+        [(ect1 + 1) % BYTE_MODULUS, self.ce_bytes, (ect0 + 1) % BYTE_MODULUS]
+    }
+
     fn ace(&self) -> u8 {
         (self.ce_packets.wrapping_add(INITIAL_ACE) % ACE_MODULUS) as u8
     }
@@ -140,6 +161,12 @@ impl AccEcnFeedback {
     /// Before the first acknowledgement; `payload_bytes` is that of a full segment.
     pub fn new(payload_bytes: u32) -> AccEcnFeedback {
         AccEcnFeedback { ace: INITIAL_ACE, ce_bytes: 0, payload_bytes, packets: 0, unmarked: false }
+    }
+
+    /// The SYN-ACK arrived with CE, so that the peer's counter starts one higher (RFC 9768
+    /// §3.2.2.1).
+    pub fn note_marked_handshake(&mut self) {
+        self.ace = INITIAL_ACE + 1;
     }
 
     /// How many packets arrived with CE since the last acknowledgement that was decoded.

@@ -19,7 +19,7 @@ pub struct Receiver {
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
     /// The last duplicate, reported once, in the first block (RFC 2883 §4).
-    duplicate: Option<u32>,
+    duplicate: Option<Block>,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     acks: DelayedAck,
@@ -218,7 +218,7 @@ impl Receiver {
         let duplicate =
             packet.seq < self.next || packet.seq > self.next && self.beyond.contains(packet.seq);
         if duplicate {
-            self.duplicate = Some(packet.seq);
+            self.note_duplicate(packet.seq);
             self.acks.on_duplicate(self.window.segments());
             return Answer::Now;
         }
@@ -246,6 +246,28 @@ impl Receiver {
             }
         };
         if now_due || now { Answer::Now } else { Answer::Later }
+    }
+
+    /// Several segments may arrive at once before one acknowledgement: the first duplicates among
+    /// them are reported (Linux `tcp_dsack_extend`).
+    fn note_duplicate(&mut self, seq: u32) {
+        let block = self.duplicate.get_or_insert(Block { start: seq, end: seq });
+        if block.end == seq {
+            block.end = seq + 1;
+        }
+    }
+
+    /// The byte counters of the AccECN option, if marks are counted: ECT(1), CE, ECT(0) (RFC 9768
+    /// §3.2.3).
+    pub fn option_fields(&self) -> Option<[u32; 3]> {
+        self.accurate.as_ref().map(AccEcnCounters::option_fields)
+    }
+
+    /// A packet without data has arrived with CE.
+    pub fn count_marked_control(&mut self) {
+        if let Some(counters) = &mut self.accurate {
+            counters.count_control();
+        }
     }
 
     /// CWR clears the echo before a mark on the same segment sets it again (RFC 3168 §6.1.3).
@@ -307,9 +329,9 @@ impl Receiver {
         let mut sack_bytes = 0;
         if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
             ack.sack = self.recent;
-            if let Some(seq) = self.duplicate.take() {
+            if let Some(block) = self.duplicate.take() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
-                ack.sack[0] = Block { start: seq, end: seq + 1 };
+                ack.sack[0] = block;
             }
             // RFC 2018 §3: two bytes and eight per block, padded to four.
             let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;

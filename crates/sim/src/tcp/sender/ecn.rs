@@ -13,16 +13,26 @@ pub(super) struct EcnState {
     pub(super) accurate: Option<AccEcnFeedback>,
     /// The next new segment carries CWR.
     pub(super) send_cwr: bool,
+    /// Packets reported to have arrived with CE.
+    pub(super) delivered_ce: u32,
 }
 
 impl EcnState {
     pub(super) fn new(segments: &Segments) -> EcnState {
         let decoder = || AccEcnFeedback::new(segments.payload_bytes);
-        EcnState { accurate: segments.accurate.then(decoder), send_cwr: false }
+        EcnState { accurate: segments.accurate.then(decoder), send_cwr: false, delivered_ce: 0 }
     }
 }
 
 impl Sender {
+    /// The peer reports that the SYN-ACK arrived with CE (RFC 9768 §3.2.2.1).
+    pub fn on_marked_handshake(&mut self) {
+        if let Some(feedback) = &mut self.ecn.accurate {
+            feedback.note_marked_handshake();
+            self.ecn.delivered_ce += 1;
+        }
+    }
+
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
     /// none. A mark forbids an undo: the window was reduced for congestion.
     pub(super) fn process_ecn_feedback(
@@ -38,6 +48,9 @@ impl Sender {
             Some(feedback) => feedback.read(ack.ace, ack.ce_bytes, delivered),
             None => u32::from(ack.signal),
         };
+        if self.ecn.accurate.is_some() {
+            self.ecn.delivered_ce = self.ecn.delivered_ce.wrapping_add(marks);
+        }
         if self.segments.ecn
             && marks > 0
             && let Some(undo) = &mut self.episode.undo

@@ -35,6 +35,7 @@ use self::episode::Episode;
 pub use self::episode::State;
 pub use self::segments::Segments;
 use self::send_window::SendWindow;
+pub use self::status::SegmentCounts;
 use self::tail_loss_probe::TailLossProbe;
 use self::timeout::TimeoutState;
 use self::timers::{Timer, Timers};

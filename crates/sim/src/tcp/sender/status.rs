@@ -6,6 +6,23 @@ use super::{BusyTimes, Sender, State};
 use crate::cc::{CongestionControl, Window};
 use crate::tcp::negotiation::Mode;
 
+/// Counts of segments and of the timer, as Linux's `tcp_info` has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentCounts {
+    /// Sent and not acknowledged (`tcpi_unacked`).
+    pub unacked: u32,
+    /// SACKed, or reported by duplicates (`tcpi_sacked`).
+    pub sacked: u32,
+    /// Marked lost, retransmitted or not (`tcpi_lost`).
+    pub lost: u32,
+    /// Retransmissions in flight (`tcpi_retrans`).
+    pub retransmitted: u32,
+    /// Packets that arrived with CE, of what has been delivered (`tcpi_delivered_ce`).
+    pub delivered_ce: u32,
+    /// The threshold of duplicates (`tcpi_reordering`).
+    pub reordering: u32,
+}
+
 impl Sender {
     /// The window.
     pub fn window(&self) -> &Window {
@@ -22,6 +39,23 @@ impl Sender {
         self.board.in_flight()
     }
 
+    /// The lowest segment not acknowledged, and the lowest never sent.
+    pub fn unacknowledged(&self) -> (u32, u32) {
+        (self.board.una(), self.board.nxt())
+    }
+
+    /// Counts of segments.
+    pub fn counts(&self) -> SegmentCounts {
+        SegmentCounts {
+            unacked: self.board.outstanding(),
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.retransmitted(),
+            delivered_ce: self.ecn.delivered_ce,
+            reordering: self.reordering.metric(),
+        }
+    }
+
     /// The congestion control, for its state variables.
     pub fn control(&self) -> &dyn CongestionControl {
         &*self.cc
@@ -30,6 +64,11 @@ impl Sender {
     /// Smoothed round-trip time.
     pub fn smoothed_rtt(&self) -> Span {
         self.rtt.smoothed()
+    }
+
+    /// The retransmission timeout.
+    pub fn timeout(&self) -> Span {
+        self.rtt.timeout()
     }
 
     /// Payload bytes sent in total, and retransmitted.

@@ -1,0 +1,144 @@
+//! A place in the text of a script, and the small steps that a reader takes from it.
+
+use super::ReadError;
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0 }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// The line of the next token, counted from one.
+    pub(super) fn line(&mut self) -> u32 {
+        self.skip_space();
+        1 + self.text[..self.at].matches('\n').count() as u32
+    }
+
+    /// What the reader cannot take, and what would be right.
+    pub(super) fn error(&mut self, message: String) -> ReadError {
+        ReadError { line: self.line(), message }
+    }
+
+    /// The same with the text that stands there.
+    pub(super) fn expected(&mut self, what: &str) -> ReadError {
+        self.skip_space();
+        let found: String = self.rest().chars().take_while(|c| *c != '\n').take(30).collect();
+        self.error(format!("expected {what}, found `{found}`"))
+    }
+
+    /// Blanks and comments: `// ...`, `/* ... */`, and a first line `#!...`.
+    pub(super) fn skip_space(&mut self) {
+        loop {
+            let rest = self.rest();
+            let blank = rest.len() - rest.trim_start().len();
+            let comment = match rest.trim_start() {
+                text if text.starts_with("//") => text.find('\n').unwrap_or(text.len()),
+                text if text.starts_with("/*") => text.find("*/").map_or(text.len(), |end| end + 2),
+                text if text.starts_with("#!") && self.at + blank == 0 => {
+                    text.find('\n').unwrap_or(text.len())
+                }
+                _ => 0,
+            };
+            self.at += blank + comment;
+            if blank + comment == 0 {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn is_at_end(&mut self) -> bool {
+        self.skip_space();
+        self.rest().is_empty()
+    }
+
+    /// The next character that is no blank.
+    pub(super) fn peek(&mut self) -> Option<char> {
+        self.skip_space();
+        self.rest().chars().next()
+    }
+
+    /// Whether this text is next; it is taken.
+    pub(super) fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    /// Whether this word is next, and no longer one; it is taken.
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let before = self.at;
+        let found = self.word() == word;
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, token: &str) -> Result<(), ReadError> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+    }
+
+    /// The longest run of characters that `takes` accepts.
+    pub(super) fn run(&mut self, takes: impl Fn(char) -> bool) -> &'a str {
+        self.skip_space();
+        let rest = self.rest();
+        let end = rest.find(|c| !takes(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    /// A run of letters, digits and underscores.
+    pub(super) fn word(&mut self) -> &'a str {
+        self.run(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    /// A whole number, as packetdrill has them: 32 bits, decimal or hexadecimal.
+    pub(super) fn number(&mut self) -> Result<u32, ReadError> {
+        let before = self.at;
+        let word = self.word();
+        let value = match word.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => word.parse().ok(),
+        };
+        value.ok_or_else(|| {
+            self.at = before;
+            self.expected("a number")
+        })
+    }
+
+    /// Whether the point of a decimal fraction is next; it is taken. Three points are none.
+    pub(super) fn eat_fraction(&mut self) -> bool {
+        let found = self.rest().starts_with('.') && !self.rest().starts_with("..");
+        self.at += usize::from(found);
+        found
+    }
+
+    /// The text up to `end`, which is taken too.
+    pub(super) fn until(&mut self, end: &str) -> Result<&'a str, ReadError> {
+        let rest = self.rest();
+        let Some(length) = rest.find(end) else {
+            return Err(self.error(format!("there is no `{end}` after this")));
+        };
+        self.at += length + end.len();
+        Ok(&rest[..length])
+    }
+
+    /// What is left of the line.
+    pub(super) fn rest_of_line(&mut self) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find('\n').unwrap_or(rest.len());
+        self.at += end;
+        rest[..end].trim()
+    }
+}

@@ -1,0 +1,85 @@
+"""TCP scripts in packetdrill's form, run against the TCP endpoint of the simulator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.errors import InputError
+
+_NAMED = re.compile(r"[\w./-]+\.sh\b")
+
+
+@dataclass(frozen=True)
+class ScriptResult:
+    """How one script ended.
+
+    Attributes:
+        script: its path below the folder, without ``.pkt``.
+        verdict: ``passed``, ``not applicable``, ``failed`` or ``unreadable``.
+        line: the line that decided; 0 if it passed.
+        reason: why it is not applicable or unreadable, else empty.
+        expected: what a failed script has, else empty.
+        got: what the endpoint does instead, else empty.
+    """
+
+    script: str
+    verdict: str
+    line: int
+    reason: str
+    expected: str
+    got: str
+
+
+def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
+    """Run every ``.pkt`` file below a folder, in the order of their names.
+
+    Args:
+        folder: of packetdrill scripts, such as ``tools/testing/selftests/net/packetdrill`` of a
+            checkout of the kernel. Nothing in it is executed.
+        only: a pattern that the name of a script must match, as in ``*sack*``.
+
+    Raises:
+        InputError: there is no such folder, or no script in it.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"--scripts: there is no folder {folder}; name one with .pkt files, such as "
+            "tools/testing/selftests/net/packetdrill of a checkout of the kernel"
+        )
+    paths = sorted(folder.rglob("*.pkt"))
+    if not paths:
+        raise InputError(f"--scripts: there is no .pkt file below {folder}")
+    wanted = [path for path in paths if only is None or fnmatchcase(path.stem, only)]
+    if not wanted:
+        raise InputError(f"--only: none of {len(paths)} scripts is called {only}")
+    return [_run(path, folder) for path in wanted]
+
+
+def _run(path: Path, folder: Path) -> ScriptResult:
+    script = path.relative_to(folder).with_suffix("").as_posix()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    verdict, line, first, second = _core.run_tcp_script(text, _named(path.parent, text))
+    if verdict == "failed":
+        return ScriptResult(script, verdict, line, "", first, second)
+    return ScriptResult(script, verdict, line, first, "", "")
+
+
+def _named(folder: Path, text: str) -> dict[str, str]:
+    """The texts of the shell scripts that a script names, where they exist."""
+    names = sorted(set(_NAMED.findall(text)))
+    found = {name: folder / name for name in names if not name.startswith("/")}
+    return {name: file.read_text("utf-8") for name, file in found.items() if file.is_file()}
+
+
+def counts(results: Sequence[ScriptResult]) -> dict[str, int]:
+    """How many scripts ended in each way."""
+    verdicts = ("passed", "not applicable", "failed", "unreadable")
+    return {word: sum(result.verdict == word for result in results) for word in verdicts}
