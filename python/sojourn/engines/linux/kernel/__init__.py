@@ -68,6 +68,26 @@ _CHANGES = (
         "config HZ\n\tint\n\tdefault 100\n",
         "config HZ\n\tint\n\tdefault {hz}\n",
     ),
+    (
+        "drivers/char/random.c",
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+        "extern int rng_restarts;\n"
+        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns);\n\n"
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif (!len)\n\t\treturn;\n\n\tfirst_block_len = min_t(size_t, 32, len);\n",
+        "\tif (!len)\n\t\treturn;\n"
+        "\tif (rng_restarts) {\n"
+        "\t\trng_of_second(buf, len, ktime_get_real_ns());\n\t\treturn;\n\t}\n\n"
+        "\tfirst_block_len = min_t(size_t, 32, len);\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif  (!crng_ready()) {\t",
+        "\tif  (rng_restarts || !crng_ready()) {\t",
+    ),
 )
 
 
