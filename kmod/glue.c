@@ -46,6 +46,9 @@ struct aqm {
 	bool is_cake;
 	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
 	bool is_pie;
+	/* PIE: when the next update is due, and the time between two; 0 if there are none. */
+	u64 update_ns;
+	u64 period_ns;
 	char text[TEXT_BYTES];
 };
 
@@ -150,6 +153,25 @@ static uint64_t draw_short(void *context)
 	return (u64)get_random_u32() << 32;
 }
 
+/* The kernel's hash of one of the two addresses alone. */
+static u32 hash_of_host(const struct flow_keys *keys, bool is_source)
+{
+	struct flow_keys alone = { .control.addr_type = keys->control.addr_type };
+
+	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
+		if (is_source)
+			alone.addrs.v4addrs.src = keys->addrs.v4addrs.src;
+		else
+			alone.addrs.v4addrs.dst = keys->addrs.v4addrs.dst;
+	} else if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
+		if (is_source)
+			alone.addrs.v6addrs.src = keys->addrs.v6addrs.src;
+		else
+			alone.addrs.v6addrs.dst = keys->addrs.v6addrs.dst;
+	}
+	return flow_hash_from_keys(&alone);
+}
+
 static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 {
 	int dsfield = skb_get_dsfield(skb);
@@ -168,8 +190,8 @@ static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 		struct flow_keys keys;
 
 		skb_flow_dissect_flow_keys(skb, &keys, FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
-		packet.src_host = ntohl(flow_get_u32_src(&keys));
-		packet.dst_host = ntohl(flow_get_u32_dst(&keys));
+		packet.src_host = hash_of_host(&keys, true);
+		packet.dst_host = hash_of_host(&keys, false);
 	}
 	return packet;
 }
@@ -184,29 +206,27 @@ static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 {
 	u64 due;
 
-	if (q->aqm->is_pie)
+	if (q->aqm->period_ns)
 		return;
 	while (sch->q.qlen && (due = sojourn_next_timer(q->aqm->handle)) <= now)
 		sojourn_on_timer(q->aqm->handle, due);
-}
-
-/* Counted from the last update, which is handled at the time at which it was due. */
-static unsigned long jiffies_until(const struct aqm *aqm, u64 last_ns)
-{
-	return nsecs_to_jiffies(sojourn_next_timer(aqm->handle) - last_ns);
 }
 
 static void on_update(struct timer_list *timer)
 {
 	struct sojourn_sched_data *q = container_of(timer, struct sojourn_sched_data, updates);
 	spinlock_t *root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
+	struct aqm *aqm;
 	u64 due;
 
 	spin_lock(root_lock);
-	if (q->aqm->is_pie) {
-		due = sojourn_next_timer(q->aqm->handle);
-		sojourn_on_timer(q->aqm->handle, due);
-		mod_timer(&q->updates, jiffies + jiffies_until(q->aqm, due));
+	aqm = q->aqm;
+	if (aqm->period_ns) {
+		/* Flow queues have no timer while they are empty; they catch up. */
+		while ((due = sojourn_next_timer(aqm->handle)) <= aqm->update_ns)
+			sojourn_on_timer(aqm->handle, due);
+		aqm->update_ns += aqm->period_ns;
+		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(aqm->period_ns));
 	}
 	spin_unlock(root_lock);
 }
@@ -344,6 +364,30 @@ static void start_clock(struct aqm *aqm)
 	aqm->origin_ns = now - now % step;
 }
 
+/*
+ * The kernel's timer goes on while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does ours. A
+ * discipline that has a packet tells its times.
+ */
+static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
+{
+	sojourn_packet packet = { .id = 1, .bytes = 1 };
+	sojourn_setup alone = *setup;
+	sojourn_qdisc *probe;
+
+	alone.dropped = NULL;
+	alone.marked = NULL;
+	probe = sojourn_new(aqm->text, &alone, NULL, 0);
+	if (!probe)
+		return;
+	sojourn_enqueue(probe, 0, &packet);
+	aqm->update_ns = sojourn_next_timer(probe);
+	if (aqm->update_ns != SOJOURN_NEVER) {
+		sojourn_on_timer(probe, aqm->update_ns);
+		aqm->period_ns = sojourn_next_timer(probe) - aqm->update_ns;
+	}
+	sojourn_free(probe);
+}
+
 static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
 	sojourn_setup setup = {
@@ -362,6 +406,8 @@ static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ac
 	aqm->handle = sojourn_new(aqm->text, &setup, error, ERROR_BYTES);
 	if (!aqm->handle)
 		refuse(extack, error);
+	else if (aqm->is_pie)
+		find_updates(aqm, &setup);
 	kfree(error);
 	return aqm->handle ? 0 : -EINVAL;
 }
@@ -440,8 +486,8 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	sch_tree_lock(sch);
 	replace(q, sch, aqm);
-	if (aqm->is_pie)
-		mod_timer(&q->updates, jiffies + jiffies_until(aqm, 0));
+	if (q->aqm->period_ns)
+		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(q->aqm->update_ns));
 	sch_tree_unlock(sch);
 	return 0;
 }

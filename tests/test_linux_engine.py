@@ -21,6 +21,7 @@ from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.linux import guest, kernel
+from sojourn.engines.linux.kernel import archives
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.loading.bring import bring
 
@@ -411,7 +412,7 @@ def test_engines_are_known_by_name() -> None:
 
 
 def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_SOURCES", Path("/nonexistent"))
+    monkeypatch.setattr(archives, "FOLDER", Path("/nonexistent"))
     assert kernel.missing().endswith(kernel.INSTALL)
 
 
@@ -443,7 +444,8 @@ def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_pat
     for name, old, _new in kernel._CHANGES:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"before\n{old}\nafter\n")
+        before = file.read_text() if file.exists() else "before\n"
+        file.write_text(f"{before}{old}\nafter\n")
     kernel._adapt(tmp_path, 1000)
     once = {name: (tmp_path / name).read_text() for name, _old, _new in kernel._CHANGES}
     kernel._adapt(tmp_path, 1000)

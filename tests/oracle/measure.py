@@ -3,15 +3,20 @@
     python tests/oracle/measure.py [--show] [AQM...]
 
 Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
-shaper, once with `sch_sojourn` and the same AQM. Every packet that came to the router is compared:
-when it came, when it left or was dropped, and its ECN field. With `--show` nothing is written, and
-the packets around the first difference are printed. Needs `sojourn kernel build` and `module`.
+shaper, once with `sch_sojourn` and the same AQM. The kernel's random numbers begin anew with each
+second, so that both draw the same. Every packet that came to the router is compared: when it came,
+when it left or was dropped, and its ECN field. With `--show` nothing is written, and the packets
+around the first difference are printed. Interrupted, it writes what it has. Needs `sojourn kernel
+build` and `module`.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product, zip_longest
@@ -19,18 +24,19 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.engines import registry
-from sojourn.engines.linux import kernel
+from sojourn.engines.linux import guest, kernel
+from sojourn.engines.linux.kernel import module
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "kernel-module.md"
 BEGIN, END = "<!-- oracle: begin -->\n", "<!-- oracle: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)
-# Those that draw no random numbers.
 AQMS = (
     "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
-    "fq_codel@linux", "fq_codel@linux:ecn=true",
+    "fq_codel@linux", "fq_codel@linux:ecn=true", "pie@linux", "pie@linux:ecn=true", "fq_pie@linux",
+    "red@linux", "choke", "cake",
 )  # fmt: skip
+HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
 # Seconds of a run by its rate: about as many packets at each.
 SECONDS = {10: 6, 50: 2}
 # How many packets are shown from the first difference on.
@@ -93,8 +99,7 @@ class Side:
     @staticmethod
     def of(case: Case, bottleneck: str) -> Side:
         """Run it."""
-        (engine,) = registry.select(["linux"], {"kernel": None})
-        run = engine.run(case.scenario(bottleneck), _core.Cancel())
+        run = _run(case.scenario(bottleneck), bottleneck)
         if run.invalid:
             raise SystemExit(f"{case} {bottleneck}: {run.invalid}")
         rows = _rows(run)
@@ -102,6 +107,19 @@ class Side:
         return Side(
             [tuple(row.values()) for row in rows], drops, sum(row["marked"] for row in rows)
         )
+
+
+def _run(scenario: _core.Scenario, bottleneck: str) -> _core.Run:
+    found = kernel.find()
+    if found is None:
+        raise SystemExit("there is no guest kernel: sojourn kernel build")
+    plan = _core.linux_plan(scenario)
+    with guest.scratch() as folder:
+        if bottleneck == module.BOTTLENECK:
+            shutil.copy(module.require(found.path.parent), folder.shared / module.NAME)
+        guest.run(found, folder, plan, scenario.seed, _core.Cancel(), restarts=True)
+        facts = json.dumps({"kernel": found.version})
+        return _core.linux_collect(scenario, plan, str(folder.shared), facts, True, 0.0)
 
 
 def _rows(run: _core.Run) -> list[dict[str, Any]]:
@@ -148,34 +166,51 @@ class Outcome:
 
 def outcome(case: Case) -> Outcome:
     """Run both sides."""
-    return Outcome(case, Side.of(case, "kernel"), Side.of(case, "sojourn-module"))
+    return Outcome(case, Side.of(case, "kernel"), Side.of(case, module.BOTTLENECK))
+
+
+def cases(queues: Iterable[str] = AQMS) -> list[Case]:
+    """All cases of these AQMs."""
+    return [Case(*each) for each in product(queues, FLOWS, RATES)]
 
 
 def main(arguments: list[str]) -> None:
     """Run the cases; write the page, or show."""
     show = "--show" in arguments
     queues = [word for word in arguments if not word.startswith("--")] or AQMS
-    cases = [Case(*each) for each in product(queues, FLOWS, RATES)]
     found = []
-    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        for each in pool.map(outcome, cases):
-            found.append(each)
-            each.show(SHOWN if show else 0)
+    for each in _outcomes(cases(queues)):
+        found.append(each)
+        each.show(SHOWN if show else 0)
     if not show:
         _write(found)
+
+
+def _outcomes(grid: Sequence[Case]) -> Iterator[Outcome]:
+    """The outcomes in order, until an interrupt."""
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        try:
+            yield from pool.map(outcome, grid)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def sentence(version: str, run: int, equal: int) -> str:
+    """What the table says in short."""
+    text = f"Linux {version}: {equal} of {run} cases equal, packet for packet."
+    absent = len(cases()) - run
+    return text if absent == 0 else f"{text} {absent} of the grid were not run."
 
 
 def _write(found: list[Outcome]) -> None:
     """Replace the table of the page; the text around it is written by hand."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    guest = kernel.find()
-    version = guest.version if guest else "unknown"
+    used = kernel.find()
     equal = sum(each.first is None for each in found)
     lines = [
-        f"Linux {version}: {equal} of {len(found)} cases equal, packet for packet.", "",
-        "| AQM | flows | rate | packets | drops | marks | kernel and ours |",
-        "|---|---|---|---|---|---|---|", *(each.row() for each in found),
+        sentence(used.version if used else "unknown", len(found), equal), "",
+        HEAD, "|---|---|---|---|---|---|---|", *(each.row() for each in found),
     ]  # fmt: skip
     PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
 

@@ -11,8 +11,8 @@ import click
 
 from sojourn.cli import console
 from sojourn.engines.linux import kernel as guest_kernel
+from sojourn.engines.linux.kernel import archives, rust
 from sojourn.engines.linux.kernel import module as aqm_module
-from sojourn.engines.linux.kernel import rust
 from sojourn.errors import InputError
 
 _SAY_EVERY_S = 15.0
@@ -28,6 +28,7 @@ def kernel() -> None:
 Examples:
   sojourn kernel build
   sojourn kernel build --hz 250
+  sojourn kernel build --source 6.12
 """
 )
 @click.option(
@@ -35,21 +36,27 @@ Examples:
     help="Timer interrupts per second, as engine.linux.hz asks for it.",
 )  # fmt: skip
 @click.option(
+    "--source", metavar="RELEASE",
+    help="Sources of another release than 6.1, such as 6.12, or the path of their archive; run it "
+    "with --kernel.",
+)  # fmt: skip
+@click.option(
     "--jobs", type=click.IntRange(1), default=2, metavar="N", show_default=True,
     help="Compilers at a time.",
 )  # fmt: skip
-def build(hz: str, jobs: int) -> int:
+def build(hz: str, source: str | None, jobs: int) -> int:
     """Build it from Debian's kernel sources, in about 5 minutes; nothing needs root.
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
-    found = guest_kernel.find(int(hz))
+    archive = archives.sources(source) if source else None
+    found = guest_kernel.find(int(hz), archives.release_of(archive) if archive else None)
     if found is not None:
         print(f"{found}, is there already")
         return 0
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
-        made = guest_kernel.build(meter, hz=int(hz), jobs=jobs)
+        made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive)
     print(made)
     return 0
 
@@ -66,6 +73,9 @@ Examples:
     help="The guest kernel with that many timer interrupts per second.",
 )  # fmt: skip
 @click.option(
+    "--release", metavar="RELEASE", help="The guest kernel of another release than 6.1.",
+)  # fmt: skip
+@click.option(
     "--for", "target", type=click.Choice(["guest", "host"]), default="guest", show_default=True,
     help="The guest kernel, or the one that runs this machine.",
 )  # fmt: skip
@@ -73,25 +83,26 @@ Examples:
     "--headers", type=click.Path(path_type=Path), metavar="PATH",
     help="A kernel of x86-64 by its headers, instead.",
 )  # fmt: skip
-def module(hz: str, target: str, headers: Path | None) -> int:
+def module(hz: str, release: str | None, target: str, headers: Path | None) -> int:
     """Compile our AQMs as a kernel module, in about a minute; nothing needs root.
 
     It registers the queueing discipline `sojourn`, which bottleneck = "sojourn-module" runs.
     """
-    print(aqm_module.build(_target(int(hz), target, headers), _compilers()))
+    print(aqm_module.build(_target(int(hz), release, target, headers), _compilers()))
     return 0
 
 
-def _target(hz: int, target: str, headers: Path | None) -> aqm_module.Target:
+def _target(hz: int, release: str | None, target: str, headers: Path | None) -> aqm_module.Target:
     if headers is not None:
         return aqm_module.of_headers(headers, guest_kernel.cache())
     if target == "host":
         return aqm_module.of_this_machine(guest_kernel.cache())
-    found = guest_kernel.find(hz)
+    found = guest_kernel.find(hz, release)
     if found is None:
+        what, option = (f" {release}", f" --source {release}") if release else ("", "")
         raise InputError(
-            f"kernel module: there is no guest kernel of {hz} Hz yet; `sojourn kernel build` "
-            "makes it in about 5 minutes"
+            f"kernel module: there is no guest kernel{what} of {hz} Hz yet; `sojourn kernel "
+            f"build{option}` makes it in about 5 minutes"
         )
     return aqm_module.of_guest(found.path.parent)
 

@@ -35,11 +35,13 @@ class Place(Protocol):
         virtual_time: whether its clock stops while programs compute.
         version: of the kernel.
         identity: a digest of what its results depend on; None in real time.
+        confined: whether this machine refuses it files that it does not need.
     """
 
     where: str
     virtual_time: bool
     version: str
+    confined: bool
 
     @property
     def identity(self) -> str | None: ...  # noqa: D102
@@ -129,7 +131,10 @@ class _LinuxJob:
 
     def collect(self) -> _core.Run:
         place = self._place
-        facts = {"kernel": place.version, "machine": platform.machine(), "where": place.where}
+        facts = {
+            "kernel": place.version, "machine": platform.machine(), "where": place.where,
+            "confined": place.confined,
+        }  # fmt: skip
         return _core.linux_collect(
             self._scenario, self._plan, str(self._folder.shared), json.dumps(facts),
             place.virtual_time, self._took_s,
@@ -144,6 +149,7 @@ class _Guest:
 
     def __init__(self, found: kernel.Kernel, ours: Path | None) -> None:
         self.version = found.version
+        self.confined = guest.can_confine()
         self._kernel, self._module = found, ours
 
     @property

@@ -1,8 +1,8 @@
 """A guest: a User-Mode Linux kernel that carries out one plan, in virtual time where it can.
 
-The guest's root is this machine's file system, read-only, with this user's rights; its `/run` is a
-private scratch folder. It asks for no capability and no device. All its processes are in one group
-that ends with this one.
+The guest's root is this machine's file system, read-only, of which it may open only what it needs
+(:func:`sight`); its `/run` is a private scratch folder. It has no network, and asks for no
+capability and no device. All its processes are in one group that ends with this one.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from typing import BinaryIO, Protocol
 
 from sojourn import _core
 from sojourn.engines.linux.kernel import Kernel
+from sojourn.engines.linux.supervise import landlock_version
 from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
+_PACKAGE = Path(_core.__file__).parent
 BOOT = _HERE / "boot.py"
 INIT = "init"
 # The log level before each line of the kernel's log.
@@ -49,6 +51,12 @@ _REMEDIES = {
     "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at "
     "yours",
 }
+# Programs, libraries and what they read of the machine's settings.
+_SYSTEM = (
+    "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/bin", "/sbin",
+    "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/ld.so.preload",
+    "/etc/iproute2", "/usr/share/iproute2", "/proc/cpuinfo", "/proc/self",
+)  # fmt: skip
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
 _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
@@ -86,26 +94,70 @@ def scratch() -> Iterator[Folder]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
+def run(
+    kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher, *,
+    restarts: bool = False,
+) -> None:  # fmt: skip
     """Carry out a plan in virtual time; its results are in the folder afterwards.
+
+    Args:
+        kernel: a guest kernel.
+        folder: its scratch folder.
+        plan: the plan, as JSON.
+        seed: of the kernel's random numbers.
+        watcher: receives its progress.
+        restarts: whether these numbers begin anew each second, so that two runs draw the same
+            even if their set-up differs.
 
     Raises:
         Cancelled: the watcher stopped it.
         RunFailed: the guest did not come to its end; the message says why.
     """
     write_script(folder)
-    carry_out(_command(kernel, seed), folder, plan, watcher, "guest")
+    command = _command(kernel, seed, restarts=restarts)
+    carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan))
 
 
-def carry_out(command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str) -> None:
+def can_confine() -> bool:
+    """Whether this machine's kernel can refuse a guest all files but those it needs."""
+    return landlock_version() > 0
+
+
+def sight(kernel: Path, folder: Folder, plan: str) -> str:
+    """What a guest may open of this machine's files, for the supervisor.
+
+    That is the kernel, system programs and libraries, the interpreter and this package; where the
+    plan has laws in files, these files and what they may import too. It writes to its scratch
+    folder alone.
+    """
+    laws = [law["file"] for law in json.loads(plan).get("laws", [])]
+    read = [
+        *_SYSTEM, str(kernel), *(f"{prefix}/lib" for prefix in {sys.prefix, sys.base_prefix}),
+        f"{sys.prefix}/pyvenv.cfg", os.path.realpath(sys.executable), str(_PACKAGE),
+        *((*laws, *filter(os.path.isabs, sys.path)) if laws else ()),
+    ]  # fmt: skip
+    return json.dumps({"read": read, "write": [str(folder.shared), os.devnull]})
+
+
+def carry_out(
+    command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str, seen: str = ""
+) -> None:
     """Run a program that carries out a plan; `what` names it in messages.
+
+    Args:
+        command: the program.
+        folder: its scratch folder.
+        plan: the plan, as JSON.
+        watcher: receives its progress.
+        what: its name in messages.
+        seen: what it may open, as :func:`sight` says it; everything if empty.
 
     Raises:
         Cancelled: the watcher stopped it.
         RunFailed: it did not come to its end; the message says why.
     """
     (folder.shared / PLAN).write_text(plan)
-    with folder.console.open("wb") as console, _group(command, folder, console) as group:
+    with folder.console.open("wb") as console, _group(command, folder, console, seen) as group:
         _wait(group, folder, watcher, what)
     _judge(folder, what)
 
@@ -130,10 +182,10 @@ def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
     (folder.shared / INIT).write_text("\n".join(lines) + "\n")
 
 
-def _command(kernel: Kernel, seed: int) -> list[str]:
+def _command(kernel: Kernel, seed: int, *, restarts: bool = False) -> list[str]:
     return command(kernel.path, [
-        "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}", f"rngseed={seed}",
-        "console=stderr0",
+        "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}",
+        f"rngseed={seed}{'/s' if restarts else ''}", "console=stderr0",
     ])  # fmt: skip
 
 
@@ -150,7 +202,7 @@ def trial(command: list[str], seconds: float) -> str:
     """Start a guest that should end at once; returns why it did not, or nothing."""
     with scratch() as folder:
         (folder.shared / INIT).write_text("echo yes > /run/started\n")
-        with folder.console.open("wb") as console, _group(command, folder, console) as group:
+        with folder.console.open("wb") as console, _group(command, folder, console, "") as group:
             with suppress(subprocess.TimeoutExpired):
                 group.wait(seconds)
             started = (folder.shared / "started").exists()
@@ -159,10 +211,10 @@ def trial(command: list[str], seconds: float) -> str:
 
 @contextmanager
 def _group(
-    command: list[str], folder: Folder, console: BinaryIO
+    command: list[str], folder: Folder, console: BinaryIO, seen: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The guest under its supervisor, in a session of its own that does not outlive the block."""
-    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
+    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), seen, *command]
     with subprocess.Popen(
         supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
         cwd=folder.shared, start_new_session=True,

@@ -87,6 +87,7 @@ class Host:
     where = "host, real time"
     virtual_time = False
     identity = None
+    confined = False
 
     def __init__(self) -> None:
         require()

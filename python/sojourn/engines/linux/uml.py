@@ -72,6 +72,7 @@ class Uml:
         self._kernel = own or _DEBIAN
         self._is_debian = own is None
         self.version = _version(self._kernel)
+        self.confined = guest.can_confine()
 
     def plan(self, scenario: _core.Scenario) -> str:
         """What is done.
@@ -88,7 +89,8 @@ class Uml:
         modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
         guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
         command = guest.command(self._kernel, _OPTIONS)
-        guest.carry_out(command, folder, plan, watcher, "guest")
+        seen = guest.sight(self._kernel, folder, plan)
+        guest.carry_out(command, folder, plan, watcher, "guest", seen)
 
 
 def _wanted(plan: dict[str, object]) -> list[str]:

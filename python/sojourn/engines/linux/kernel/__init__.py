@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import warnings
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn import files
-from sojourn.engines.linux.kernel import module_tree
+from sojourn.engines.linux.kernel import archives, module_tree
 from sojourn.errors import InputError
 
 DEFAULT_HZ = 1000
@@ -28,7 +27,6 @@ _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
 # Ours, compiled into the kernel: seeded random numbers, and ptrace on the processors of today.
 _OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
-_SOURCES = Path("/usr/src")
 _PROGRAM = "linux"
 _ABOUT = "about.json"
 _TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
@@ -68,6 +66,26 @@ _CHANGES = (
         "config HZ\n\tint\n\tdefault 100\n",
         "config HZ\n\tint\n\tdefault {hz}\n",
     ),
+    (
+        "drivers/char/random.c",
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+        "extern int rng_restarts;\n"
+        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns);\n\n"
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif (!len)\n\t\treturn;\n\n\tfirst_block_len = min_t(size_t, 32, len);\n",
+        "\tif (!len)\n\t\treturn;\n"
+        "\tif (rng_restarts) {\n"
+        "\t\trng_of_second(buf, len, ktime_get_real_ns());\n\t\treturn;\n\t}\n\n"
+        "\tfirst_block_len = min_t(size_t, 32, len);\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif  (!crng_ready()) {\t",
+        "\tif  (rng_restarts || !crng_ready()) {\t",
+    ),
 )
 
 
@@ -80,12 +98,14 @@ class Kernel:
         version: what it was built from, such as ``6.1.192-2``; ``own`` where the user names a file.
         hz: timer interrupts per second; None where unknown.
         source: package of the sources and SHA-256 of its archive; empty where unknown.
+        release: of the sources, such as ``6.1``; empty where unknown.
     """
 
     path: Path
     version: str
     hz: int | None
     source: str = ""
+    release: str = ""
 
     def __str__(self) -> str:
         """One line about it."""
@@ -106,14 +126,21 @@ def cache() -> Path:
     return (Path(given) if given else Path.home() / ".cache") / "sojourn" / "kernel"
 
 
-def find(hz: int = DEFAULT_HZ) -> Kernel | None:
-    """The newest kernel in the cache with today's configuration."""
+def find(hz: int = DEFAULT_HZ, release: str | None = None) -> Kernel | None:
+    """A kernel in the cache with today's configuration.
+
+    Args:
+        hz: timer interrupts per second.
+        release: of its sources, such as ``6.12``; by default
+            :data:`~archives.DEFAULT_RELEASE` if it is there, else the one that was built last.
+    """
     found = [
         kernel
         for about in sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
         if (kernel := _built(about, _configuration(hz))) is not None
+        and release in (None, kernel.release)
     ]
-    return found[-1] if found else None
+    return max(found, key=lambda kernel: kernel.release == archives.DEFAULT_RELEASE, default=None)
 
 
 def _built(about: Path, configuration: str) -> Kernel | None:
@@ -123,7 +150,14 @@ def _built(about: Path, configuration: str) -> Kernel | None:
         facts = json.loads(about.read_text())
         if facts["configuration"] != configuration:
             return None
-        kernel = Kernel(program, facts["version"], facts["hz"], facts.get("source", ""))
+        source = facts.get("source", "")
+        kernel = Kernel(
+            program,
+            facts["version"],
+            facts["hz"],
+            source,
+            archives.release_of(source.split(",")[0]),
+        )
         digest = facts.get("sha256", None)
         if digest in (None, _digest(program)):
             return kernel
@@ -150,13 +184,22 @@ def own(path: Path) -> Kernel:
 def missing() -> str:
     """The packages that a build lacks, with the one line that installs them; empty if none."""
     lacks = [tool for tool in _TOOLS if shutil.which(tool) is None]
-    if _tarball() is None:
+    if archives.usual() is None:
         lacks.append("Debian's kernel sources (linux-source)")
     return f"{', '.join(lacks)}: not installed; {INSTALL}" if lacks else ""
 
 
-def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
+def build(
+    meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2, archive: Path | None = None
+) -> Kernel:
     """Build the kernel, or continue a build that was interrupted.
+
+    Args:
+        meter: receives the progress.
+        hz: timer interrupts per second.
+        jobs: compilers at a time.
+        archive: of the kernel's sources, from :func:`archives.sources`; by default that of
+            :data:`~archives.DEFAULT_RELEASE`, or the newest.
 
     Raises:
         InputError: a package is missing, the disk is too small, or the build failed.
@@ -164,9 +207,9 @@ def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
     """
     if (lacks := missing()) != "":
         raise InputError(f"kernel build: {lacks}")
-    tarball = _tarball()
+    tarball = archive or archives.usual()
     assert tarball is not None, "missing() has looked for it"
-    version = _version(tarball)
+    version = archives.version_of(tarball)
     folder = cache() / f"{version}-{hz}hz-{_configuration(hz)[:8]}"
     work = folder.with_name(folder.name + ".partial")
     work.mkdir(parents=True, exist_ok=True)
@@ -186,7 +229,8 @@ def build(meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2) -> Kernel:
     _keep(source / _PROGRAM, folder, about)
     shutil.rmtree(work)
     meter.step(1.0, "done")
-    return Kernel(folder / _PROGRAM, version, hz, str(about["source"]))
+    source_text = str(about["source"])
+    return Kernel(folder / _PROGRAM, version, hz, source_text, archives.release_of(tarball.name))
 
 
 def _keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
@@ -210,26 +254,6 @@ def _configuration(hz: int) -> str:
     files_of_ours = [path.read_bytes() for path in (_OPTIONS, *_OURS)]
     parts = [*files_of_ours, repr(_CHANGES).encode(), str(hz).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
-def _tarball() -> Path | None:
-    found = sorted(_SOURCES.glob("linux-source-*.tar.xz"), key=_release)
-    return found[-1] if found else None
-
-
-def _release(tarball: Path) -> tuple[int, ...]:
-    """The numbers of its version, by which 6.10 comes after 6.9."""
-    return tuple(map(int, re.findall(r"\d+", tarball.name)))
-
-
-def _version(tarball: Path) -> str:
-    package = tarball.name.removesuffix(".tar.xz")
-    query = ["dpkg-query", "-W", "-f", "${Version}", package]
-    try:
-        answer = subprocess.run(query, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return package
-    return answer.stdout.strip().replace("/", "-")
 
 
 def _check_disk(folder: Path) -> None:
@@ -267,8 +291,8 @@ def _edit(path: Path, old: str, new: str) -> None:
         return
     if text.count(old) != 1:
         raise InputError(
-            f"kernel build: {path} is not as in Debian's 6.1; remove {path.parents[2]} and try "
-            "again, or build your own and give it with --kernel"
+            f"kernel build: {path} is not as in Debian's 6.1 and 6.12; take one of these, or "
+            "build your own and give it with --kernel"
         )
     path.write_text(text.replace(old, new))
 

@@ -38,12 +38,15 @@ class Compiler:
 
 
 def find(folder: Path) -> Compiler | None:
-    """The compiler of rustup if it has the sources, else the one unpacked in ``folder``."""
+    """The compiler of rustup if it has the sources, else the one unpacked in ``folder``.
+
+    ``web/toolchain.sh`` unpacks the same packages, and more of them, into a folder beside it: where
+    that is there, nothing is fetched twice.
+    """
     usual = shutil.which("rustc")
-    candidates = [Path(usual)] if usual else []
-    return next(
-        (found for path in [*candidates, folder / "usr/bin/rustc"] if (found := _look(path))), None
-    )
+    unpacked = [each / "usr/bin/rustc" for each in (folder, folder.with_name("web"))]
+    candidates = [*([Path(usual)] if usual else []), *unpacked]
+    return next((found for path in candidates if (found := _look(path))), None)
 
 
 def _look(path: Path) -> Compiler | None:

@@ -1,0 +1,75 @@
+"""Archives of the kernel's sources, as Debian's packages ``linux-source-...`` install them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from sojourn.errors import InputError
+
+# The release whose runs docs/agreement.md shows: where there are several, it is taken unless
+# another is asked for.
+DEFAULT_RELEASE = "6.1"
+FOLDER = Path("/usr/src")
+
+
+def sources(release: str) -> Path:
+    """The archive of a release's sources, as Debian's package ``linux-source-RELEASE`` installs it.
+
+    Args:
+        release: such as ``6.12``, or the path of such an archive.
+
+    Raises:
+        InputError: it is not there; the message names the line of apt.
+    """
+    if "/" in release:
+        archive = Path(release)
+        if archive.is_file() and release_of(archive.name):
+            return archive
+        raise InputError(
+            f"kernel build: {archive}: is no archive of kernel sources; give one of a package of "
+            "Debian's, such as /usr/src/linux-source-6.12.tar.xz"
+        )
+    archive = FOLDER / f"linux-source-{release}.tar.xz"
+    if archive.is_file():
+        return archive
+    others = ", ".join(release_of(path.name) for path in _all())
+    raise InputError(
+        f"kernel build: {archive}: is not there; apt-get install linux-source-{release}   # as "
+        "root; Debian has newer kernels in the suites NAME-security and NAME-backports, which "
+        f"/etc/apt/sources.list must name first{'; here is ' + others if others else ''}"
+    )
+
+
+def usual() -> Path | None:
+    """That of the default release if it is there, else the newest; none if there is none."""
+    found = _all()
+    usual = [path for path in found if release_of(path.name) == DEFAULT_RELEASE]
+    return next(iter(usual or found[::-1]), None)
+
+
+def _all() -> list[Path]:
+    return sorted(FOLDER.glob("linux-source-*.tar.xz"), key=_release)
+
+
+def release_of(archive: Path | str) -> str:
+    """The release in the name of an archive of sources; empty if it has none."""
+    found = re.fullmatch(r"linux-source-([0-9.]+)\.tar\.xz", Path(archive).name)
+    return found[1] if found else ""
+
+
+def _release(tarball: Path) -> tuple[int, ...]:
+    """The numbers of its version, by which 6.10 comes after 6.9."""
+    return tuple(map(int, re.findall(r"\d+", tarball.name)))
+
+
+def version_of(tarball: Path) -> str:
+    """The version of the package that it comes from, or the package's name."""
+    package = tarball.name.removesuffix(".tar.xz")
+    query = ["dpkg-query", "-W", "-f", "${Version}", package]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return package
+    return answer.stdout.strip().replace("/", "-")

@@ -1,0 +1,82 @@
+"""What a guest can open of this machine: its own files, whoever asks within it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guests import KERNEL, needs_kernel
+from sojourn.engines.linux import guest
+from sojourn.engines.linux.supervise import landlock_version
+
+needs_landlock = pytest.mark.skipif(
+    landlock_version() == 0, reason="this machine's kernel has no Landlock"
+)
+SUPERVISE = Path(guest.__file__).parent / "supervise.py"
+
+
+def in_a_guest(script: str, confined: bool) -> dict[str, str]:
+    """What a shell script in a guest, as its root, wrote into the scratch folder."""
+    assert KERNEL is not None, "what needs it is skipped otherwise"
+    with guest.scratch() as folder:
+        (folder.shared / guest.INIT).write_text(script)
+        seen = guest.sight(KERNEL.path, folder, "{}") if confined else ""
+        command = guest._command(KERNEL, 1)
+        with (
+            folder.console.open("wb") as console,
+            guest._group(command, folder, console, seen) as group,
+        ):
+            group.wait(60)
+        return {path.name: path.read_text() for path in folder.shared.iterdir() if path.is_file()}
+
+
+@needs_kernel
+@needs_landlock
+@pytest.mark.slow
+@pytest.mark.parametrize("confined", [True, False])
+def test_a_file_of_the_user_outside_cannot_be_read_in_a_guest(
+    tmp_path: Path, confined: bool
+) -> None:
+    (tmp_path / "own.txt").write_text("private")
+    written = in_a_guest(
+        f"cat {tmp_path}/own.txt > /run/direct\n"
+        f"mount -t hostfs -o {tmp_path} hostfs /mnt && cat /mnt/own.txt > /run/mounted\n"
+        "echo yes > /run/started\n",
+        confined,
+    )
+    assert written["started"] == "yes\n"
+    found = {written["direct"], written["mounted"]}
+    assert found == ({""} if confined else {"private"})
+
+
+@needs_kernel
+@pytest.mark.slow
+def test_a_guest_has_no_interface_to_a_network_outside() -> None:
+    written = in_a_guest(
+        "mount -t sysfs sysfs /sys && echo /sys/class/net/*/device > /run/devices\n"
+        "ls /sys/class/net > /run/interfaces\n", True,
+    )  # fmt: skip
+    assert "lo" in written["interfaces"].split()
+    # Only an interface with a device behind it leads anywhere; the pattern found none.
+    assert written["devices"] == "/sys/class/net/*/device\n"
+
+
+@needs_landlock
+def test_a_confined_program_writes_to_its_folder_alone(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    sight = json.dumps({"read": [sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/bin"],
+                        "write": [str(own), "/dev/null"]})  # fmt: skip
+    script = f"echo a > {own}/a; echo b > {other}/b"
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", str(SUPERVISE), sight, "/bin/sh", "-c", script],
+        stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    ) as program:  # fmt: skip
+        program.wait(30)
+    assert (own / "a").exists()
+    assert not (other / "b").exists()
