@@ -229,8 +229,10 @@ DescribeAttributes(Ptr<const Object> object, const Attributes& names)
     for (const auto& wanted : names)
     {
         StringValue value;
-        object->GetAttribute(wanted.first, value);
-        out << ",\"" << wanted.first << "\":\"" << value.Get() << "\"";
+        // Some can be set only, such as UseEcn of ns-3.44.
+        const bool isReadable = object->GetAttributeFailSafe(wanted.first, value);
+        out << ",\"" << wanted.first << "\":";
+        out << (isReadable ? "\"" + value.Get() + "\"" : "null");
     }
     out << "}";
     return out.str();

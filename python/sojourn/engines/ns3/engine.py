@@ -87,9 +87,7 @@ class _Ns3Job:
 
     def collect(self) -> _core.Run:
         shared = str(self._folder.shared)
-        return _core.ns3_collect(
-            self._scenario, self._plan, shared, self._runner.ns3, self._took_s
-        )
+        return _core.ns3_collect(self._scenario, self._plan, shared, self._runner.ns3, self._took_s)
 
 
 ENGINE: Engine = Ns3()

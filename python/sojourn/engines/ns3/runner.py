@@ -15,6 +15,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +27,7 @@ from sojourn.errors import InputError
 VERSION = "3.44.post0"
 BUILD = "`sojourn ns3 build` makes it, in about two minutes"
 PROGRAM = "sojourn-runner"
+_LIBRARY = "libsojourn.so"
 _ABOUT = "about.json"
 _WHEEL = "ns3"
 _TOOLS = {"cmake": "cmake", "c++": "g++", "cargo": "cargo, or https://rustup.rs"}
@@ -73,10 +75,8 @@ def prefix() -> Path | None:
     Looked for as ``NS3_PREFIX`` says, in the installed wheel, and in the cache.
     """
     places = [cache() / f"ns3-{VERSION}" / _WHEEL]
-    try:
+    with suppress(metadata.PackageNotFoundError):
         places.insert(0, Path(str(metadata.distribution(_WHEEL).locate_file(_WHEEL))))
-    except metadata.PackageNotFoundError:
-        pass
     if given := os.environ.get("NS3_PREFIX"):
         places = [Path(given)]
     return next((place for place in places if (place / _HEADER).is_file()), None)
@@ -160,12 +160,16 @@ def build(say: Say) -> Runner:
     place = prefix() or _download(say)
     version = version_of(place)
     made_of = sources(tree)
-    folder = cache() / f"ns3-runner-{made_of[:16]}"
+    # What did not change since the last runner is not compiled again.
+    work, folder = cache() / "ns3-build", cache() / f"ns3-runner-{made_of[:16]}"
     say(f"compiling the runner against {place}")
     _run([
-        "cmake", "-S", str(tree / "ns3"), "-B", str(folder), f"-DCMAKE_PREFIX_PATH={place}",
+        "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
     ])  # fmt: skip
-    _run(["cmake", "--build", str(folder), "--parallel", "2", "--target", PROGRAM])
+    _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (PROGRAM, _LIBRARY):
+        shutil.copy(work / name, folder)
     facts = {"ns3": version, "sources": made_of}
     files.write(folder / _ABOUT, json.dumps(facts, indent=1) + "\n")
     return Runner(folder / PROGRAM, version, made_of)
