@@ -366,6 +366,20 @@ def linux_collect(
         ValueError: a file is missing or not whole.
     """
 
+def ns3_plan(scenario: Scenario) -> tuple[str, str]:
+    """What results of the engine ``ns3`` are counted by, as JSON, and the text of its runner.
+
+    Raises:
+        ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
+    """
+
+def ns3_collect(scenario: Scenario, plan: str, folder: str, version: str, wall_s: float) -> Run:
+    """Read what a run of ns-3 `version` has left in `folder`.
+
+    Raises:
+        ValueError: a file is missing or not whole.
+    """
+
 def router_plan(words: str, laws: list[CustomLaw] = ...) -> str:
     """What options of the router mean; both as JSON. Raises ScenarioError with the option."""
 

@@ -52,6 +52,8 @@ __all__ = [
     "LogNormalSizes",
     "Loss",
     "Madpie",
+    "Ns3Bottleneck",
+    "Ns3Engine",
     "OnOff",
     "ParetoSizes",
     "Pi",
@@ -2128,15 +2130,33 @@ class LinuxEngine(_Part):
     hz: int | None = None
 
 
+# The queue disc at the links: `sojourn` or `ns3`.
+Ns3Bottleneck: TypeAlias = Literal["sojourn"] | Literal["ns3"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ns3Engine(_Part):
+    """The simulator ns-3: ``sojourn run FILE --engine ns3``.
+
+    Attributes:
+        bottleneck: The queue disc at the links: ``sojourn`` any of our AQMs, ``ns3`` ns-3's own
+            disc for an AQM in the dialect ``ns3``. Default: ``"sojourn"``.
+    """
+
+    bottleneck: Ns3Bottleneck | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines(_Part):
     """Settings of single engines.
 
     Attributes:
         linux: The real Linux kernel.
+        ns3: The simulator ns-3.
     """
 
     linux: LinuxEngine | None = None
+    ns3: Ns3Engine | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

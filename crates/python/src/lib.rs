@@ -11,6 +11,7 @@ mod errors;
 mod law;
 mod law_objects;
 mod linux;
+mod ns3;
 mod python_law;
 #[cfg(target_os = "linux")]
 mod router;
@@ -48,6 +49,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linux::linux_wish, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
+    module.add_function(wrap_pyfunction!(ns3::ns3_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(ns3::ns3_collect, module)?)?;
     #[cfg(target_os = "linux")]
     {
         module.add_function(wrap_pyfunction!(router::router_plan, module)?)?;

@@ -216,7 +216,10 @@ fn the_run_has_every_key_with_its_unit() {
             "packets": false, "signals": false, "flows": false, "states": true, "sample": "10ms",
             "bins": null, "latency": false,
         },
-        "engine": { "linux": { "bottleneck": "kernel", "where": "auto", "hz": 1000 } },
+        "engine": {
+            "linux": { "bottleneck": "kernel", "where": "auto", "hz": 1000 },
+            "ns3": { "bottleneck": "sojourn" },
+        },
     });
     assert_eq!(json, expected);
 }

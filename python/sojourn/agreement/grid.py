@@ -1,6 +1,8 @@
-"""The shipped grid of the agreement: scenarios from one definition."""
+"""The shipped grids of the agreement: scenarios from one definition."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sojourn import _core
 
@@ -14,6 +16,18 @@ AQMS = {
 FLOWS = (1, 4, 16, 64)
 RTTS_MS = (10, 100)
 
+# Beside ns-3 all of ours run, in the dialect of its own discs where there is one.
+NS3_AQMS = {
+    "taildrop": "taildrop:limit=100p",
+    "codel": "codel@ns3:limit=1000p",
+    "fq_codel": "fq_codel@ns3:limit=1000p",
+    "pie": "pie@ns3:limit=1000p",
+    "pi2": "pi2:limit=1000p",
+    "madpie": "madpie:limit=1000p",
+}
+NS3_FLOWS = (1, 5, 20)
+NS3_RTTS_MS = (20, 100)
+
 _TEXT = """\
 name = "{name}"
 duration = "30s"
@@ -23,6 +37,7 @@ states = false
 [links.bottleneck]
 rate = "10mbit"
 delay = "{delay_ms}ms"
+framing = "{framing}"
 queue = "{queue}"
 [[flows]]
 count = {flows}
@@ -35,26 +50,41 @@ app = {{ kind = "bulk" }}
 """
 
 
-def scenarios() -> list[_core.Scenario]:
-    """All of the grid: every AQM, number of flows and RTT with cubic, some with reno or ECN."""
+def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
+    """All of the grid for two engines: every AQM, number of flows and RTT with cubic.
+
+    Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own, whose
+    packets have the 2 bytes of PPP that ns-3's links add.
+    """
+    if "ns3" in engines:
+        return [
+            _scenario(aqm, NS3_AQMS[aqm], flows, rtt, "cubic", ecn=False, framing="2B")
+            for aqm in NS3_AQMS
+            for flows in NS3_FLOWS
+            for rtt in NS3_RTTS_MS
+        ]
     grid = [
-        _scenario(aqm, flows, rtt, "cubic", ecn=False)
+        _scenario(aqm, AQMS[aqm], flows, rtt, "cubic", ecn=False)
         for aqm in AQMS
         for flows in FLOWS
         for rtt in RTTS_MS
     ]
-    reno = [_scenario(aqm, 4, 100, "reno", ecn=False) for aqm in AQMS]
-    ecn = [_scenario(aqm, 16, 100, "cubic", ecn=True) for aqm in ("codel", "fq_codel", "pie")]
+    reno = [_scenario(aqm, AQMS[aqm], 4, 100, "reno", ecn=False) for aqm in AQMS]
+    ecn = [
+        _scenario(aqm, AQMS[aqm], 16, 100, "cubic", ecn=True)
+        for aqm in ("codel", "fq_codel", "pie")
+    ]
     return grid + reno + ecn
 
 
-def _scenario(aqm: str, flows: int, rtt_ms: int, cc: str, *, ecn: bool) -> _core.Scenario:
-    queue = AQMS[aqm]
+def _scenario(
+    aqm: str, queue: str, flows: int, rtt_ms: int, cc: str, *, ecn: bool, framing: str = "0B"
+) -> _core.Scenario:
     if ecn:
         queue += ",ecn=true"
     name = f"{aqm} {flows} x {cc}{' ecn' if ecn else ''} {rtt_ms} ms"
     text = _TEXT.format(
         name=name, delay_ms=rtt_ms // 4, queue=queue, flows=flows, rtt_ms=rtt_ms, cc=cc,
-        ecn=str(ecn).lower(),
+        ecn=str(ecn).lower(), framing=framing,
     )  # fmt: skip
     return _core.Scenario.load(text, origin=name)

@@ -19,10 +19,13 @@ from sojourn.engines import registry
 Examples:
   sojourn agree demo.toml --seeds 5 --out out
   sojourn agree --grid --page agreement.md
+  sojourn agree --engines sim,ns3 --grid --page agreement-ns3.md
 """
 )
 @click.argument("files_", metavar="[FILE]...", nargs=-1)
-@click.option("--grid", is_flag=True, help="The shipped grid of scenarios as well.")
+@click.option(
+    "--grid", is_flag=True, help="The shipped grid of scenarios for these engines as well."
+)
 @click.option(
     "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
     help="The two engines; the second is the reference.",
@@ -57,7 +60,7 @@ def agree(
     from sojourn.agreement import page as pages
     from sojourn.agreement.runs import agree as run_both
 
-    scenarios = [*map(load, files_), *(shipped.scenarios() if grid else [])]
+    scenarios = [*map(load, files_), *(shipped.scenarios(on.split(",")) if grid else [])]
     if not scenarios:
         raise click.UsageError("name a scenario file, or --grid")
     options.writing_to(out)

@@ -52,6 +52,7 @@ COMMANDS = {
         "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",
     ),
     "kernel": Entry("kernel", "kernel", "The guest kernel that the engine linux runs."),
+    "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "list": Entry(
         "ask", "show_list",
         "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",

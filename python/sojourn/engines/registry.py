@@ -12,7 +12,7 @@ from sojourn.engines.protocol import Engine, EngineOption, OptionValues
 from sojourn.errors import InputError
 
 # The default first.
-NAMES = ("sim", "linux")
+NAMES = ("sim", "linux", "ns3")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def run(
         progress: receives how far the run is.
         store: where the run is found if it was made before, and kept; None to do it in any case.
         memory: a size such as ``32GB`` that the run may take, instead of what the machine has free.
-        engine: ``sim``, the packet simulator, or ``linux``, the real kernel.
+        engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``.
         **engine_options: the engine's own options; ``linux`` has ``kernel``, the path of a
             User-Mode Linux kernel of the user's own.
 

@@ -45,22 +45,48 @@ pub fn collect(
     plan: &Plan,
     virtual_time: bool,
 ) -> Result<Collected, String> {
+    let result = read_result(folder)?;
+    let (run, invalid) = measured(folder, scenario, plan, &result, virtual_time)?;
+    Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
+}
+
+/// The same of a run of ns-3, whose facts are what its runner read back of itself.
+///
+/// # Errors
+/// A sentence, if a file is missing or incomplete.
+pub fn collect_ns3(folder: &Path, scenario: &Resolved, plan: &Plan) -> Result<Collected, String> {
+    let result = read_result(folder)?;
+    let (run, invalid) = measured(folder, scenario, plan, &result, true)?;
+    Ok(Collected { run, facts: json!({ "read_back": result.before }), invalid })
+}
+
+fn read_result(folder: &Path) -> Result<RunResult, String> {
     let text = fs::read(folder.join(RESULT)).map_err(|e| format!("{RESULT}: {e}"))?;
-    let result: RunResult = serde_json::from_slice(&text).map_err(|e| format!("{RESULT}: {e}"))?;
-    let records = packet_records::read(folder, plan, &result)?;
-    let mut invalid = validity::invalid_reasons(&result, &records, virtual_time);
-    let mut collector = Collector::new(scenario, plan, &result);
+    serde_json::from_slice(&text).map_err(|e| format!("{RESULT}: {e}"))
+}
+
+/// The tables of a run, and why it is not a valid experiment.
+fn measured(
+    folder: &Path,
+    scenario: &Resolved,
+    plan: &Plan,
+    result: &RunResult,
+    virtual_time: bool,
+) -> Result<(Run, Vec<String>), String> {
+    let records = packet_records::read(folder, plan, result)?;
+    let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
+    let mut collector = Collector::new(scenario, plan, result);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
     for (index, excess) in collector.excesses() {
         invalid.extend(validity::too_fast(&scenario.links[index].name, excess, virtual_time));
     }
-    let fates = datagrams::fates(scenario, plan, &result, &records);
-    let outcome = collector.outcome(folder, (scenario, plan), &result, &fates)?;
+    let fates = datagrams::fates(scenario, plan, result, &records);
+    let outcome = collector.outcome(folder, (scenario, plan), result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
-    ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, &result));
+    ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, result));
     run.warnings.extend(plan.warnings.iter().cloned());
-    Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
+    Ok((run, invalid))
 }
 
 /// The connections of each class that requested ECN.

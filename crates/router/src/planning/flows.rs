@@ -11,12 +11,12 @@ use super::refusal::{Planned, refuse};
 use crate::plan::{FIRST_PORT, Flow};
 
 /// IP and TCP headers without options, and with timestamps.
-const PLAIN_HEADER: u32 = 40;
-const TIMESTAMP_HEADER: u32 = 52;
+pub(crate) const PLAIN_HEADER: u32 = 40;
+pub(crate) const TIMESTAMP_HEADER: u32 = 52;
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
-const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
+pub(crate) const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
 /// A request names its lane by one byte.
 const MAX_LANES: u32 = 255;
 /// Groups are numbered by one byte of an address.
@@ -75,7 +75,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
 }
 
 /// The same draw as in the simulator, so that the flows start at the same times.
-fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
+pub(crate) fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
     let purpose = format!("{}/start", group.name);
     let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(member));
     draw::start(group.start, &mut rng).as_nanos()
@@ -135,7 +135,7 @@ fn payload(index: usize, app: &App) -> Planned<u32> {
 }
 
 /// A warning where the last datagram of a frame may be smaller than number and time.
-pub(super) fn padded(index: usize, app: &App) -> Option<String> {
+pub(crate) fn padded(index: usize, app: &App) -> Option<String> {
     let is_small = |bytes: u64| {
         let last = bytes % u64::from(app.packet_bytes());
         last > 0 && last < u64::from(MIN_DATAGRAM)

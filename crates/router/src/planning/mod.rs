@@ -9,8 +9,8 @@
 //! the queue, so that round trips are complete.
 
 mod bottleneck;
-mod flows;
-mod refusal;
+pub(crate) mod flows;
+pub(crate) mod refusal;
 mod settings;
 mod topology;
 

@@ -3,9 +3,9 @@
 use sojourn_scenario::ScenarioError;
 
 /// A part of a plan, or why the scenario is refused.
-pub(super) type Planned<T> = Result<T, ScenarioError>;
+pub(crate) type Planned<T> = Result<T, ScenarioError>;
 
 /// Refuses the scenario.
-pub(super) fn refuse<T>(place: impl Into<String>, message: impl Into<String>) -> Planned<T> {
+pub(crate) fn refuse<T>(place: impl Into<String>, message: impl Into<String>) -> Planned<T> {
     Err(ScenarioError::new(place, message))
 }

@@ -1,4 +1,4 @@
-//! Settings of single engines, as written: `[engine.linux]`.
+//! Settings of single engines, as written: `[engine.linux]`, `[engine.ns3]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Engines {
     /// The real Linux kernel.
     pub linux: LinuxEngine,
+    /// The simulator ns-3.
+    pub ns3: Ns3Engine,
 }
 
 impl Engines {
@@ -90,4 +92,24 @@ impl LinuxPlace {
             LinuxPlace::Host => "host",
         }
     }
+}
+
+/// The simulator ns-3: `sojourn run FILE --engine ns3`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ns3Engine {
+    /// The queue disc at the links: `sojourn` any of our AQMs, `ns3` ns-3's own disc for an AQM in
+    /// the dialect `ns3`.
+    pub bottleneck: Ns3Bottleneck,
+}
+
+/// The queue disc at the links: `sojourn` or `ns3`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Ns3Bottleneck {
+    /// One of our AQMs.
+    #[default]
+    Sojourn,
+    /// ns-3's own.
+    Ns3,
 }

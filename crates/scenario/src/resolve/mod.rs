@@ -76,6 +76,7 @@ pub(crate) fn resolve_over(
         wlans: wlan::all(document)?,
         flows,
         linux: document.engine.linux,
+        ns3: document.engine.ns3,
         warnings: Vec::new(),
     };
     resolved.warnings = warnings::all(&resolved);

@@ -19,7 +19,9 @@ pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};
 pub use crate::document::apps::Arrivals;
-pub use crate::document::engines::{LinuxBottleneck, LinuxEngine, LinuxPlace};
+pub use crate::document::engines::{
+    LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine,
+};
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 
 /// A whole run.
@@ -43,6 +45,8 @@ pub struct Resolved {
     pub flows: Vec<FlowGroup>,
     /// Settings of the engine `linux`.
     pub linux: LinuxEngine,
+    /// Settings of the engine `ns3`.
+    pub ns3: Ns3Engine,
     /// What is legal but probably not meant, one sentence each.
     pub warnings: Vec<String>,
 }

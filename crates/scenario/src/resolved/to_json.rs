@@ -29,7 +29,7 @@ impl Resolved {
             "links": self.links.iter().map(|l| link(l, &self.wlans)).collect::<Vec<_>>(),
             "wlans": self.wlans.iter().map(wlan).collect::<Vec<_>>(),
             "flows": self.flows.iter().map(|f| flow(f, &self.links)).collect::<Vec<_>>(),
-            "engine": { "linux": self.linux },
+            "engine": { "linux": self.linux, "ns3": self.ns3 },
             "warnings": self.warnings,
         })
     }

@@ -5,7 +5,8 @@ use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Codec, Datagrams, FlowGroup, Link, LinuxEngine, Record, Resolved, Tcp,
+    App, Arrivals, Capacity, Codec, Datagrams, FlowGroup, Link, LinuxEngine, Ns3Engine, Record,
+    Resolved, Tcp,
 };
 
 pub fn ms(millis: u64) -> Span {
@@ -105,6 +106,7 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
         wlans: vec![],
         flows,
         linux: LinuxEngine::default(),
+        ns3: Ns3Engine::default(),
         warnings: vec![],
     }
 }

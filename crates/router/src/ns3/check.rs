@@ -1,0 +1,166 @@
+//! What ns-3 cannot do of a scenario, or this engine does not support, in words with the place.
+
+use sojourn_aqm::Span;
+use sojourn_scenario::resolved::{App, Ecn, FlowGroup, Link, Resolved};
+
+use super::{Links, rates};
+use crate::planning::flows::{MIN_DATAGRAM, padded};
+use crate::planning::refusal::{Planned, refuse};
+
+/// Bytes that ns-3's point-to-point device adds to every packet (ns-3.44
+/// `PointToPointNetDevice::AddHeader`: a PPP header).
+pub(super) const PPP_BYTES: u32 = 2;
+/// Every flow has a sender of its own, which is a node.
+const MAX_FLOWS: u32 = 2_000;
+
+/// Finds the links, and checks that links and groups are such as the runner builds.
+///
+/// # Errors
+/// The first that is not.
+pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
+    if let Some(wlan) = scenario.wlans.first() {
+        let message = "engine ns3 has no wireless LAN; use engine sim";
+        return refuse(format!("wlans.{}", wlan.name), message);
+    }
+    let forward = scenario.flows[0].path[0];
+    let links = Links { forward, reverse: scenario.flows[0].reverse.first().copied() };
+    for (index, group) in scenario.flows.iter().enumerate() {
+        check_path(index, group, links)?;
+        check_delays(scenario, index, group, links)?;
+        check_app(index, &group.app)?;
+    }
+    if scenario.links.len() != 1 + usize::from(links.reverse.is_some()) {
+        return refuse("links", "engine ns3 has no link that no flow passes; remove it");
+    }
+    scenario.links.iter().try_for_each(check_link)?;
+    let flows: u32 = scenario.flows.iter().map(|group| group.count).sum();
+    if flows > MAX_FLOWS {
+        return refuse("flows", format!("{flows}: engine ns3 has room for {MAX_FLOWS} flows"));
+    }
+    Ok(links)
+}
+
+/// All groups pass the same links.
+fn check_path(index: usize, group: &FlowGroup, links: Links) -> Planned<()> {
+    let reverse: Vec<usize> = links.reverse.into_iter().collect();
+    for (key, is_unsupported) in [
+        ("path", group.path != [links.forward]),
+        ("reverse", group.reverse != reverse || reverse.contains(&links.forward)),
+        ("sender_downlink", group.sender_downlink.is_some()),
+    ] {
+        if is_unsupported {
+            let message = "engine ns3 has one link on the way to the receivers, and one or none \
+                           on the way back, the same for all flows; use engine sim";
+            return refuse(format!("flows[{index}].{key}"), message);
+        }
+    }
+    Ok(())
+}
+
+/// The channel of a point-to-point link has one delay for both directions (ns-3.44
+/// `PointToPointChannel`, attribute `Delay`).
+fn check_delays(scenario: &Resolved, index: usize, group: &FlowGroup, links: Links) -> Planned<()> {
+    let forward = scenario.links[links.forward].delay;
+    let is_even = match links.reverse {
+        None => {
+            group.return_delay == group.access_delay + forward + group.egress_delay
+                && group.return_egress_delay == Span::ZERO
+        }
+        Some(reverse) => {
+            scenario.links[reverse].delay == forward
+                && group.return_delay == group.egress_delay
+                && group.return_egress_delay == group.access_delay
+        }
+    };
+    if is_even {
+        return Ok(());
+    }
+    let message = "a point-to-point channel of ns-3 delays both directions alike; give the links \
+                   of both directions the same delay, or use engine sim";
+    refuse(format!("flows[{index}].rtt"), message)
+}
+
+fn check_app(index: usize, app: &App) -> Planned<()> {
+    let place = format!("flows[{index}].app");
+    if matches!(app, App::Web { .. } | App::Chunks { .. }) {
+        let message = "engine ns3 has bulk data, files and datagrams; use engine sim";
+        return refuse(place, message);
+    }
+    if app.tcp().is_none() && app.packet_bytes() < MIN_DATAGRAM {
+        let message = format!(
+            "a datagram that carries its number and time needs {MIN_DATAGRAM} B or more on \
+             engine ns3"
+        );
+        return refuse(format!("{place}.packet"), message);
+    }
+    if app.tcp().and_then(|tcp| tcp.ecn).is_some_and(|ecn| ecn != Ecn::default()) {
+        let message = "ns-3.44 has no accurate ECN feedback; leave `accecn`, `receiver_ecn`, \
+                       `accecn_option` and `ecn_fallback` out, or use engine sim";
+        return refuse(format!("flows[{index}].ecn"), message);
+    }
+    Ok(())
+}
+
+fn check_link(link: &Link) -> Planned<()> {
+    let refused = |key: &str, message: &str| refuse(format!("links.{}.{key}", link.name), message);
+    if rates(&link.capacity).is_empty() {
+        return refused("rate", "engine ns3 has steady rates and schedules; use engine sim");
+    }
+    if !matches!(link.framing_bytes, 0 | PPP_BYTES) {
+        return refused(
+            "framing",
+            "ns-3's point-to-point device adds 2 bytes to each packet; write framing = \"2B\", \
+             or leave it out",
+        );
+    }
+    for (key, is_there) in [
+        ("device", link.device.is_some()),
+        ("jitter", link.jitter.is_some()),
+        ("loss", link.loss.is_some()),
+        ("ecn_bleaching", link.ecn_bleaching),
+    ] {
+        if is_there {
+            return refused(key, "engine ns3 does not have it; remove it, or use engine sim");
+        }
+    }
+    Ok(())
+}
+
+/// What is recorded.
+///
+/// # Errors
+/// It cannot be.
+pub(super) fn record(scenario: &Resolved) -> Planned<()> {
+    if scenario.record.latency {
+        let message = "engine ns3 measures queue delays and those of datagrams, not of TCP's \
+                       packets; leave it out, or use engine sim";
+        return refuse("record.latency", message);
+    }
+    Ok(())
+}
+
+/// What differs from the scenario, one sentence each.
+pub(super) fn warnings(scenario: &Resolved, links: Links) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for index in [Some(links.forward), links.reverse].into_iter().flatten() {
+        let link = &scenario.links[index];
+        if link.framing_bytes == 0 {
+            warnings.push(format!(
+                "links.{}: ns-3's device sends 2 bytes more with each packet; framing = \"2B\" \
+                 counts them everywhere",
+                link.name
+            ));
+        }
+    }
+    for (index, group) in scenario.flows.iter().enumerate() {
+        warnings.extend(padded(index, &group.app));
+        if let Some(tcp) = group.app.tcp() {
+            warnings.push(format!(
+                "flows `{}`: ns-3 runs its own TCP, with timeouts, window, SACK and delayed \
+                 acknowledgements of the profile {}",
+                group.name, tcp.profile
+            ));
+        }
+    }
+    warnings
+}

@@ -1,0 +1,153 @@
+//! From a resolved scenario to a run of ns-3.
+//!
+//! The runner (`ns3/runner` in the tree) takes [`Run::text`], builds the topology, and writes the
+//! same files as a run on real hosts, which [`crate::collect`] counts by [`Run::plan`]. When flows
+//! start and what they send is drawn here, from the random streams of the simulator, so that the
+//! traffic is the same; what ns-3 draws itself (the laws of its discs) follows its `RngRun`, which
+//! is the seed.
+
+mod check;
+mod disc;
+mod text;
+mod transport;
+
+use sojourn_aqm::Span;
+use sojourn_scenario::resolved::{App, Capacity, Link, Ns3Bottleneck, Resolved};
+use sojourn_traffic::UDP_HEADER_BYTES;
+
+use crate::plan::{
+    Bottleneck, Direction, FIRST_PORT, Flow, Plan, ReverseLink, RouterLinkPlan, Service,
+};
+use crate::planning::flows::start_ns;
+use crate::planning::refusal::Planned;
+pub use transport::Transport;
+
+/// A run of ns-3.
+pub struct Run {
+    /// What the results are counted by.
+    pub plan: Plan,
+    /// What the runner reads: one instruction per line, words separated by spaces.
+    pub text: String,
+}
+
+/// Plans a run. `transports` are the rules of each group's TCP, none for datagrams.
+///
+/// # Errors
+/// The first thing in the scenario that ns-3 cannot do, or that this engine does not support.
+pub fn plan(scenario: &Resolved, transports: &[Option<Transport>]) -> Planned<Run> {
+    let links = check::links(scenario)?;
+    check::record(scenario)?;
+    let attributes = transport::attributes(scenario, transports)?;
+    let discs = [Some(links.forward), links.reverse]
+        .into_iter()
+        .flatten()
+        .map(|index| disc::disc(&scenario.links[index], scenario.ns3.bottleneck))
+        .collect::<Planned<Vec<_>>>()?;
+    let plan = counted_by(scenario, links);
+    let text = text::text(scenario, &plan, links, &discs, &attributes);
+    Ok(Run { plan, text })
+}
+
+/// The links of a scenario by their index.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    /// To the receivers, which all flows pass.
+    forward: usize,
+    /// To the senders, which all flows or none pass.
+    reverse: Option<usize>,
+}
+
+/// What the results are counted by: the flows, and which links there are.
+fn counted_by(scenario: &Resolved, links: Links) -> Plan {
+    let is_ours = scenario.ns3.bottleneck == Ns3Bottleneck::Sojourn;
+    let link =
+        |index: usize, direction| link_plan(&scenario.links[index], index, direction, is_ours);
+    let reverse = links.reverse.map(|index| ReverseLink {
+        link: link(index, Direction::Reverse),
+        wire: None,
+        groups: (0..scenario.flows.len()).collect(),
+    });
+    Plan {
+        seed: scenario.seed,
+        duration_ns: scenario.duration.as_nanos(),
+        warmup_ns: scenario.warmup.as_nanos(),
+        sample_ns: scenario.record.sample.as_nanos(),
+        sample_flows: scenario.record.flows,
+        sample_law: scenario.record.states && is_ours,
+        bins_ns: scenario.record.bins.map(Span::as_nanos),
+        sender_capture: None,
+        hz: 0,
+        settings: Vec::new(),
+        commands: Vec::new(),
+        expected: Vec::new(),
+        bottleneck: Bottleneck::Sojourn(link(links.forward, Direction::Forward)),
+        wire: None,
+        reverse,
+        adaptation: None,
+        module: None,
+        flows: flows(scenario),
+        warnings: check::warnings(scenario, links),
+        drops_at_head: false,
+        is_random: false,
+        laws: Vec::new(),
+    }
+}
+
+/// A link as results are counted by it: of ns-3's own discs no state variable is sampled, so that
+/// they count as the one AQM that has none.
+fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> RouterLinkPlan {
+    RouterLinkPlan {
+        queue: if is_ours { link.queue.to_string() } else { "taildrop".to_owned() },
+        index: index as u16,
+        direction,
+        limit: link.limit.to_string(),
+        framing_bytes: link.framing_bytes,
+        mtu_bytes: link.queue_mtu_bytes(),
+        service: Service::Rates(rates(&link.capacity)),
+        drop_list: Vec::new(),
+        mark_list: Vec::new(),
+        delays: Vec::new(),
+    }
+}
+
+/// The rates of a link, each from a time in nanoseconds on; none if it has no such rates.
+fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
+    match capacity {
+        Capacity::Constant(rate) => vec![(0, rate.as_bps())],
+        Capacity::Schedule(steps) => {
+            steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
+        }
+        Capacity::Bucket(_) | Capacity::Trace(_) | Capacity::Wireless { .. } => Vec::new(),
+    }
+}
+
+/// The flows in the order of the simulator.
+fn flows(scenario: &Resolved) -> Vec<Flow> {
+    let groups = scenario.flows.iter().enumerate();
+    let members =
+        groups.flat_map(|(index, group)| (0..group.count).map(move |m| (index, group, m)));
+    let flow = |(number, (index, group, member)): (usize, _)| {
+        let group: &sojourn_scenario::resolved::FlowGroup = group;
+        Flow {
+            group: index,
+            index: member,
+            name: group.name.clone(),
+            port: FIRST_PORT + number as u16,
+            start_ns: start_ns(scenario, group, member),
+            stop_ns: group.stop.map(Span::as_nanos),
+            cc: None,
+            payload_bytes: payload(&group.app),
+            app: group.app.clone(),
+        }
+    };
+    members.enumerate().map(flow).collect()
+}
+
+/// Payload of a full segment or datagram.
+fn payload(app: &App) -> u32 {
+    let of_datagram = || app.packet_bytes().saturating_sub(UDP_HEADER_BYTES);
+    app.tcp().map_or_else(of_datagram, |tcp| tcp.payload_bytes)
+}
+
+#[cfg(test)]
+mod tests;

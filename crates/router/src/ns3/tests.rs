@@ -1,0 +1,102 @@
+use sojourn_scenario::{Scenario, Source};
+
+use super::*;
+
+/// A scenario with lines for its link, its flows, and behind everything.
+fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
+    let text = format!(
+        "name = \"x\"\nduration = \"4s\"\n[links.b]\nrate = \"10mbit\"\n{link}\n[[flows]]\n\
+         path = [\"b\"]\nrtt = \"20ms\"\n{flows}\n{more}\n"
+    );
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Scenario::load(&text, &Source::default(), &none).unwrap().resolved().clone()
+}
+
+const BULK: &str = "app = { kind = \"bulk\" }";
+const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
+
+fn planned(link: &str, flows: &str, more: &str) -> Planned<Run> {
+    let rules = Transport {
+        sack: true,
+        limited_transmit: true,
+        is_gradual: true,
+        initial_window: 10,
+        ack_every: 2,
+        ack_delay: Span::from_millis(40),
+        initial_rto: Span::from_secs(1),
+        least_rto: Span::from_millis(200),
+    };
+    let scenario = scenario(link, flows, more);
+    plan(&scenario, &vec![Some(rules); scenario.flows.len()])
+}
+
+/// The lines that begin with a word.
+fn lines(run: &Run, word: &str) -> Vec<String> {
+    let begin = format!("{word} ");
+    let found = run.text.lines().filter_map(|line| line.strip_prefix(&begin));
+    found.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_link_has_its_own_aqm_with_the_rate_and_the_largest_packet() {
+    let run = planned("queue = \"pi2:target=20ms\"\nbuffer = \"200p\"", BULK, "").unwrap();
+    assert_eq!(lines(&run, "disc"), ["0 ns3::SojournQueueDisc"]);
+    let expected = ["0 Aqm pi2:target=20ms,limit=200p", "0 Mtu 1500", "0 Rate 10000000bps"];
+    assert_eq!(lines(&run, "disc_attribute"), expected);
+    assert_eq!(lines(&run, "rate"), ["0 0 10000000"]);
+}
+
+#[test]
+fn a_disc_of_ns3_has_every_parameter_in_its_words() {
+    let run = planned("queue = \"pie@ns3:target=20ms,limit=100p\"", BULK, THEIRS).unwrap();
+    assert_eq!(lines(&run, "disc"), ["0 ns3::PieQueueDisc"]);
+    let attributes = lines(&run, "disc_attribute");
+    for expected in
+        ["0 QueueDelayReference 20ms", "0 A 0.125", "0 MeanPktSize 1000", "0 MaxSize 100p"]
+    {
+        assert!(attributes.iter().any(|line| line == expected), "{expected}: {attributes:?}");
+    }
+}
+
+#[test]
+fn what_ns3_cannot_do_is_refused_with_its_place() {
+    let cases = [
+        ("queue = \"pi2\"", BULK, THEIRS, "links.b.queue", "no `pi2`"),
+        ("queue = \"pie\"", BULK, THEIRS, "links.b.queue", "write `pie@ns3`"),
+        ("queue = \"codel@ns3:count=3\"", BULK, THEIRS, "links.b.queue", "no `count = 3`"),
+        ("framing = \"14B\"", BULK, "", "links.b.framing", "\"2B\""),
+        ("", "cc = \"prague\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "no `prague`"),
+        ("", "cc = \"cubic:beta=0.5\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "\"cubic\""),
+        ("", "app = { kind = \"web\" }", "", "flows[0].app", "use engine sim"),
+        ("", BULK, "[record]\nlatency = true", "record.latency", "use engine sim"),
+    ];
+    for (link, flows, more, place, words) in cases {
+        let Err(error) = planned(link, flows, more) else { panic!("{place} was accepted") };
+        assert_eq!(error.place, place, "{error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+}
+
+/// 1000 B at 1 Mbit/s, header included: one datagram every 8 ms.
+#[test]
+fn datagrams_leave_when_the_simulator_sends_them() {
+    let flows = "start = \"1s\"\nstop = \"1020ms\"\n\
+                 app = { kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
+    let run = planned("", flows, "").unwrap();
+    let expected = ["0 1000000000 972", "0 1008000000 972", "0 1016000000 972"];
+    assert_eq!(lines(&run, "datagram"), expected);
+}
+
+#[test]
+fn a_user_has_more_files_than_there_is_time_for() {
+    let flows = "app = { kind = \"files\", size = \"10kB\", think = \"200ms\" }";
+    let run = planned("", flows, "").unwrap();
+    let pauses: Vec<u64> = lines(&run, "transfer")
+        .iter()
+        .map(|line| line.split(' ').nth(2).unwrap().parse().unwrap())
+        .collect();
+    let on_link_ns = 8_000_000;
+    let sum: u64 = pauses.iter().map(|pause| pause + on_link_ns).sum();
+    assert!(sum >= 4_000_000_000, "{pauses:?}");
+    assert!(pauses.len() > 1, "{pauses:?}");
+}

@@ -1,0 +1,122 @@
+//! What the runner reads. A line is an instruction: its name, then values separated by spaces;
+//! times in nanoseconds, rates in bit/s. The last value of some may contain spaces.
+
+use std::fmt::Write;
+
+use sojourn_aqm::{Rng, Time};
+use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_traffic::{DatagramSource, FinishedTransfer, TransferPlan, UDP_HEADER_BYTES};
+
+use super::disc::Disc;
+use super::transport::Attributes;
+use super::{Links, rates};
+use crate::plan::{Flow, Plan};
+use crate::planning::flows::MIN_DATAGRAM;
+
+/// The form of the text; the runner refuses another one.
+const FORM: u32 = 1;
+
+/// All instructions.
+pub(super) fn text(
+    scenario: &Resolved,
+    plan: &Plan,
+    links: Links,
+    discs: &[Disc],
+    attributes: &[Option<Attributes>],
+) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| writeln!(out, "{text}").expect("a string takes everything");
+    line(format!("form {FORM}"));
+    line(format!("seed {}", plan.seed));
+    line(format!("times {} {} {}", plan.duration_ns, plan.warmup_ns, plan.sample_ns));
+    line(format!("samples {} {}", u8::from(plan.sample_flows), u8::from(plan.sample_law)));
+    line(format!("bins {}", plan.bins_ns.unwrap_or(0)));
+    for (index, disc) in [Some(links.forward), links.reverse].into_iter().flatten().zip(discs) {
+        let link = &scenario.links[index];
+        let is_reverse = u8::from(Some(index) == links.reverse);
+        line(format!("link {is_reverse} {} {}", link.delay.as_nanos(), link.mtu_bytes));
+        for (at, bps) in rates(&link.capacity) {
+            line(format!("rate {is_reverse} {at} {bps}"));
+        }
+        line(format!("disc {is_reverse} {}", disc.type_name));
+        for (name, value) in &disc.attributes {
+            line(format!("disc_attribute {is_reverse} {name} {value}"));
+        }
+    }
+    for (index, (group, socket)) in scenario.flows.iter().zip(attributes).enumerate() {
+        line(format!(
+            "group {index} {} {} {} {} {}",
+            group.access_rate.as_bps(),
+            group.access_delay.as_nanos(),
+            group.egress_delay.as_nanos(),
+            group.receiver_rate.map_or(0, |rate| rate.as_bps()),
+            u8::from(group.app.datagrams_ecn()),
+        ));
+        let Some(socket) = socket else { continue };
+        line(format!("tcp {index} {} {}", socket.control, socket.recovery));
+        for (name, value) in &socket.values {
+            line(format!("tcp_attribute {index} {name} {value}"));
+        }
+    }
+    for (index, flow) in plan.flows.iter().enumerate() {
+        let stop = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
+        line(format!(
+            "flow {} {} {} {} {stop}",
+            flow.group, flow.port, flow.payload_bytes, flow.start_ns
+        ));
+        of_flow(plan, index, flow, &mut line);
+    }
+    out
+}
+
+/// What a flow sends. The draws are those of the simulator's random stream of the flow.
+fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)) {
+    let mut rng = Rng::stream(plan.seed, &format!("{}/app", flow.name), u64::from(flow.index));
+    let end = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
+    let times = (Time::from_nanos(flow.start_ns), Time::from_nanos(end));
+    if let App::Bulk { bytes, .. } = flow.app {
+        line(format!("transfer {index} {} 0", bytes.unwrap_or(0)));
+        return;
+    }
+    if let Some(transfers) = TransferPlan::of(&flow.app) {
+        files(plan, index, transfers, &mut rng, line);
+        return;
+    }
+    let Some(mut source) = DatagramSource::new(&flow.app, times, rng) else { return };
+    loop {
+        let at = source.next_timer();
+        let Some(bytes) = source.take(at).filter(|_| at < Time::NEVER) else { return };
+        let payload = bytes.max(MIN_DATAGRAM) - UDP_HEADER_BYTES;
+        line(format!("datagram {index} {} {payload}", at.as_nanos()));
+    }
+}
+
+/// Files one after the other: sizes, and the pause after each. As many as could be fetched if each
+/// took no longer than its pause and the time of its bytes on the link.
+fn files(
+    plan: &Plan,
+    index: usize,
+    mut transfers: TransferPlan,
+    rng: &mut Rng,
+    line: &mut impl FnMut(String),
+) {
+    let fastest = plan.router_links().next().map_or(1, fastest_bps);
+    let mut now = Time::from_nanos(plan.flows[index].start_ns);
+    while now.as_nanos() < plan.duration_ns {
+        let Some(bytes) = transfers.next_bytes(now, rng) else { return };
+        let finished = FinishedTransfer { start: now, bytes };
+        let next = transfers.next_start(&finished, now, rng);
+        line(format!("transfer {index} {bytes} {}", next.since(now).as_nanos()));
+        let on_link_ns = (u128::from(bytes) * 8_000_000_000 / u128::from(fastest)).max(1) as u64;
+        now = Time::from_nanos(next.as_nanos().saturating_add(on_link_ns));
+    }
+}
+
+fn fastest_bps(link: &crate::plan::RouterLinkPlan) -> u64 {
+    match &link.service {
+        crate::plan::Service::Rates(rates) => {
+            rates.iter().map(|&(_, bps)| bps).max().unwrap_or(1).max(1)
+        }
+        crate::plan::Service::Recorded(_) => 1,
+    }
+}

@@ -1,0 +1,140 @@
+//! The TCP of a group as attributes of ns-3's sockets.
+
+use sojourn_aqm::Span;
+use sojourn_aqm::params::SpecText;
+use sojourn_scenario::ScenarioError;
+use sojourn_scenario::resolved::{Resolved, Tcp};
+use sojourn_traffic::tcp_profile;
+
+use crate::planning::flows::{PLAIN_HEADER, TIMESTAMP_HEADER};
+use crate::planning::refusal::{Planned, refuse};
+
+/// The rules of a TCP profile that ns-3 has attributes for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transport {
+    /// Whether SACK is negotiated.
+    pub sack: bool,
+    /// Whether new data is sent on the first two duplicates.
+    pub limited_transmit: bool,
+    /// Whether a recovery brings the window down gradually, not at once.
+    pub is_gradual: bool,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Packets that one acknowledgement covers at most.
+    pub ack_every: u32,
+    /// How long an acknowledgement waits for a second packet.
+    pub ack_delay: Span,
+    /// Timeout of a SYN.
+    pub initial_rto: Span,
+    /// The smallest timeout.
+    pub least_rto: Span,
+}
+
+/// The types and attributes of a group's sockets.
+pub(super) struct Attributes {
+    /// The type of the congestion control.
+    pub(super) control: &'static str,
+    /// The type of the recovery.
+    pub(super) recovery: &'static str,
+    /// Names and values.
+    pub(super) values: Vec<(&'static str, String)>,
+}
+
+/// Bytes of ns-3's buffers: more than any window of this engine's paths, so that neither limits a
+/// sender.
+const BUFFER_BYTES: u64 = 16 << 20;
+/// Linux 6.1 `tcp_retries2`: how often data is sent again before the connection is given up.
+const RETRIES: u32 = 15;
+
+/// The sockets of each group; none for datagrams.
+///
+/// # Errors
+/// ns-3 lacks something.
+pub(super) fn attributes(
+    scenario: &Resolved,
+    transports: &[Option<Transport>],
+) -> Planned<Vec<Option<Attributes>>> {
+    let groups = scenario.flows.iter().zip(transports).enumerate();
+    groups
+        .map(|(index, (group, transport))| match (group.app.tcp(), transport) {
+            (Some(tcp), Some(transport)) => of_group(index, tcp, transport).map(Some),
+            _ => Ok(None),
+        })
+        .collect()
+}
+
+fn of_group(index: usize, tcp: &Tcp, transport: &Transport) -> Planned<Attributes> {
+    let timestamps = match tcp.header_bytes {
+        PLAIN_HEADER => false,
+        TIMESTAMP_HEADER => true,
+        other => {
+            let message = format!("{other} B: ns-3's headers are 40 B, or 52 B with timestamps");
+            return refuse(format!("flows[{index}].header"), message);
+        }
+    };
+    let window = match tcp.receive_window {
+        Some(window) if window.autotuned => {
+            let message = "ns-3's receive window does not grow; give it a fixed size, or leave it \
+                           out";
+            return refuse(format!("flows[{index}].receive_window"), message);
+        }
+        Some(window) => window.bytes,
+        None => BUFFER_BYTES,
+    };
+    let seconds = |span: Span| format!("{}ns", span.as_nanos());
+    let control = control(index, tcp)?;
+    Ok(Attributes {
+        control,
+        recovery: match transport.is_gradual {
+            true => "ns3::TcpPrrRecovery",
+            false => "ns3::TcpClassicRecovery",
+        },
+        values: vec![
+            ("SegmentSize", tcp.payload_bytes.to_string()),
+            ("InitialCwnd", transport.initial_window.to_string()),
+            ("DelAckCount", transport.ack_every.to_string()),
+            ("DelAckTimeout", seconds(transport.ack_delay)),
+            ("ConnTimeout", seconds(transport.initial_rto)),
+            ("MinRto", seconds(transport.least_rto)),
+            ("Sack", transport.sack.to_string()),
+            ("LimitedTransmit", transport.limited_transmit.to_string()),
+            ("Timestamp", timestamps.to_string()),
+            ("UseEcn", if tcp.ecn.is_some() { "On" } else { "Off" }.to_owned()),
+            ("DataRetries", RETRIES.to_string()),
+            ("SndBufSize", BUFFER_BYTES.to_string()),
+            ("RcvBufSize", window.to_string()),
+        ],
+    })
+}
+
+/// The type of ns-3's congestion control of that name.
+fn control(index: usize, tcp: &Tcp) -> Planned<&'static str> {
+    let own = tcp_profile(&tcp.profile)
+        .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
+    let written = tcp.cc.as_deref().unwrap_or(own.cc);
+    let place = format!("flows[{index}].cc");
+    let text = match SpecText::parse(written) {
+        Ok(text) => text,
+        Err(error) => return refuse(place, error.message),
+    };
+    let name = text.kind;
+    if text.dialect.is_some() || !text.settings.is_empty() {
+        let message = format!(
+            "`{written}`: ns-3's {name} has its own dialect and parameters; write \"{name}\""
+        );
+        return refuse(place, message);
+    }
+    // Of its two Renos TcpLinuxReno counts acknowledged packets, TcpNewReno acknowledgements.
+    let is_linux = tcp.profile.starts_with("linux");
+    match (name.as_str(), is_linux) {
+        ("reno", true) => Ok("ns3::TcpLinuxReno"),
+        ("reno", false) => Ok("ns3::TcpNewReno"),
+        ("cubic", _) => Ok("ns3::TcpCubic"),
+        ("dctcp", _) => Ok("ns3::TcpDctcp"),
+        ("bbr", _) => Ok("ns3::TcpBbr"),
+        _ => refuse(
+            place,
+            format!("ns-3 has no `{name}`; it has reno, cubic, dctcp, bbr; or use engine sim"),
+        ),
+    }
+}

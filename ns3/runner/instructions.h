@@ -1,0 +1,94 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef SOJOURN_RUNNER_INSTRUCTIONS_H
+#define SOJOURN_RUNNER_INSTRUCTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sojourn
+{
+
+/// Names and values of attributes.
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+/// A link with its queue disc. Times are in nanoseconds, rates in bit/s, here and below.
+struct LinkWanted
+{
+    uint64_t delayNs{0};                              //!< of its wire
+    uint32_t mtuBytes{1500};                          //!< the largest packet
+    std::vector<std::pair<uint64_t, uint64_t>> rates; //!< each from a time on
+    std::string disc;                                 //!< type of the queue disc
+    Attributes attributes;                            //!< of the queue disc
+};
+
+/// What the flows of a group share.
+struct GroupWanted
+{
+    uint64_t accessBps{0};     //!< of each sender's own link
+    uint64_t accessDelayNs{0}; //!< of that link
+    uint64_t egressDelayNs{0}; //!< of the link to the receivers
+    uint64_t receiverBps{0};   //!< of that link; 0 takes no time
+    bool isEcnDatagrams{false}; //!< whether its datagrams are ECN-capable
+    std::string control;       //!< type of the congestion control; empty for datagrams
+    std::string recovery;      //!< type of the recovery
+    Attributes attributes;     //!< of its sockets
+};
+
+/// A transfer over a connection of its own.
+struct TransferWanted
+{
+    uint64_t bytes{0};   //!< 0 is unlimited
+    uint64_t pauseNs{0}; //!< after it, before the next
+};
+
+/// A datagram.
+struct DatagramWanted
+{
+    uint64_t atNs{0};  //!< when it is sent
+    uint32_t bytes{0}; //!< payload
+};
+
+/// A flow. It has transfers or datagrams.
+struct FlowWanted
+{
+    uint32_t group{0};                     //!< its group
+    uint16_t port{0};                      //!< of the receiver
+    uint32_t payloadBytes{0};              //!< of a full packet
+    uint64_t startNs{0};                   //!< when it starts
+    uint64_t stopNs{0};                    //!< when it stops
+    std::vector<TransferWanted> transfers; //!< one after the other
+    std::vector<DatagramWanted> datagrams; //!< by time
+};
+
+/// A whole run.
+struct Instructions
+{
+    uint64_t seed{1};                //!< becomes RngRun
+    uint64_t durationNs{0};          //!< simulated time
+    uint64_t warmupNs{0};            //!< what is not counted of it
+    uint64_t sampleNs{0};            //!< between samples
+    bool hasFlowSamples{false};      //!< whether flows are sampled
+    bool hasLawSamples{false};       //!< whether state variables of our AQMs are
+    uint64_t binNs{0};               //!< width of bins; 0 for none
+    LinkWanted forward;              //!< to the receivers
+    std::optional<LinkWanted> reverse; //!< to the senders
+    std::vector<GroupWanted> groups; //!< the groups of flows
+    std::vector<FlowWanted> flows;   //!< the flows
+};
+
+/**
+ * Reads the instructions; the program ends with a sentence if they are not such.
+ * @param path the file
+ * @return what it says
+ */
+Instructions Read(const std::string& path);
+
+} // namespace sojourn
+
+#endif // SOJOURN_RUNNER_INSTRUCTIONS_H

@@ -1,0 +1,69 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/*
+ * Runs one scenario of Sojourn in ns-3: `sojourn-runner run.txt FOLDER`. The text comes from
+ * `sojourn run --engine ns3`; the folder receives packets.bin, result.json and status.json, which
+ * Sojourn counts as it counts its other engines' results, and meanwhile `progress`.
+ */
+
+#include "instructions.h"
+#include "network.h"
+#include "recorder.h"
+#include "traffic.h"
+
+#include "ns3/node-list.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+
+#include <fstream>
+#include <iostream>
+
+using namespace ns3;
+using namespace sojourn;
+
+namespace
+{
+
+/// How often the reached time is told, as a part of the duration.
+constexpr uint64_t TOLD_PARTS = 50;
+
+/// Tells the simulated time that is reached, again and again.
+void
+Tell(const std::string& path, Time every)
+{
+    std::ofstream(path) << Simulator::Now().GetNanoSeconds();
+    Simulator::Schedule(every, &Tell, path, every);
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    if (argc != 3)
+    {
+        std::cerr << "usage: sojourn-runner run.txt FOLDER\n";
+        return 2;
+    }
+    const std::string folder = argv[2];
+    const Instructions run = Read(argv[1]);
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(run.seed);
+
+    Network network(run);
+    Recorder recorder(run, network);
+    Traffic traffic(run, network);
+    recorder.SampleFrom(traffic);
+    const Time end = NanoSeconds(run.durationNs);
+    Simulator::ScheduleNow(&Tell, folder + "/progress", end / TOLD_PARTS);
+    Simulator::Stop(end);
+    Simulator::Run();
+
+    recorder.WritePackets(folder + "/packets.bin");
+    recorder.WriteResult(folder + "/result.json", traffic, network.Describe());
+    std::ofstream(folder + "/status.json") << R"({"ok":true,"failure":""})" << "\n";
+    Simulator::Destroy();
+    return 0;
+}

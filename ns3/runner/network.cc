@@ -1,0 +1,273 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network.h"
+
+#include "ns3/boolean.h"
+#include "ns3/channel.h"
+#include "ns3/data-rate.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/object-factory.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/traffic-control-helper.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace ns3;
+
+namespace sojourn
+{
+
+namespace
+{
+
+/// A rate at which a packet takes less than a nanosecond.
+constexpr uint64_t NO_TIME_BPS = 1'000'000'000'000'000;
+/// More packets than any device here holds.
+const char* const NEVER_FULL = "100000000p";
+/// The smallest MTU of the devices, bytes.
+constexpr uint32_t LEAST_MTU = 1500;
+
+/// A link whose ends send at two rates and hold any number of packets.
+NetDeviceContainer
+Join(Ptr<Node> a, Ptr<Node> b, uint64_t aBps, uint64_t bBps, uint64_t delayNs, uint32_t mtu)
+{
+    PointToPointHelper helper;
+    helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(delayNs)));
+    helper.SetDeviceAttribute("Mtu", UintegerValue(std::max(mtu, LEAST_MTU)));
+    helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(NEVER_FULL));
+    helper.DisableFlowControl();
+    NetDeviceContainer ends = helper.Install(a, b);
+    const uint64_t rates[] = {aBps, bBps};
+    for (uint32_t i = 0; i < 2; i++)
+    {
+        const uint64_t bps = rates[i] > 0 ? rates[i] : NO_TIME_BPS;
+        ends.Get(i)->SetAttribute("DataRate", DataRateValue(DataRate(bps)));
+    }
+    return ends;
+}
+
+/// Closes the device's queue: the disc keeps its packets.
+void
+Close(Ptr<NetDeviceQueueInterface> queues, Ptr<const Packet>)
+{
+    queues->GetTxQueue(0)->Stop();
+}
+
+/// Opens it again: the disc sends the next packet.
+void
+Open(Ptr<NetDeviceQueueInterface> queues, Ptr<const Packet>)
+{
+    Simulator::ScheduleNow(&NetDeviceQueue::Wake, queues->GetTxQueue(0));
+}
+
+/// Another rate from now on; the AQM is told too.
+void
+SetRate(Ptr<PointToPointNetDevice> device, Ptr<QueueDisc> disc, uint64_t bps)
+{
+    const DataRateValue rate{DataRate(bps)};
+    device->SetAttribute("DataRate", rate);
+    disc->SetAttributeFailSafe("Rate", rate);
+}
+
+/// An address of a node's first device.
+Ipv4Address
+AddressOf(Ptr<Node> node)
+{
+    return node->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
+}
+
+} // namespace
+
+Network::Network(const Instructions& run)
+    : m_run(run),
+      m_routers(2),
+      m_senders(run.flows.size()),
+      m_receivers(run.groups.size())
+{
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.InstallAll();
+    JoinRouters();
+    for (uint32_t flow = 0; flow < run.flows.size(); flow++)
+    {
+        AddSender(flow);
+    }
+    for (uint32_t group = 0; group < run.groups.size(); group++)
+    {
+        AddReceivers(group);
+    }
+}
+
+Ptr<Node>
+Network::Sender(uint32_t flow) const
+{
+    return m_senders.Get(flow);
+}
+
+Ptr<Node>
+Network::Receiver(uint32_t group) const
+{
+    return m_receivers.Get(group);
+}
+
+Ipv4Address
+Network::ReceiverAddress(uint32_t group) const
+{
+    return m_addresses[group];
+}
+
+Ptr<QueueDisc>
+Network::Disc(bool isReverse) const
+{
+    return m_discs[isReverse];
+}
+
+void
+Network::JoinRouters()
+{
+    const LinkWanted& forward = m_run.forward;
+    const uint64_t reverseBps = m_run.reverse ? m_run.reverse->rates.at(0).second : 0;
+    const uint32_t mtu = std::max(forward.mtuBytes, m_run.reverse ? m_run.reverse->mtuBytes : 0);
+    NetDeviceContainer ends = Join(m_routers.Get(0), m_routers.Get(1),
+                                   forward.rates.at(0).second, reverseBps, forward.delayNs, mtu);
+    for (uint32_t i = 0; i < 2; i++)
+    {
+        m_devices[i] = DynamicCast<PointToPointNetDevice>(ends.Get(i));
+    }
+    m_discs[0] = Install(forward, m_devices[0]);
+    if (m_run.reverse)
+    {
+        m_discs[1] = Install(*m_run.reverse, m_devices[1]);
+    }
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.252").Assign(ends);
+    Ipv4StaticRoutingHelper routing;
+    const Ipv4Mask half("255.128.0.0");
+    // Senders have 10.128.0.0/9, receivers what is below.
+    routing.GetStaticRouting(m_routers.Get(0)->GetObject<Ipv4>())
+        ->AddNetworkRouteTo(Ipv4Address("10.0.0.0"), half, 1);
+    routing.GetStaticRouting(m_routers.Get(1)->GetObject<Ipv4>())
+        ->AddNetworkRouteTo(Ipv4Address("10.128.0.0"), half, 1);
+}
+
+Ptr<QueueDisc>
+Network::Install(const LinkWanted& link, Ptr<PointToPointNetDevice> device)
+{
+    auto queues = CreateObject<NetDeviceQueueInterface>();
+    device->AggregateObject(queues);
+    device->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Close).Bind(queues));
+    device->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Open).Bind(queues));
+    TrafficControlHelper helper;
+    helper.SetRootQueueDisc(link.disc);
+    Ptr<QueueDisc> disc = helper.Install(device).Get(0);
+    for (const auto& [name, value] : link.attributes)
+    {
+        disc->SetAttribute(name, StringValue(value));
+    }
+    for (std::size_t i = 1; i < link.rates.size(); i++)
+    {
+        const auto& [at, bps] = link.rates[i];
+        Simulator::Schedule(NanoSeconds(at), &SetRate, device, disc, bps);
+    }
+    return disc;
+}
+
+void
+Network::AddSender(uint32_t flow)
+{
+    const GroupWanted& group = m_run.groups.at(m_run.flows[flow].group);
+    Ptr<Node> sender = m_senders.Get(flow);
+    const auto ends = Join(sender, m_routers.Get(0), group.accessBps, 0, group.accessDelayNs,
+                           m_run.forward.mtuBytes);
+    const Ipv4Address network((10U << 24 | 128U << 16) + 4 * flow);
+    Ipv4AddressHelper(network, "255.255.255.252").Assign(ends);
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(sender->GetObject<Ipv4>())
+        ->SetDefaultRoute(Ipv4Address(network.Get() + 2), 1);
+    if (!group.control.empty())
+    {
+        Ptr<TcpL4Protocol> tcp = sender->GetObject<TcpL4Protocol>();
+        tcp->SetAttribute("SocketType", TypeIdValue(TypeId::LookupByName(group.control)));
+        tcp->SetAttribute("RecoveryType", TypeIdValue(TypeId::LookupByName(group.recovery)));
+    }
+}
+
+void
+Network::AddReceivers(uint32_t index)
+{
+    const GroupWanted& group = m_run.groups[index];
+    Ptr<Node> receiver = m_receivers.Get(index);
+    const auto ends = Join(m_routers.Get(1), receiver, group.receiverBps, group.receiverBps,
+                           group.egressDelayNs, m_run.forward.mtuBytes);
+    const Ipv4Address network((10U << 24 | 1U << 16) + 4 * index);
+    Ipv4AddressHelper(network, "255.255.255.252").Assign(ends);
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(receiver->GetObject<Ipv4>())
+        ->SetDefaultRoute(Ipv4Address(network.Get() + 1), 1);
+    m_addresses.push_back(AddressOf(receiver));
+    if (!group.control.empty())
+    {
+        // How a receiver echoes marks depends on its congestion control (RFC 8257 §3.2).
+        receiver->GetObject<TcpL4Protocol>()->SetAttribute(
+            "SocketType", TypeIdValue(TypeId::LookupByName(group.control)));
+    }
+}
+
+std::string
+DescribeAttributes(Ptr<const Object> object, const Attributes& names)
+{
+    std::ostringstream out;
+    out << "{\"type\":\"" << object->GetInstanceTypeId().GetName() << "\"";
+    for (const auto& wanted : names)
+    {
+        StringValue value;
+        // Some can be set only, such as UseEcn of ns-3.44.
+        const bool isReadable = object->GetAttributeFailSafe(wanted.first, value);
+        out << ",\"" << wanted.first << "\":";
+        out << (isReadable ? "\"" + value.Get() + "\"" : "null");
+    }
+    out << "}";
+    return out.str();
+}
+
+std::string
+Network::Describe() const
+{
+    std::ostringstream out;
+    out << "{\"links\":[";
+    for (uint32_t i = 0; i < 2 && m_discs[i]; i++)
+    {
+        const LinkWanted& link = i == 0 ? m_run.forward : *m_run.reverse;
+        const Attributes device = {{"DataRate", ""}, {"Mtu", ""}};
+        out << (i > 0 ? "," : "") << "{\"disc\":" << DescribeAttributes(m_discs[i], link.attributes)
+            << ",\"device\":" << DescribeAttributes(m_devices[i], device)
+            << ",\"channel\":" << DescribeAttributes(m_devices[i]->GetChannel(), {{"Delay", ""}})
+            << "}";
+    }
+    out << "],\"senders\":[";
+    for (uint32_t flow = 0, last = UINT32_MAX; flow < m_run.flows.size(); flow++)
+    {
+        const uint32_t group = m_run.flows[flow].group;
+        if (group == last || m_run.groups[group].control.empty())
+        {
+            continue;
+        }
+        out << (last == UINT32_MAX ? "" : ",") << "{\"group\":" << group << ",\"tcp\":"
+            << DescribeAttributes(m_senders.Get(flow)->GetObject<TcpL4Protocol>(),
+                                  {{"SocketType", ""}, {"RecoveryType", ""}})
+            << "}";
+        last = group;
+    }
+    out << "]}";
+    return out.str();
+}
+
+} // namespace sojourn

@@ -1,0 +1,41 @@
+"""The command ``ns3``: the runner of the engine ``ns3``."""
+
+from __future__ import annotations
+
+import click
+
+from sojourn.cli import console
+from sojourn.engines.ns3 import runner
+
+
+@click.group()
+def ns3() -> None:
+    """The runner of the engine ns3."""
+
+
+@ns3.command(
+    epilog="""\b
+Examples:
+  sojourn ns3 build
+"""
+)
+def build() -> int:
+    """Compile it against ns-3 in about two minutes; nothing needs root.
+
+    ns-3 is taken from NS3_PREFIX, from the installed wheel (`pip install sojourn[ns3]`), or from
+    the cache, into which its wheel is fetched otherwise. What was made is kept there, by the digest
+    of its sources.
+    """
+    found = runner.find()
+    if found is not None:
+        print(f"{found}, is there already")
+        return 0
+    print(runner.build(lambda what: console.say(f"ns3 build: {what}")))
+    return 0
+
+
+@ns3.command()
+def where() -> int:
+    """Say which runner there is."""
+    print(runner.require())
+    return 0

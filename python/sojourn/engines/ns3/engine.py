@@ -1,0 +1,93 @@
+"""ns-3 as an engine: one compiled runner, which reads what the core makes of a scenario."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from sojourn import _core
+from sojourn.control import CustomControl
+from sojourn.engines.linux import guest
+from sojourn.engines.ns3 import runner
+from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+from sojourn.errors import InputError
+
+TEXT = "run.txt"
+
+
+class Ns3:
+    """The simulator ns-3: its links and TCP, our AQMs or its own queue discs."""
+
+    name = "ns3"
+    about = "the simulator ns-3"
+    is_testbed = False
+    options: Sequence[EngineOption] = ()
+
+    @contextmanager
+    def prepare(
+        self,
+        scenario: _core.Scenario,
+        _options: OptionValues,
+        controls: Sequence[CustomControl] = (),
+    ) -> Iterator[_Ns3Job]:
+        """Translate the scenario, find the runner, make a scratch folder.
+
+        Raises:
+            ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
+            InputError: the runner is not built.
+        """
+        if controls:
+            raise InputError("cc: engine ns3 runs ns-3's own congestion controls")
+        if scenario.app_sources:
+            raise InputError("app: engine ns3 has bulk data, files and datagrams; use engine sim")
+        plan, text = _core.ns3_plan(scenario)
+        found = runner.require()
+        with guest.scratch() as folder:
+            yield _Ns3Job(scenario, found, plan, text, folder)
+
+    def describe(self, _options: OptionValues) -> str:
+        """The engine with ns-3's version."""
+        return f"{self.name}, ns-3 {runner.require().ns3}"
+
+    def digest(self, _options: OptionValues) -> str:
+        """The digest of the runner's sources, ns-3's version included."""
+        return runner.require().sources
+
+    def identity(self, _scenario: _core.Scenario, options: OptionValues) -> str:
+        """As `digest`: every run can be repeated."""
+        return self.digest(options)
+
+    def doctor(self) -> list[Availability]:
+        """Whether its runner is built."""
+        found = runner.find()
+        if found is not None:
+            return [Availability(self.name, True, f"ns-3 {found.ns3}, runner built")]
+        place = runner.prefix()
+        note = "ns-3 is here, its runner is not built" if place else "ns-3 is not here"
+        return [Availability(self.name, False, note, "sojourn ns3 build")]
+
+
+class _Ns3Job:
+    def __init__(
+        self, scenario: _core.Scenario, found: runner.Runner, plan: str, text: str,
+        folder: guest.Folder,
+    ) -> None:  # fmt: skip
+        self._scenario, self._runner, self._plan, self._text = scenario, found, plan, text
+        self._folder = folder
+        self._took_s = 0.0
+
+    def run(self, cancel: _core.Cancel) -> None:
+        shared = self._folder.shared
+        (shared / TEXT).write_text(self._text)
+        began = time.monotonic()
+        command = [str(self._runner.path), str(shared / TEXT), str(shared)]
+        guest.carry_out(command, self._folder, self._plan, cancel, "run of ns-3")
+        self._took_s = time.monotonic() - began
+
+    def collect(self) -> _core.Run:
+        shared = str(self._folder.shared)
+        return _core.ns3_collect(self._scenario, self._plan, shared, self._runner.ns3, self._took_s)
+
+
+ENGINE: Engine = Ns3()

@@ -1,0 +1,214 @@
+"""The runner: a program of ns-3 that runs scenarios, compiled once per user and found again.
+
+It is compiled from ``ns3`` and the crates of the source tree, against an unpacked wheel of ns-3.
+Like ns-3 it is under the GPL, version 2; no part of it is in this package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from sojourn import files
+from sojourn.authoring.new import source_tree
+from sojourn.errors import InputError
+
+VERSION = "3.44.post0"
+BUILD = "`sojourn ns3 build` makes it, in about two minutes"
+PROGRAM = "sojourn-runner"
+_LIBRARY = "libsojourn.so"
+_ABOUT = "about.json"
+_WHEEL = "ns3"
+_TOOLS = {"cmake": "cmake", "c++": "g++", "cargo": "cargo, or https://rustup.rs"}
+# What the runner is made of: folders, then files.
+_FOLDERS = (
+    "ns3/model", "ns3/helper", "ns3/runner", "crates/aqm/src", "crates/capi/src",
+    "crates/capi/include",
+)  # fmt: skip
+_FILES = (
+    "ns3/CMakeLists.txt", "Cargo.toml", "Cargo.lock", "crates/aqm/Cargo.toml",
+    "crates/capi/Cargo.toml",
+)  # fmt: skip
+_HEADER = "include/ns3/core-module.h"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The compiled runner.
+
+    Attributes:
+        path: the program.
+        ns3: the version of ns-3 that it was compiled against.
+        sources: a digest of what it was made of.
+    """
+
+    path: Path
+    ns3: str
+    sources: str
+
+    def __str__(self) -> str:
+        """One line about it."""
+        return f"{self.path}: ns-3 {self.ns3}"
+
+
+def cache() -> Path:
+    """Where this package keeps what it makes for this user."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else Path.home() / ".cache") / "sojourn"
+
+
+def prefix() -> Path | None:
+    """The folder of ns-3's headers and libraries; None if there is none.
+
+    Looked for as ``NS3_PREFIX`` says, in the installed wheel, and in the cache.
+    """
+    places = [cache() / f"ns3-{VERSION}" / _WHEEL]
+    with suppress(metadata.PackageNotFoundError):
+        places.insert(0, Path(str(metadata.distribution(_WHEEL).locate_file(_WHEEL))))
+    if given := os.environ.get("NS3_PREFIX"):
+        places = [Path(given)]
+    return next((place for place in places if (place / _HEADER).is_file()), None)
+
+
+def version_of(place: Path) -> str:
+    """The version of an unpacked ns-3, such as ``3.44``.
+
+    Raises:
+        InputError: it is another one than this package supports.
+    """
+    libraries = sorted(place.glob("lib*/libns3*-core*.so"))
+    supported = VERSION.removesuffix(".post0")
+    found = libraries[0].name.removeprefix("libns3").split("-")[0].lstrip(".") if libraries else ""
+    version = found if found.startswith("3.") else f"3.{found}"
+    if version != supported:
+        said = f"is ns-3 {version}" if found else "has no library of ns-3's core"
+        raise InputError(
+            f"ns3: {place} {said}; the engine is built and tested with {supported}: unset "
+            f"NS3_PREFIX, then `sojourn ns3 build` fetches it"
+        )
+    return version
+
+
+def find() -> Runner | None:
+    """The runner made of today's sources; None if it was not made yet, or from others."""
+    tree = source_tree()
+    abouts = cache().glob(f"ns3-runner-*/{_ABOUT}")
+    for about in sorted(abouts, key=lambda path: path.stat().st_mtime, reverse=True):
+        try:
+            facts = json.loads(about.read_text())
+            runner = Runner(about.parent / PROGRAM, facts["ns3"], facts["sources"])
+        except (OSError, ValueError, KeyError):
+            continue
+        is_current = tree is None or sources(tree) == runner.sources
+        if is_current and runner.path.is_file():
+            return runner
+    return None
+
+
+def require() -> Runner:
+    """The runner.
+
+    Raises:
+        InputError: it was not made yet, or from other sources than those of this tree.
+    """
+    found = find()
+    if found is None:
+        raise InputError(f"engine ns3: its runner is not built from today's sources; {BUILD}")
+    return found
+
+
+def sources(tree: Path) -> str:
+    """A digest of what the runner is made of."""
+    digest = hashlib.sha256(VERSION.encode())
+    inside = [path for folder in _FOLDERS for path in (tree / folder).rglob("*") if path.is_file()]
+    for path in sorted([*inside, *(tree / name for name in _FILES)]):
+        digest.update(f"{path.relative_to(tree).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def build(say: Say) -> Runner:
+    """Compile the runner; it is kept in the cache, by the digest of its sources.
+
+    Args:
+        say: receives what is being done, a sentence at a time.
+
+    Raises:
+        InputError: the source tree, a tool or ns-3 is missing, or a step failed.
+    """
+    tree = source_tree()
+    if tree is None:
+        raise InputError(
+            "ns3 build: the runner is compiled from Sojourn's source tree, which the package does "
+            "not contain; install the package from a checkout with `make develop`"
+        )
+    missing = [package for tool, package in _TOOLS.items() if shutil.which(tool) is None]
+    if missing:
+        raise InputError(f"ns3 build: not installed; apt-get install {' '.join(missing)}")
+    place = prefix() or _download(say)
+    version = version_of(place)
+    made_of = sources(tree)
+    # What did not change since the last runner is not compiled again.
+    work, folder = cache() / "ns3-build", cache() / f"ns3-runner-{made_of[:16]}"
+    say(f"compiling the runner against {place}")
+    _run([
+        "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
+    ])  # fmt: skip
+    _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (PROGRAM, _LIBRARY):
+        shutil.copy(work / name, folder)
+    facts = {"ns3": version, "sources": made_of}
+    files.write(folder / _ABOUT, json.dumps(facts, indent=1) + "\n")
+    return Runner(folder / PROGRAM, version, made_of)
+
+
+def _download(say: Say) -> Path:
+    """Fetch the wheel and unpack it: pip would compile its Python binding for minutes."""
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise InputError(
+            "ns3 build: the wheel of ns-3 is for Linux on x86-64; install ns-3 "
+            f"{VERSION.removesuffix('.post0')} and set NS3_PREFIX"
+        )
+    say(f"fetching the wheel ns3 {VERSION}, 69 MB")
+    folder = cache() / f"ns3-{VERSION}"
+    new = folder.with_name(f"{folder.name}.{os.getpid()}")
+    new.mkdir(parents=True)
+    try:
+        _run([
+            sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(new),
+            "--only-binary", ":all:", "--python-version", "311", "--implementation", "cp",
+            "--abi", "cp311", "--platform", "manylinux_2_28_x86_64", f"{_WHEEL}=={VERSION}",
+        ])  # fmt: skip
+        (wheel,) = new.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(new)
+        wheel.unlink()
+        new.rename(folder)
+    except InputError as error:
+        raise InputError(f"{error}; or pip install 'sojourn[ns3]', or set NS3_PREFIX") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return folder / _WHEEL
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        words = " | ".join(said[-4:]) or f"exit code {done.returncode}"
+        raise InputError(f"ns3 build: {Path(command[0]).name} failed: {words}")

@@ -1,0 +1,144 @@
+"""The engine ns3: what its runner is told, what is refused, and runs where the runner is built."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from guests import numbers
+from sojourn import _core
+from sojourn.agreement import grid
+from sojourn.engines import registry
+from sojourn.engines.ns3 import runner
+from sojourn.errors import InputError, ScenarioError
+
+RUNNER = runner.find()
+needs_runner = pytest.mark.skipif(
+    RUNNER is None and not os.environ.get("SOJOURN_NS3"),
+    reason="the runner of ns-3 is not built: sojourn ns3 build",
+)
+
+TEXT = """
+name = "dumbbell"
+duration = "6s"
+warmup = "1s"
+[record]
+packets = true
+flows = true
+[links.b]
+rate = "10mbit"
+delay = "10ms"
+framing = "2B"
+queue = "{queue}"
+[[flows]]
+count = 3
+path = ["b"]
+rtt = "40ms"
+cc = "{cc}"
+ecn = {ecn}
+app = {{ kind = "bulk" }}
+[[flows]]
+path = ["b"]
+rtt = "40ms"
+app = {{ kind = "cbr", rate = "87kbit", packet = "218B" }}
+[[flows]]
+path = ["b"]
+rtt = "40ms"
+cc = "reno"
+app = {{ kind = "files", sizes = ["15kB"], think = "200ms" }}
+[engine.ns3]
+bottleneck = "{bottleneck}"
+"""
+
+
+def scenario(
+    queue: str = "codel@ns3", cc: str = "cubic", bottleneck: str = "sojourn", ecn: str = "false"
+) -> _core.Scenario:
+    text = TEXT.format(queue=queue, cc=cc, bottleneck=bottleneck, ecn=ecn)
+    return _core.Scenario.load(text, origin="dumbbell.toml")
+
+
+def on_ns3(given: _core.Scenario) -> _core.Run:
+    (selected,) = registry.select(["ns3"], {})
+    return selected.run(given, _core.Cancel())
+
+
+def test_the_text_for_the_runner_follows_the_seed() -> None:
+    given = scenario()
+    texts = [_core.ns3_plan(given.with_seed(seed))[1] for seed in (1, 1, 2)]
+    assert texts[0] == texts[1]
+    assert "seed 2" in texts[2].splitlines()
+    assert texts[0].replace("seed 1", "seed 2") != texts[2], "pauses are drawn"
+
+
+def test_a_refusal_names_the_file_the_place_and_the_remedy() -> None:
+    with pytest.raises(ScenarioError, match=r"dumbbell.toml: links.b.queue: .*write `pie@ns3`"):
+        _core.ns3_plan(scenario("pie", bottleneck="ns3"))
+
+
+def test_every_scenario_of_its_grid_can_be_planned() -> None:
+    given = grid.scenarios(["sim", "ns3"])
+    assert len({each.name for each in given}) == 36
+    assert all(_core.ns3_plan(each)[1].startswith("form 1\n") for each in given)
+
+
+def test_without_a_runner_the_message_says_what_makes_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    engine = registry.find("ns3")
+    with pytest.raises(InputError, match="sojourn ns3 build"), engine.prepare(scenario(), {}):
+        pass
+    assert [place.remedy for place in engine.doctor()] == ["sojourn ns3 build"]
+
+
+def test_another_version_of_ns3_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lib64").mkdir()
+    (tmp_path / "lib64" / "libns3.37-core.so").touch()
+    with pytest.raises(InputError, match=r"is ns-3 3\.37; .* with 3\.44"):
+        runner.version_of(tmp_path)
+
+
+def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InputError, match="apt-get install cmake g"):
+        runner.build(print)
+
+
+@needs_runner
+@pytest.mark.slow
+def test_a_run_is_counted_and_read_back() -> None:
+    run = on_ns3(scenario())
+    found = numbers(run)
+    assert found["queue/b/utilisation"] > 0.9
+    assert found["queue/b/drop_rate"] > 0
+    assert found["run//packets"] > 3_000
+    manifest = json.loads(run.manifest_json())
+    assert manifest["invalid"] == []
+    link = manifest["ns3"]["read_back"]["network"]["links"][0]
+    assert link["disc"]["Aqm"].startswith("codel@ns3")
+    assert link["device"]["DataRate"] == "10000000bps"
+
+
+@needs_runner
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_run() -> None:
+    digests = [on_ns3(scenario("pie@ns3").with_seed(seed)).digest for seed in (3, 3, 4)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+@needs_runner
+@pytest.mark.slow
+def test_codel_of_ns3_and_ours_are_the_same_run() -> None:
+    runs = [on_ns3(scenario("codel@ns3", bottleneck=which)) for which in ("sojourn", "ns3")]
+    assert runs[0].digest == runs[1].digest
+
+
+@needs_runner
+@pytest.mark.slow
+def test_marks_are_counted_where_flows_use_ecn() -> None:
+    found = numbers(on_ns3(scenario("codel@ns3:ecn=true", ecn="true")))
+    assert found["queue/b/mark_rate"] > 0
