@@ -22,7 +22,7 @@ impl World {
         self.wireless_lans[place].medium.end(now, &mut sent);
         for Sent { station, attempt, airtime } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
-            let (links, agenda, probe, mut onward) = self.behind(link);
+            let World { links, agenda, probe, onward, .. } = self;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let received =
                 if attempt == Attempt::Received { links[link].head_bytes() } else { None };
@@ -32,7 +32,7 @@ impl World {
             }
             let packet = links[link].take_head(now, agenda, &mut probe);
             match attempt {
-                Attempt::Received => onward.forward(now, packet, agenda),
+                Attempt::Received => onward.forward(link, now, packet, agenda),
                 Attempt::GivenUp => probe.gave_up(&packet),
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }
