@@ -33,12 +33,6 @@ impl Transmitter {
         if let Some(nanos) = self.nanos_per_byte {
             return Span::from_nanos(u64::from(bytes) * nanos);
         }
-        self.next_with_remainder(bytes)
-    }
-
-    /// Apart, so that the others need not save registers for a division.
-    #[inline(never)]
-    fn next_with_remainder(&mut self, bytes: u32) -> Span {
         // Below 2^64 for every packet up to 2 GB.
         let total = u64::from(bytes) * BITS_TIMES_NANOS + self.remainder;
         self.remainder = total % self.rate.as_bps();

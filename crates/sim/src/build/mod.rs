@@ -29,7 +29,7 @@ use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::tcp::Segments;
-use crate::world::{End, Flow, FlowEnds, Group, Leg, Onward, Sampling, World};
+use crate::world::{End, FlowEnds, Group, Leg, Onward, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
@@ -269,7 +269,7 @@ fn add_flows(
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         let access = AccessLink::new(link, group.access_delay, wire);
-        world.flows.push(Flow { ends, access, group: place as u32 });
+        world.flows.push(SimulatedFlow { ends, access, group: place as u32 });
         world.times.push((start, stop));
     }
     Ok(())

@@ -64,7 +64,7 @@ pub(crate) struct Group {
 }
 
 /// A flow.
-pub(crate) struct Flow {
+pub(crate) struct SimulatedFlow {
     /// Its two ends.
     pub(crate) ends: FlowEnds,
     /// Its sender's own link.
@@ -115,7 +115,7 @@ pub(crate) struct World {
     /// The groups.
     pub(crate) groups: Vec<Group>,
     /// The flows.
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) flows: Vec<SimulatedFlow>,
     /// The probe.
     pub(crate) probe: Probe,
     /// Rows of the table `flows`.
@@ -279,7 +279,7 @@ impl World {
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>, &mut Probe, usize) -> T,
     ) -> T {
         let World { flows, onward, groups, agenda, probe, slots, .. } = self;
-        let Flow { ends, access, group } = &mut flows[flow];
+        let SimulatedFlow { ends, access, group } = &mut flows[flow];
         let group = &groups[*group as usize];
         let back = &mut onward.wires[group.back].0;
         let first_legs = group.first_legs;

@@ -7,7 +7,7 @@ use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome, ecn_sh
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
-use super::{Flow, FlowEnds, World};
+use super::{FlowEnds, SimulatedFlow, World};
 
 impl World {
     /// The results of a world that has run.
@@ -59,7 +59,7 @@ impl World {
 
     /// What each flow has achieved since the warm-up.
     fn counts(&self, plan: &Resolved) -> Vec<FlowCount> {
-        let times = |(flow, &(start, stop)): (&Flow, &(Time, Time))| {
+        let times = |(flow, &(start, stop)): (&SimulatedFlow, &(Time, Time))| {
             let last_arrival = match &flow.ends {
                 FlowEnds::Datagrams(flow) => flow.last_arrival,
                 FlowEnds::Stream(_) | FlowEnds::Page(_) => Time::ZERO,
@@ -87,7 +87,7 @@ impl World {
 
     /// Transfers still under way at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
-        for Flow { ends, group, .. } in &self.flows {
+        for SimulatedFlow { ends, group, .. } in &self.flows {
             let stats = &mut self.probe.classes[self.groups[*group as usize].class];
             let unfinished = stats.unfinished.get_or_insert_default();
             let under_way = match ends {

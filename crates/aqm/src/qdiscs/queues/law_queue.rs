@@ -23,9 +23,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     }
 
     /// Offers a packet to the law and appends it unless it is dropped. Returns whether it stays.
-    /// `full`: the discipline has no room for it. Inlined, as a packet is else copied once more,
-    /// which costs 1 % of a run.
-    #[inline(always)]
+    /// `full`: the discipline has no room for it.
+    #[inline]
     pub(crate) fn offer(
         &mut self,
         now: Time,
