@@ -1,10 +1,8 @@
 //! A path with a fixed propagation delay and no loss.
 
-use std::collections::VecDeque;
-
 use sojourn_aqm::{Rate, Span, Time};
 
-use crate::SerialLink;
+use crate::{Ring, SerialLink};
 
 /// Packets in flight, in the order in which they come out. The path may contain serial links that
 /// several flows share; as the delay is the same for all packets, it does not matter where they
@@ -13,13 +11,13 @@ use crate::SerialLink;
 pub struct DelayLine<P> {
     delay: Span,
     links: Vec<SerialLink>,
-    in_flight: VecDeque<(Time, P)>,
+    in_flight: Ring<(Time, P)>,
 }
 
 impl<P> DelayLine<P> {
     /// An empty line.
     pub fn new(delay: Span) -> DelayLine<P> {
-        DelayLine { delay, links: Vec::new(), in_flight: VecDeque::new() }
+        DelayLine { delay, links: Vec::new(), in_flight: Ring::default() }
     }
 
     /// The same with serial links of these rates, one after the other.
@@ -50,8 +48,11 @@ impl<P> DelayLine<P> {
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
         debug_assert!(self.links.is_empty(), "a serial link serves in the order of arrival");
         let arrival = start + self.delay;
-        let behind = self.in_flight.iter().rev().take_while(|&&(at, _)| at > arrival).count();
-        let place = self.in_flight.len() - behind;
+        let is_later = |&(at, _): &(Time, P)| at > arrival;
+        let mut place = self.in_flight.len();
+        while place > 0 && self.in_flight.get(place - 1).is_some_and(is_later) {
+            place -= 1;
+        }
         self.in_flight.insert(place, (arrival, packet));
         place == 0
     }

@@ -39,19 +39,22 @@ const UNSET: u64 = u64::MAX;
 /// The children of a node.
 const CHILDREN: usize = 4;
 
-/// The trees.
-const SERVERS: usize = 0;
-const WIRES: usize = 1;
-const ACCESSES: usize = 2;
-const FLOWS: usize = 3;
-const RARE: usize = 4;
+/// The trees, each of the alarms of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Server,
+    Wire,
+    Access,
+    Flow,
+    Rare,
+}
 const TREES: usize = 5;
 
 /// Where an alarm is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
     slot: Slot,
-    tree: usize,
+    kind: Kind,
     leaf: usize,
 }
 
@@ -59,26 +62,26 @@ impl Slots {
     /// Where the alarm of a slot is kept.
     pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
         let Slots { media, wires, accesses, flows, sampler, .. } = *self;
-        let (tree, leaf) = if slot < media {
-            (SERVERS, slot)
+        let (kind, leaf) = if slot < media {
+            (Kind::Server, slot)
         } else if slot < wires {
-            (RARE, slot - media)
+            (Kind::Rare, slot - media)
         } else if slot < accesses {
-            (WIRES, slot - wires)
+            (Kind::Wire, slot - wires)
         } else if slot < flows {
-            (ACCESSES, slot - accesses)
+            (Kind::Access, slot - accesses)
         } else if slot < sampler {
             return self.of_flow(slot - flows);
         } else {
-            (RARE, wires - media + slot - sampler)
+            (Kind::Rare, wires - media + slot - sampler)
         };
-        Alarm { slot, tree, leaf }
+        Alarm { slot, kind, leaf }
     }
 
     /// Where the alarm of a flow is kept.
     #[inline]
     pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
-        Alarm { slot: self.flows + flow, tree: FLOWS, leaf: flow }
+        Alarm { slot: self.flows + flow, kind: Kind::Flow, leaf: flow }
     }
 
     /// How many slots there are.
@@ -185,7 +188,7 @@ impl Agenda {
     #[inline]
     pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
         let key = self.key(alarm.slot, time);
-        self.trees[alarm.tree].set(alarm.leaf, key);
+        self.trees[alarm.kind as usize].set(alarm.leaf, key);
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
@@ -193,7 +196,7 @@ impl Agenda {
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
         let key = self.key(alarm.slot, time);
-        let tree = &mut self.trees[alarm.tree];
+        let tree = &mut self.trees[alarm.kind as usize];
         if key < tree.leaf(alarm.leaf) {
             tree.set(alarm.leaf, key);
         }

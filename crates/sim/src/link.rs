@@ -23,6 +23,9 @@ pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
     alarms: LinkAlarms,
+    /// What the alarms of discipline and server are set to.
+    timer: Time,
+    service: Time,
     /// Whether it contends for its medium already.
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
@@ -37,8 +40,17 @@ impl ScheduledLink {
         alarms: LinkAlarms,
         agenda: &mut Agenda,
     ) -> ScheduledLink {
-        agenda.set(alarms.timer, link.next_timer());
-        ScheduledLink { link, framing_bytes, alarms, contends: false, sends_ahead: false }
+        let (timer, service) = (link.next_timer(), Time::NEVER);
+        agenda.set(alarms.timer, timer);
+        ScheduledLink {
+            link,
+            framing_bytes,
+            alarms,
+            timer,
+            service,
+            contends: false,
+            sends_ahead: false,
+        }
     }
 
     /// The same, but packets behind which nothing waits are forwarded ahead of time (see
@@ -64,7 +76,7 @@ impl ScheduledLink {
         packet.marked = None;
         probe.arrived();
         if self.link.enqueue(now, packet, probe) {
-            agenda.set(self.alarms.timer, self.link.next_timer());
+            self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }
     }
@@ -102,7 +114,7 @@ impl ScheduledLink {
     ) {
         self.settle(now, probe);
         self.link.on_timer(now);
-        agenda.set(self.alarms.timer, self.link.next_timer());
+        self.set_timer(agenda);
     }
 
     /// Puts another discipline in the place of the present one; see
@@ -116,8 +128,28 @@ impl ScheduledLink {
     ) {
         self.settle(now, probe);
         self.link.replace_discipline(now, discipline, probe);
-        agenda.set(self.alarms.timer, self.link.next_timer());
-        agenda.set(self.alarms.service, self.link.next_service());
+        self.set_timer(agenda);
+        self.set_service(agenda);
+    }
+
+    /// Sets the alarm of the discipline, which most have none of.
+    #[inline]
+    fn set_timer(&mut self, agenda: &mut Agenda) {
+        let due = self.link.next_timer();
+        if due != self.timer {
+            self.timer = due;
+            agenda.set(self.alarms.timer, due);
+        }
+    }
+
+    /// Sets the alarm of the server, unless what was sent ahead has left it where it is.
+    #[inline]
+    fn set_service(&mut self, agenda: &mut Agenda) {
+        let due = self.link.next_service();
+        if due != self.service {
+            self.service = due;
+            agenda.set(self.alarms.service, due);
+        }
     }
 
     /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
@@ -133,7 +165,7 @@ impl ScheduledLink {
         {
             forward(left, packet, agenda);
         }
-        agenda.set(self.alarms.service, self.link.next_service());
+        self.set_service(agenda);
         if let Some(medium) = self.alarms.medium
             && !self.contends
             && self.link.head().is_some()
@@ -156,7 +188,7 @@ impl ScheduledLink {
         probe: &mut LinkProbe<'_, NOTES>,
     ) -> Packet {
         let packet = self.link.take_head(now, probe);
-        agenda.set(self.alarms.service, self.link.next_service());
+        self.set_service(agenda);
         self.contends = self.link.head().is_some();
         packet
     }

@@ -67,17 +67,17 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         LawQueue { law: &mut self.law, waiting: &mut self.fifo, elsewhere: 0 }
     }
 
-    /// There is no room: the arrival is refused, or packets are dropped from the head until it
-    /// fits. An arrival that would not fit into an empty queue evicts nothing.
-    #[cold]
-    fn offer_when_full(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let bytes = packet.bytes();
+    /// Whether an arrival for which there is no room is refused. If not, packets are dropped from
+    /// the head until it fits; one that would not fit into an empty queue evicts nothing.
+    fn refuses(&self, bytes: u32) -> bool {
         let never_fits = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
-        let refused = self.overflow == FifoOverflow::Arrival || never_fits;
-        if self.queue().offer(now, packet, refused, rng, sink) {
-            while self.is_over_limit() {
-                self.queue().evict(now, sink);
-            }
+        self.overflow == FifoOverflow::Arrival || never_fits
+    }
+
+    #[cold]
+    fn make_room(&mut self, now: Time, sink: &mut dyn Sink<P>) {
+        while self.is_over_limit() {
+            self.queue().evict(now, sink);
         }
     }
 
@@ -98,10 +98,12 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
 
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        if self.is_full_for(packet.bytes()) {
-            self.offer_when_full(now, packet, rng, sink);
-        } else {
-            self.queue().offer(now, packet, false, rng, sink);
+        let is_full = self.is_full_for(packet.bytes());
+        let is_refused = is_full && self.refuses(packet.bytes());
+        // There is one call, so that it is compiled into this: else the packet is copied once more.
+        let stays = self.queue().offer(now, packet, is_refused, rng, sink);
+        if is_full && stays {
+            self.make_room(now, sink);
         }
     }
 

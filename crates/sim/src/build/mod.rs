@@ -29,7 +29,7 @@ use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::tcp::Segments;
-use crate::world::{End, FlowEnds, Group, Leg, Sampling, World};
+use crate::world::{End, FlowEnds, Group, Leg, Onward, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
@@ -92,19 +92,14 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
         slots,
         links,
         wireless_lans: wireless_lans(plan),
-        impairments,
-        wires,
-        legs,
+        onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
         groups,
-        group_of: Vec::with_capacity(flows),
-        accesses: Vec::with_capacity(flows),
         flows: Vec::with_capacity(flows),
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         times: Vec::with_capacity(flows),
         at_warmup: vec![0; flows],
-        wire_losses: DatagramLosses::new(flows),
         utilisations: plan.links.iter().map(Utilisation::of).collect(),
         recorded_arrivals: None,
         bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
@@ -269,7 +264,7 @@ fn add_flows(
         };
         let start = draw::start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let flow = build_flow(
+        let ends = build_flow(
             (index as u32, plan.record.latency),
             group,
             app.map(|app| (app.factory)(i, group.app.packet_bytes())),
@@ -277,14 +272,13 @@ fn add_flows(
             (start, stop),
             &stream,
         );
-        world.agenda.set(world.slots.of_flow(index), flow.next_timer());
+        world.agenda.set(world.slots.of_flow(index), ends.next_timer());
         let alarm = world.slots.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
-        world.accesses.push(AccessLink::new(link, group.access_delay, wire));
-        world.flows.push(flow);
+        let access = AccessLink::new(link, group.access_delay, wire);
+        world.flows.push(SimulatedFlow { ends, access, group: place as u32 });
         world.times.push((start, stop));
-        world.group_of.push(place as u32);
     }
     Ok(())
 }

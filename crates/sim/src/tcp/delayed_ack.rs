@@ -95,6 +95,7 @@ impl DelayedAck {
 
     /// A segment has arrived in order (Linux `tcp_event_data_recv`). `window`: the receive window
     /// in segments, here and below.
+    #[inline]
     pub(crate) fn on_data(&mut self, now: Time, window: u32) {
         if !self.rule.adaptive {
             return;
@@ -150,6 +151,7 @@ impl DelayedAck {
     }
 
     /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
+    #[inline]
     pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
         if self.are_enough(segments) || self.quick > 0 {
             return true;
@@ -172,6 +174,7 @@ impl DelayedAck {
     /// A sender with much to send sets PSH whenever it has filled half of the largest window it was
     /// given (Linux `forced_push`). When such a segment has been read and nothing is missing, it is
     /// acknowledged (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    #[inline]
     pub(crate) fn is_pushed(&mut self, next: u32, window: u32) -> bool {
         let pushed = self.rule.answers_push && next - self.pushed > window / 2;
         if pushed {

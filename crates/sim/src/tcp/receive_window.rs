@@ -69,6 +69,7 @@ impl ReceiveWindow {
     }
 
     /// Everything below `next` has arrived and been read.
+    #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         if self.grown == self.most {
             return;

@@ -73,11 +73,13 @@ impl RttEstimator {
     }
 
     /// Takes the round trip of the newest arrival into the minimum (Linux `tcp_update_rtt_min`).
+    #[inline]
     pub(crate) fn observe_min(&mut self, rtt: Span) {
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
     }
 
     /// Takes a sample. `una` and `nxt` delimit what is outstanding, to separate round trips.
+    #[inline]
     pub(crate) fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
         self.backoff = 0;
         let rtt = rtt.as_nanos().max(1) as i64;
@@ -106,6 +108,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn follow_deviation(&mut self, error: i64) {
         let excess = error.abs() - self.deviation / 4;
         // A sudden fall of the round-trip time must not inflate the timeout: the gain is 1/32, not
@@ -123,6 +126,7 @@ impl RttEstimator {
     }
 
     /// The retransmission timeout, RTO.
+    #[inline]
     pub(crate) fn timeout(&self) -> Span {
         let base = if self.srtt8 == 0 {
             self.initial_ns
@@ -133,6 +137,7 @@ impl RttEstimator {
     }
 
     /// Smoothed round-trip time; zero before the first sample.
+    #[inline]
     pub(crate) fn smoothed(&self) -> Span {
         Span::from_nanos((self.srtt8 / 8) as u64)
     }

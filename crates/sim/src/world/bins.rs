@@ -3,14 +3,15 @@
 use sojourn_aqm::Time;
 use sojourn_measure::bins::Totals;
 
-use super::{FlowEnds, World};
+use super::World;
 
 impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         let Some(mut bins) = self.bins.take() else { return };
-        let delivered: Vec<u64> = self.flows.iter().map(FlowEnds::delivered_bytes).collect();
-        let class_of = self.group_of.iter().map(|&group| self.groups[group as usize].class);
+        let delivered: Vec<u64> =
+            self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
+        let class_of = self.flows.iter().map(|flow| self.groups[flow.group as usize].class);
         let class_of: Vec<usize> = class_of.collect();
         let reserves: Vec<_> = self.links.iter().map(|link| link.reserve(now)).collect();
         bins.end(

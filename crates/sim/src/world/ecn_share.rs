@@ -16,7 +16,7 @@ impl World {
         });
         for (flow, class) in self.flows.iter().zip(classes) {
             let mut add = |ecn: EcnConnections| of_class[class].add(ecn);
-            match flow {
+            match &flow.ends {
                 FlowEnds::Stream(stream) => add(stream.ecn_connections()),
                 FlowEnds::Page(page) => page.streams().for_each(|each| add(each.ecn_connections())),
                 FlowEnds::Datagrams(_) => {}

@@ -16,12 +16,11 @@ mod stepping;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_link::Impairment;
-use sojourn_measure::{Bins, DatagramLosses, Probe, Utilisation};
+use sojourn_measure::{Bins, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 use sojourn_traffic::FinishedTransfer;
 
-use self::onward::Onward;
+pub(crate) use self::onward::Onward;
 pub(crate) use self::sampling::empty_queue;
 pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Agenda, Slot, Slots};
@@ -29,7 +28,6 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
 use crate::app::{AccessLink, FirstLegs, Outbox};
-use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::packet::{Packet, PacketKind};
 
@@ -65,6 +63,16 @@ pub(crate) struct Group {
     pub(crate) first_legs: FirstLegs,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
+}
+
+/// A flow.
+pub(crate) struct SimulatedFlow {
+    /// Its two ends.
+    pub(crate) ends: FlowEnds,
+    /// Its sender's own link.
+    pub(crate) access: AccessLink,
+    /// Its group, by place.
+    pub(crate) group: u32,
 }
 
 /// The two ends of a flow.
@@ -104,21 +112,12 @@ pub(crate) struct World {
     pub(crate) recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
     /// The wireless LANs.
     pub(crate) wireless_lans: Vec<WirelessLan>,
-    /// Loss, jitter and bleaching on the wire behind each link.
-    pub(crate) impairments: Vec<Option<Impairment>>,
-    /// All wires, with where they end; first, in the order of the links, those from a link to
-    /// the next of a way.
-    pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
-    /// The ways of all groups, one after the other.
-    pub(crate) legs: Vec<Leg>,
+    /// What lies behind the links.
+    pub(crate) onward: Onward,
     /// The groups.
     pub(crate) groups: Vec<Group>,
-    /// The group of each flow.
-    pub(crate) group_of: Vec<u32>,
-    /// The access link of each flow.
-    pub(crate) accesses: Vec<AccessLink>,
     /// The flows.
-    pub(crate) flows: Vec<FlowEnds>,
+    pub(crate) flows: Vec<SimulatedFlow>,
     /// The probe.
     pub(crate) probe: Probe,
     /// Rows of the table `flows`.
@@ -129,8 +128,6 @@ pub(crate) struct World {
     pub(crate) times: Vec<(Time, Time)>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up.
     pub(crate) at_warmup: Vec<u64>,
-    /// Datagrams lost on wires; the probe has those lost at links.
-    pub(crate) wire_losses: DatagramLosses,
     /// Series bin by bin, if wanted.
     pub(crate) bins: Option<Bins>,
     /// Whether delays of data packets are wanted.
@@ -210,32 +207,35 @@ impl World {
 
     #[inline]
     fn handle<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
-        let slots = self.slots;
-        if slot < slots.media {
-            self.on_server::<NOTES>(now, slot);
-        } else if slot < slots.wires {
-            self.on_rare::<NOTES>(now, slot);
-        } else if slot < slots.accesses {
-            let (wire, end) = &mut self.wires[slot - slots.wires];
+        let Slots { media, wires, accesses, flows, sampler, .. } = self.slots;
+        if slot < media {
+            return self.on_server::<NOTES>(now, slot);
+        }
+        if !(wires..flows).contains(&slot) {
+            return match slot {
+                _ if slot < wires => self.on_rare::<NOTES>(now, slot),
+                _ if slot < sampler => self.on_flow_timer(now, slot - flows),
+                _ if slot == sampler => self.sample(now),
+                _ => self.end_bin(now),
+            };
+        }
+        // There is one call of `arrive`, so that it is compiled into this.
+        let packet = if slot < accesses {
+            let (wire, end) = &mut self.onward.wires[slot - wires];
             let packet = wire.pop(now, &mut self.agenda);
             match end {
-                End::Link => self.arrive::<NOTES>(now, packet),
-                End::Receiver => self.receive(now, &packet),
-                End::Sender => self.answer(now, &packet),
+                End::Link => packet,
+                End::Receiver => return self.receive(now, &packet),
+                End::Sender => return self.answer(now, &packet),
             }
-        } else if slot < slots.flows {
-            let packet = self.accesses[slot - slots.accesses].pop(now, &mut self.agenda);
-            self.arrive::<NOTES>(now, packet);
-        } else if slot < slots.sampler {
-            self.on_flow_timer(now, slot - slots.flows);
-        } else if slot == slots.sampler {
-            self.sample(now);
         } else {
-            self.end_bin(now);
-        }
+            self.flows[slot - accesses].access.pop(now, &mut self.agenda)
+        };
+        self.arrive::<NOTES>(now, packet);
     }
 
     /// A wireless LAN or a queue timer is due.
+    #[inline(never)]
     fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
         if slot < self.slots.timers {
             return self.on_medium::<NOTES>(now, slot - self.slots.media);
@@ -248,40 +248,28 @@ impl World {
     /// A packet arrives at the next link of its route.
     #[inline]
     fn arrive<const NOTES: bool>(&mut self, now: Time, packet: Packet) {
-        let link = self.legs[packet.leg as usize].link as usize;
+        let link = self.onward.legs[packet.leg as usize].link as usize;
         if NOTES
             && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
             && *recorded == link
         {
             arrivals.push((now, packet));
         }
-        let (links, agenda, probe, mut onward) = self.behind(link);
+        let World { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
+            onward.forward(link, left, packet, agenda);
         });
     }
 
     /// A server has finished: the packet goes on the wire.
     #[inline]
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let (links, agenda, probe, mut onward) = self.behind(link);
+        let World { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
+            onward.forward(link, left, packet, agenda);
         });
-    }
-
-    /// The links, and what lies behind one of them.
-    #[inline]
-    fn behind(
-        &mut self,
-        link: usize,
-    ) -> (&mut [ScheduledLink], &mut Agenda, &mut Probe, Onward<'_>) {
-        let World { links, wires, legs, probe, agenda, wire_losses, .. } = self;
-        let impairment = &mut self.impairments[link];
-        let onward = Onward { wires, legs, impairment, losses: wire_losses };
-        (links, agenda, probe, onward)
     }
 
     /// Lets a flow act with an outbox, and sets its alarm.
@@ -292,18 +280,14 @@ impl World {
         flow: usize,
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>, &mut Probe, usize) -> T,
     ) -> T {
-        let World { flows, accesses, wires, groups, group_of, agenda, probe, slots, .. } = self;
-        let group = &groups[group_of[flow] as usize];
-        let mut out = Outbox {
-            now,
-            access: &mut accesses[flow],
-            back: &mut wires[group.back].0,
-            first_legs: group.first_legs,
-            agenda,
-            lane: 0,
-        };
-        let result = act(&mut flows[flow], &mut out, probe, group.class);
-        agenda.advance(slots.of_flow(flow), flows[flow].next_timer());
+        let World { flows, onward, groups, agenda, probe, slots, .. } = self;
+        let SimulatedFlow { ends, access, group } = &mut flows[flow];
+        let group = &groups[*group as usize];
+        let back = &mut onward.wires[group.back].0;
+        let first_legs = group.first_legs;
+        let mut out = Outbox { now, access, back, first_legs, agenda, lane: 0 };
+        let result = act(ends, &mut out, probe, group.class);
+        agenda.advance(slots.of_flow(flow), ends.next_timer());
         result
     }
 
@@ -311,7 +295,7 @@ impl World {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
-            let group = &self.groups[self.group_of[packet.flow as usize] as usize];
+            let group = &self.groups[self.flows[packet.flow as usize].group as usize];
             let one_way = &mut self.probe.classes[group.class].one_way;
             one_way.add(now.since(packet.sent).as_nanos());
         }
@@ -358,6 +342,7 @@ impl World {
     }
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
+    #[inline(never)]
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
         self.with_flow(now, flow, |flow, out, _, _| {
             if flow.next_timer() <= now {
@@ -369,7 +354,7 @@ impl World {
             }
         });
         // `with_flow` advances an alarm only, and this one is in the past.
-        self.agenda.set(self.slots.of_flow(flow), self.flows[flow].next_timer());
+        self.agenda.set(self.slots.of_flow(flow), self.flows[flow].ends.next_timer());
     }
 }
 

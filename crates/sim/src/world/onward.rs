@@ -9,25 +9,32 @@ use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
 use crate::packet::{Packet, PacketKind};
 
-/// What packets find behind a link.
-pub(super) struct Onward<'a> {
-    /// All wires.
-    pub(super) wires: &'a mut [(ScheduledDelayLine, End)],
-    /// The routes.
-    pub(super) legs: &'a [Leg],
-    /// What the wire does to packets.
-    pub(super) impairment: &'a mut Option<Impairment>,
-    /// Datagrams lost on wires.
-    pub(super) losses: &'a mut DatagramLosses,
+/// What packets find behind the links.
+pub(crate) struct Onward {
+    /// All wires, with where they end; first, in the order of the links, those from a link to
+    /// the next of a way.
+    pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
+    /// The ways of all groups, one after the other.
+    pub(crate) legs: Vec<Leg>,
+    /// Loss, jitter and bleaching on the wire behind each link.
+    pub(crate) impairments: Vec<Option<Impairment>>,
+    /// Datagrams lost on wires; the probe has those lost at links.
+    pub(crate) losses: DatagramLosses,
 }
 
-impl Onward<'_> {
-    /// A packet has left the link at `now`, or will have by then: it goes on the wire.
+impl Onward {
+    /// A packet has left a link at `now`, or will have by then: it goes on the wire.
     #[inline]
-    pub(super) fn forward(&mut self, now: Time, mut packet: Packet, agenda: &mut Agenda) {
+    pub(super) fn forward(
+        &mut self,
+        link: usize,
+        now: Time,
+        mut packet: Packet,
+        agenda: &mut Agenda,
+    ) {
         let wire = &mut self.wires[self.legs[packet.leg as usize].wire as usize].0;
         packet.leg += 1;
-        match self.impairment {
+        match &mut self.impairments[link] {
             None => wire.push(now, packet, agenda),
             Some(impairment) => {
                 let is_lost = !impair(impairment, now, packet, wire, agenda);

@@ -7,7 +7,7 @@ use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome, ecn_sh
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
-use super::{FlowEnds, World};
+use super::{FlowEnds, SimulatedFlow, World};
 
 impl World {
     /// The results of a world that has run.
@@ -23,7 +23,7 @@ impl World {
         self.count_unfinished();
         let totals = self.totals(self.end);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
-        let losses = self.impairments.iter();
+        let losses = self.onward.impairments.iter();
         Outcome {
             uses: links.map(|((link, stats), end)| link.used(&stats.at_warmup, end)).collect(),
             wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
@@ -40,15 +40,15 @@ impl World {
     /// The warm-up is over: summaries count from here on.
     pub(super) fn end_warmup(&mut self) {
         self.probe.end_warmup(self.totals(self.warmup));
-        self.at_warmup = self.flows.iter().map(FlowEnds::delivered_bytes).collect();
+        self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            if let FlowEnds::Datagrams(flow) = flow {
+            if let FlowEnds::Datagrams(flow) = &mut flow.ends {
                 let first = flow.count_from_now();
                 self.probe.losses.count_from(index, first);
-                self.wire_losses.count_from(index, first);
+                self.onward.losses.count_from(index, first);
             }
         }
-        self.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
+        self.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
     /// The totals of each link at `at`, up to which everything has happened.
@@ -59,8 +59,8 @@ impl World {
 
     /// What each flow has achieved since the warm-up.
     fn counts(&self, plan: &Resolved) -> Vec<FlowCount> {
-        let times = |(flow, &(start, stop)): (&FlowEnds, &(Time, Time))| {
-            let last_arrival = match flow {
+        let times = |(flow, &(start, stop)): (&SimulatedFlow, &(Time, Time))| {
+            let last_arrival = match &flow.ends {
                 FlowEnds::Datagrams(flow) => flow.last_arrival,
                 FlowEnds::Stream(_) | FlowEnds::Page(_) => Time::ZERO,
             };
@@ -69,14 +69,14 @@ impl World {
         let times: Vec<FlowTimes> = self.flows.iter().zip(&self.times).map(times).collect();
         let active = activity::active(plan, &times, &self.probe.transfers);
         let count = |index: usize| {
-            let flow = &self.flows[index];
+            let flow = &self.flows[index].ends;
             let delivered_bytes = flow.delivered_bytes() - self.at_warmup[index];
             let count =
                 FlowCount { delivered_bytes, active: active[index], ..FlowCount::default() };
             match flow {
                 FlowEnds::Datagrams(flow) => FlowCount {
                     received: flow.received,
-                    lost: self.probe.losses.of(index) + self.wire_losses.of(index),
+                    lost: self.probe.losses.of(index) + self.onward.losses.of(index),
                     ..count
                 },
                 FlowEnds::Stream(_) | FlowEnds::Page(_) => count,
@@ -87,10 +87,10 @@ impl World {
 
     /// Transfers still under way at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
-        for (flow, &group) in self.flows.iter().zip(&self.group_of) {
-            let stats = &mut self.probe.classes[self.groups[group as usize].class];
+        for SimulatedFlow { ends, group, .. } in &self.flows {
+            let stats = &mut self.probe.classes[self.groups[*group as usize].class];
             let unfinished = stats.unfinished.get_or_insert_default();
-            let under_way = match flow {
+            let under_way = match ends {
                 FlowEnds::Stream(stream) => stream.under_way(self.end),
                 FlowEnds::Page(page) => page.under_way(self.end),
                 FlowEnds::Datagrams(_) => None,

@@ -17,7 +17,7 @@ impl World {
         }
         if self.sampling.flows {
             for flow in 0..self.flows.len() {
-                self.flow_samples.push(sample_flow(&self.flows[flow], flow, now));
+                self.flow_samples.push(sample_flow(&self.flows[flow].ends, flow, now));
                 self.sample_control(flow, now);
             }
         }
@@ -26,7 +26,7 @@ impl World {
 
     /// Records the state of a flow's sender and of its congestion control.
     fn sample_control(&mut self, flow: usize, now: Time) {
-        let FlowEnds::Stream(stream) = &self.flows[flow] else { return };
+        let FlowEnds::Stream(stream) = &self.flows[flow].ends else { return };
         let Some(sender) = stream.sender() else { return };
         let row = |var, value| FlowStateRow { flow: flow as u32, t: now, var, value };
         let ssthresh = match sender.window().ssthresh {

@@ -22,7 +22,7 @@ impl World {
         self.wireless_lans[place].medium.end(now, &mut sent);
         for Sent { station, attempt, airtime, rate } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
-            let (links, agenda, probe, mut onward) = self.behind(link);
+            let World { links, agenda, probe, onward, .. } = self;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let head = links[link].head().filter(|_| attempt == Attempt::Received);
             probe.sent_frame(airtime, rate.rate(), head.map(|packet| packet.link_bytes));
@@ -31,7 +31,7 @@ impl World {
             }
             let packet = links[link].take_head(now, agenda, &mut probe);
             match attempt {
-                Attempt::Received => onward.forward(now, packet, agenda),
+                Attempt::Received => onward.forward(link, now, packet, agenda),
                 Attempt::GivenUp => probe.gave_up(&packet),
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }
@@ -40,7 +40,7 @@ impl World {
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
             if let Some(packet) = self.links[link].head() {
-                let radio = self.legs[packet.leg as usize].radio as usize;
+                let radio = self.onward.legs[packet.leg as usize].radio as usize;
                 medium.offer(now, station, packet.link_bytes, radio);
             }
         }

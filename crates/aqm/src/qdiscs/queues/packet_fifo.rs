@@ -86,10 +86,8 @@ impl<P: Packet> PacketQueue for PacketFifo<P> {
     }
 
     fn pop(&mut self) -> Option<Departure<P>> {
-        let departure = self.waiting.pop_front();
-        if let Some(Departure { packet, .. }) = &departure {
-            self.bytes -= u64::from(packet.bytes());
-        }
-        departure
+        // Counted before it is taken, so that it is copied in one piece.
+        self.bytes -= u64::from(self.waiting.front()?.packet.bytes());
+        self.waiting.pop_front()
     }
 }

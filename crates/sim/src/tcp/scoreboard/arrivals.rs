@@ -1,5 +1,7 @@
 //! What an acknowledgement says has arrived: cumulatively and by SACK.
 
+use std::ops::Range;
+
 use sojourn_aqm::{Span, Time};
 
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard, Transmission};
@@ -46,21 +48,13 @@ pub(crate) struct Arrival {
 
 impl Scoreboard {
     /// Takes in one acknowledgement.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
         let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
         let highest = self.highest();
-        let mut again = false;
-        for seq in self.deliver_untouched(ack, arrival, highest, &mut delivery)..ack.max(self.una) {
-            let flags = self.record(seq).flags;
-            again |= flags & EVER_RETRANSMITTED != 0;
-            if flags & SACKED == 0 {
-                self.deliver(seq, arrival, highest, &mut delivery);
-            } else {
-                self.sacked -= 1;
-            }
-        }
-        if again {
-            (delivery.oldest_sent, delivery.newest_sent) = (None, None);
+        let next = self.deliver_untouched(ack, arrival, highest, &mut delivery);
+        if next < ack {
+            self.deliver_others(next..ack, arrival, highest, &mut delivery);
         }
         if !self.sack && delivery.advanced {
             self.forget_duplicates(&mut delivery);
@@ -75,6 +69,7 @@ impl Scoreboard {
         delivery
     }
 
+    #[inline(never)]
     fn take_sack(
         &mut self,
         sack: &[Block],
@@ -144,6 +139,30 @@ impl Scoreboard {
             self.newest = self.newest.max(transmission);
         }
         next
+    }
+
+    /// Delivers segments of which some were SACKed, marked lost or sent again.
+    #[inline(never)]
+    fn deliver_others(
+        &mut self,
+        segments: Range<u32>,
+        arrival: &Arrival,
+        highest: u32,
+        delivery: &mut Delivery,
+    ) {
+        let mut again = false;
+        for seq in segments {
+            let flags = self.record(seq).flags;
+            again |= flags & EVER_RETRANSMITTED != 0;
+            if flags & SACKED == 0 {
+                self.deliver(seq, arrival, highest, delivery);
+            } else {
+                self.sacked -= 1;
+            }
+        }
+        if again {
+            (delivery.oldest_sent, delivery.newest_sent) = (None, None);
+        }
     }
 
     /// Counts a segment as arrived, for the first time.

@@ -66,6 +66,7 @@ impl Sender {
     }
 
     /// Reports every packet newly marked lost to the congestion control.
+    #[inline]
     pub(super) fn report_losses(&mut self, now: Time) {
         let Some(rate) = &mut self.rate else { return };
         for seq in self.board.take_fresh_losses() {

@@ -11,6 +11,7 @@ impl Sender {
     /// Continues a reduction, or grows the window (Linux `tcp_cong_control`). `marked`: segments
     /// newly marked lost. `was_reducing`: a reduction was under way before the acknowledgement, or
     /// F-RTO has set the window.
+    #[inline]
     pub(super) fn adjust_cwnd(
         &mut self,
         delivery: &Delivery,
@@ -35,6 +36,7 @@ impl Sender {
 
     /// The window grows for what is acknowledged; with much reordering also for what is SACKed
     /// (Linux `tcp_may_raise_cwnd`).
+    #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
         let by_sack = self.profile.detection == Detection::Rack
             && self.reordering.metric() > DUPLICATE_THRESHOLD;

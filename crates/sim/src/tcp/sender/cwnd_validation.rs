@@ -30,6 +30,7 @@ impl CwndUsage {
 
 impl Sender {
     /// Something was sent, or the window held all data back.
+    #[inline]
     pub(super) fn validate_cwnd(&mut self, now: Time, held_back: bool) {
         let outstanding = self.board.outstanding();
         let usage = &mut self.usage;
@@ -67,11 +68,13 @@ impl Sender {
     }
 
     /// Whether the window may grow (Linux `tcp_is_cwnd_limited`).
+    #[inline]
     pub(super) fn is_cwnd_limited(&self) -> bool {
         !self.profile.validation || self.limits_flow()
     }
 
     /// In slow start the window may become twice what was outstanding.
+    #[inline]
     fn limits_flow(&self) -> bool {
         let starting = self.window.in_slow_start();
         self.usage.limited || starting && self.window.cwnd < 2 * self.usage.max_outstanding

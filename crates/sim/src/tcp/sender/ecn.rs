@@ -35,6 +35,7 @@ impl Sender {
 
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
     /// none. A mark forbids an undo: the window was reduced for congestion.
+    #[inline]
     pub(super) fn process_ecn_feedback(
         &mut self,
         ack: &Packet,

@@ -74,6 +74,7 @@ impl Default for Episode {
 impl Sender {
     /// What an acknowledgement shows about the present episode: that it was spurious, or that it is
     /// over. Returns whether a timeout was confirmed and the window set anew.
+    #[inline]
     pub(super) fn judge_episode(
         &mut self,
         now: Time,
@@ -98,6 +99,7 @@ impl Sender {
     /// is. Without SACK all of them wait for something beyond, so that late duplicates do not start
     /// another recovery (RFC 6582 §3.2 step 1). A stack that does not repair on partial
     /// acknowledgements leaves Recovery on the first one that advances.
+    #[inline]
     fn leave_finished_episode(&mut self, advanced: bool) {
         let (una, point) = (self.board.una(), self.episode.recovery_point);
         let repaired = una > point || self.profile.sack && una == point;
@@ -131,6 +133,7 @@ impl Sender {
 
     /// Notes a partial acknowledgement, and whether it leaves the retransmission timer alone: each
     /// but the first of a recovery does in the Impatient variant (RFC 6582 §3.2 step 3, §4).
+    #[inline]
     pub(super) fn note_partial_ack(&mut self, advanced: bool) {
         let Episode { state, recovery_point, partially_acknowledged, .. } = self.episode;
         let partial = advanced && state == State::Recovery && self.board.una() < recovery_point;
@@ -140,6 +143,7 @@ impl Sender {
 
     /// Starts a reduction if a loss was found or a mark echoed, once per window of data. After a
     /// timeout only the loss of a retransmission starts one.
+    #[inline]
     pub(super) fn enter_episode(&mut self, now: Time, echoed: bool, marked: Marked) {
         let lost = self.board.lost() > 0;
         match self.episode.state {

@@ -19,6 +19,7 @@ pub(super) fn is_dsack(ack: &Packet) -> bool {
 impl Sender {
     /// Updates the scoreboard (RFC 6675 §4, `Update()`). Returns what was delivered, and the D-SACK
     /// block if there is one. `echo`: the timestamp echoed.
+    #[inline]
     pub(super) fn process_sack(
         &mut self,
         now: Time,
@@ -51,6 +52,7 @@ impl Sender {
     }
 
     /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
+    #[inline]
     fn sack_blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
         let count = ack.sack.iter().position(|block| block.is_empty()).unwrap_or(ack.sack.len());
         if self.profile.sack { &ack.sack[..count] } else { &[] }
@@ -58,6 +60,7 @@ impl Sender {
 
     /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment that was sent more than
     /// once gives none, unless the echoed timestamp says which transmission was acknowledged.
+    #[inline]
     pub(super) fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<Time>) -> Ack {
         let since = |sent: Time| now.since(sent);
         let echoed = echo
@@ -103,6 +106,7 @@ impl Sender {
     /// Whether losses must be looked for (Linux `tcp_ack_is_dubious`). The state counts as it was
     /// before the acknowledgement, which may both end an episode and show the loss that starts the
     /// next one.
+    #[inline]
     pub(super) fn is_dubious(&self, before: &Before, delivery: &Delivery, dsack: bool) -> bool {
         before.state != State::Open
             || self.episode.state != State::Open
@@ -114,6 +118,7 @@ impl Sender {
     /// Whether SACKs report data sent before the head was last sent: then the head may still be on
     /// its way, and the timer restarts. If later data restarted it too, it would never expire in a
     /// long recovery (Linux `tcp_clean_rtx_queue`).
+    #[inline]
     pub(super) fn confirms_head(&mut self, delivery: &Delivery) -> bool {
         delivery.sacked > 0
             && delivery.oldest_sent.is_some_and(|sent| sent < self.board.head_sent())

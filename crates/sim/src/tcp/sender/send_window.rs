@@ -46,6 +46,7 @@ impl Sender {
     /// An acknowledgement carries a window of so many segments beyond `ack`. One that acknowledges
     /// nothing new can only widen the window, an old one changes nothing (Linux
     /// `tcp_may_update_window`).
+    #[inline]
     pub(super) fn update_send_window(&mut self, ack: u32, segments: u32) {
         let end = ack.saturating_add(segments);
         let una = self.board.una();
@@ -60,12 +61,14 @@ impl Sender {
     }
 
     /// Whether only the receiver's window stops the flow, and nothing outstanding will open it.
+    #[inline]
     fn is_window_closed(&self) -> bool {
         let nxt = self.board.nxt();
         self.board.outstanding() == 0 && self.send_window.end <= nxt && nxt < self.segments.count
     }
 
     /// Stops probing if the window has opened.
+    #[inline]
     pub(super) fn stop_zero_window_probes(&mut self) {
         if self.send_window.is_probing() && !self.is_window_closed() {
             self.send_window.probe_interval = None;
@@ -74,6 +77,7 @@ impl Sender {
     }
 
     /// Sets the timer for a probe if the window has closed.
+    #[inline]
     pub(super) fn start_zero_window_probes(&mut self, now: Time) {
         if !self.send_window.is_probing() && self.is_window_closed() {
             let interval = self.rtt.timeout().max(MIN_PROBE_INTERVAL);

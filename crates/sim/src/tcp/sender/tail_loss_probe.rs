@@ -36,12 +36,14 @@ impl TailLossProbe {
 impl Sender {
     /// Linux `tcp_schedule_loss_probe` requires SACK: without it no duplicate shows which segment
     /// has arrived.
+    #[inline]
     pub(super) fn may_probe_tail(&self) -> bool {
         let allowed = self.profile.tail_probes && self.profile.sack;
         allowed && matches!(self.episode.state, State::Open | State::Cwr)
     }
 
     /// RFC 8985 §7.2: PTO.
+    #[inline]
     pub(super) fn probe_timeout(&self) -> Span {
         let srtt = self.rtt.smoothed();
         if srtt == Span::ZERO {
@@ -80,6 +82,7 @@ impl Sender {
     /// `tcp_process_tlp_ack`). An acknowledgement beyond the probe without a D-SACK for it means
     /// that the probe repaired a loss: the window is reduced as for any other loss. Returns whether
     /// the D-SACK reports the probe.
+    #[inline]
     pub(super) fn process_tail_probe(
         &mut self,
         ack: u32,
