@@ -1,4 +1,7 @@
-// The ns-3 side of dumbbell.txt: bulk TCP flows over a dumbbell of 10 Mbit/s and 100 ms.
+// The ns-3 side of dumbbell.txt and of docs/tcp-witness.md: bulk TCP flows over a dumbbell of
+// 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays differ
+// by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of data at
+// the link's queue is written; with --drops, a file names the arrivals that are dropped.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -6,11 +9,124 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include <fstream>
 #include <iostream>
+#include <set>
 
 using namespace ns3;
 
 static uint64_t g_sent = 0;
+static const uint16_t FIRST_PORT = 5000;
+// With headers of IP, TCP and PPP and timestamps, packets have 1000 bytes.
+static const uint32_t PAYLOAD = 946;
+
+// The line `time flow number` of a SYN, which is number 0, or of data; false for an acknowledgement.
+static bool
+Describe(Ptr<const QueueDiscItem> item, uint32_t payload, std::ostream& line)
+{
+    TcpHeader header;
+    uint32_t read = item->GetPacket()->PeekHeader(header);
+    bool isSyn = header.GetFlags() & TcpHeader::SYN;
+    if (!isSyn && item->GetPacket()->GetSize() == read)
+    {
+        return false;
+    }
+    uint32_t number = isSyn ? 0 : (header.GetSequenceNumber().GetValue() - 1) / payload + 1;
+    line << Simulator::Now().GetNanoSeconds() << " " << header.GetDestinationPort() - FIRST_PORT
+         << " " << number;
+    return true;
+}
+
+// A queue that drops the arrivals that are named, and no others.
+class ListedDrops : public QueueDisc
+{
+  public:
+    std::set<uint64_t> places;
+    std::ofstream trace;
+    uint32_t payload = 0;
+
+    static TypeId
+    GetTypeId()
+    {
+        static TypeId tid =
+            TypeId("ListedDrops").SetParent<QueueDisc>().AddConstructor<ListedDrops>();
+        return tid;
+    }
+
+  private:
+    uint64_t m_arrived = 0;
+
+    bool
+    DoEnqueue(Ptr<QueueDiscItem> item) override
+    {
+        if (!Describe(item, payload, trace))
+        {
+            // The last of a handshake, which ns-2 and ours do not send: data follow at once.
+            DropBeforeEnqueue(item, "acknowledgement");
+            return false;
+        }
+        bool isListed = places.count(m_arrived++) > 0;
+        trace << " " << isListed << "\n";
+        if (isListed)
+        {
+            DropBeforeEnqueue(item, "listed");
+            return false;
+        }
+        return GetInternalQueue(0)->Enqueue(item);
+    }
+
+    Ptr<QueueDiscItem>
+    DoDequeue() override
+    {
+        return GetInternalQueue(0)->Dequeue();
+    }
+
+    bool
+    CheckConfig() override
+    {
+        AddInternalQueue(CreateObjectWithAttributes<DropTailQueue<QueueDiscItem>>(
+            "MaxSize", StringValue("1000000p")));
+        return true;
+    }
+
+    void
+    InitializeParams() override
+    {
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(ListedDrops);
+
+// NewReno that keeps its threshold at a timeout that follows a timeout (RFC 5681 §3.1). ns-3.44's
+// TcpSocketBase::ReTxTimeout asks whether the head was sent again after SetSentListLost has cleared
+// that, and reduces the threshold each time, to two segments.
+class HoldsThreshold : public TcpNewReno
+{
+  public:
+    static TypeId
+    GetTypeId()
+    {
+        static TypeId tid =
+            TypeId("ns3::HoldsThreshold").SetParent<TcpNewReno>().AddConstructor<HoldsThreshold>();
+        return tid;
+    }
+
+    uint32_t
+    GetSsThresh(Ptr<const TcpSocketState> state, uint32_t bytesInFlight) override
+    {
+        bool isRepeated = state->m_congState == TcpSocketState::CA_LOSS;
+        return isRepeated ? state->m_ssThresh.Get()
+                          : TcpNewReno::GetSsThresh(state, bytesInFlight);
+    }
+
+    Ptr<TcpCongestionOps>
+    Fork() override
+    {
+        return CopyObject<HoldsThreshold>(this);
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(HoldsThreshold);
 
 static void
 Sent(Ptr<const Packet> packet)
@@ -33,6 +149,8 @@ main(int argc, char* argv[])
     std::string cc = "TcpNewReno";
     std::string recovery = "TcpClassicRecovery";
     bool sack = false;
+    std::string trace;
+    std::string drops;
     CommandLine cmd;
     cmd.AddValue("flows", "", flows);
     cmd.AddValue("seed", "", seed);
@@ -46,6 +164,8 @@ main(int argc, char* argv[])
     cmd.AddValue("cc", "", cc);
     cmd.AddValue("recovery", "", recovery);
     cmd.AddValue("sack", "", sack);
+    cmd.AddValue("trace", "where to write arrivals at the queue", trace);
+    cmd.AddValue("drops", "file with the numbers of the arrivals to drop", drops);
     cmd.Parse(argc, argv);
 
     RngSeedManager::SetRun(seed);
@@ -53,7 +173,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::" + recovery));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(sack));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", StringValue(minRto));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(946));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(PAYLOAD));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(initial));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(delack));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(window));
@@ -76,10 +196,24 @@ main(int argc, char* argv[])
     middle.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1p"));
     auto link = middle.Install(left, right);
     TrafficControlHelper control;
-    control.SetRootQueueDisc("ns3::" + queue + "QueueDisc",
-                             "MaxSize",
-                             StringValue(std::to_string(buffer) + "B"));
+    if (trace.empty())
+    {
+        control.SetRootQueueDisc("ns3::" + queue + "QueueDisc",
+                                 "MaxSize",
+                                 StringValue(std::to_string(buffer) + "B"));
+    }
+    else
+    {
+        control.SetRootQueueDisc("ListedDrops");
+    }
     auto disc = control.Install(link.Get(0)).Get(0);
+    if (auto listed = DynamicCast<ListedDrops>(disc))
+    {
+        std::ifstream places(drops);
+        listed->places.insert(std::istream_iterator<uint64_t>(places), {});
+        listed->trace.open(trace);
+        listed->payload = PAYLOAD;
+    }
     TrafficControlHelper back;
     back.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue("1000p"));
     back.Install(link.Get(1));
@@ -87,7 +221,6 @@ main(int argc, char* argv[])
 
     PointToPointHelper access;
     access.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
-    access.SetChannelAttribute("Delay", StringValue("6ms"));
     access.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("100000p"));
     Ipv4AddressHelper address("10.1.0.0", "255.255.255.0");
     address.Assign(link);
@@ -95,7 +228,10 @@ main(int argc, char* argv[])
     ApplicationContainer sinks;
     for (uint32_t i = 0; i < flows; ++i)
     {
+        Time apart = trace.empty() ? Time(0) : NanoSeconds(11300) * i;
+        access.SetChannelAttribute("Delay", TimeValue(MilliSeconds(6) + apart));
         auto first = access.Install(senders.Get(i), left);
+        access.SetChannelAttribute("Delay", StringValue("6ms"));
         auto last = access.Install(right, receivers.Get(i));
         address.NewNetwork();
         address.Assign(first);
@@ -104,12 +240,14 @@ main(int argc, char* argv[])
         TrafficControlHelper none;
         none.Uninstall(first);
         none.Uninstall(last);
+        uint16_t port = FIRST_PORT + i;
         PacketSinkHelper sink("ns3::TcpSocketFactory",
-                              InetSocketAddress(Ipv4Address::GetAny(), 5000));
+                              InetSocketAddress(Ipv4Address::GetAny(), port));
         sinks.Add(sink.Install(receivers.Get(i)));
-        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(ends.GetAddress(1), 5000));
-        bulk.SetAttribute("SendSize", UintegerValue(946));
-        bulk.Install(senders.Get(i)).Start(Seconds(start->GetValue(0, 1)));
+        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(ends.GetAddress(1), port));
+        bulk.SetAttribute("SendSize", UintegerValue(PAYLOAD));
+        Time at = trace.empty() ? Seconds(start->GetValue(0, 1)) : MilliSeconds(200) * i;
+        bulk.Install(senders.Get(i)).Start(at);
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     Simulator::Stop(Seconds(duration));

@@ -1,9 +1,9 @@
-# The ns-2 side of docs/tcp-witness.md: five bulk TCP flows over a link of 10 Mbit/s, a round trip of
+# The ns-2 side of docs/tcp-witness.md: bulk TCP flows over a link of 10 Mbit/s, a round trip of
 # 100 ms, packets of 1000 bytes; the scenario is crates/sim/testdata/witness/trace.toml. Writes the
-# arrivals at the link's queue. Arguments: buffer in packets, seconds, agent, sink, limited transmit
+# arrivals at the link's queue. Arguments: flows, buffer in packets, seconds, agent, sink, limited transmit
 # (0 or 1), timestamps (true or false), tick in seconds, output; then perhaps a file with the numbers
 # of the arrivals that are dropped.
-lassign $argv buffer seconds agent sink limited_transmit timestamps tick output drops
+lassign $argv flows buffer seconds agent sink limited_transmit timestamps tick output drops
 # Packets keep their size with timestamps.
 Agent/TCP set ts_option_size_ 0
 Agent/TCP set singledup_ $limited_transmit
@@ -15,7 +15,7 @@ set right [$ns node]
 $ns duplex-link $left $right 10Mb 38ms DropTail
 $ns queue-limit $left $right $buffer
 $ns queue-limit $right $left 100000
-for {set i 0} {$i < 5} {incr i} {
+for {set i 0} {$i < $flows} {incr i} {
     set from [$ns node]
     set to [$ns node]
     $ns duplex-link $from $left 100Mb [expr 6 + 0.0113 * $i]ms DropTail

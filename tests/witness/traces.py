@@ -1,9 +1,9 @@
-"""Compares our TCP with ns-2.35 packet by packet: writes docs/tcp-witness.md.
+"""Compares our TCP with ns-2.35 and ns-3.44 packet by packet: writes docs/tcp-witness.md.
 
     python tests/witness/traces.py
 
-Needs Debian's package ns2; some seconds. What agreed is kept in
-crates/sim/testdata/witness/traces.txt, to which crates/sim/tests/witness.rs holds the simulator.
+Needs Debian's package ns2, and ns-3 as record.py does; two minutes. What agreed with ns-2 is kept
+in crates/sim/testdata/witness/traces.txt, to which crates/sim/tests/witness.rs holds the simulator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+
+import record
 
 import sojourn
 
@@ -33,6 +36,14 @@ STACKS = {
 # Timestamps and tick: as ns-2 has them, and as our profiles estimate round trips.
 TIMERS = {"as it is": ("false", "0.01"), "with timestamps": ("true", "0.0001")}
 QUEUES = {"taildrop": "taildrop:limit=199p", "pie": "pie:limit=200kB"}
+# What ns-3 has is the stack of a profile but for the differences that the page names.
+NS3_STACKS = {"pi2-ns3": "ns3-plain", "sack": "ns3-sack"}
+NS3_RECOVERIES = {
+    "as it is": (),
+    "without two errors": ("--recovery=TcpClassicRecovery", "--cc=HoldsThreshold"),
+}
+# The wheel's packets: IP, TCP with timestamps, PPP.
+NS3_HEADER_BYTES = 54
 
 
 @dataclass(frozen=True)
@@ -56,22 +67,17 @@ class Arrival:
 def main() -> int:
     """Compare, and write page and record."""
     rows, kept = [], []
-    for queue, text in QUEUES.items():
-        for stack in STACKS:
-            ours = _ours(text, stack)
-            for timers in TIMERS:
-                theirs = _theirs(queue, stack, timers, ours)
-                pairs = zip(ours, theirs, strict=False)
-                same = next(i for i, (x, y) in enumerate(pairs) if not x.is_like(y))
-                drops = sum(arrival.dropped for arrival in ours[:same])
-                rows.append(
-                    f"| {queue} | `{stack}` | {timers} | {same} | {drops} | {ours[same]} "
-                    f"| {theirs[same]} | {sum(a.dropped for a in ours)} of {len(ours)} "
-                    f"| {sum(a.dropped for a in theirs)} of {len(theirs)} |"
-                )
+    for (queue, text), flows, stack in product(QUEUES.items(), (5, 1), STACKS):
+        ours = _ours(text, stack, flows)
+        for timers in TIMERS:
+            theirs = _ns2(queue, stack, timers, ours, flows)
+            same, row = _compared(ours, theirs)
+            rows.append(f"| {queue} | {flows} | `{stack}` | {timers} {row}")
+        if flows == 5:
             kept.append(f"{queue} {stack} {same} {_digest(theirs[:same])}")
-    head = (HERE / "traces.template").read_text(encoding="utf-8")
-    PAGE.write_text(head.replace("{rows}", "\n".join(rows)), encoding="utf-8")
+    page = (HERE / "traces.template").read_text(encoding="utf-8")
+    page = page.replace("{rows}", "\n".join(rows)).replace("{ns3_rows}", "\n".join(_ns3_rows()))
+    PAGE.write_text(page.replace("{seeds}", "\n".join(_seeds())), encoding="utf-8")
     about = (
         "# Arrivals at the queue that are the same in ns-2.35 with timestamps, and the FNV-1a\n"
         "# digest of ns-2's lines `flow number dropped`. Written by tests/witness/traces.py.\n"
@@ -81,28 +87,67 @@ def main() -> int:
     return 0
 
 
-def _ours(queue: str, stack: str) -> list[Arrival]:
+def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
+    """How many arrivals are alike, and the rest of a row."""
+    pairs = list(zip(ours, theirs, strict=False))
+    same = next((i for i, (x, y) in enumerate(pairs) if not x.is_like(y)), len(pairs))
+    drops = sum(arrival.dropped for arrival in ours[:same])
+    others = [str(side[same]) if same < len(side) else "none" for side in (ours, theirs)]
+    return same, (
+        f"| {same} | {drops} | {others[0]} | {others[1]} "
+        f"| {sum(a.dropped for a in ours)} of {len(ours)} "
+        f"| {sum(a.dropped for a in theirs)} of {len(theirs)} |"
+    )
+
+
+def _ns3_rows() -> list[str]:
+    program, rows = record.compiled(), []
+    for flows, stack, recovery in product((5, 1), NS3_STACKS, NS3_RECOVERIES):
+        ours = _ours(QUEUES["pie"], stack, flows, NS3_HEADER_BYTES)
+        row = _compared(ours, _ns3(program, stack, recovery, ours, flows))[1]
+        rows.append(f"| {flows} | `{stack}` | {recovery} {row}")
+    return rows
+
+
+def _seeds() -> list[str]:
+    """Utilisations of dumbbell.txt: ns-3 with SACK as it is, and without two errors."""
+    lines = (DATA / "dumbbell.txt").read_text(encoding="utf-8").splitlines()
+    cells = [line.split() for line in lines if not line.startswith("#")]
+    rows = []
+    for queue, flows in product(record.QUEUES, record.FLOWS):
+        row = f"| {queue} | {flows} "
+        for stack in ("ns3-sack", "ns3-rfc"):
+            found = [float(c[7]) for c in cells if c[:3] == [queue, str(flows), stack]]
+            row += f"| {', '.join(f'{value:.3f}' for value in found)} "
+        rows.append(row + "|")
+    return rows
+
+
+def _ours(queue: str, stack: str, flows: int, header_bytes: int = 40) -> list[Arrival]:
     sets = {"links.there.queue": queue, "duration": f"{SECONDS}s"}
     sets |= {f"flows[{flow}].tcp": stack for flow in range(5)}
+    sets |= {f"flows[{flow}].header": f"{header_bytes}B" for flow in range(5)}
+    # What starts after the end takes no part.
+    sets |= {f"flows[{flow}].start": f"{SECONDS + 1}s" for flow in range(flows, 5)}
     rows = sojourn.run(str(DATA / "trace.toml"), sets=sets, store=None).packets.to_pylist()
     arrived = sorted((r for r in rows if r["queue"] == "there"), key=lambda r: r["arrived_ns"])
     return [
         Arrival(
-            r["arrived_ns"] / 1e9, int(r["flow"]), r["seq"] + (r["bytes"] > 40),
+            r["arrived_ns"] / 1e9, int(r["flow"]), r["seq"] + (r["bytes"] == 1000),
             r["fate"] == "dropped",
         )
         for r in arrived
     ]  # fmt: skip
 
 
-def _theirs(queue: str, stack: str, timers: str, ours: list[Arrival]) -> list[Arrival]:
+def _ns2(queue: str, stack: str, timers: str, ours: list[Arrival], flows: int) -> list[Arrival]:
     """Under PIE ns-2, which has none, drops the arrivals of the same places as ours."""
     with tempfile.TemporaryDirectory() as folder:
         trace, drops = Path(folder) / "trace", Path(folder) / "drops"
         agent, sink, limited_transmit = STACKS[stack]
         forced = {i for i, arrival in enumerate(ours) if arrival.dropped}
         arguments = [
-            "200" if queue == "taildrop" else "1000000", str(SECONDS), agent, sink,
+            str(flows), "200" if queue == "taildrop" else "1000000", str(SECONDS), agent, sink,
             str(limited_transmit), *TIMERS[timers], str(trace),
         ]  # fmt: skip
         if queue != "taildrop":
@@ -120,6 +165,24 @@ def _theirs(queue: str, stack: str, timers: str, ours: list[Arrival]) -> list[Ar
         Arrival(float(f[1]), int(f[7]), int(f[10]), i in forced or f[11] in dropped)
         for i, f in enumerate(arrived)
     ]
+
+
+def _ns3(
+    program: Path, stack: str, recovery: str, ours: list[Arrival], flows: int
+) -> list[Arrival]:
+    """Drops the arrivals of the same places as ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, drops = Path(folder) / "trace", Path(folder) / "drops"
+        places = (str(i) for i, arrival in enumerate(ours) if arrival.dropped)
+        drops.write_text(" ".join(places), encoding="ascii")
+        command = [
+            str(program), f"--duration={SECONDS}", "--window=16000000", f"--flows={flows}",
+            f"--trace={trace}", f"--drops={drops}",
+            *record.NS3_STACKS[NS3_STACKS[stack]], *NS3_RECOVERIES[recovery],
+        ]  # fmt: skip
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        lines = [line.split() for line in trace.read_text(encoding="ascii").splitlines()]
+    return [Arrival(int(at) / 1e9, int(flow), int(n), d == "1") for at, flow, n, d in lines]
 
 
 def _digest(arrivals: list[Arrival]) -> str:
