@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        docs-test site web web-toolchain test-web clean
+        docs-test site atlas atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -133,6 +133,14 @@ docs:
 ## docs-test: every code block of the pages that can run here, the slow ones too; some minutes
 docs-test: $(VENV)/developed
 	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
+
+## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/atlas.md); some ten
+##        minutes, an interrupted one goes on. atlas-small: a few cells of it
+atlas: $(VENV)/developed
+	$(BIN)/python docs/site/atlas.py out/atlas
+
+atlas-small: $(VENV)/developed
+	$(BIN)/python docs/site/atlas.py out/atlas --small
 
 ## site: the site, into out/site/html: docs/, the reference made from the code, a gallery drawn for
 ##       it, the documentation of the crates, and the live page where `make web` has built it

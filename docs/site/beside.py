@@ -13,7 +13,9 @@ import live_links
 
 from sojourn.live import page
 
-CRATES = Path(__file__).parents[2] / "target" / "doc"
+ROOT = Path(__file__).parents[2]
+CRATES = ROOT / "target" / "doc"
+ATLAS = ROOT / "out" / "atlas"
 
 
 def main() -> None:
@@ -23,6 +25,12 @@ def main() -> None:
         shutil.copytree(page.FOLDER, site / "live", dirs_exist_ok=True)
     else:
         print("the site has no live page: `make web-toolchain web` builds it")
+    if (ATLAS / "index.html").is_file():
+        (site / "atlas").mkdir(exist_ok=True)
+        for name in ("index.html", "atlas.parquet"):
+            shutil.copyfile(ATLAS / name, site / "atlas" / name)
+    else:
+        print("the site has no atlas: `make atlas` makes it")
     if (CRATES / "sojourn_aqm").is_dir():
         shutil.copytree(CRATES, site / "rust", dirs_exist_ok=True)
     else:

@@ -26,10 +26,10 @@ def pages(stage: Path) -> dict[str, str]:
 
 def _section(group: dict[str, str], stage: Path) -> str:
     out = stage.parent / "gallery" / group["name"]
-    command = f"{group['command']} --out {group['name']}"
+    command = f"{group['command'].strip()} --out {group['name']}"
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
-    called = [sys.executable, "-m", *shlex.split(command)]
+    called = [sys.executable, "-m", *shlex.split(command.replace("\\\n", " "))]
     subprocess.run(called, cwd=out.parent, check=True, stdout=subprocess.DEVNULL)
     pictures = sorted(out.rglob("*.svg"))
     assert pictures, f"{command}: drew nothing"

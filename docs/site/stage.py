@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import gallery
@@ -83,7 +82,23 @@ def _rewritten(page: Path, shown: set[Path]) -> str:
         parts += [_links(text[end : fence.start()], page, shown), fence.group()]
         parts.append(live_links.after(fence.group(), depth=len(_place(page).parts) - 1))
         end = fence.end()
-    return "".join([*parts, _links(text[end:], page, shown), _below(page)])
+    return "".join([*parts, _links(text[end:], page, shown), _below(page), _beside(page)])
+
+
+def _beside(page: Path) -> str:
+    """A link from a page to what lies beside the pages, if it was made."""
+    made = {
+        DOCS / "atlas.md": (ROOT / "out" / "atlas" / "index.html", "atlas/index.html", "The atlas"),
+        DOCS / "embedding.md": (
+            ROOT / "target" / "doc" / "sojourn_aqm" / "index.html",
+            "rust/sojourn_aqm/index.html",
+            "The crates' own pages",
+        ),
+    }
+    if page not in made or not made[page][0].is_file():
+        return ""
+    _, address, title = made[page]
+    return f'\n<p class="live"><a href="{address}">{title}</a></p>\n'
 
 
 def _below(page: Path) -> str:
@@ -130,12 +145,15 @@ def _source_page(path: Path) -> str:
 
 def _facts() -> str:
     """The first page of the facts, with each page's own title."""
-    title: Callable[[Path], str] = lambda page: page.read_text().splitlines()[0].lstrip("# ")  # noqa: E731
     pages = sorted((DOCS / "facts").glob("*.md"))
-    lines = [f"- [{title(page)}]({page.name})\n" for page in pages]
+    lines = [f"- [{_title(page)}]({page.name})\n" for page in pages]
     names = "\n".join(page.stem for page in pages)
     about = "What we measured, derived or decided ourselves: each with its source and its test.\n\n"
     return f"# Facts\n\n{about}{''.join(lines)}\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+
+
+def _title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
 
 
 if __name__ == "__main__":

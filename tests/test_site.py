@@ -1,0 +1,89 @@
+"""What the site is laid out from: texts of changed scenarios, links, the atlas."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sojourn import _core
+from sojourn.describing.library import shipped
+from sojourn.live.texts import changed, to_toml
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def site_folder():
+    """The modules of the site."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs" / "site"))
+        yield
+    for name in ("atlas", "live_links", "reference", "gallery", "stage"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_a_shipped_scenario_written_anew_has_the_same_tables(name: str) -> None:
+    document = tomllib.loads(shipped()[name].read_text())
+    assert tomllib.loads(to_toml(document)) == document
+
+
+def test_a_changed_scenario_is_what_set_makes_of_it() -> None:
+    text = shipped()["traffic-mix"].read_text()
+    sets = {"flows.bulk.rtt": "250ms", "links.bottleneck.rate": "20mbit"}
+    theirs = _core.Scenario.load(text, sets=list(sets.items()))
+    ours = _core.Scenario.load(changed(tomllib.loads(text), sets))
+    assert ours.resolved_json() == theirs.resolved_json()
+    assert "250ms" not in changed(tomllib.loads(text), {})
+
+
+def test_every_part_of_the_atlas_is_a_legal_study() -> None:
+    import atlas
+
+    found = list(atlas.parts(small=False, traces=None))
+    assert len(found) == 14 * len(atlas.LOADS)
+    assert sum(len(part.study().axes) for part in found) == 2 * len(found)
+
+
+def test_a_cell_of_the_atlas_opens_the_scenario_that_was_run() -> None:
+    import atlas
+
+    from sojourn.studies.points import points, resolve
+
+    part = next(p for p in atlas.parts(small=True, traces=None) if p.scenario.endswith("bursts"))
+    html = atlas.page([part], [])
+    data = json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+    opened = _core.Scenario.load(data["texts"]["rfc7928-bursts|1|100ms"])
+    study = part.study()
+    ran = resolve(study, next(iter(points(study)))).scenario
+    assert opened.with_queue("bottleneck", "taildrop").resolved_json() == (
+        ran.with_queue("bottleneck", "taildrop").resolved_json()
+    )
+
+
+def test_links_of_a_page_point_to_where_pages_have_gone() -> None:
+    import stage
+
+    shown: set[Path] = set()
+    text = "[a](docs/aqms) [b](docs/linux.md#time) [c](crates/aqm/src/law.rs) [d](https://x.org/y)"
+    found = stage._links(text, ROOT / "README.md", shown)
+    assert found == (
+        "[a](aqms/index.md) [b](linux.md#time) [c](source/crates/aqm/src/law.rs.md) "
+        "[d](https://x.org/y)"
+    )
+    assert shown == {ROOT / "crates/aqm/src/law.rs"}
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    import stage
+
+    index = (ROOT / "docs" / "site" / "index.md").read_text()
+    inner = ("aqms/", "ccs/", "facts/", "index.md")
+    names = [stage._place(page).as_posix() for page in stage._pages()]
+    wanted = [name.removesuffix(".md") for name in names if not name.startswith(inner)]
+    missing = [name for name in wanted if f"\n{name}\n" not in index]
+    assert missing == []
