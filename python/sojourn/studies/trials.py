@@ -31,7 +31,7 @@ Numbers = Mapping[str, float]
 """The summary of a run: value by key, such as ``queue/bottleneck/delay_p95``."""
 
 
-class Place:
+class SearchScenario:
     """A base scenario in which a search sets words.
 
     Args:
@@ -74,7 +74,7 @@ class Wish:
         seeds: the seeds that are wanted.
     """
 
-    place: Place
+    place: SearchScenario
     point: PointScenario
     seeds: tuple[int, ...]
 

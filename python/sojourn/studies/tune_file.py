@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.studies.axes import StudyAxis, Value, read_axis
 from sojourn.studies.goals import Goal, read_goal
 from sojourn.studies.keys import at_least_one, known_keys, near, whole
-from sojourn.studies.trials import Place
+from sojourn.studies.trials import SearchScenario
 
 _KEYS = (
     "name", "aqm", "link", "goal", "parameters", "scenarios", "held_out", "trials", "seeds",
@@ -49,8 +49,8 @@ class TuneSearch:
     link: str
     goal: Goal
     parameters: tuple[StudyAxis, ...]
-    scenarios: tuple[Place, ...]
-    held_out: tuple[Place, ...]
+    scenarios: tuple[SearchScenario, ...]
+    held_out: tuple[SearchScenario, ...]
     trials: int
     seeds: int
     held_out_seeds: int
@@ -146,7 +146,7 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
     return found
 
 
-def _places(key: str, entries: object, folder: Path) -> tuple[Place, ...]:
+def _places(key: str, entries: object, folder: Path) -> tuple[SearchScenario, ...]:
     if not isinstance(entries, list) or not entries:
         raise InputError(
             f'{key}: is missing; a list of scenarios such as "dumbbell-reno" or '
@@ -159,7 +159,7 @@ def _places(key: str, entries: object, folder: Path) -> tuple[Place, ...]:
         source, sets = table.get("scenario"), table.get("set", {})
         if not isinstance(source, str) or not isinstance(sets, Mapping):
             raise InputError(f"{key}[{index}]: must have a text `scenario` and a table `set`")
-        places.append(Place(source, sets, folder))
+        places.append(SearchScenario(source, sets, folder))
     names = [place.name for place in places]
     if len(set(names)) < len(names):
         raise InputError(f"{key}: a scenario comes twice; write each once")

@@ -24,7 +24,7 @@ from sojourn.studies import asking, executors
 from sojourn.studies.axes import Value
 from sojourn.studies.executors import Workers
 from sojourn.studies.goals import Aim, Condition, check_numbers
-from sojourn.studies.trials import Numbers, Place, Trials, Wish
+from sojourn.studies.trials import Numbers, SearchScenario, Trials, Wish
 from sojourn.studies.tune_file import FIRST_HELD_OUT, TuneSearch
 
 FIRST_SEEDS = 3
@@ -203,7 +203,7 @@ class _Tuning:
         ]
 
     def _numbers(
-        self, texts: Sequence[str], places: Sequence[Place], seeds: tuple[int, ...]
+        self, texts: Sequence[str], places: Sequence[SearchScenario], seeds: tuple[int, ...]
     ) -> list[list[list[Numbers]]]:
         """Summaries by setting, scenario and seed."""
         key = f"links.{self._search.link}.queue"
