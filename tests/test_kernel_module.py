@@ -6,7 +6,10 @@ Where the guest kernel or a compiler for the module is missing, what needs it is
 from __future__ import annotations
 
 import json
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from sojourn.engines.linux import kernel
 from sojourn.engines.linux.kernel import module, module_tree, rust
 from sojourn.errors import InputError, RunFailed
 
+ROOT = Path(__file__).parents[1]
 COMPILERS = kernel.cache().parent / "rust"
 CAN_COMPILE = KERNEL is not None and rust.find(COMPILERS) is not None
 needs_module = pytest.mark.skipif(
@@ -64,6 +68,27 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
     own, ours = (in_guest(scenario(each, queue)) for each in ("kernel", module.BOTTLENECK))
     assert own.packets_handled > 3000
     assert own.digest == ours.digest
+
+
+@needs_module
+@pytest.mark.slow
+@pytest.mark.parametrize("queue", ["red@linux", "choke", "cake"])
+def test_laws_that_draw_fare_as_under_the_kernels_own(compiled: Path, queue: str) -> None:
+    oracle = _oracle()
+    oracle.SECONDS[10] = 4
+    found = oracle.outcome(oracle.Case(queue, 1, 10))
+    assert len(found.kernel.packets) > 2000
+    assert found.kernel.drops > 0
+    assert found.first is None
+
+
+@needs_module
+@pytest.mark.slow
+def test_fq_pie_drops_early_in_the_kernel(compiled: Path) -> None:
+    """Fact linux-10."""
+    run = in_guest(scenario(module.BOTTLENECK, "fq_pie@linux"))
+    facts: dict[str, Any] = json.loads(run.manifest_json())["linux"]
+    assert facts["module"]["drops"].get("Random", 0) > 0
 
 
 @needs_module
@@ -142,3 +167,28 @@ def test_what_is_kept_of_a_kernel_is_what_modules_need(tmp_path: Path) -> None:
     kept = {str(path.relative_to(folder / "build")) for path in (folder / "build").rglob("*")
             if path.is_file()}  # fmt: skip
     assert kept == {*names[:6]}
+
+
+def test_the_page_of_the_oracle_says_what_its_table_shows() -> None:
+    oracle = _oracle()
+    page = oracle.PAGE.read_text(encoding="utf-8")
+    head, _, *rows = page.split(oracle.BEGIN)[1].split(oracle.END)[0].strip().splitlines()
+    assert rows[0] == oracle.HEAD
+    cells = [row.strip("| ").split(" | ") for row in rows[2:]]
+    shown = [(queue.strip("`"), int(flows), f"{rate}") for queue, flows, rate, *_ in cells]
+    grid = [(case.queue, case.flows, f"{case.rate} Mbit/s") for case in oracle.cases()]
+    assert shown == [case for case in grid if case in shown]
+    assert shown
+    equal = sum(row[-1] == "equal" for row in cells)
+    version = head.removeprefix("Linux ").split(":")[0]
+    assert head == oracle.sentence(version, len(cells), equal)
+
+
+def _oracle() -> ModuleType:
+    spec = spec_from_file_location("oracle_measure", ROOT / "tests" / "oracle" / "measure.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    sys.modules[spec.name] = made
+    spec.loader.exec_module(made)
+    return made

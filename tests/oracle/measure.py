@@ -33,7 +33,8 @@ BEGIN, END = "<!-- oracle: begin -->\n", "<!-- oracle: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)
 AQMS = (
     "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
-    "fq_codel@linux", "fq_codel@linux:ecn=true", "pie@linux", "pie@linux:ecn=true", "fq_pie@linux",
+    "fq_codel@linux", "fq_codel@linux:ecn=true", "pie@linux:hz=1000",
+    "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
     "red@linux", "choke", "cake",
 )  # fmt: skip
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
