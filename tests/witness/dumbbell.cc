@@ -1,7 +1,7 @@
 // The ns-3 side of dumbbell.txt and of docs/tcp-witness.md: bulk TCP flows over a dumbbell of
-// 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays differ
-// by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of data at
-// the link's queue is written; with --drops, a file names the arrivals that are dropped.
+// 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays
+// differ by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of
+// data at the link's queue is written; with --drops, a file names the arrivals that are dropped.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -20,7 +20,8 @@ static const uint16_t FIRST_PORT = 5000;
 // With headers of IP, TCP and PPP and timestamps, packets have 1000 bytes.
 static const uint32_t PAYLOAD = 946;
 
-// The line `time flow number` of a SYN, which is number 0, or of data; false for an acknowledgement.
+// The line `time flow number` of a SYN, which is number 0, or of data; false for an
+// acknowledgement.
 static bool
 Describe(Ptr<const QueueDiscItem> item, uint32_t payload, std::ostream& line)
 {
