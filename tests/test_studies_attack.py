@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from sojourn.errors import InputError
 from sojourn.studies.attack_file import parse_attack, read_attack
 from sojourn.studies.attacking import attack, save
 
+FOUND = Path(__file__).parents[1] / "docs/attacks"
 SEARCH = {
     "name": "small", "aqm": "codel", "against": ["pie"], "scenario": "dumbbell-reno",
     "set": {"duration": "2s", "warmup": "1s"}, "worst": "delay", "trials": 6, "seeds": 2,
@@ -48,6 +51,25 @@ def test_unfairness_is_that_of_all_flows_of_all_classes():
     assert found.badness(run) == pytest.approx(1.0 - 144.0 / 222.0)
     starved = parse_attack(SEARCH | {"worst": "starvation", "classes": ["a", "b"]})
     assert starved.badness(run) == pytest.approx(1.0 - 2.0 / 4.0)
+
+
+@pytest.mark.slow
+def test_codel_still_lets_the_delay_grow_where_pie_does_not():
+    found = json.loads((FOUND / "codel-delay.finding.json").read_text())
+    delays_s = {
+        aqm: [
+            sojourn.run(
+                FOUND / "codel-delay.toml", seed=seed, sets={"links.bottleneck.queue": aqm},
+                store=None,
+            ).summary["queue/bottleneck/delay_p95"]
+            for seed in (1, 2, 3)
+        ]
+        for aqm in ("codel", "pie")
+    }  # fmt: skip
+    for aqm, values in delays_s.items():
+        mean = math.fsum(map(math.log10, values)) / 3
+        assert mean == pytest.approx(found["badness"][aqm], abs=0.05)
+    assert min(delays_s["codel"]) > 10.0 * max(delays_s["pie"])
 
 
 @pytest.mark.slow
