@@ -26,6 +26,10 @@ COMMANDS = {
         "agree", "agree",
         "Run scenarios on two engines and say, metric by metric, whether they agree.",
     ),
+    "attack": Entry(
+        "attack", "attack",
+        "Search a scenario in which an AQM is bad, and make it small.",
+    ),
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
     "check": Entry(
         "own", "check",

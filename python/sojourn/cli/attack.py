@@ -1,0 +1,52 @@
+"""The command ``attack``: a scenario in which an AQM is bad."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sojourn.cli import console
+from sojourn.cli.study import where_options, workers_of
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn attack attack-codel --store out/attack --out found
+  sojourn run found/attack-codel.toml
+"""
+)
+@click.argument("file")
+@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
+    help="Where the scenario that was found is written, with the figures that it gave.",
+)  # fmt: skip
+@where_options
+def attack(file: str, store: str, out: Path, **where: Any) -> int:
+    """Search a scenario within stated bounds in which an AQM is bad, and make it small.
+
+    FILE is an attack file or the name of a shipped one (docs/studies.md). Needs `sojourn[tune]`.
+    """
+    from sojourn.studies.attack_file import BADNESS, read_attack
+    from sojourn.studies.attacking import attack as search
+    from sojourn.studies.attacking import save
+
+    wanted = read_attack(file)
+    found = search(
+        wanted, store, executor=workers_of(**where), progress=console.meter(),
+        report=lambda text: console.warn([text]),
+    )  # fmt: skip
+    print(f"{wanted.name}: {wanted.worst} of {wanted.aqm}: {BADNESS[wanted.worst][1]}")
+    print(f"{len(found.tried)} scenarios tried, {found.runs:,} runs made now")
+    for what, one in (("base", found.base), ("worst", found.worst), ("small", found.small)):
+        words = ", ".join(f"{name} {value}" for name, value in one.values.items()) or "as it is"
+        print(f"{what}: {words}")
+        print("  " + ", ".join(f"{aqm} {bad:.4g}" for aqm, bad in one.badness.items()))
+    if not found.small.values:
+        print("nothing within the bounds is worse than the base scenario")
+        return 1
+    print(f"scenario: {save(found, out)}")
+    return 0

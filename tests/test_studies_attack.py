@@ -1,0 +1,87 @@
+"""`attack`: what is bad, what is found within the bounds, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.errors import InputError
+from sojourn.studies.attack_file import parse_attack, read_attack
+from sojourn.studies.attacking import attack, save
+
+FOUND = Path(__file__).parents[1] / "docs/attacks"
+SEARCH = {
+    "name": "small", "aqm": "codel", "against": ["pie"], "scenario": "dumbbell-reno",
+    "set": {"duration": "2s", "warmup": "1s"}, "worst": "delay", "trials": 6, "seeds": 2,
+    "words": [{"name": "flows", "key": "flows.bulk.count", "from": 5, "to": 60},
+              {"name": "cc", "key": "flows.bulk.cc", "values": ["reno", "cubic"]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"worst": "boredom"}, "worst: must be one of delay, utilisation"),
+        ({"worst": "unfairness"}, "classes: are missing"),
+        ({"worst": "starvation", "classes": "bulk"}, "compares at least two"),
+        ({"words": []}, "words: are missing"),
+        ({"against": ["pye"]}, "there is no AQM `pye`"),
+        ({"bounds": []}, "there is no key `bounds`"),
+    ],
+)
+def test_what_is_wrong_with_an_attack_is_said_before_it_runs(more, message):
+    with pytest.raises(InputError, match=message):
+        parse_attack(SEARCH | more)
+
+
+def test_the_shipped_attack_is_legal():
+    assert read_attack("attack-codel").against == ("pie",)
+
+
+def test_unfairness_is_that_of_all_flows_of_all_classes():
+    found = parse_attack(SEARCH | {"worst": "unfairness", "classes": ["a", "b"]})
+    # Flows of 1, 3 and 8: Jain's index is 144 / (3 * 74).
+    run = {"class/a/flows": 2.0, "class/a/goodput": 4.0, "class/a/jain": 16.0 / 20.0,
+           "class/b/flows": 1.0, "class/b/goodput": 8.0}  # fmt: skip
+    assert found.badness(run) == pytest.approx(1.0 - 144.0 / 222.0)
+    starved = parse_attack(SEARCH | {"worst": "starvation", "classes": ["a", "b"]})
+    assert starved.badness(run) == pytest.approx(1.0 - 2.0 / 4.0)
+
+
+@pytest.mark.slow
+def test_codel_still_lets_the_delay_grow_where_pie_does_not():
+    found = json.loads((FOUND / "codel-delay.finding.json").read_text())
+    delays_s = {
+        aqm: [
+            sojourn.run(
+                FOUND / "codel-delay.toml", seed=seed, sets={"links.bottleneck.queue": aqm},
+                store=None,
+            ).summary["queue/bottleneck/delay_p95"]
+            for seed in (1, 2, 3)
+        ]
+        for aqm in ("codel", "pie")
+    }  # fmt: skip
+    for aqm, values in delays_s.items():
+        mean = math.fsum(map(math.log10, values)) / 3
+        assert mean == pytest.approx(found["badness"][aqm], abs=0.05)
+    assert min(delays_s["codel"]) > 10.0 * max(delays_s["pie"])
+
+
+@pytest.mark.slow
+def test_what_is_found_is_worse_keeps_few_words_and_runs_as_a_scenario(tmp_path):
+    pytest.importorskip("optuna")
+    search = parse_attack(SEARCH)
+    found = attack(search, str(tmp_path / "s"), executor=ThreadPoolExecutor(2), report=pytest.fail)
+    assert found.worst.score > found.base.score
+    assert found.small.values.items() <= found.worst.values.items()
+    gain = found.worst.score - found.base.score
+    assert found.small.score >= found.base.score + 0.8 * gain
+    path = save(found, tmp_path)
+    facts = json.loads((tmp_path / "small.finding.json").read_text())
+    bad = [search.badness(sojourn.run(path, seed=seed, store=None).summary) for seed in (1, 2)]
+    assert facts["badness"]["codel"] == pytest.approx(sum(bad) / 2)
