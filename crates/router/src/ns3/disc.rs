@@ -130,7 +130,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
     Ok(Disc { type_name, attributes })
 }
 
-/// The value of an attribute: ns-3 knows `ms` and `kB`, not `hz`, and bytes only as those of queues.
+/// The value of an attribute: ns-3 knows `ms` and `kB`, not `hz`, and bytes of queues only.
 fn value_of(attribute: &'static str, value: &str) -> Option<(&'static str, String)> {
     if matches!(value, "off" | "auto") {
         return None;
