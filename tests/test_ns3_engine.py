@@ -132,8 +132,9 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
 @needs_runner
 @pytest.mark.slow
-def test_codel_of_ns3_and_ours_are_the_same_run() -> None:
-    runs = [on_ns3(scenario("codel@ns3", bottleneck=which)) for which in ("sojourn", "ns3")]
+@pytest.mark.parametrize("queue", ["codel@ns3", "taildrop:limit=100p"])
+def test_a_disc_of_ns3_and_ours_are_the_same_run(queue: str) -> None:
+    runs = [on_ns3(scenario(queue, bottleneck=which)) for which in ("sojourn", "ns3")]
     assert runs[0].digest == runs[1].digest
 
 

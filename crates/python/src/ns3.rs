@@ -28,7 +28,7 @@ pub fn ns3_plan(scenario: &Scenario) -> Result<(String, String), Refusal> {
 }
 
 /// The rules of each group's TCP that ns-3 has attributes for; none for datagrams.
-fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::Transport>>, ScenarioError> {
+fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioError> {
     let own = transports(resolved, &CustomControls::new())
         .map_err(|error| ScenarioError::new("flows", error.to_string()))?;
     let mut rules = vec![None; resolved.flows.len()];
@@ -36,7 +36,7 @@ fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::Transport>>, ScenarioErr
         let profile = profile(&tcp.profile)
             .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
         let (RtoFloor::Variance(least_rto) | RtoFloor::Whole(least_rto)) = profile.rto.floor;
-        rules[index] = Some(ns3::Transport {
+        rules[index] = Some(ns3::SocketRules {
             sack: profile.sack,
             limited_transmit: profile.limited_transmit,
             is_gradual: matches!(

@@ -40,89 +40,63 @@ pub(super) fn disc(link: &Link, bottleneck: Ns3Bottleneck) -> Planned<Disc> {
     }
 }
 
-/// A parameter of ours, and the attribute of ns-3's disc or the value that is built in there.
-type Row = (&'static str, Attribute);
+/// A parameter of ours, and the attribute of ns-3's disc.
+type Row = (&'static str, &'static str);
 
-enum Attribute {
-    /// The attribute of that name.
-    Named(&'static str),
-    /// No attribute: the value must be this.
-    BuiltIn(&'static str),
-    /// None either, and nothing depends on it here.
-    Unused,
-}
-use Attribute::{BuiltIn, Named, Unused};
-
-const CODEL: [Row; 9] = [
-    ("target", Named("Target")),
-    ("interval", Named("Interval")),
-    ("mtu_bytes", Named("MinBytes")),
-    ("ecn", Named("UseEcn")),
-    ("ce_threshold", Named("CeThreshold")),
-    ("l4s", Named("UseL4s")),
-    ("count", BuiltIn("off")),
-    ("limit", Named("MaxSize")),
-    ("overflow", BuiltIn("arrival")),
+const TAILDROP: [Row; 1] = [("limit", "MaxSize")];
+const CODEL: [Row; 7] = [
+    ("target", "Target"),
+    ("interval", "Interval"),
+    ("mtu_bytes", "MinBytes"),
+    ("ecn", "UseEcn"),
+    ("ce_threshold", "CeThreshold"),
+    ("l4s", "UseL4s"),
+    ("limit", "MaxSize"),
 ];
-const FQ_CODEL: [Row; 14] = [
-    ("target", Named("Target")),
-    ("interval", Named("Interval")),
-    ("mtu_bytes", BuiltIn("1500B")),
-    ("ecn", Named("UseEcn")),
-    ("ce_threshold", Named("CeThreshold")),
-    ("l4s", Named("UseL4s")),
-    ("count", BuiltIn("off")),
-    ("limit", Named("MaxSize")),
-    ("flows", Named("Flows")),
-    ("quantum", BuiltIn("auto")),
-    ("overflow", BuiltIn("fattest")),
-    ("shed", BuiltIn("bytes")),
-    ("drop_batch", Named("DropBatchSize")),
-    ("memory_limit", BuiltIn("off")),
+const FQ_CODEL: [Row; 8] = [
+    ("target", "Target"),
+    ("interval", "Interval"),
+    ("ecn", "UseEcn"),
+    ("ce_threshold", "CeThreshold"),
+    ("l4s", "UseL4s"),
+    ("limit", "MaxSize"),
+    ("flows", "Flows"),
+    ("drop_batch", "DropBatchSize"),
 ];
-const COBALT: [Row; 10] = [
-    ("target", Named("Target")),
-    ("interval", Named("Interval")),
-    ("p_inc", Named("Increment")),
-    ("p_dec", Named("Decrement")),
-    ("blue_threshold", Named("BlueThreshold")),
-    ("ecn", Named("UseEcn")),
-    ("ce_threshold", Named("CeThreshold")),
-    ("l4s", Named("UseL4s")),
-    ("limit", Named("MaxSize")),
-    ("overflow", BuiltIn("arrival")),
+const COBALT: [Row; 9] = [
+    ("target", "Target"),
+    ("interval", "Interval"),
+    ("p_inc", "Increment"),
+    ("p_dec", "Decrement"),
+    ("blue_threshold", "BlueThreshold"),
+    ("ecn", "UseEcn"),
+    ("ce_threshold", "CeThreshold"),
+    ("l4s", "UseL4s"),
+    ("limit", "MaxSize"),
 ];
-const PIE: [Row; 21] = [
-    ("target", Named("QueueDelayReference")),
-    ("tupdate", Named("Tupdate")),
-    ("alpha", Named("A")),
-    ("beta", Named("B")),
-    ("max_burst", Named("MaxBurstAllowance")),
-    ("mtu_bytes", Named("MeanPktSize")),
-    ("ecn", Named("UseEcn")),
-    ("ecn_mark_limit", Named("MarkEcnThreshold")),
-    ("derandomise", Named("UseDerandomization")),
-    ("cap_step", Named("UseCapDropAdjustment")),
-    ("idle_decay", BuiltIn("0.98")),
-    ("delay", BuiltIn("stamps")),
-    ("dq_threshold", Named("DequeueThreshold")),
-    ("rate_weight", Unused),
-    ("tune", BuiltIn("rfc8033")),
-    ("byte_mode", BuiltIn("false")),
-    ("active_threshold", Named("ActiveThreshold")),
-    ("ce_threshold", Named("CeThreshold")),
-    ("l4s", Named("UseL4s")),
-    ("limit", Named("MaxSize")),
-    ("overflow", BuiltIn("arrival")),
+const PIE: [Row; 15] = [
+    ("target", "QueueDelayReference"),
+    ("tupdate", "Tupdate"),
+    ("alpha", "A"),
+    ("beta", "B"),
+    ("max_burst", "MaxBurstAllowance"),
+    ("mtu_bytes", "MeanPktSize"),
+    ("ecn", "UseEcn"),
+    ("ecn_mark_limit", "MarkEcnThreshold"),
+    ("derandomise", "UseDerandomization"),
+    ("cap_step", "UseCapDropAdjustment"),
+    ("dq_threshold", "DequeueThreshold"),
+    ("active_threshold", "ActiveThreshold"),
+    ("ce_threshold", "CeThreshold"),
+    ("l4s", "UseL4s"),
+    ("limit", "MaxSize"),
 ];
 
 /// ns-3's own disc.
 fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
     let kind = spec.kind();
     let (type_name, rows): (_, &[Row]) = match kind.as_str() {
-        "taildrop" => {
-            ("ns3::FifoQueueDisc", &[("limit", Named("MaxSize")), ("overflow", BuiltIn("arrival"))])
-        }
+        "taildrop" => ("ns3::FifoQueueDisc", &TAILDROP),
         "codel" => ("ns3::CoDelQueueDisc", &CODEL),
         "fq_codel" => ("ns3::FqCoDelQueueDisc", &FQ_CODEL),
         "cobalt" => ("ns3::CobaltQueueDisc", &COBALT),
@@ -141,20 +115,22 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
         ));
     }
     let settings = registry::settings(spec).map_err(|error| error.message)?;
+    // What the disc has no attribute for must be as its dialect has it.
+    let named = spec.dialect.as_ref().map_or(kind.clone(), |dialect| format!("{kind}@{dialect}"));
+    let as_named = QdiscSpec::parse(&named).and_then(|spec| registry::settings(&spec));
+    let built_in = as_named.map_err(|error| error.message)?;
     let mut attributes = Vec::new();
     for (name, value) in &settings {
-        let row = rows.iter().find(|(parameter, _)| parameter == name);
-        match row {
-            Some((_, Named(attribute))) => attributes.extend(value_of(attribute, value)),
-            Some((_, BuiltIn(built_in))) if value == built_in => {}
-            Some((_, Unused)) => {}
-            _ => return Err(format!("ns-3's {kind} has no `{name} = {value}`")),
+        match rows.iter().find(|(parameter, _)| parameter == name) {
+            Some((_, attribute)) => attributes.extend(value_of(attribute, value)),
+            None if built_in.contains(&(*name, value.clone())) => {}
+            None => return Err(format!("ns-3's {kind} has no `{name} = {value}`")),
         }
     }
     Ok(Disc { type_name, attributes })
 }
 
-/// The value of an attribute: ns-3 knows `ms` and `kB`, not `hz`, and bytes only as those of queues.
+/// The value of an attribute: ns-3 knows `ms` and `kB`, not `hz`, and bytes of queues only.
 fn value_of(attribute: &'static str, value: &str) -> Option<(&'static str, String)> {
     if matches!(value, "off" | "auto") {
         return None;

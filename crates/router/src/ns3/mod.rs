@@ -1,10 +1,10 @@
 //! From a resolved scenario to a run of ns-3.
 //!
-//! The runner (`ns3/runner` in the tree) takes [`Run::text`], builds the topology, and writes the
-//! same files as a run on real hosts, which [`crate::collect`] counts by [`Run::plan`]. When flows
-//! start and what they send is drawn here, from the random streams of the simulator, so that the
-//! traffic is the same; what ns-3 draws itself (the laws of its discs) follows its `RngRun`, which
-//! is the seed.
+//! The runner (`ns3/runner` in the tree) takes [`Ns3Run::text`], builds the topology, and writes
+//! the same files as a run on real hosts, which [`crate::collect`] counts by [`Ns3Run::plan`]. When
+//! flows start and what they send is drawn here, from the random streams of the simulator, so that
+//! the traffic is the same; what ns-3 draws itself (the laws of its discs) follows its `RngRun`,
+//! which is the seed.
 
 mod check;
 mod disc;
@@ -20,10 +20,10 @@ use crate::plan::{
 };
 use crate::planning::flows::start_ns;
 use crate::planning::refusal::Planned;
-pub use transport::Transport;
+pub use transport::SocketRules;
 
 /// A run of ns-3.
-pub struct Run {
+pub struct Ns3Run {
     /// What the results are counted by.
     pub plan: Plan,
     /// What the runner reads: one instruction per line, words separated by spaces.
@@ -34,7 +34,7 @@ pub struct Run {
 ///
 /// # Errors
 /// The first thing in the scenario that ns-3 cannot do, or that this engine does not support.
-pub fn plan(scenario: &Resolved, transports: &[Option<Transport>]) -> Planned<Run> {
+pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<Ns3Run> {
     let links = check::links(scenario)?;
     check::record(scenario)?;
     let attributes = transport::attributes(scenario, transports)?;
@@ -45,7 +45,7 @@ pub fn plan(scenario: &Resolved, transports: &[Option<Transport>]) -> Planned<Ru
         .collect::<Planned<Vec<_>>>()?;
     let plan = counted_by(scenario, links);
     let text = text::text(scenario, &plan, links, &discs, &attributes);
-    Ok(Run { plan, text })
+    Ok(Ns3Run { plan, text })
 }
 
 /// The links of a scenario by their index.

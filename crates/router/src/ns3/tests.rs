@@ -15,8 +15,8 @@ fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
 const BULK: &str = "app = { kind = \"bulk\" }";
 const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
 
-fn planned(link: &str, flows: &str, more: &str) -> Planned<Run> {
-    let rules = Transport {
+fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
+    let rules = SocketRules {
         sack: true,
         limited_transmit: true,
         is_gradual: true,
@@ -31,7 +31,7 @@ fn planned(link: &str, flows: &str, more: &str) -> Planned<Run> {
 }
 
 /// The lines that begin with a word.
-fn lines(run: &Run, word: &str) -> Vec<String> {
+fn lines(run: &Ns3Run, word: &str) -> Vec<String> {
     let begin = format!("{word} ");
     let found = run.text.lines().filter_map(|line| line.strip_prefix(&begin));
     found.map(str::to_owned).collect()

@@ -11,7 +11,7 @@ use crate::planning::refusal::{Planned, refuse};
 
 /// The rules of a TCP profile that ns-3 has attributes for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transport {
+pub struct SocketRules {
     /// Whether SACK is negotiated.
     pub sack: bool,
     /// Whether new data is sent on the first two duplicates.
@@ -52,7 +52,7 @@ const RETRIES: u32 = 15;
 /// ns-3 lacks something.
 pub(super) fn attributes(
     scenario: &Resolved,
-    transports: &[Option<Transport>],
+    transports: &[Option<SocketRules>],
 ) -> Planned<Vec<Option<Attributes>>> {
     let groups = scenario.flows.iter().zip(transports).enumerate();
     groups
@@ -63,7 +63,7 @@ pub(super) fn attributes(
         .collect()
 }
 
-fn of_group(index: usize, tcp: &Tcp, transport: &Transport) -> Planned<Attributes> {
+fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attributes> {
     let timestamps = match tcp.header_bytes {
         PLAIN_HEADER => false,
         TIMESTAMP_HEADER => true,
