@@ -6,8 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
-        instructions-write coverage reproduce-full fuzz storm audit mutants contract-long study-kills docs \
-        web web-toolchain test-web clean
+        instructions-write coverage reproduce-full fuzz storm audit mutants contract-long \
+        study-kills docs web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic

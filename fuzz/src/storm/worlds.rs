@@ -203,7 +203,8 @@ fn app(choice: &mut Choice) -> String {
         4 => format!(r#"{{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"] }}"#),
         5 => format!(r#"{{ kind = "cbr", rate = "{bps}bit", packet = "{size}B" }}"#),
         6 => format!(
-            "{{ kind = \"cbr\", rate = \"{bps}bit\", packet = \"{size}B\", arrivals = \"poisson\" }}"
+            "{{ kind = \"cbr\", rate = \"{bps}bit\", packet = \"{size}B\", \
+             arrivals = \"poisson\" }}"
         ),
         7 => r#"{ kind = "voice", codec = "g711" }"#.to_owned(),
         8 => format!(
