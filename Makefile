@@ -6,8 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
-        instructions-write coverage reproduce-full fuzz mutants contract-long study-kills docs \
-        docs-test site atlas atlas-small web web-toolchain test-web clean
+        instructions-write coverage reproduce-full fuzz storm audit mutants contract-long \
+        study-kills docs docs-test site atlas atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -64,6 +64,23 @@ ns3:
 SECONDS ?= 600
 fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
+
+## storm: COUNT inputs of a KIND from number FROM of a SEED (docs/storm.md); a bad one is printed,
+##        and `target/storm/storm show KIND SEED NUMBER` prints its text
+KIND  ?= mutants
+FROM  ?= 0
+COUNT ?= 100000
+storm:
+	cargo build --quiet --profile storm --package sojourn-fuzz --bin storm
+	target/storm/storm run $(KIND) $(SEED) $(FROM) $(COUNT)
+
+## audit: the crates of Cargo.lock against the advisory database in folder DB (a clone of
+##        github.com/rustsec/advisory-db), without a network; licences and sources (deny.toml).
+##        Needs cargo-audit and cargo-deny
+DB ?= $(HOME)/.cargo/advisory-db
+audit:
+	cargo audit --db $(DB) --no-fetch --stale
+	cargo deny --offline check licenses bans sources
 
 ## mutants: a sample of SAMPLE mutants of one or several CRATES against its tests
 ##          (docs/mutation.md); needs `cargo install cargo-mutants`

@@ -58,6 +58,8 @@ pub struct Totals<'a> {
     pub class_of: &'a [usize],
     /// How many classes there are.
     pub classes: usize,
+    /// Whether what happened at the very end of the bin is counted.
+    pub includes_end: bool,
     /// What was counted at each link.
     pub links: &'a mut [LinkStats],
     /// What their buckets hold; empty where no link has one.
@@ -97,7 +99,7 @@ impl Bins {
         let airtime_before = std::mem::take(&mut stats.airtime_before_bin);
         stats.bin_began = now;
         let reserve = totals.reserves.get(link).copied().flatten();
-        let found = stats.totals(now, reserve);
+        let found = LinkTotals { includes_at: totals.includes_end, ..stats.totals(now, reserve) };
         let mut then = std::mem::replace(&mut self.links[link], found);
         let counts = found.counts.since(&then.counts);
         // A frame is reported when it ends; the part before this bin belongs to the one before.
@@ -144,7 +146,17 @@ mod tests {
         let mut end = |now, links: &mut [LinkStats]| {
             let (utilisations, class_of) = (&utilisations, &[][..]);
             let (delivered, classes, reserves) = (&[][..], 0, &[][..]);
-            bins.end(now, Totals { delivered, class_of, classes, links, reserves, utilisations });
+            let includes_end = true;
+            let totals = Totals {
+                delivered,
+                class_of,
+                classes,
+                includes_end,
+                links,
+                reserves,
+                utilisations,
+            };
+            bins.end(now, totals);
         };
         end(at(2_000), &mut probe.links);
         probe.at_link::<false>(at(2_100), 0).sent_frame(
@@ -170,7 +182,16 @@ mod tests {
             let class_of = &[0, 0];
             let (delivered, utilisations) = (&delivered, &utilisations);
             let (classes, reserves) = (1, &[][..]);
-            let totals = Totals { delivered, class_of, classes, links, reserves, utilisations };
+            let includes_end = true;
+            let totals = Totals {
+                delivered,
+                class_of,
+                classes,
+                includes_end,
+                links,
+                reserves,
+                utilisations,
+            };
             bins.end(now, totals);
         };
         end(at(2), [1_000, 500], &mut link);

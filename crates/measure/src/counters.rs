@@ -112,6 +112,8 @@ pub const WAITED: [Stage; 2] = [Stage::Queued, Stage::Dequeue];
 pub struct LinkTotals {
     /// The time.
     pub at: Time,
+    /// Whether what happened at that very time is counted.
+    pub includes_at: bool,
     /// Since the start.
     pub counts: Counters,
     /// What its server has carried.
@@ -148,6 +150,7 @@ impl LinkStats {
     pub fn totals(&self, at: Time, reserve: Option<TokenReserve>) -> LinkTotals {
         LinkTotals {
             at,
+            includes_at: false,
             counts: self.total,
             carried: self.transmissions.until(at),
             bits_to_come: self.transmissions.bits_to_come(at),

@@ -48,7 +48,8 @@ fn rating_with(equipment: Equipment, delay_s: f64, loss: f64) -> f64 {
     BEST - delay_impairment - impairment - lost
 }
 
-/// Mean opinion score, 1 to 4.5, of a rating.
+/// Mean opinion score of a rating, 1 to 4.5; for ratings between 0 and 6.5 the polynomial of G.107
+/// Annex B falls just below 1, to 0.98 at the least.
 pub fn opinion(rating: f64) -> f64 {
     match rating {
         ..=0.0 => 1.0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::Rate;
+use sojourn_aqm::{Rate, Span};
 use sojourn_link::Opportunities;
 use sojourn_scenario::resolved::{Bucket, Capacity, Link};
 
@@ -86,8 +86,11 @@ impl Utilisation {
                 of_time.max(passed as f64 / tokens(*rate, from, to) as f64)
             }
             Against::Opportunities(opportunities) => {
-                let (before, after) = (from.at, to.at);
-                let offered = opportunities.count_until(after) - opportunities.count_until(before);
+                let until = |totals: &LinkTotals| {
+                    let moment = Span::from_nanos(u64::from(totals.includes_at));
+                    opportunities.count_until(totals.at + moment)
+                };
+                let offered = until(to) - until(from);
                 let bits = offered.max(1) * u64::from(opportunities.bytes()) * 8;
                 carried.bits as f64 / bits as f64
             }
@@ -129,7 +132,7 @@ fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Span, Time};
+    use sojourn_aqm::Time;
     use sojourn_link::TokenReserve;
     use sojourn_scenario::resolved::Trace;
 

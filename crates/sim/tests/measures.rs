@@ -3,11 +3,15 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::*;
 use sojourn_aqm::{CauseClass, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
-use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp};
+use sojourn_scenario::resolved::{
+    App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp, Trace,
+};
 
 fn at(s: u64) -> Time {
     Time::ZERO + Span::from_secs(s)
@@ -274,4 +278,21 @@ fn sojourn_times_of_drops_are_a_table_of_their_own() {
     assert_eq!(drops.histogram.max_ns(), sojourns.iter().max().copied());
     // CoDel drops what waited for longer than its target.
     assert!(drops.histogram.quantile_ns(0.0).unwrap() > 5e6);
+}
+
+/// Found by `make storm`: opportunities at the very end of a bin were not offered within it.
+#[test]
+fn a_recorded_link_that_is_used_fully_is_used_fully_in_every_bin() {
+    let mut plan = scenario(2, vec![link("b", "taildrop", 100_000)], vec![]);
+    plan.links[0].capacity = Capacity::Trace(Arc::new(Trace {
+        file: String::new(),
+        sha256: String::new(),
+        opportunities_ms: vec![1, 2, 2, 7],
+        opportunity_bytes: 1500,
+    }));
+    plan.flows = vec![cbr("load", 1, mbit(20), 1500)];
+    plan.record.bins = Some(ms(200));
+    let run = run(&plan);
+    let used = series(&run, Scope::Queue, 0, "utilisation");
+    assert_eq!(used[1..], [1.0; 9]);
 }

@@ -9,8 +9,8 @@ use std::ffi::{CString, c_void};
 use bolero::TypeGenerator;
 use sojourn_aqm_c as c;
 
-use crate::settings::Settings;
 use crate::target;
+use sojourn_fuzz::settings::Settings;
 
 /// A call, with any arguments. Times are in microseconds, near enough for timers to be met.
 #[derive(Clone, Debug, TypeGenerator)]

@@ -5,8 +5,8 @@ use bolero::TypeGenerator;
 use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};
 
 use crate::life::ecn;
-use crate::settings::Settings;
 use crate::target;
+use sojourn_fuzz::settings::Settings;
 
 /// A call of a hook, with any arguments. Times need not be in order.
 #[derive(Clone, Debug, TypeGenerator)]

@@ -4,8 +4,8 @@ use bolero::TypeGenerator;
 use sojourn_aqm::contract::host::Host;
 use sojourn_aqm::{Ecn, Rate};
 
-use crate::settings::Settings;
 use crate::target;
+use sojourn_fuzz::settings::Settings;
 
 /// An event in the life of a discipline.
 #[derive(Clone, Debug, TypeGenerator)]

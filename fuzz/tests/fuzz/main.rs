@@ -5,9 +5,9 @@ mod laws;
 mod life;
 mod parsers;
 mod records;
-mod settings;
+mod storm;
+
 mod tcp;
-mod words;
 
 /// The reader of golden traces.
 #[path = "../../../crates/aqm/tests/golden/file.rs"]

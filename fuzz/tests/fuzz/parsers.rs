@@ -8,7 +8,7 @@ use sojourn_scenario::{Format, Scenario, Source};
 
 use crate::golden::Trace;
 use crate::target;
-use crate::words::Edited;
+use sojourn_fuzz::words::Edited;
 
 const AQMS: &[&str] = &[
     "pie",

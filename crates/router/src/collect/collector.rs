@@ -162,6 +162,7 @@ impl Collector {
         let totals = Totals {
             delivered: &delivered,
             class_of: &self.class_of,
+            includes_end: false,
             classes: self.probe.classes.len(),
             links: &mut self.probe.links,
             reserves: &[],

@@ -20,6 +20,8 @@ impl World {
                 delivered: &delivered,
                 class_of: &class_of,
                 classes: self.probe.classes.len(),
+                // Bins end after everything else of an instant, the run before.
+                includes_end: now < self.end,
                 links: &mut self.probe.links,
                 reserves: &reserves,
                 utilisations: &self.utilisations,

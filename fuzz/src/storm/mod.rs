@@ -1,0 +1,156 @@
+//! Scenarios by number: the same seed and number give the same text, in every process.
+//!
+//! [`mutants`] are legal scenarios with mistakes, [`worlds`] are legal ones drawn at random. Each
+//! is loaded as the command loads it and run; [`judge`] says what is wrong with the result.
+
+mod choice;
+pub mod judge;
+pub mod mutants;
+mod pools;
+pub mod worlds;
+
+use std::cell::Cell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sojourn_record::Run;
+use sojourn_scenario::resolved::Resolved;
+use sojourn_scenario::{Format, Scenario, ScenarioError, Source};
+use sojourn_sim::{MemoryNeed, SimError};
+
+/// Scenarios that need more memory than this are not run, as the command does by what is free.
+const MEMORY_BYTES: f64 = 100e6;
+/// How often a run is asked whether it goes on before it is cut; between two lie 16,384 events.
+const QUESTIONS: u32 = 6;
+/// Every so many inputs the whole is done twice: the same digest.
+const TWICE_EVERY: u64 = 16;
+
+/// A delivery trace for every link that names a file, and amounts for every recording.
+const TRACE: &str = "1\n2\n2\n7\n";
+const AMOUNTS: &str = "time,bytes\n0.0,1200\n0.25,600\n";
+
+/// What inputs are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Scenarios with mistakes.
+    Mutants,
+    /// Legal scenarios.
+    Worlds,
+    /// Legal scenarios of bulk flows over minutes.
+    Long,
+}
+
+impl Kind {
+    /// The kind of a name.
+    pub fn named(name: &str) -> Option<Kind> {
+        match name {
+            "mutants" => Some(Kind::Mutants),
+            "worlds" => Some(Kind::Worlds),
+            "long" => Some(Kind::Long),
+            _ => None,
+        }
+    }
+
+    /// The text of an input, in TOML.
+    pub fn text(self, seed: u64, number: u64) -> String {
+        match self {
+            Kind::Mutants => mutants::text(seed, number),
+            Kind::Worlds => worlds::text(seed, number),
+            Kind::Long => worlds::long(seed, number),
+        }
+    }
+
+    /// The questions after which a run is cut.
+    fn questions(self) -> u32 {
+        match self {
+            Kind::Mutants => QUESTIONS,
+            Kind::Worlds => 20 * QUESTIONS,
+            Kind::Long => 500 * QUESTIONS,
+        }
+    }
+}
+
+/// What became of an input.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fate {
+    /// Refused with a sentence.
+    Refused,
+    /// It would need more memory than is allowed.
+    TooLarge,
+    /// Cut after so many events.
+    Cut,
+    /// It ran to its end.
+    Ran,
+    /// Something is wrong, with the reason.
+    Bad(String),
+}
+
+/// Makes an input, loads and runs it, and judges what comes out. A panic is bad.
+pub fn meet(kind: Kind, seed: u64, number: u64) -> Fate {
+    let met = catch_unwind(AssertUnwindSafe(|| {
+        judged(kind, &kind.text(seed, number), number.is_multiple_of(TWICE_EVERY))
+    }));
+    met.unwrap_or_else(|panic| Fate::Bad(format!("panic: {}", reason(&*panic))))
+}
+
+fn reason(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    text.unwrap_or_else(|| "without a text".to_owned())
+}
+
+fn judged(kind: Kind, text: &str, twice: bool) -> Fate {
+    let plan = match load(text) {
+        Ok(scenario) => scenario,
+        Err(error) if error.to_string().trim().is_empty() => {
+            return Fate::Bad("a refusal without a sentence".to_owned());
+        }
+        Err(error) if kind != Kind::Mutants => return Fate::Bad(format!("refused: {error}")),
+        Err(_) => return Fate::Refused,
+    };
+    let plan = plan.resolved();
+    let needs: Vec<MemoryNeed> = sojourn_sim::memory_needs(plan);
+    if needs.iter().map(|need| need.bytes).sum::<f64>() > MEMORY_BYTES {
+        return Fate::TooLarge;
+    }
+    let run = match run(plan, kind.questions()) {
+        Ok(run) => run,
+        Err(SimError::Cancelled) => return Fate::Cut,
+        Err(error) => return Fate::Bad(format!("loads and does not build: {error}")),
+    };
+    if let Err(why) = judge::judge(plan, &run, kind == Kind::Long) {
+        return Fate::Bad(why);
+    }
+    if twice {
+        let again = self::run(plan, u32::MAX).map(|run| run.digest);
+        if again != Ok(run.digest) {
+            return Fate::Bad("another digest the second time".to_owned());
+        }
+    }
+    Fate::Ran
+}
+
+/// Loads a text as the command does; every file there is has the content of [`TRACE`] or
+/// [`AMOUNTS`].
+fn load(text: &str) -> Result<Scenario, ScenarioError> {
+    let source = Source { format: Format::Toml, origin: "storm", sets: &[] };
+    let read = |name: &str| match name {
+        "missing" => Err(io::ErrorKind::NotFound.into()),
+        name if name.ends_with(".csv") => Ok(AMOUNTS.to_owned()),
+        _ => Ok(TRACE.to_owned()),
+    };
+    Scenario::load_for(text, &source, &read, &|plan| {
+        sojourn_sim::check(plan).map_err(|error| match error {
+            SimError::Invalid { place, message } => ScenarioError::new(place, message),
+            SimError::Cancelled => unreachable!("a check is not cancelled"),
+        })
+    })
+}
+
+fn run(plan: &Resolved, questions: u32) -> Result<Run, SimError> {
+    let asked = Cell::new(0);
+    sojourn_sim::run(plan, &|_| {
+        asked.set(asked.get() + 1);
+        asked.get() < questions
+    })
+}

@@ -1,0 +1,282 @@
+//! Values that are odd, extreme, or plainly wrong, by what they stand for.
+
+use toml::Value;
+
+use super::choice::Choice;
+use crate::settings::Settings;
+
+const SPANS: &[&str] = &[
+    "0s",
+    "1ns",
+    "999ns",
+    "1us",
+    "100us",
+    "1ms",
+    "7ms",
+    "50ms",
+    "150ms",
+    "300ms",
+    "1s",
+    "10s",
+    "1000s",
+    "1000000s",
+    "18446744073s",
+    "18446744074s",
+    "-1s",
+    "0.5ns",
+    "1e9s",
+    "5",
+    "nans",
+];
+const RATES: &[&str] = &[
+    "1bit",
+    "7bit",
+    "1kbit",
+    "64kbit",
+    "87kbit",
+    "1mbit",
+    "3mbit",
+    "10mbit",
+    "54mbit",
+    "1gbit",
+    "100gbit",
+    "18446744073709551615bit",
+    "18446744073709551616bit",
+    "0bit",
+    "-1mbit",
+    "0.1bit",
+];
+const SIZES: &[&str] = &[
+    "0B",
+    "1B",
+    "39B",
+    "40B",
+    "52B",
+    "53B",
+    "576B",
+    "1500B",
+    "1514B",
+    "9000B",
+    "65535B",
+    "65536B",
+    "10kB",
+    "1MB",
+    "4GB",
+    "4294967295B",
+    "4294967296B",
+    "18446744073709551615B",
+    "1.5B",
+];
+const BUFFERS: &[&str] = &[
+    "0bdp",
+    "0.0001bdp",
+    "0.5bdp",
+    "1bdp",
+    "1000bdp",
+    "1e300bdp",
+    "0p",
+    "1p",
+    "2p",
+    "1000p",
+    "4294967296p",
+    "18446744073709551615p",
+    "1B",
+    "1499B",
+    "1500B",
+    "250kB",
+    "1000GB",
+];
+const STARTS: &[&str] = &["0s", "0s..0s", "0s..50ms", "1s..0s", "299ms..300ms", "1000s", "..", ""];
+const WHOLES: &[i64] = &[
+    0,
+    1,
+    2,
+    3,
+    7,
+    10,
+    32,
+    33,
+    100,
+    1000,
+    20_000,
+    1_000_000,
+    2_147_483_648,
+    4_294_967_295,
+    4_294_967_296,
+    -1,
+    i64::MAX,
+    i64::MIN,
+];
+const PARTS: &[f64] =
+    &[0.0, 1e-300, 1e-9, 0.01, 0.5, 0.999, 1.0, 1.0000001, 2.0, -0.1, f64::NAN, f64::INFINITY];
+const CONTROLS: &[&str] =
+    &["reno", "cubic", "bbr", "bbr3", "prague", "dctcp", "cubic:hystart=false", "nonsense", ""];
+const WORDS: &[&str] = &[
+    "linux",
+    "linux-fq",
+    "linux-2.6",
+    "newreno",
+    "sack",
+    "reno",
+    "tahoe",
+    "madpie",
+    "codel-act",
+    "pi2-ns3",
+    "pie-ns2",
+    "kids-3.8",
+    "classic",
+    "accecn",
+    "none",
+    "always",
+    "sparingly",
+    "never",
+    "constant",
+    "uniform",
+    "poisson",
+    "auto",
+    "kernel",
+    "sojourn",
+    "g711",
+    "g729",
+    "missing",
+    "bottleneck",
+    "b",
+    "bulk",
+    "..",
+    "",
+    "\u{0}",
+    "é",
+    "x y",
+];
+const TABLES: &[&str] = &[
+    r#"{ kind = "bulk" }"#,
+    r#"{ kind = "bulk", bytes = "100kB" }"#,
+    r#"{ kind = "files", sizes = ["1B", "44kB"], think = "10ms" }"#,
+    r#"{ kind = "files", sizes = ["1kB"], think = "0s" }"#,
+    r#"{ kind = "web", reading = "10ms", parsing = "1ms" }"#,
+    r#"{ kind = "web", objects = 3, parallel = 32, reading = "1ms" }"#,
+    r#"{ kind = "chunks", every = "50ms", rates = ["500kbit", "1mbit"] }"#,
+    r#"{ kind = "cbr", rate = "1mbit", packet = "218B" }"#,
+    r#"{ kind = "cbr", rate = "87kbit", packet = "218B", voice = true }"#,
+    r#"{ kind = "voice", codec = "g729" }"#,
+    r#"{ kind = "onoff", rate = "2mbit", packet = "218B", on = "10ms", off = "10ms" }"#,
+    r#"{ kind = "bursts", rate = "9mbit", packet = "1000B", at = ["1ms"], length = "20ms" }"#,
+    r#"{ kind = "video", frames = ["9kB", "2kB"], interval = "20ms" }"#,
+    r#"{ kind = "replay", file = "amounts.csv" }"#,
+    r#"{ kind = "trace", file = "link.down" }"#,
+    r#"{ kind = "schedule", steps = [["0s", "1mbit"], ["100ms", "20mbit"]] }"#,
+    r#"{ kind = "schedule", steps = [["0s", "1mbit"], ["1ns", "1bit"], ["2ns", "1gbit"]] }"#,
+    r#"{ kind = "bucket", rate = "5mbit", burst = "3kB", line = "1gbit", overdraft = true }"#,
+    r#"{ kind = "wireless", wlan = "home" }"#,
+    r#"{ kind = "uniform", max = "5ms", reorder = true }"#,
+    r#"{ kind = "lognormal", mean = "5ms", deviation = "1s" }"#,
+    r#"{ kind = "bernoulli", rate = 0.5 }"#,
+    r#"{ kind = "gilbert-elliott", enter = 0.1, leave = 0.1 }"#,
+    r#"{ kind = "pareto", shape = 0.1, min = "1B", max = "1GB" }"#,
+    r#"{ bytes = "1514B", overhead = "24B" }"#,
+    r#"{ sender = "20ms", receiver = "1ms", sender_rate = "10mbit", receiver_rate = "9mbit" }"#,
+    "{}",
+    "[]",
+    r#"["bottleneck", "bottleneck"]"#,
+];
+
+/// Every key of a scenario, and some that are none.
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "seed",
+    "duration",
+    "warmup",
+    "record",
+    "links",
+    "wlans",
+    "flows",
+    "engine",
+    "packets",
+    "signals",
+    "states",
+    "sample",
+    "bins",
+    "latency",
+    "rate",
+    "delay",
+    "framing",
+    "buffer",
+    "queue",
+    "device",
+    "jitter",
+    "loss",
+    "ecn_bleaching",
+    "class",
+    "count",
+    "path",
+    "reverse",
+    "rtt",
+    "access",
+    "access_rate",
+    "tcp",
+    "cc",
+    "ecn",
+    "accecn",
+    "receiver_ecn",
+    "accecn_option",
+    "ecn_fallback",
+    "packet",
+    "header",
+    "initial_window",
+    "ack_every",
+    "receive_window",
+    "autotuning",
+    "start",
+    "stop",
+    "app",
+    "kind",
+    "voice",
+    "think",
+    "sizes",
+    "hz",
+    "nonsense",
+];
+
+/// An AQM with any parameters; the first of some draws that is legal.
+pub(crate) fn aqm(choice: &mut Choice) -> String {
+    let spec = (0..8).find_map(|_| choice.generated::<Settings>()?.spec());
+    spec.map_or_else(|| "pie".to_owned(), |(spec, _)| spec.to_string())
+}
+
+/// A value for a key: mostly of the kind that belongs there.
+pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
+    let any = KEYS[choice.below(KEYS.len())];
+    let key = if choice.chance(0.1) { any } else { key };
+    let text = |pool: &[&str], choice: &mut Choice| Value::from(choice.of_these(pool));
+    match key {
+        "duration" | "warmup" | "sample" | "bins" | "delay" | "rtt" | "stop" | "think" => {
+            text(SPANS, choice)
+        }
+        "rate" | "access_rate" if choice.chance(0.7) => text(RATES, choice),
+        "framing" | "packet" | "header" | "receive_window" => text(SIZES, choice),
+        "buffer" => text(BUFFERS, choice),
+        "queue" => Value::from(aqm(choice)),
+        "start" => text(STARTS, choice),
+        "cc" => text(CONTROLS, choice),
+        "seed" | "count" | "initial_window" | "ack_every" | "hz" => {
+            Value::from(WHOLES[choice.below(WHOLES.len())])
+        }
+        "packets" | "signals" | "states" | "latency" | "ecn_bleaching" | "ecn" | "accecn"
+        | "ecn_fallback" | "autotuning" | "voice" => Value::from(choice.chance(0.5)),
+        "record" => Value::from(toml::Table::new()),
+        "rate" | "app" | "device" | "jitter" | "loss" | "access" | "path" | "reverse" | "sizes" => {
+            table(choice)
+        }
+        _ => match choice.below(4) {
+            0 => Value::from(PARTS[choice.below(PARTS.len())]),
+            1 => table(choice),
+            _ => text(WORDS, choice),
+        },
+    }
+}
+
+fn table(choice: &mut Choice) -> Value {
+    let text = format!("x = {}", choice.of_these(TABLES));
+    let mut table: toml::Table = text.parse().expect("a table of the list");
+    table.remove("x").expect("it has one key")
+}
