@@ -28,7 +28,7 @@ COMMANDS = {
     ),
     "attack": Entry(
         "attack", "attack",
-        "Search a scenario in which an AQM is bad, and make it small.",
+        "Search a scenario within stated bounds in which an AQM is bad, and make it small.",
     ),
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
     "check": Entry(
