@@ -87,6 +87,9 @@ _CHANGES = (
         "\tif  (rng_restarts || !crng_ready()) {\t",
     ),
 )
+# How makefiles of 6.1 include their rules, and how those of 6.12 do.
+_INCLUDE = "include arch/um/scripts/Makefile.rules"
+_INCLUDE_OF_6_12 = "include $(srctree)/arch/um/scripts/Makefile.rules"
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,11 @@ def _adapt(source: Path, hz: int) -> None:
     """Add our files and make the changes, each only once."""
     for ours in _OURS:
         shutil.copy(ours, source / "arch/um/os-Linux" / ours.name)
-    for name, old, new in _CHANGES:
+    rules = source / "arch/um/os-Linux/Makefile"
+    names_tree = _INCLUDE_OF_6_12 in rules.read_text()
+    include = _INCLUDE_OF_6_12 if names_tree else _INCLUDE
+    for name, *texts in _CHANGES:
+        old, new = (text.replace(_INCLUDE, include) for text in texts)
         _edit(source / name, old, new.replace("{hz}", str(hz)))
 
 
