@@ -89,7 +89,7 @@ fn datagrams_leave_when_the_simulator_sends_them() {
 
 #[test]
 fn a_user_has_more_files_than_there_is_time_for() {
-    let flows = "app = { kind = \"files\", size = \"10kB\", think = \"200ms\" }";
+    let flows = "app = { kind = \"files\", sizes = [\"10kB\"], think = \"200ms\" }";
     let run = planned("", flows, "").unwrap();
     let pauses: Vec<u64> = lines(&run, "transfer")
         .iter()
