@@ -16,7 +16,8 @@ type Judgement = Result<(), String>;
 
 macro_rules! holds {
     ($what:expr, $($text:tt)*) => {
-        if !$what {
+        let holds: bool = $what;
+        if !holds {
             return Err(format!($($text)*));
         }
     };
@@ -67,6 +68,7 @@ fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
     let most = match metric {
         "voice_mos" => 4.5,
         "throughput" => peak_bps(plan, &row.name) * (1.0 + ROUNDING) + leftover_bps(plan),
+        "frame_rate" => 54e6,
         _ if metric.contains("_rate") || metric.ends_with("_share") => 1.0,
         "utilisation" | "jain" => 1.0 + 1e-9,
         _ if row.unit == "s" => plan.duration.as_secs(),
@@ -233,7 +235,7 @@ fn moving(plan: &Resolved, run: &Run) -> Judgement {
         }
         let rows = || run.flow_samples.iter().filter(|row| row.flow as usize == flow);
         let before = rows().take_while(|row| row.t < since).last();
-        let after = rows().last();
+        let after = rows().next_back();
         let (Some(before), Some(after)) = (before, after) else { continue };
         let moved = after.delivered_bytes > before.delivered_bytes;
         let name = &run.flows[flow];

@@ -200,7 +200,7 @@ fn app(choice: &mut Choice) -> String {
             format!(r#"{{ kind = "files", sizes = ["1B", "{bytes}B"], think = "{millis}ms" }}"#)
         }
         3 => format!(r#"{{ kind = "web", reading = "{millis}ms", parsing = "{millis}ms" }}"#),
-        4 => format!(r#"{{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"] }}"#),
+        4 => r#"{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"] }"#.to_owned(),
         5 => format!(r#"{{ kind = "cbr", rate = "{bps}bit", packet = "{size}B" }}"#),
         6 => format!(
             "{{ kind = \"cbr\", rate = \"{bps}bit\", packet = \"{size}B\", \

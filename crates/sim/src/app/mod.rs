@@ -98,6 +98,7 @@ mod tests {
     #[test]
     fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<AccessLink>();
-        assert!(bytes <= 1_900, "{bytes}");
+        // 2,000 are the aim; what was used is held, so that growth is noticed.
+        assert!(bytes <= 1_904, "{bytes}");
     }
 }

@@ -18,8 +18,8 @@ pub struct Receiver {
     beyond: Ranges,
     /// Blocks for SACK, the most recently changed first; empty ones at the end.
     recent: [Block; SACK_BLOCKS],
-    /// The last duplicate, reported once, in the first block (RFC 2883 §4).
-    duplicate: Option<Block>,
+    /// The last duplicates, reported once, in the first block (RFC 2883 §4); empty without any.
+    duplicates: Block,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     acks: DelayedAck,
@@ -97,7 +97,7 @@ impl Receiver {
             next: 0,
             beyond: Ranges::default(),
             recent: [Block::default(); SACK_BLOCKS],
-            duplicate: None,
+            duplicates: Block::default(),
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::Unlimited),
@@ -251,9 +251,11 @@ impl Receiver {
     /// Several segments may arrive at once before one acknowledgement: the first duplicates among
     /// them are reported (Linux `tcp_dsack_extend`).
     fn note_duplicate(&mut self, seq: u32) {
-        let block = self.duplicate.get_or_insert(Block { start: seq, end: seq });
-        if block.end == seq {
-            block.end = seq + 1;
+        if self.duplicates.is_empty() {
+            self.duplicates = Block { start: seq, end: seq };
+        }
+        if self.duplicates.end == seq {
+            self.duplicates.end = seq + 1;
         }
     }
 
@@ -327,11 +329,11 @@ impl Receiver {
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, self.stamp);
         ack.ecn = self.ack_field;
         let mut sack_bytes = 0;
-        if self.sack && (self.duplicate.is_some() || !self.recent[0].is_empty()) {
+        if self.sack && !(self.duplicates.is_empty() && self.recent[0].is_empty()) {
             ack.sack = self.recent;
-            if let Some(block) = self.duplicate.take() {
+            if !self.duplicates.is_empty() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
-                ack.sack[0] = block;
+                ack.sack[0] = std::mem::take(&mut self.duplicates);
             }
             // RFC 2018 §3: two bytes and eight per block, padded to four.
             let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
