@@ -32,6 +32,7 @@ from sojourn import _core, studies
 from sojourn.cli import main
 from sojourn.cli import sojourn as command
 from sojourn.describing.library import shipped
+from sojourn.studies import attack_file, tune_file
 
 ROOT = Path(__file__).parents[1]
 SLOW, NOT_RUN = "slow", "not run: "
@@ -183,6 +184,10 @@ def _check_toml(block: Block) -> None:
     document = tomllib.loads(block.text)
     if "axes" in document or "until" in document:
         _check_study(document)
+    elif "goal" in document:
+        tune_file.parse_tune(document)
+    elif "worst" in document:
+        attack_file.parse_attack(document)
     else:
         _core.Scenario.load(json.dumps(_completed(document)), format="json", origin=str(block))
 

@@ -68,7 +68,7 @@ class Reno:
 
 
 def test_the_example_of_the_docs_runs(tmp_path, monkeypatch, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python[^\n]*\n(.*?)```", DOCS.read_text(), re.DOTALL)
     file = tmp_path / "example_of_docs.py"
     file.write_text(code)
     spec = importlib.util.spec_from_file_location("example_of_docs", file)

@@ -56,7 +56,6 @@ COMMANDS = {
         "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",
     ),
     "kernel": Entry("kernel", "kernel", "The guest kernel that the engine linux runs."),
-    "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "list": Entry(
         "ask", "show_list",
         "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",
@@ -69,6 +68,7 @@ COMMANDS = {
         "own", "new",
         "Begin a law of one's own: a folder with the law, how to test it, and a README.",
     ),
+    "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "reproduce": Entry(
         "reproduce", "reproduce",
         "Reproduce figures and tables of five papers and judge their claims.",

@@ -126,7 +126,7 @@ def _carry_out(
         *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
         str(report_in), str(control_out), "" if out is None else str(out.absolute()), paths(),
     ]  # fmt: skip
-    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), *command]
+    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), "", *command]
     with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
         try:
             group = subprocess.Popen(

@@ -130,7 +130,9 @@ def sight(kernel: Path, folder: Folder, plan: str) -> str:
     plan has laws in files, these files and what they may import too. It writes to its scratch
     folder alone.
     """
-    laws = [law["file"] for law in json.loads(plan).get("laws", [])]
+    laws: list[str] = []
+    with suppress(json.JSONDecodeError):  # the guest itself says what is wrong with a plan
+        laws = [law["file"] for law in json.loads(plan).get("laws", [])]
     read = [
         *_SYSTEM, str(kernel), *(f"{prefix}/lib" for prefix in {sys.prefix, sys.base_prefix}),
         f"{sys.prefix}/pyvenv.cfg", os.path.realpath(sys.executable), str(_PACKAGE),
