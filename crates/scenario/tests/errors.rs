@@ -466,7 +466,11 @@ fn wireless_lans_and_their_transmitters_are_checked() {
     let office = |line: &str| wlan(&format!("[wlans.office]\n{line}\n"), "");
     let at = |key: &str| format!("demo.toml:12: wlans.office.{key}");
     refused(&office("rate = \"11mbit\""), &at("rate"), "802.11g does not send at 11mbit; write 6");
-    refused(&office("rate = \"minstrell\""), &at("rate"), "a rate of 802.11g or minstrel");
+    refused(
+        &office("rate = \"minstrell\""),
+        &at("rate"),
+        "`minstrell` is neither a rate of 802.11g, such as 54mbit, nor",
+    );
     refused(&office("snr = \"25\""), &at("snr"), "a ratio of powers needs its unit: `25dB`");
     refused(&office("snr = \"25dBm\""), &at("snr"), "`dBm` is no unit of a ratio of powers");
     refused(&office("snr = \"2.5.1dB\""), &at("snr"), "is no number of decibels");

@@ -133,12 +133,13 @@ pub enum FrameRate {
 }
 
 fn frame_rate(text: &str) -> Result<FrameRate, String> {
-    match text.trim() {
-        "minstrel" => Ok(FrameRate::Minstrel),
-        rate => units::rate(rate)
-            .map(FrameRate::Constant)
-            .map_err(|error| format!("{error}; this is a rate of 802.11g or minstrel")),
+    let rate = text.trim();
+    if rate == "minstrel" {
+        return Ok(FrameRate::Minstrel);
     }
+    units::rate(rate).map(FrameRate::Constant).map_err(|_| {
+        format!("`{rate}` is neither a rate of 802.11g, such as 54mbit, nor `minstrel`")
+    })
 }
 
 fn decibels(text: &str) -> Result<f64, String> {
