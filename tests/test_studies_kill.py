@@ -90,7 +90,7 @@ def kill(client: subprocess.Popen[bytes], what: str, choice: random.Random) -> N
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, seed):
     choice = random.Random(seed)
-    (tmp_path / "study.toml").write_text(STUDY.format(seeds=8 * KILLS))
+    (tmp_path / "study.toml").write_text(STUDY.format(seeds=40 * KILLS))
     (tmp_path / "client.py").write_text(CLIENT)
     study = studies.read(tmp_path / "study.toml")
     began = time.monotonic()
