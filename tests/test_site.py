@@ -11,7 +11,8 @@ import pytest
 
 from sojourn import _core
 from sojourn.describing.library import shipped
-from sojourn.live.texts import changed, to_toml
+from sojourn.live.texts import changed
+from sojourn.scenario import document_toml
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,7 +30,7 @@ def site_folder():
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_a_shipped_scenario_written_anew_has_the_same_tables(name: str) -> None:
     document = tomllib.loads(shipped()[name].read_text())
-    assert tomllib.loads(to_toml(document)) == document
+    assert tomllib.loads(document_toml(document)) == document
 
 
 def test_a_changed_scenario_is_what_set_makes_of_it() -> None:

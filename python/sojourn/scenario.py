@@ -123,6 +123,14 @@ def _toml_section(key: str, section: Any) -> str:
     return _toml_table(f"[{key}]", section)
 
 
+def document_toml(document: Mapping[str, Any]) -> str:
+    """Return the tables of a scenario file as TOML, plain values first."""
+    is_section = {key: isinstance(item, dict | list) for key, item in document.items()}
+    lines = [f"{key} = {_toml_value(v)}\n" for key, v in document.items() if not is_section[key]]
+    sections = [_toml_section(key, item) for key, item in document.items() if is_section[key]]
+    return "".join(lines + sections)
+
+
 @dataclass(frozen=True)
 class _Part:
     """What every part of a scenario can do."""
@@ -163,11 +171,7 @@ class _Document(_Part):
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, as a file would have it."""
-        table = self.to_dict()
-        is_section = {key: isinstance(item, dict | list) for key, item in table.items()}
-        lines = [f"{key} = {_toml_value(v)}\n" for key, v in table.items() if not is_section[key]]
-        sections = [_toml_section(key, item) for key, item in table.items() if is_section[key]]
-        return "".join(lines + sections)
+        return document_toml(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

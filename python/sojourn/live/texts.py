@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.scenario import _toml_section, _toml_value
+from sojourn.scenario import document_toml
 
 
 def changed(document: Mapping[str, Any], sets: Mapping[str, Any]) -> str:
@@ -20,15 +20,7 @@ def changed(document: Mapping[str, Any], sets: Mapping[str, Any]) -> str:
     for key, value in sets.items():
         *path, last = key.split(".")
         _inner(tables, path)[last] = value
-    return to_toml(tables)
-
-
-def to_toml(document: Mapping[str, Any]) -> str:
-    """The tables of a scenario as TOML."""
-    plain = {k: v for k, v in document.items() if not isinstance(v, dict | list)}
-    lines = [f"{key} = {_toml_value(value)}\n" for key, value in plain.items()]
-    sections = [_toml_section(key, v) for key, v in document.items() if key not in plain]
-    return "".join([*lines, *sections])
+    return document_toml(tables)
 
 
 def _inner(tables: dict[str, Any], path: list[str]) -> dict[str, Any]:

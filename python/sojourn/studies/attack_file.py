@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 from sojourn.studies.axes import StudyAxis, Value, read_axis
 from sojourn.studies.keys import at_least_one, choice, known_keys, text_list, whole
 from sojourn.studies.trials import Numbers, SearchScenario
-from sojourn.studies.tune_file import document_of
+from sojourn.studies.tune_file import read_search
 
 _KEYS = (
     "name", "aqm", "against", "link", "scenario", "set", "worst", "classes", "words", "trials",
@@ -117,11 +117,7 @@ def read_attack(source: str | Path) -> AttackSearch:
     Raises:
         InputError: there is no such file or name, or its content is not such a search.
     """
-    document, folder = document_of(source, "attack")
-    try:
-        return parse_attack(document, folder)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+    return read_search(source, "attack", parse_attack)
 
 
 def parse_attack(document: Mapping[str, Any], folder: Path | None = None) -> AttackSearch:

@@ -19,12 +19,12 @@ from typing import Any
 from sojourn import files
 from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
-from sojourn.scenario import _toml_section, _toml_value
-from sojourn.studies import asking, executors
+from sojourn.scenario import document_toml
+from sojourn.studies import asking
 from sojourn.studies.attack_file import BADNESS, AttackSearch
 from sojourn.studies.axes import Value
 from sojourn.studies.executors import Workers
-from sojourn.studies.trials import Trials, Wish
+from sojourn.studies.trials import Trials, Wish, opened
 
 KEPT = 0.8
 """Share of the gain over the base scenario that making it small must leave."""
@@ -92,16 +92,9 @@ def attack(
         OSError: the store cannot be written.
     """
     study = asking.sampler(1, search.seed)
-    workers = executors.chosen(executor, jobs)
     facts = {"search": search.name, "document": dict(search.document)}
-    try:
-        trials = Trials(store, facts, workers, progress, report)
-        try:
-            return _search(search, trials, study)
-        finally:
-            trials.close()
-    finally:
-        workers.close()
+    with opened(store, facts, executor, jobs, progress, report) as trials:
+        return _search(search, trials, study)
 
 
 def _search(search: AttackSearch, trials: Trials, study: Any) -> AttackResult:
@@ -175,7 +168,7 @@ def save(result: AttackResult, folder: Path) -> Path:
     path = folder / f"{search.name}.toml"
     what = BADNESS[search.worst][1]
     header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}, {what}.\n"
-    files.write(path, header + _toml(document))
+    files.write(path, header + document_toml(document))
     facts = {
         "aqm": search.aqm, "against": list(search.against), "worst": search.worst,
         "link": search.link, "classes": list(search.classes), "seeds": search.seeds,
@@ -184,11 +177,3 @@ def save(result: AttackResult, folder: Path) -> Path:
     }  # fmt: skip
     files.write(folder / f"{search.name}.finding.json", json.dumps(facts, indent=1) + "\n")
     return path
-
-
-def _toml(document: Mapping[str, Any]) -> str:
-    """The tables of a scenario as its file has them, plain values first."""
-    parts = [(key, item, isinstance(item, dict | list)) for key, item in document.items()]
-    lines = [f"{key} = {_toml_value(item)}\n" for key, item, is_section in parts if not is_section]
-    return "".join(lines + [_toml_section(key, item) for key, item, is_section in parts
-                            if is_section])  # fmt: skip

@@ -8,7 +8,9 @@ interrupted goes on where it stopped.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.store import simulator, warn
+from sojourn.studies import executors
 from sojourn.studies.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base
 from sojourn.studies.dispatch import Dispatcher
 from sojourn.studies.executors import Workers
@@ -77,6 +80,30 @@ class Wish:
     place: SearchScenario
     point: PointScenario
     seeds: tuple[int, ...]
+
+
+@contextmanager
+def opened(
+    store: str, search: Mapping[str, Any], executor: Executor | Workers | None, jobs: int | None,
+    progress: Progress | None, report: Callable[[str], None],
+) -> Iterator[Trials]:  # fmt: skip
+    """The runs of a search, made by these workers; both end with the block.
+
+    Args:
+        store: folder, or any address that fsspec reads.
+        search: what is noted of the search in its store: name and document.
+        executor: where runs are made; processes of this machine by default.
+        jobs: how many of these processes; one per core by default.
+        progress: receives how far each call is.
+        report: called with a sentence about every damaged file.
+
+    Raises:
+        InputError: the store has runs of another version of Sojourn.
+        OSError: the store cannot be written.
+    """
+    workers = executors.chosen(executor, jobs)
+    with closing(workers), closing(Trials(store, search, workers, progress, report)) as trials:
+        yield trials
 
 
 class Trials:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sojourn import _core
 from sojourn.describing.queues import choose_link
@@ -23,6 +23,9 @@ _KEYS = (
 FIRST_HELD_OUT = 1_000_001
 """The first seed that the search does not see."""
 _SHIPPED = Path(__file__).parent / "searches"
+
+
+Search = TypeVar("Search")
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,23 @@ def shipped(kind: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted(_SHIPPED.glob(f"{kind}-*.toml"))}
 
 
-def document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
-    """The tables of a search's file, or of a shipped search by name, and its folder.
+def read_search(
+    source: str | Path, kind: str, parse: Callable[[dict[str, Any], Path], Search]
+) -> Search:
+    """Read the file of a search, or a shipped one by name.
 
     Raises:
-        InputError: there is no such file or name, or it is not TOML.
+        InputError: there is no such file or name, or its content is not such a search.
     """
+    document, folder = _document_of(source, kind)
+    try:
+        return parse(document, folder)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
+    """The tables of a search's file and its folder."""
     path = Path(source)
     if not path.is_file():
         known = shipped(kind)
@@ -97,11 +111,7 @@ def read_tune(source: str | Path) -> TuneSearch:
     Raises:
         InputError: there is no such file or name, or its content is not such a search.
     """
-    document, folder = document_of(source, "tune")
-    try:
-        return parse_tune(document, folder)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+    return read_search(source, "tune", parse_tune)
 
 
 def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneSearch:

@@ -20,11 +20,11 @@ from typing import Any
 from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
-from sojourn.studies import asking, executors
+from sojourn.studies import asking
 from sojourn.studies.axes import Value
 from sojourn.studies.executors import Workers
 from sojourn.studies.goals import Aim, Condition, check_numbers
-from sojourn.studies.trials import Numbers, SearchScenario, Trials, Wish
+from sojourn.studies.trials import Numbers, SearchScenario, Trials, Wish, opened
 from sojourn.studies.tune_file import FIRST_HELD_OUT, TuneSearch
 
 FIRST_SEEDS = 3
@@ -146,16 +146,9 @@ def tune(
         OSError: the store cannot be written.
     """
     study = asking.sampler(len(search.goal.aims), search.seed)
-    workers = executors.chosen(executor, jobs)
     facts = {"search": search.name, "document": dict(search.document)}
-    try:
-        trials = Trials(store, facts, workers, progress, report)
-        try:
-            return _Tuning(search, trials).run(study)
-        finally:
-            trials.close()
-    finally:
-        workers.close()
+    with opened(store, facts, executor, jobs, progress, report) as trials:
+        return _Tuning(search, trials).run(study)
 
 
 class _Tuning:

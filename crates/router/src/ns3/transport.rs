@@ -1,12 +1,9 @@
 //! The TCP of a group as attributes of ns-3's sockets.
 
 use sojourn_aqm::Span;
-use sojourn_aqm::params::SpecText;
-use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Resolved, Tcp};
-use sojourn_traffic::tcp_profile;
 
-use crate::planning::flows::{PLAIN_HEADER, TIMESTAMP_HEADER};
+use crate::planning::flows::{PLAIN_HEADER, TIMESTAMP_HEADER, control_name};
 use crate::planning::refusal::{Planned, refuse};
 
 /// The rules of a TCP profile that ns-3 has attributes for.
@@ -109,21 +106,7 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
 
 /// The type of ns-3's congestion control of that name.
 fn control(index: usize, tcp: &Tcp) -> Planned<&'static str> {
-    let own = tcp_profile(&tcp.profile)
-        .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
-    let written = tcp.cc.as_deref().unwrap_or(own.cc);
-    let place = format!("flows[{index}].cc");
-    let text = match SpecText::parse(written) {
-        Ok(text) => text,
-        Err(error) => return refuse(place, error.message),
-    };
-    let name = text.kind;
-    if text.dialect.is_some() || !text.settings.is_empty() {
-        let message = format!(
-            "`{written}`: ns-3's {name} has its own dialect and parameters; write \"{name}\""
-        );
-        return refuse(place, message);
-    }
+    let name = control_name(index, tcp, "ns-3")?;
     // Of its two Renos TcpLinuxReno counts acknowledged packets, TcpNewReno acknowledgements.
     let is_linux = tcp.profile.starts_with("linux");
     match (name.as_str(), is_linux) {
@@ -133,7 +116,7 @@ fn control(index: usize, tcp: &Tcp) -> Planned<&'static str> {
         ("dctcp", _) => Ok("ns3::TcpDctcp"),
         ("bbr", _) => Ok("ns3::TcpBbr"),
         _ => refuse(
-            place,
+            format!("flows[{index}].cc"),
             format!("ns-3 has no `{name}`; it has reno, cubic, dctcp, bbr; or use engine sim"),
         ),
     }

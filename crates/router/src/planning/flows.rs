@@ -81,8 +81,9 @@ pub(crate) fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u
     draw::start(group.start, &mut rng).as_nanos()
 }
 
-fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
-    // The default is the profile's, as in the simulator.
+/// The name of a group's congestion control on a host that has controls of its own; by default that
+/// of the profile, as in the simulator.
+pub(crate) fn control_name(index: usize, tcp: &Tcp, host: &str) -> Planned<String> {
     let own = tcp_profile(&tcp.profile)
         .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
     let written = tcp.cc.as_deref().unwrap_or(own.cc);
@@ -94,11 +95,15 @@ fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
     let name = text.kind;
     if text.dialect.is_some() || !text.settings.is_empty() {
         let message = format!(
-            "`{written}`: the kernel's {name} has its own dialect and parameters; \
-             write \"{name}\""
+            "`{written}`: {host}'s {name} has its own dialect and parameters; write \"{name}\""
         );
         return refuse(place, message);
     }
+    Ok(name)
+}
+
+fn congestion_control(index: usize, tcp: &Tcp) -> Planned<String> {
+    let name = control_name(index, tcp, "the kernel")?;
     if let Some(every) = tcp.ack_every.filter(|every| !matches!(every, 1 | 2)) {
         let place = format!("flows[{index}].ack_every");
         let message =
