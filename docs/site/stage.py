@@ -94,6 +94,11 @@ def _beside(page: Path) -> str:
             "rust/sojourn_aqm/index.html",
             "The crates' own pages",
         ),
+        DOCS / "site" / "index.md": (
+            live_links.page.FOLDER / "sojourn.wasm",
+            "live/index.html",
+            "Open the live page",
+        ),
     }
     if page not in made or not made[page][0].is_file():
         return ""
