@@ -257,7 +257,7 @@ impl Collector {
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: tables::flow_rows(result),
             flow_states: tables::flow_state_rows(plan, result),
-            bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
+            bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         })
