@@ -57,10 +57,17 @@ enum RecordEvent {
 }
 
 impl Collector {
-    pub(super) fn new(scenario: &Resolved, plan: &Plan, result: &RunResult) -> Collector {
+    /// `late`: how late a packet may leave, or the rate change.
+    pub(super) fn new(
+        scenario: &Resolved,
+        plan: &Plan,
+        result: &RunResult,
+        late: Span,
+    ) -> Collector {
         let warmup = Time::ZERO + scenario.warmup;
         let end = Time::ZERO + scenario.duration;
-        let links: Vec<ObservedLink> = scenario.links.iter().map(ObservedLink::new).collect();
+        let links: Vec<ObservedLink> =
+            scenario.links.iter().map(|link| ObservedLink::new(link, late)).collect();
         let mut probe = Probe::new(links.len(), scenario.classes().len(), (warmup, end));
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
