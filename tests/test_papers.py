@@ -1,6 +1,7 @@
 """What follows from the numbers that the papers print: docs/facts/papers.md."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sojourn.papers.madpie import common as madpie
 from sojourn.papers.pie import burst
 from sojourn.reproduce import extract
 from sojourn.running.runs import run
-from sojourn.scenario import Scenario
+from sojourn.scenario import Record, Scenario
 
 
 def test_a_full_packet_of_codel_act_takes_1_2056_ms() -> None:
@@ -77,6 +78,25 @@ def test_smaller_steps_at_a_low_probability_lengthen_the_queue_of_pie_in_s3() ->
     fine = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:"), 0.75)
     coarse = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:tune=paper2013,"), 0.75)
     assert coarse < 0.75 * fine
+
+
+def excursions_ms(aqm: str) -> tuple[list[float], float]:
+    """How long each excursion of S3's backlog above MADPIE's bound lasts, and the share of time."""
+    case = replace(madpie.s3(aqm), record=Record(sample="30ms"))
+    rows = run(case).table("states").to_pylist()
+    backlog = [row["value"] for row in rows if row["var"] == "backlog_bytes"]
+    is_above = [8 * waiting / madpie.RATE_BPS > 25e-3 for waiting in backlog]
+    runs = [(above, 30.0 * len(list(samples))) for above, samples in groupby(is_above)]
+    return [length for above, length in runs if above], sum(is_above) / len(is_above)
+
+
+@pytest.mark.slow
+def test_madpie_shortens_the_excursions_of_pie_in_s3_and_does_not_make_them_fewer() -> None:
+    """Fact papers-10."""
+    (of_pie, share), (of_madpie, less) = excursions_ms("pie"), excursions_ms("madpie")
+    assert len(of_madpie) == pytest.approx(len(of_pie), rel=0.1)
+    assert np.mean(of_madpie) < 0.75 * np.mean(of_pie)
+    assert less < 0.25 < share, "the 75th percentile crosses the bound"
 
 
 @pytest.mark.parametrize("allowance", [0, 100])

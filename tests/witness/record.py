@@ -3,12 +3,13 @@
     python tests/witness/record.py
 
 ns-2 is Debian's package ns2; ns-3 is the wheel that ns3/build.sh unpacks, or NS3_PREFIX. Both run
-the dumbbells beside this file. Lines are kept in out/witness, so that an interrupted recording
-continues; some minutes of one core in all.
+the dumbbells beside this file. Lines are kept in out/witness by what made them, so that an
+interrupted recording continues and a changed dumbbell runs anew; some minutes of one core in all.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -69,9 +70,10 @@ def main() -> None:
 
 
 def _ns2(flows: int, stack: str, seed: int) -> str:
-    script = str(HERE / "dumbbell.tcl")
+    script = HERE / "dumbbell.tcl"
     arguments = (flows, 200, SECONDS, *NS2_STACKS[stack], seed)
-    return _kept(f"ns2-{stack}-{flows}-{seed}", ["ns", script, *map(str, arguments)])
+    command = ["ns", str(script), *map(str, arguments)]
+    return _kept(f"ns2-{stack}-{flows}-{seed}", command, script)
 
 
 def _ns3(program: Path, queue: str, flows: int, stack: str, seed: int) -> str:
@@ -79,27 +81,34 @@ def _ns3(program: Path, queue: str, flows: int, stack: str, seed: int) -> str:
         str(program), f"--duration={SECONDS}", "--window=16000000", f"--flows={flows}",
         f"--queue={QUEUES[queue]}", f"--seed={seed}", *NS3_STACKS[stack],
     ]  # fmt: skip
-    return _kept(f"ns3-{stack}-{queue}-{flows}-{seed}", command)
+    return _kept(f"ns3-{stack}-{queue}-{flows}-{seed}", command, HERE / "dumbbell.cc")
 
 
-def _kept(name: str, command: list[str]) -> str:
-    kept = KEPT / f"{name}.txt"
+def _kept(name: str, command: list[str], source: Path) -> str:
+    """What a command prints, kept for its arguments and the text of its program."""
+    kept = KEPT / f"{name}-{_digest(*command[1:], source.read_text(encoding='utf-8'))}.txt"
     if not kept.exists():
         made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         kept.write_text(made, encoding="utf-8")
     return kept.read_text(encoding="utf-8")
 
 
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
+
+
 def compiled() -> Path:
-    """The ns-3 side of both recordings."""
-    program = KEPT / "dumbbell"
+    """The ns-3 side of both recordings, compiled anew when its source or ns-3 is another."""
+    source = HERE / "dumbbell.cc"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    program = KEPT / f"dumbbell-{_digest(source.read_text(encoding='utf-8'), str(NS3))}"
     libraries = NS3 / "lib64"
     wanted = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
     found = [next(libraries.glob(f"libns3*-{name}.so")) for name in wanted]
     if not program.exists():
         subprocess.run(
             ["c++", "-std=c++20", "-O1", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE",
-             f"-I{NS3 / 'include'}", str(HERE / "dumbbell.cc"), "-o", str(program),
+             f"-I{NS3 / 'include'}", str(source), "-o", str(program),
              *map(str, found), f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"],
             check=True,
         )  # fmt: skip

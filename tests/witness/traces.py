@@ -14,8 +14,10 @@ import tempfile
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import record
+import timeouts
 
 import sojourn
 
@@ -77,6 +79,7 @@ def main() -> int:
             kept.append(f"{queue} {stack} {same} {_digest(theirs[:same])}")
     page = (HERE / "traces.template").read_text(encoding="utf-8")
     page = page.replace("{rows}", "\n".join(rows)).replace("{ns3_rows}", "\n".join(_ns3_rows()))
+    page = page.replace("{timeouts}", "\n".join(_timeouts()))
     PAGE.write_text(page.replace("{seeds}", "\n".join(_seeds())), encoding="utf-8")
     about = (
         "# Arrivals at the queue that are the same in ns-2.35 with timestamps, and the FNV-1a\n"
@@ -98,6 +101,25 @@ def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
         f"| {sum(a.dropped for a in ours)} of {len(ours)} "
         f"| {sum(a.dropped for a in theirs)} of {len(theirs)} |"
     )
+
+
+def _timeouts() -> list[str]:
+    """The first timeout that differs of one flow under PIE, computed and seen."""
+    rows = []
+    # Reno's first timeout has doubled its second.
+    for stack, doubled in (("reno", 2), ("tahoe", 1)):
+        packets = _packets(QUEUES["pie"], stack, 1, 40)
+        ours = _arrivals(packets)
+        theirs = _ns2("pie", stack, "with timestamps", ours, 1)
+        same = _compared(ours, theirs)[0]
+        once_s, every_s, last_s = timeouts.estimated(packets, ours[same].at_s)
+        # Both have sent the packet before at the last new acknowledgement.
+        sent_s = ours[same - 1].at_s - last_s
+        waited = [side[same].at_s - side[same - 1].at_s + sent_s for side in (ours, theirs)]
+        waited = [wait - timeouts.TO_QUEUE_S for wait in waited]
+        cells = (doubled * once_s, waited[0], doubled * every_s, waited[1])
+        rows.append(f"| `{stack}` | {' | '.join(f'{1000 * cell:.1f} ms' for cell in cells)} |")
+    return rows
 
 
 def _ns3_rows() -> list[str]:
@@ -124,12 +146,19 @@ def _seeds() -> list[str]:
 
 
 def _ours(queue: str, stack: str, flows: int, header_bytes: int = 40) -> list[Arrival]:
+    return _arrivals(_packets(queue, stack, flows, header_bytes))
+
+
+def _packets(queue: str, stack: str, flows: int, header_bytes: int) -> list[dict[str, Any]]:
     sets = {"links.there.queue": queue, "duration": f"{SECONDS}s"}
     sets |= {f"flows[{flow}].tcp": stack for flow in range(5)}
     sets |= {f"flows[{flow}].header": f"{header_bytes}B" for flow in range(5)}
     # What starts after the end takes no part.
     sets |= {f"flows[{flow}].start": f"{SECONDS + 1}s" for flow in range(flows, 5)}
-    rows = sojourn.run(str(DATA / "trace.toml"), sets=sets, store=None).packets.to_pylist()
+    return sojourn.run(str(DATA / "trace.toml"), sets=sets, store=None).packets.to_pylist()
+
+
+def _arrivals(rows: list[dict[str, Any]]) -> list[Arrival]:
     arrived = sorted((r for r in rows if r["queue"] == "there"), key=lambda r: r["arrived_ns"])
     return [
         Arrival(

@@ -4,7 +4,8 @@ use sojourn_aqm::{Span, Time};
 use sojourn_link::TokenReserve;
 use sojourn_record::rows::{BinRow, Scope};
 
-use crate::{LinkStats, LinkTotals, LinkUse, Utilisation};
+use crate::counters::LateSignal;
+use crate::{Counters, LinkStats, LinkTotals, LinkUse, Utilisation};
 
 /// What there was at the end of the last bin.
 #[derive(Clone, Debug)]
@@ -16,6 +17,24 @@ pub struct Bins {
     rows: Vec<BinRow>,
     /// The last row of each link's utilisation.
     last_use: Vec<Option<usize>>,
+    /// What arrived at each link, by bin.
+    arrivals: Vec<Vec<Arrivals>>,
+}
+
+/// What arrived at a link in a bin, and what has become of it so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrivals {
+    arrived: u64,
+    dropped: u64,
+    marked: u64,
+    /// The row of their drop rate; that of the mark rate follows it. None where nothing arrived.
+    row: Option<usize>,
+}
+
+impl Arrivals {
+    fn share(&self, count: u64) -> f64 {
+        count as f64 / self.arrived as f64
+    }
 }
 
 impl Bins {
@@ -28,6 +47,7 @@ impl Bins {
             links: vec![LinkTotals::default(); links],
             rows: Vec::new(),
             last_use: vec![None; links],
+            arrivals: vec![Vec::new(); links],
         }
     }
 
@@ -44,8 +64,11 @@ impl Bins {
         self.began + self.width
     }
 
-    /// The rows of all bins that have ended.
-    pub fn into_rows(self) -> Vec<BinRow> {
+    /// The rows of all bins that have ended, given what the links counted until the end.
+    pub fn into_rows(mut self, links: &[LinkStats]) -> Vec<BinRow> {
+        for (link, stats) in links.iter().enumerate() {
+            self.add_late(link, &stats.late);
+        }
         self.rows
     }
 }
@@ -98,6 +121,7 @@ impl Bins {
         let stats = &mut totals.links[link];
         let airtime_before = std::mem::take(&mut stats.airtime_before_bin);
         stats.bin_began = now;
+        let late = std::mem::take(&mut stats.late);
         let reserve = totals.reserves.get(link).copied().flatten();
         let found = LinkTotals { includes_at: totals.includes_end, ..stats.totals(now, reserve) };
         let mut then = std::mem::replace(&mut self.links[link], found);
@@ -111,10 +135,37 @@ impl Bins {
         self.write(Scope::Queue, link, ("throughput", throughput, "bit/s"));
         self.last_use[link] = Some(self.rows.len());
         self.write(Scope::Queue, link, ("utilisation", utilisation, "1"));
-        if counts.arrived > 0 {
-            let rate = |count: [u64; 3]| count.iter().sum::<u64>() as f64 / counts.arrived as f64;
-            self.write(Scope::Queue, link, ("drop_rate", rate(counts.dropped), "1"));
-            self.write(Scope::Queue, link, ("mark_rate", rate(counts.marked), "1"));
+        self.end_arrivals(link, &counts, &late);
+    }
+
+    /// Drops and marks belong to the bin in which their packet arrived.
+    fn end_arrivals(&mut self, link: usize, counts: &Counters, late: &[LateSignal]) {
+        let (late_marks, late_drops): (Vec<_>, Vec<_>) = late.iter().partition(|it| it.is_mark);
+        let of_bin =
+            |all: [u64; 3], late: Vec<LateSignal>| all.iter().sum::<u64>() - late.len() as u64;
+        self.add_late(link, late);
+        let (dropped, marked) =
+            (of_bin(counts.dropped, late_drops), of_bin(counts.marked, late_marks));
+        let row = (counts.arrived > 0).then_some(self.rows.len());
+        let bin = Arrivals { arrived: counts.arrived, dropped, marked, row };
+        self.arrivals[link].push(bin);
+        if row.is_some() {
+            self.write(Scope::Queue, link, ("drop_rate", bin.share(dropped), "1"));
+            self.write(Scope::Queue, link, ("mark_rate", bin.share(marked), "1"));
+        }
+    }
+
+    /// Adds drops and marks of packets that arrived in bins that have ended.
+    fn add_late(&mut self, link: usize, late: &[LateSignal]) {
+        for signal in late {
+            // What happens as a bin ends belongs to it.
+            let place = signal.arrived.as_nanos().saturating_sub(1) / self.width.as_nanos();
+            let bin = &mut self.arrivals[link][place as usize];
+            bin.dropped += u64::from(!signal.is_mark);
+            bin.marked += u64::from(signal.is_mark);
+            let row = bin.row.expect("the packet arrived in this bin");
+            self.rows[row].value = bin.share(bin.dropped);
+            self.rows[row + 1].value = bin.share(bin.marked);
         }
     }
 
@@ -165,7 +216,7 @@ mod tests {
             Some(1_000),
         );
         end(at(4_000), &mut probe.links);
-        let rows = bins.into_rows();
+        let rows = bins.into_rows(&probe.links);
         let used = rows.iter().filter(|row| row.metric == "utilisation").map(|row| row.value);
         assert_eq!(used.collect::<Vec<_>>(), [0.05, 0.05]);
     }
@@ -203,7 +254,7 @@ mod tests {
         let half = Span::from_millis(500);
         link.transmissions.begin(at(3) + half, 4_000, Span::from_secs(1));
         end(at(4), [1_250, 1_000], &mut link);
-        let rows = bins.into_rows();
+        let rows = bins.into_rows(std::slice::from_ref(&link));
         let second = rows.iter().filter(|row| row.t == at(2));
         let second: Vec<_> =
             second.map(|row| (row.scope, row.index, row.metric, row.value)).collect();

@@ -1,6 +1,6 @@
 //! Sums: of a link, of a class of traffic, of a flow.
 
-use sojourn_aqm::{Backlog, Span, Stage, Time};
+use sojourn_aqm::{Backlog, CauseClass, Span, Stage, Time};
 use sojourn_link::TokenReserve;
 use sojourn_record::Histogram;
 
@@ -45,6 +45,24 @@ impl Counters {
     }
 }
 
+/// What became of the packets that arrived in a span of time, whenever it happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fates {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Those of them that were dropped, by cause.
+    pub dropped: [u64; 3],
+    /// Those of them that were marked, by cause.
+    pub marked: [u64; 3],
+}
+
+/// A drop or a mark of a packet that had arrived in an earlier bin of the series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LateSignal {
+    pub arrived: Time,
+    pub is_mark: bool,
+}
+
 /// What happened since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interval {
@@ -84,6 +102,8 @@ impl Interval {
 pub struct LinkStats {
     /// Since the start.
     pub total: Counters,
+    /// Fates of the packets that arrived after the warm-up.
+    pub fates: Fates,
     /// All totals at the end of the warm-up.
     pub at_warmup: LinkTotals,
     /// Since the last sample.
@@ -99,6 +119,8 @@ pub struct LinkStats {
     pub(crate) transmissions: Transmissions,
     /// When the present bin of the series began.
     pub(crate) bin_began: Time,
+    /// Drops and marks in the present bin of packets that arrived in earlier ones.
+    pub(crate) late: Vec<LateSignal>,
     /// Airtime of frames that ended in the present bin, but was before it.
     pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
@@ -129,6 +151,7 @@ impl LinkStats {
     pub fn new(window: (Time, Time)) -> LinkStats {
         LinkStats {
             total: Counters::default(),
+            fates: Fates::default(),
             at_warmup: LinkTotals::default(),
             interval: Interval::default(),
             delays: Histogram::default(),
@@ -136,6 +159,7 @@ impl LinkStats {
             delay_over_time: DelayOverTime::default(),
             transmissions: Transmissions::default(),
             bin_began: Time::ZERO,
+            late: Vec::new(),
             airtime_before_bin: Span::ZERO,
             window,
         }
@@ -155,6 +179,29 @@ impl LinkStats {
             carried: self.transmissions.until(at),
             bits_to_come: self.transmissions.bits_to_come(at),
             reserve,
+        }
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub(crate) fn arrives(&mut self, now: Time) {
+        self.total.arrived += 1;
+        self.fates.arrived += u64::from(now >= self.window.0);
+    }
+
+    /// A packet that arrived at `arrived` was dropped or marked.
+    pub(crate) fn signals(&mut self, arrived: Time, is_mark: bool, cause: CauseClass) {
+        let count = |dropped: &mut [u64; 3], marked: &mut [u64; 3]| {
+            let counts = if is_mark { marked } else { dropped };
+            counts[cause as usize] += 1;
+        };
+        count(&mut self.total.dropped, &mut self.total.marked);
+        if arrived >= self.window.0 {
+            count(&mut self.fates.dropped, &mut self.fates.marked);
+        }
+        // The first bin begins with the run, and what happens as a bin ends belongs to it.
+        if self.bin_began > Time::ZERO && arrived <= self.bin_began {
+            self.late.push(LateSignal { arrived, is_mark });
         }
     }
 

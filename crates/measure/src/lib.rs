@@ -27,7 +27,9 @@ mod transmissions;
 mod utilisation;
 
 pub use bins::Bins;
-pub use counters::{ClassStats, Counters, FlowCount, Interval, LinkStats, LinkTotals, WAITED};
+pub use counters::{
+    ClassStats, Counters, Fates, FlowCount, Interval, LinkStats, LinkTotals, WAITED,
+};
 pub use delay_over_time::DelayOverTime;
 pub use digest::Digest;
 pub use ecn_share::EcnConnections;

@@ -26,7 +26,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         if self.stats.is_empty() {
             self.stats.delay_over_time.begin(self.now);
         }
-        self.stats.total.arrived += 1;
+        self.stats.arrives(self.now);
     }
 
     /// A packet leaves the queue.
@@ -105,7 +105,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// A packet was dropped.
     pub fn dropped(&mut self, packet: &impl Measured, enqueued: Time, stage: Stage, cause: Cause) {
         let packet = packet.view();
-        self.stats.total.dropped[cause.class() as usize] += 1;
+        self.stats.signals(enqueued, false, cause.class());
         self.stats.interval.drops += 1;
         self.lose(&packet);
         if self.counting && stage != Stage::Enqueue {
@@ -129,7 +129,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stage: Stage,
         cause: Cause,
     ) {
-        self.stats.total.marked[cause.class() as usize] += 1;
+        self.stats.signals(enqueued, true, cause.class());
         self.stats.interval.marks += 1;
         packet.note_mark(stage, cause);
         let packet = packet.view();

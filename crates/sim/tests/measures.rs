@@ -165,6 +165,51 @@ fn losses_count_by_the_time_of_sending() {
     assert!(found > 0.5, "the queue takes 2 s to drain: {found}");
 }
 
+/// Of the packets that arrived from `from` to `to` at the first queue, the shares that it dropped
+/// and marked.
+fn shares_of_arrivals(packets: &[PacketRow], from: Time, to: Time) -> [f64; 2] {
+    let of: Vec<_> = packets.iter().filter(|row| from <= row.arrived && row.arrived < to).collect();
+    let share = |is: &dyn Fn(&&&PacketRow) -> bool| {
+        of.iter().filter(|row| is(row)).count() as f64 / of.len() as f64
+    };
+    [share(&|row| matches!(row.fate, Fate::Dropped(..))), share(&|row| row.marked.is_some())]
+}
+
+/// 8 Mbit/s into 2 until the warm-up ends, then a twentieth: CoDel goes on to drop and mark what
+/// had arrived before, more packets than arrive afterwards.
+#[test]
+fn rates_of_drops_and_marks_are_shares_of_the_packets_that_arrived_in_the_counted_time() {
+    for ecn in [false, true] {
+        let aqm = if ecn { "codel:ecn=true" } else { "codel" };
+        let mut narrow = link("b", aqm, 2_000_000);
+        narrow.capacity = Capacity::Constant(mbit(2));
+        let mut flood = cbr("flood", 1, mbit(8), 1_000);
+        flood.stop = Some(ms(1_900));
+        let drizzle = cbr("drizzle", 1, Rate::from_bps(100_000), 1_000);
+        let mut plan = scenario(8, vec![narrow], vec![flood, drizzle]);
+        for group in &mut plan.flows {
+            let App::Cbr { datagrams, .. } = &mut group.app else { unreachable!() };
+            datagrams.ecn = ecn;
+        }
+        (plan.warmup, plan.record.packets) = (Span::from_secs(2), true);
+        plan.record.bins = Some(ms(500));
+        let run = run(&plan);
+        let found = ["drop_rate", "mark_rate"].map(|name| metric(&run, Scope::Queue, "b", name));
+        assert_eq!(found, shares_of_arrivals(&run.packets, at(2), Time::NEVER));
+        let [drops, marks] = ["drop_rate", "mark_rate"].map(|name| {
+            let rows = run.bins.iter().filter(|row| row.metric == name);
+            rows.map(|row| (row.t, row.value)).collect::<Vec<_>>()
+        });
+        assert!(drops.iter().chain(&marks).any(|&(t, rate)| t < at(2) && rate > 0.0));
+        for (&(t, drop_rate), &(_, mark_rate)) in drops.iter().zip(&marks) {
+            // What arrives just when a bin ends belongs to it.
+            let [from, to] = [t, t + ms(500)].map(|at| at + Span::from_nanos(1));
+            let from = if t == Time::ZERO { t } else { from };
+            assert_eq!([drop_rate, mark_rate], shares_of_arrivals(&run.packets, from, to));
+        }
+    }
+}
+
 #[test]
 fn what_a_wire_loses_counts_by_the_time_of_sending() {
     let mut plan = lossless_call(600);

@@ -163,8 +163,8 @@ fn series(plan: &Resolved, run: &Run) -> Judgement {
     }
     for row in &run.bins {
         holds!(row.value.is_finite() && row.value >= 0.0, "{row:?}");
-        // Drops and marks of a bin are of packets that may have arrived in an earlier one.
         holds!(row.metric != "utilisation" || row.value <= 1.0 + 1e-9, "{row:?}");
+        holds!(!row.metric.ends_with("_rate") || row.value <= 1.0, "{row:?}");
     }
     for row in &run.flow_states {
         let fine = !row.value.is_nan() && (row.value.is_finite() || row.var == "ssthresh");

@@ -57,10 +57,17 @@ enum RecordEvent {
 }
 
 impl Collector {
-    pub(super) fn new(scenario: &Resolved, plan: &Plan, result: &RunResult) -> Collector {
+    /// `late`: how late a packet may leave, or the rate change.
+    pub(super) fn new(
+        scenario: &Resolved,
+        plan: &Plan,
+        result: &RunResult,
+        late: Span,
+    ) -> Collector {
         let warmup = Time::ZERO + scenario.warmup;
         let end = Time::ZERO + scenario.duration;
-        let links: Vec<ObservedLink> = scenario.links.iter().map(ObservedLink::new).collect();
+        let links: Vec<ObservedLink> =
+            scenario.links.iter().map(|link| ObservedLink::new(link, late)).collect();
         let mut probe = Probe::new(links.len(), scenario.classes().len(), (warmup, end));
         probe.notes.wants_packets = scenario.record.packets;
         probe.notes.wants_signals = scenario.record.signals;
@@ -257,7 +264,7 @@ impl Collector {
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
             flow_samples: tables::flow_rows(result),
             flow_states: tables::flow_state_rows(plan, result),
-            bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
+            bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         })

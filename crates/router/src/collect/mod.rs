@@ -75,11 +75,11 @@ fn measured(
 ) -> Result<(Run, Vec<String>), String> {
     let records = packet_records::read(folder, plan, result)?;
     let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
-    let mut collector = Collector::new(scenario, plan, result);
+    let mut collector = Collector::new(scenario, plan, result, validity::lateness(virtual_time));
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
     for (index, excess) in collector.excesses() {
-        invalid.extend(validity::too_fast(&scenario.links[index].name, excess, virtual_time));
+        invalid.extend(validity::too_fast(&scenario.links[index].name, excess));
     }
     let fates = datagrams::fates(scenario, plan, result, &records);
     let outcome = collector.outcome(folder, (scenario, plan), result, &fates)?;

@@ -21,38 +21,85 @@ pub(super) struct ObservedLink {
     framing_bytes: u32,
     backlog: Backlog,
     sends: Sends,
-    /// Of a link of one rate without a device below its queue.
+    /// Of a link with rates.
     pub(super) excess: Option<Excess>,
 }
 
 /// How far departures run ahead of the rate: packets that leave the queue before those in front of
 /// them can have been sent.
 pub(super) struct Excess {
-    transmitter: Transmitter,
+    rates: RateSteps,
+    largest_bytes: u64,
+    /// How late a packet may leave, or the rate change.
+    late: Span,
     /// When all that has left the queue can have been sent.
     free: Time,
-    /// The longest that a packet would have had to wait for that.
+    /// The longest that a packet would have had to wait for that, of those that would have had to
+    /// wait too long.
     pub(super) longest: Span,
-    /// The transmission time of the largest packet.
-    pub(super) packet: Span,
 }
 
 impl Excess {
-    pub(super) fn new(link: &Link) -> Option<Excess> {
-        let Capacity::Constant(rate) = &link.capacity else { return None };
-        let bytes = link.mtu_bytes + link.framing_bytes;
-        link.device.is_none().then(|| Excess {
-            transmitter: Transmitter::new(*rate),
+    /// Nothing has left yet; `late` is how late a packet may leave, or the rate change.
+    pub(super) fn new(link: &Link, late: Span) -> Option<Excess> {
+        let rates = match &link.capacity {
+            Capacity::Constant(rate) => vec![(Time::ZERO, *rate)],
+            Capacity::Schedule(steps) => steps.clone(),
+            Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => return None,
+        };
+        Some(Excess {
+            rates: RateSteps::new(rates),
+            largest_bytes: u64::from(link.mtu_bytes + link.framing_bytes),
+            late,
             free: Time::ZERO,
             longest: Span::ZERO,
-            packet: rate.time_for(u64::from(bytes)),
         })
     }
 
     pub(super) fn departs(&mut self, at: Time, bytes: u32) {
         let start = self.free.max(at);
-        self.longest = self.longest.max(start.since(at));
-        self.free = start + self.transmitter.next(bytes);
+        let ahead = start.since(at);
+        self.free = start + self.rates.from(start).next(bytes);
+        if ahead > self.allowed() {
+            self.longest = self.longest.max(ahead);
+        }
+    }
+
+    /// Two packets, and what a higher rate may have sent until it was lowered, too late.
+    fn allowed(&self) -> Span {
+        let RateSteps { rate, before, .. } = self.rates;
+        let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
+        let late_bytes = late_bytes / (8 * 1_000_000_000);
+        rate.min(before).time_for(self.largest_bytes).times(2) + rate.time_for(late_bytes as u64)
+    }
+}
+
+/// Rates from given times on.
+struct RateSteps {
+    transmitter: Transmitter,
+    rate: Rate,
+    /// The rate before this one.
+    before: Rate,
+    /// The next one last.
+    to_come: Vec<(Time, Rate)>,
+}
+
+impl RateSteps {
+    /// The first of them is that of time zero.
+    fn new(mut rates: Vec<(Time, Rate)>) -> RateSteps {
+        rates.reverse();
+        let (_, rate) = rates.pop().expect("there is a first rate");
+        let transmitter = Transmitter::new(rate);
+        RateSteps { transmitter, rate, before: rate, to_come: rates }
+    }
+
+    /// What sends a packet that starts at `start`; starts do not decrease.
+    fn from(&mut self, start: Time) -> &mut Transmitter {
+        while let Some((_, rate)) = self.to_come.pop_if(|(from, _)| *from <= start) {
+            self.before = std::mem::replace(&mut self.rate, rate);
+            self.transmitter = Transmitter::new(rate);
+        }
+        &mut self.transmitter
     }
 }
 
@@ -60,9 +107,7 @@ impl Excess {
 enum Sends {
     /// At rates.
     AtRates {
-        transmitter: Transmitter,
-        /// Rates from given times on, the next one last.
-        rates: Vec<(Time, Rate)>,
+        rates: RateSteps,
         /// When packets left the queue that are still to be sent, and their bytes.
         left: VecDeque<(Time, u32)>,
         /// When the packet before has been sent.
@@ -77,8 +122,8 @@ enum Sends {
 }
 
 impl ObservedLink {
-    /// The link before the first packet.
-    pub(super) fn new(link: &Link) -> ObservedLink {
+    /// The link before the first packet; see [`Excess::new`].
+    pub(super) fn new(link: &Link, late: Span) -> ObservedLink {
         let sends = match &link.capacity {
             Capacity::Trace(trace) => Sends::Recorded {
                 opportunities: Opportunities::new(Arc::clone(trace)),
@@ -91,7 +136,7 @@ impl ObservedLink {
             framing_bytes: link.framing_bytes,
             backlog: Backlog::EMPTY,
             sends,
-            excess: Excess::new(link),
+            excess: Excess::new(link, late),
         }
     }
 
@@ -108,16 +153,13 @@ impl ObservedLink {
     /// Reports what it sends before `at`; nothing leaves the queue earlier any more.
     pub(super) fn carry(&mut self, at: Time, probe: &mut Probe, index: usize) {
         match &mut self.sends {
-            Sends::AtRates { transmitter, rates, left, free } => {
+            Sends::AtRates { rates, left, free } => {
                 while let Some(&(since, bytes)) = left.front()
                     && since.max(*free) < at
                 {
                     left.pop_front();
                     let start = since.max(*free);
-                    while let Some((_, rate)) = rates.pop_if(|(from, _)| *from <= start) {
-                        *transmitter = Transmitter::new(rate);
-                    }
-                    let span = transmitter.next(bytes);
+                    let span = rates.from(start).next(bytes);
                     probe.at_link::<true>(start, index).busy(bytes, span);
                     *free = start + span;
                 }
@@ -181,10 +223,8 @@ impl ObservedLink {
 
 impl Sends {
     /// At rates from given times on; the first is that of time zero.
-    fn at_rates(mut rates: Vec<(Time, Rate)>) -> Sends {
-        rates.reverse();
-        let (_, first) = rates.pop().expect("there is a first rate");
-        let (transmitter, left, free) = (Transmitter::new(first), VecDeque::new(), Time::ZERO);
-        Sends::AtRates { transmitter, rates, left, free }
+    fn at_rates(rates: Vec<(Time, Rate)>) -> Sends {
+        let (rates, left, free) = (RateSteps::new(rates), VecDeque::new(), Time::ZERO);
+        Sends::AtRates { rates, left, free }
     }
 }

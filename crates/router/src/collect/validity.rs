@@ -99,13 +99,15 @@ pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String>
     })
 }
 
+/// How late the event loop, and with it a packet or a change of the rate, may be.
+pub(super) fn lateness(virtual_time: bool) -> Span {
+    Span::from_nanos(if virtual_time { 0 } else { STALL_NS })
+}
+
 /// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
-/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves; in
-/// real time the event loop may be late besides.
-pub(super) fn too_fast(link: &str, excess: &Excess, virtual_time: bool) -> Option<String> {
-    let slack = Span::from_nanos(if virtual_time { 0 } else { STALL_NS });
-    let allowed = excess.packet.times(2) + slack;
-    (excess.longest > allowed).then(|| {
+/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves.
+pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
+    (excess.longest > Span::ZERO).then(|| {
         format!(
             "packets left link {link} up to {} before those in front of them can have been sent, \
              so the kernel sent more than the link's rate",
@@ -222,17 +224,26 @@ mod tests {
         }
     }
 
+    /// How far ahead packets of 1500 bytes run that leave at these times, at a rate.
+    fn ran_ahead(rate: &str, virtual_time: bool, times_us: &[u64]) -> Option<String> {
+        let text = format!(
+            "name = \"t\"\nduration = \"4s\"\n[links.up]\nrate = {rate}\n[[flows]]\n\
+             path = [\"up\"]\nrtt = \"10ms\"\napp = {{ kind = \"bulk\" }}"
+        );
+        let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
+        let scenario = Scenario::load(&text, &Source::default(), &unread).expect("a scenario");
+        let link = &scenario.resolved().links[0];
+        let mut excess = Excess::new(link, lateness(virtual_time)).expect("rates");
+        times_us.iter().for_each(|us| excess.departs(Time::from_nanos(us * 1000), 1500));
+        too_fast("up", &excess)
+    }
+
     /// 1500 bytes take 1.2 ms at 10 Mbit/s.
     #[test]
     fn departures_above_the_rate_of_the_link_make_a_run_invalid() {
-        let text = "name = \"t\"\nduration = \"1s\"\n[links.up]\nrate = \"10mbit\"\n[[flows]]\n\
-                    path = [\"up\"]\nrtt = \"10ms\"\napp = { kind = \"bulk\" }";
-        let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
-        let scenario = Scenario::load(text, &Source::default(), &unread).expect("a scenario");
         let found = |gap_us: u64, virtual_time: bool| {
-            let mut excess = Excess::new(&scenario.resolved().links[0]).expect("one rate");
-            (0..100).for_each(|n| excess.departs(Time::from_nanos(n * gap_us * 1000), 1500));
-            too_fast("up", &excess, virtual_time)
+            let times: Vec<_> = (0..100).map(|n| n * gap_us).collect();
+            ran_ahead("\"10mbit\"", virtual_time, &times)
         };
         assert_eq!(found(1200, true), None);
         assert_eq!(found(1180, true), None, "ahead by 1.98 ms in the end, less than two packets");
@@ -240,6 +251,23 @@ mod tests {
         assert!(why.contains("link up up to 2.97ms before"), "{why}");
         assert_eq!(found(1170, false), None, "in real time the event loop may be late");
         assert!(found(1000, false).is_some());
+    }
+
+    /// 1500 bytes take 1.2 ms at 10 Mbit/s and 6 ms at 2.
+    #[test]
+    fn departures_above_a_rate_that_changes_make_a_run_invalid() {
+        let rate = r#"{ kind = "schedule", steps = [["0s", "10mbit"], ["1s", "2mbit"]] }"#;
+        let found = |changed_us: u64, gap_us: u64, virtual_time: bool| {
+            let fast = (0..changed_us).step_by(1200);
+            let slow = (0..50).map(|n| changed_us + n * gap_us);
+            ran_ahead(rate, virtual_time, &fast.chain(slow).collect::<Vec<_>>())
+        };
+        assert_eq!(found(1_000_000, 6_000, true), None);
+        assert!(found(1_000_000, 1_200, true).is_some(), "the rate did not change");
+        assert!(found(1_000_000, 5_000, true).is_some(), "it changed to 2.4 Mbit/s");
+        // 4 ms at 10 Mbit/s are 20 ms at 2.
+        assert!(found(1_004_000, 6_000, true).is_some(), "it changed too late");
+        assert_eq!(found(1_004_000, 6_000, false), None, "in real time it may");
     }
 
     #[test]

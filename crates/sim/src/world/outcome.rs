@@ -3,7 +3,7 @@
 use sojourn_aqm::Time;
 use sojourn_link::Impairment;
 use sojourn_measure::activity::{self, FlowTimes};
-use sojourn_measure::{BUILTIN_VARS, Bins, FlowCount, LinkTotals, Outcome, ecn_share, summary};
+use sojourn_measure::{BUILTIN_VARS, FlowCount, LinkTotals, Outcome, ecn_share, summary};
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -31,7 +31,7 @@ impl World {
             counts: self.counts(plan),
             flow_samples: self.flow_samples,
             flow_states: self.flow_states,
-            bins: self.bins.map(Bins::into_rows).unwrap_or_default(),
+            bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
             events: self.events,
             probe: self.probe,
         }

@@ -74,7 +74,8 @@ DIFFERS = {
     "F10-3": _CODEL,
     "F10-4": _CODEL,
     "F10-5": _BOTH + _STEPS,
-    "F10-6": _BOTH + _STEPS,
+    "F10-6": _BOTH + "MADPIE shortens the excursions above its bound and does not make them fewer, "
+    "and PIE's p75 lies where they begin ({=fact papers-10}). Also, " + _STEPS,
     "F11-1": f"{_FEW}. On the {{=100}} ms path the median of {{=15}} kB is "
     "{rtt100.pie.15kb.p50_ms:.0f} ms here and {s2.rtt100.pie.15kb.p50_ms:.0f} in S2 with PIE, "
     "{rtt100.madpie.15kb.p50_ms:.0f} and {s2.rtt100.madpie.15kb.p50_ms:.0f} with MADPIE.",
