@@ -38,6 +38,9 @@ _jobs = click.option(
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Processes of this machine, or workers of the cluster. Results do not depend on it.",
 )  # fmt: skip
+_threads = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; one per core by default."
+)
 _cluster = click.option(
     "--cluster",
     metavar="WHERE",
@@ -208,14 +211,20 @@ def export(store: str, file: Path) -> None:
     "--out", type=click.Path(path_type=Path), default=Path("study.html"), show_default=True,
     metavar="FILE", help="The page; it needs neither a server nor the network.",
 )  # fmt: skip
-def show(store: str, out: Path) -> None:
+@click.option(
+    "--series/--no-series", default=True, show_default=True,
+    help="Run one seed of every point again, so that the page has its time series.",
+)  # fmt: skip
+@_threads
+def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
 
-    A click selects a point in all figures and shows its scenario. Needs `sojourn[pages]`.
+    A click selects a point in all figures and shows its scenario and time series, see
+    docs/studies.md. Needs `sojourn[pages]`.
     """
     from sojourn.studies.page import save
 
-    save(_results(store), out)
+    save(_results(store), out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
