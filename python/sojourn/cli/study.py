@@ -106,6 +106,14 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
         )
 
 
+@study.command()
+def schema() -> None:
+    """Print the JSON Schema of a study's file, for editors: schema/study.schema.json."""
+    from sojourn.studies.schema import study_schema
+
+    console.show_json(study_schema())
+
+
 @study.command("run")
 @_file
 @click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")

@@ -24,6 +24,8 @@ from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.keys import at_least_one, known_keys
 
+UNTIL_KEYS = ("metric", "within", "confidence", "max_seeds")
+DEFAULT_CONFIDENCE = 0.95
 FIRST_LOOK = 8
 GROWTH = 1.5
 # How a study writes a unit of table `summary`.
@@ -126,11 +128,11 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     Raises:
         InputError: a key or a value is not what it should be, or no number of seeds can meet it.
     """
-    known_keys("until", table, ("metric", "within", "confidence", "max_seeds"))
+    known_keys("until", table, UNTIL_KEYS)
     metric = table.get("metric")
     if metric not in metrics:
         raise InputError(f"until.metric: must be one of `metrics`, not `{metric}`")
-    confidence = table.get("confidence", 0.95)
+    confidence = table.get("confidence", DEFAULT_CONFIDENCE)
     if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
         raise InputError(f"until.confidence: must be from 0.5 to below 1, not `{confidence}`")
     within, is_share, unit = _within(table.get("within"))
