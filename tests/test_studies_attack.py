@@ -15,7 +15,7 @@ from sojourn.errors import InputError
 from sojourn.studies.attack_file import parse_attack, read_attack
 from sojourn.studies.attacking import attack, save
 from sojourn.studies.simplifying import simplify
-from sojourn.studies.variants import Attacked, Variant
+from sojourn.studies.variants import Attacked, ScenarioVariant
 
 FOUND = Path(__file__).parents[1] / "docs/attacks"
 SEARCH = {
@@ -115,10 +115,10 @@ def test_what_does_not_matter_is_left_out_and_numbers_become_short_and_round():
 
     values = {"rate": "9.37mbit", "rtt": "1040ms", "size": "3.1kB"}
     variants = Formula(search, ["bulk", "web"], (15.0, 6.0), score)
-    base, worst = variants.attacked([Variant(), Variant(values)])
+    base, worst = variants.attacked([ScenarioVariant(), ScenarioVariant(values)])
     small = simplify(variants, base, worst)
     # The rate alone gives 9.37 of 10.41, more than four fifths.
-    assert small.variant == Variant(
+    assert small.variant == ScenarioVariant(
         {"rate": "10mbit"}, {"duration": "5s", "warmup": "2s"}, ("web",)
     )  # fmt: skip
 
@@ -129,5 +129,5 @@ def test_a_number_stays_as_it_is_where_a_round_one_would_not_do():
     variants = Formula(
         search, ["bulk"], (1.0, 0.0), lambda each: float(each.values.get("flows") in (37, 38))
     )
-    base, worst = variants.attacked([Variant(), Variant({"flows": 37})])
-    assert simplify(variants, base, worst).variant == Variant({"flows": 37})
+    base, worst = variants.attacked([ScenarioVariant(), ScenarioVariant({"flows": 37})])
+    assert simplify(variants, base, worst).variant == ScenarioVariant({"flows": 37})

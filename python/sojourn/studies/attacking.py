@@ -26,7 +26,7 @@ from sojourn.studies.executors import Workers
 from sojourn.studies.simplifying import simplify
 from sojourn.studies.trials import opened
 from sojourn.studies.tune_file import FIRST_HELD_OUT
-from sojourn.studies.variants import Attacked, Variant, Variants
+from sojourn.studies.variants import Attacked, ScenarioVariant, Variants
 
 JUDGED_SEEDS = 10
 
@@ -103,11 +103,13 @@ def attack(
 
 def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:
     variants = Variants(search, trials)
-    (base,) = variants.attacked([Variant()])
+    (base,) = variants.attacked([ScenarioVariant()])
     tried: list[Attacked] = []
     while len(tried) < search.trials:
         asked = [study.ask() for _ in range(min(asking.TOGETHER, search.trials - len(tried)))]
-        found = variants.attacked([Variant(asking.suggest(each, search.words)) for each in asked])
+        found = variants.attacked(
+            [ScenarioVariant(asking.suggest(each, search.words)) for each in asked]
+        )
         for trial, one in zip(asked, found, strict=True):
             asking.tell(study, trial, [-one.score], {})
         tried += found
@@ -121,7 +123,7 @@ def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:
     )
 
 
-def _judge(variants: Variants, variant: Variant) -> Judged:
+def _judge(variants: Variants, variant: ScenarioVariant) -> Judged:
     seeds = range(FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS)
     (found,) = variants.badness([variant], seeds)
     badness = {aqm: estimate(values) for aqm, values in found.items()}

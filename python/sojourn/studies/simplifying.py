@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sojourn.describing.quantity import quantity
 from sojourn.studies.axes import StudyAxis, Value
-from sojourn.studies.variants import Attacked, Variant, Variants, is_of
+from sojourn.studies.variants import Attacked, ScenarioVariant, Variants, is_of
 
 KEPT = 0.8
 """Share of the gain over the base scenario that making it small must leave."""
@@ -51,7 +51,9 @@ class _Simplifying:
     least: float
     gain: float
 
-    def shed(self, small: Attacked, fewer: Callable[[Variant], list[Variant]]) -> Attacked:
+    def shed(
+        self, small: Attacked, fewer: Callable[[ScenarioVariant], list[ScenarioVariant]]
+    ) -> Attacked:
         """Leave out one thing after the other, each time the one that costs least."""
         while candidates := fewer(small.variant):
             best = max(self.variants.attacked(candidates), key=lambda one: _or_less(one.score))
@@ -60,13 +62,13 @@ class _Simplifying:
             small = best
         return small
 
-    def without_a_group(self, variant: Variant) -> list[Variant]:
+    def without_a_group(self, variant: ScenarioVariant) -> list[ScenarioVariant]:
         """The variant without one more group of flows, for every one that can be spared."""
         there = [each for each in self.variants.groups if each not in variant.without]
         spare = [each for each in there if each not in self.variants.search.classes]
         return [self._without(variant, each) for each in spare] if len(there) > 1 else []
 
-    def _without(self, variant: Variant, group: str) -> Variant:
+    def _without(self, variant: ScenarioVariant, group: str) -> ScenarioVariant:
         gone = (*variant.without, group)
         keys = {axis.name: axis.keys for axis in self.variants.search.words}
         values = {
@@ -76,7 +78,7 @@ class _Simplifying:
         }
         return replace(variant, values=values, without=gone)
 
-    def without_a_word(self, variant: Variant) -> list[Variant]:
+    def without_a_word(self, variant: ScenarioVariant) -> list[ScenarioVariant]:
         """The variant with one more word as in the base scenario."""
         return [
             replace(variant, values={n: v for n, v in variant.values.items() if n != left})
@@ -87,7 +89,7 @@ class _Simplifying:
         """Shorten duration and warm-up as far as the gain over the base remains."""
         for times in _shorter_times(*self.variants.times_s):
             variant = replace(small.variant, times=times)
-            found, base = self.variants.attacked([variant, Variant(times=times)])
+            found, base = self.variants.attacked([variant, ScenarioVariant(times=times)])
             if not (found.score >= self.least and found.score - base.score >= self.gain):
                 break
             small = found

@@ -15,7 +15,7 @@ from sojourn.studies.trials import SearchScenario, Trials, Wish
 
 
 @dataclass(frozen=True)
-class Variant:
+class ScenarioVariant:
     """What is different from the base scenario.
 
     Attributes:
@@ -45,7 +45,7 @@ class Attacked:
         badness: mean over seeds by AQM.
     """
 
-    variant: Variant
+    variant: ScenarioVariant
     score: float
     badness: dict[str, float]
 
@@ -76,12 +76,12 @@ class Variants:
         warmup = json.loads(scenario.document_json()).get("warmup", "0s")
         return scenario.duration_s, required("warmup", warmup).size
 
-    def scenario(self, variant: Variant, aqm: str) -> _core.Scenario:
+    def scenario(self, variant: ScenarioVariant, aqm: str) -> _core.Scenario:
         """The scenario of a variant under an AQM."""
         return self._wish(variant, aqm, ()).point.scenario
 
     def badness(
-        self, variants: Sequence[Variant], seeds: Sequence[int]
+        self, variants: Sequence[ScenarioVariant], seeds: Sequence[int]
     ) -> list[dict[str, list[float]]]:
         """How bad each AQM is: for every variant, by AQM, one number per seed.
 
@@ -97,7 +97,7 @@ class Variants:
         rows = [found[i * len(aqms) : (i + 1) * len(aqms)] for i in range(len(variants))]
         return [dict(zip(aqms, row, strict=True)) for row in rows]
 
-    def attacked(self, variants: Sequence[Variant]) -> list[Attacked]:
+    def attacked(self, variants: Sequence[ScenarioVariant]) -> list[Attacked]:
         """Try variants under the seeds of the search."""
         found = []
         rows = self.badness(variants, range(1, self.search.seeds + 1))
@@ -107,7 +107,7 @@ class Variants:
             found.append(Attacked(variant, means[self.search.aqm] - best, means))
         return found
 
-    def _wish(self, variant: Variant, aqm: str, seeds: Sequence[int]) -> Wish:
+    def _wish(self, variant: ScenarioVariant, aqm: str, seeds: Sequence[int]) -> Wish:
         if variant.without not in self._places:
             self._places[variant.without] = self.search.scenario.without(variant.without)
         place = self._places[variant.without]
