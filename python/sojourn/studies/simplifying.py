@@ -17,6 +17,7 @@ from sojourn.studies.variants import Attacked, ScenarioVariant, Variants, is_of
 
 KEPT = 0.8
 """Share of the gain over the base scenario that making it small must leave."""
+_Fewer = Callable[[ScenarioVariant], list[ScenarioVariant]]
 _ROUND = (1.0, 2.0, 5.0)
 
 
