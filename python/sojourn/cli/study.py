@@ -49,7 +49,7 @@ _cluster = click.option(
 )
 _option = click.option(
     "--cluster-option",
-    "options",
+    "cluster_options",
     multiple=True,
     metavar="KEY=VALUE",
     help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
@@ -248,12 +248,12 @@ def _run(
     part: StudyPart | None,
     jobs: int | None,
     cluster: str | None,
-    options: tuple[str, ...],
+    cluster_options: tuple[str, ...],
     dashboard: bool,
 ) -> int:
     from sojourn.studies import run
 
-    workers = workers_of(jobs, cluster, options, dashboard)
+    workers = workers_of(jobs, cluster, cluster_options, dashboard)
     began = time.monotonic()
     results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
     done = results.status()
@@ -267,14 +267,14 @@ def _run(
 
 
 def workers_of(
-    jobs: int | None, cluster: str | None, options: tuple[str, ...], dashboard: bool
+    jobs: int | None, cluster: str | None, cluster_options: tuple[str, ...], dashboard: bool
 ) -> Workers:
     """What `where_options` ask for.
 
     Raises:
         InputError: the cluster does not answer, or an option does not fit.
     """
-    workers = _workers(jobs, cluster, dict(parse_set(text) for text in options))
+    workers = _workers(jobs, cluster, dict(parse_set(text) for text in cluster_options))
     if dashboard:
         console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
     return workers

@@ -125,10 +125,7 @@ def work(batch: Batch) -> BatchOutcome:
     """
     import pyarrow as pa
 
-    if batch.simulator != simulator():
-        raise InputError(
-            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
-        )
+    check_simulator(batch)
     began = time.perf_counter()
     tables, failed = [], dict[str, str]()
     for run in batch.runs:
@@ -148,6 +145,18 @@ def work(batch: Batch) -> BatchOutcome:
         made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
         _units(tables[0]) if tables else {}, unwritable,
     )  # fmt: skip
+
+
+def check_simulator(batch: Batch) -> None:
+    """Refuse a batch of another version of Sojourn.
+
+    Raises:
+        InputError: this worker has another version than the client.
+    """
+    if batch.simulator != simulator():
+        raise InputError(
+            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
+        )
 
 
 def peak_memory_bytes() -> int:
